@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// A workload as read from its JSON file: what to compute, not how.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace tessera::workload {
+
+enum class ElementType { F16 };       ///< JSON "dtype": "f16"
+enum class PartialsType { F16, F32 }; ///< JSON "partials": "f16" | "f32"
+
+/// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1]; `integer`
+/// draws small whole numbers (every sum exact); a path names a `.npy` file.
+struct ValuesSpec {
+    enum class Kind { Uniform, Integer, File };
+    Kind kind = Kind::Uniform;
+    std::string path; ///< for File, resolved relative to the workload file
+};
+
+/// C[m x n] = A[m x k] * B[k x n].
+struct MatmulWorkload {
+    std::int64_t m = 0;
+    std::int64_t k = 0;
+    std::int64_t n = 0;
+    ElementType dtype = ElementType::F16;
+    PartialsType partials = PartialsType::F16;
+    std::uint64_t seed = 1;
+    ValuesSpec values;
+};
+
+struct PatternSpec {
+    enum class Source { File, Uniform, Banded };
+    enum class FileValues { Gcn, Ones, File }; ///< normalised D^-1/2 A D^-1/2, all ones, as in the file
+    Source source = Source::Uniform;
+    std::string path; ///< for File, resolved relative to the workload file, then configs/data/
+    FileValues file_values = FileValues::File;
+    double density = 1.0; ///< of the generators: kept blocks over all blocks
+    std::uint64_t seed = 1;
+};
+
+/// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when planning.
+/// m and k of 0 mean: as the pattern file says.
+struct SpmmWorkload {
+    std::int64_t m = 0;
+    std::int64_t k = 0;
+    std::int64_t n = 0;
+    std::int64_t block = 1; ///< 1 or 16
+    ElementType dtype = ElementType::F16;
+    PartialsType partials = PartialsType::F16;
+    std::uint64_t seed = 1;
+    ValuesSpec values;
+    PatternSpec pattern;
+};
+
+struct Workload {
+    std::string name; ///< file name without directory and ending
+    std::variant<MatmulWorkload, SpmmWorkload> kind;
+};
+
+} // namespace tessera::workload

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// A Program is plain data and the whole contract between kernels and machine: what every tile's memory
+// holds at the start, what runs in which order, and where the host finds operands and results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace tessera::program {
+
+/// Bytes that several tiles may share (code, tables). Null means zero fill.
+using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
+
+enum class SegmentKind { Code, Stack, VertexState, Metadata, ExchangeRow, Tensor };
+
+/// A piece of a tile's memory at the start of the run. `data` is null (zero fill) or holds `bytes` bytes.
+struct Segment {
+    Address address = 0;
+    Bytes bytes = 0;
+    SegmentKind kind = SegmentKind::Tensor;
+    std::string name; ///< what the memory report calls it
+    SharedBytes data;
+};
+
+/// All segments of one tile; they do not overlap.
+struct Image {
+    std::vector<Segment> segments;
+};
+
+/// Where a code word came from, for errors and listings.
+struct LineEntry {
+    Address address = 0;
+    std::uint32_t file = 0; ///< index into Codelet::files
+    std::uint32_t line = 0;
+};
+
+/// Assembled and linked once; at the same address on every tile that holds it (its bytes stand in the
+/// tile's image as a Code segment).
+struct Codelet {
+    std::string name;
+    Address address = 0;
+    std::vector<std::uint32_t> words;
+    std::map<std::string, Address> symbols;
+    std::vector<std::string> files;
+    std::vector<LineEntry> lines; ///< ascending addresses
+};
+
+enum class VertexKind { Supervisor, MultiWorker, Worker };
+
+/// One call of a codelet on one tile.
+struct Vertex {
+    Address entry = 0;
+    VertexKind kind = VertexKind::MultiWorker;
+    Address state_address = 0;
+    std::uint32_t name = 0; ///< index into Program::vertex_names
+};
+
+/// What one tile does in a compute set: the lowered supervisor stub at `stub` (0 = the tile idles) calls
+/// `vertices` in order and returns with `br $lr`.
+struct TileVertices {
+    Address stub = 0;
+    std::vector<Vertex> vertices;
+};
+
+struct ComputeSet {
+    std::string name;
+    std::vector<TileVertices> tiles; ///< indexed by tile; shorter than the chip = the rest idle
+};
+
+struct Destination {
+    TileId tile = 0;
+    Address address = 0;
+};
+
+/// `bytes` (a multiple of 4; of 8 where paired) from one tile to each destination. `paired` asks for double
+/// width: the destinations are then complete tile pairs with the same address in both members.
+struct Transfer {
+    TileId source_tile = 0;
+    Address source_address = 0;
+    Bytes bytes = 0;
+    bool paired = false;
+    std::vector<Destination> destinations;
+};
+
+/// One tile's exchange instructions for one exchange. The words stand in the tile's image as an ExchangeRow
+/// segment at `address` (8-byte aligned, region 0).
+struct ExchangeRow {
+    TileId tile = 0;
+    Address address = 0;
+    std::vector<std::uint32_t> words;
+};
+
+struct Exchange {
+    std::string name;
+    std::vector<Transfer> transfers; ///< what reports speak of
+    std::vector<ExchangeRow> rows;   ///< what the fabric executes; ascending tiles, active tiles only
+};
+
+/// The control program: a tree.
+struct Step {
+    enum class Kind { Sequence, Repeat, ComputeSet, Exchange, Sync };
+    Kind kind = Kind::Sequence;
+    std::uint32_t index = 0; ///< of the compute set or exchange
+    std::uint32_t count = 1; ///< of a repeat
+    std::vector<Step> children;
+};
+
+enum class DType { F16, F32 };
+
+[[nodiscard]] constexpr Bytes bytes_of(DType type) { return type == DType::F16 ? 2 : 4; }
+
+/// One nested loop of a piece: `count` steps of `host_stride` elements and `tile_stride` bytes.
+struct PieceDim {
+    std::int64_t count = 1;
+    std::int64_t host_stride = 0;
+    std::int64_t tile_stride = 0;
+};
+
+/// A strided block of a tensor in one tile: element (i0, i1, ...) of the nest is host element
+/// `host_offset + sum i_d * host_stride_d` and stands at `address + sum i_d * tile_stride_d`.
+struct Piece {
+    TileId tile = 0;
+    Address address = 0;
+    std::int64_t host_offset = 0; ///< elements, in the row-major host array
+    std::vector<PieceDim> dims;   ///< outermost first
+};
+
+/// An operand or a result as the host sees it: row-major, `type`, `shape`.
+struct Tensor {
+    std::string name;
+    DType type = DType::F16;
+    std::vector<std::int64_t> shape;
+    std::vector<Piece> pieces;
+};
+
+struct Program {
+    std::string name;
+    std::vector<Codelet> codelets;
+    std::vector<Image> images;
+    std::vector<std::uint32_t> image_of_tile; ///< one entry a tile; kNoImage = the tile holds nothing
+    std::vector<ComputeSet> compute_sets;
+    std::vector<Exchange> exchanges;
+    Step control;
+    std::vector<Tensor> tensors;
+    std::vector<std::string> vertex_names;
+
+    static constexpr std::uint32_t kNoImage = 0xffffffff;
+};
+
+} // namespace tessera::program
