@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// What an instruction is: lanes, operand forms, flags, and the table row that assembler, disassembler,
+// interpreter and the documentation table are driven from (opcodes.def).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tessera::isa {
+
+enum class Lane : std::uint8_t { Main, Aux };
+
+/// How an operand is written, and whether the instruction reads or writes it.
+enum class OperandKind : std::uint8_t {
+    MainDst,      ///< $m, written
+    MainSrc,      ///< $m, read
+    MainBoth,     ///< $m, read and written (brnzdec)
+    MainDelta,    ///< $m, read; may be left out, then $mzero (the delta of a memory operand)
+    MainStep,     ///< $m+=, read and written
+    MainInc,      ///< $m++, read and written
+    MainAt,       ///< $m@, read and written
+    MainPairDst,  ///< $mN:N+1, written
+    MainPairStep, ///< $mN:N+1+=, read and written
+    AuxDst,
+    AuxSrc,
+    AuxSrcB, ///< may carry :BL, :BU or :B
+    AuxPairDst,
+    AuxPairSrc,
+    AuxPairSrcB, ///< may carry :BL, :BU (of one register) or :B
+    AuxQuadDst,
+    AuxQuadSrc,
+    UImm,     ///< unsigned constant
+    SImm,     ///< signed constant
+    NegImm,   ///< signed constant that is negative (the zero-extended form takes the others)
+    TopImm,   ///< constant whose low 20 bits are zero; the field holds value >> 20
+    CodeAddr, ///< absolute byte address of code; the field holds address >> 2
+    Csr,      ///< register number for get and put
+    UCsr,     ///< register number minus 0x100 for uget and uput
+    AmpFlag,  ///< TAMP_ constant
+};
+
+/// Which decoded field the operand fills.
+enum class Slot : std::uint8_t { D, A, B, C, Imm, Imm2 };
+
+struct OperandSpec {
+    OperandKind kind;
+    Slot slot;
+    std::uint8_t shift; ///< position of the field in the word
+    std::uint8_t bits;
+};
+
+/// Operand forms. The word layout of each stands in forms.def.
+enum class Form : std::uint8_t {
+#define TESSERA_FORM(id, ...) id,
+#include "models/isa/forms.def"
+#undef TESSERA_FORM
+};
+
+struct FormSpec {
+    std::string_view name;
+    std::array<OperandSpec, 6> operands;
+    std::uint8_t operand_count;
+
+    [[nodiscard]] std::span<const OperandSpec> list() const {
+        return {operands.data(), operand_count};
+    }
+};
+
+/// Flags of a table row.
+enum : std::uint16_t {
+    kPlain = 0,
+    kSolo = 1 << 0,       ///< not co-issuable
+    kControl = 1 << 1,    ///< changes the program counter: not in an rpt body
+    kSystem = 1 << 2,     ///< not in an rpt body
+    kWorker = 1 << 3,     ///< workers only
+    kSupervisor = 1 << 4, ///< supervisor only
+    kLoad = 1 << 5,
+    kStore = 1 << 6,
+    kBroadcast = 1 << 7,  ///< bits 1:0 of the word say how the first source is broadcast
+};
+
+enum class Opcode : std::uint8_t {
+    kNone, ///< no instruction in this half of a bundle
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source) id,
+#include "models/isa/opcodes.def"
+#undef TESSERA_OP
+    kCount
+};
+
+struct OpcodeSpec {
+    std::string_view mnemonic;
+    Form form;
+    Lane lane;
+    std::uint32_t code; ///< the word without operand fields, bit 31 clear
+    std::uint8_t cycles; ///< worker issues it takes
+    std::uint16_t flags;
+    std::string_view source; ///< where its meaning and latency come from
+};
+
+/// Broadcast suffix of a first source.
+enum class Broadcast : std::uint8_t { None, Lower, Upper, Word };
+
+/// One decoded instruction. Registers are architectural numbers 0..15; a pair or quad is its first register.
+struct Operation {
+    Opcode opcode = Opcode::kNone;
+    Broadcast broadcast = Broadcast::None;
+    std::uint8_t d = 0;
+    std::uint8_t a = 0;
+    std::uint8_t b = 0;
+    std::uint8_t c = 0;
+    std::int32_t imm = 0;
+    std::int32_t imm2 = 0;
+
+    bool operator==(const Operation&) const = default;
+};
+
+constexpr std::uint32_t kBundleBit = 0x80000000U;
+
+[[nodiscard]] const OpcodeSpec& spec_of(Opcode opcode);
+[[nodiscard]] const FormSpec& spec_of(Form form);
+
+/// All rows with this mnemonic, in table order; the assembler takes the first whose operands fit.
+[[nodiscard]] std::span<const Opcode> opcodes_named(std::string_view mnemonic);
+
+/// Every mnemonic once, for suggestions.
+[[nodiscard]] std::span<const std::string_view> mnemonics();
+
+/// The word of an operation; operand values must fit their fields.
+[[nodiscard]] std::uint32_t encode(const Operation& operation);
+
+/// The operation of a word (bit 31 ignored); opcode kNone when the word is no instruction.
+[[nodiscard]] Operation decode(std::uint32_t word);
+
+/// Masks over $m0..$m15 that the operation reads and writes.
+struct MainRegisters {
+    std::uint16_t read = 0;
+    std::uint16_t written = 0;
+};
+[[nodiscard]] MainRegisters main_registers(const Operation& operation);
+
+} // namespace tessera::isa
