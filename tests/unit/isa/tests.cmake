@@ -2,4 +2,5 @@
 tessera_test(test_unit_isa LABELS unit
   SOURCES
     unit/isa/assembler_test.cpp
+    unit/isa/table_test.cpp
   LINK tessera_isa fmt::fmt)
