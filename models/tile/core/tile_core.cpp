@@ -473,6 +473,12 @@ ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
     return implementation_->run(stub, spans);
 }
 
+void TileCore::set_rows_at_once(bool allowed) {
+    for (isa::Context& worker : implementation_->workers) {
+        worker.rows_at_once = allowed;
+    }
+}
+
 std::span<std::byte> TileCore::memory(Address address, Bytes bytes) {
     const isa::MemoryView& view = implementation_->memory;
     const std::uint32_t offset = address - view.base;
