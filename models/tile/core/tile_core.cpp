@@ -442,6 +442,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     std::fill(slot_free.begin(), slot_free.end(), 0);
     supervisor.taken = false;
     supervisor.issues = 0;
+    supervisor.start_cycle = 0;
     supervisor.target = stub;
     supervisor.program = nullptr;
     supervisor.main[kLinkRegister] = 0;
@@ -449,7 +450,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     try {
         supervise();
     } catch (const isa::ExecutionFault& fault) {
-        fault_of(supervisor, fault, now);
+        fault_of(supervisor, fault, supervisor.start_cycle);
     }
     if (any_worker_active(outcome.cycles)) {
         fault_of(supervisor,
