@@ -2,7 +2,7 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
-#include "models/ipu/core/exchange_bound.h"
+#include "models/ipu/core/exchange_demand.h"
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -322,6 +322,7 @@ void Ipu::record_exchange(std::uint32_t index) {
     StepRecord& record = account_.exchange_phase(index, longest, shares_);
     const Bytes bytes = outcome.bytes;
     record.bytes += bytes;
+    record.sent_bytes += sent_bytes(exchange);
     record.bound_cycles += exchange_bounds_[index];
     if (trace_) {
         trace_->phase({.kind = traces::Kind::Exchange,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fewest cycles in which an exchange can be done, whatever its schedule.
+// What the transfers of an exchange ask for, whatever their schedule.
 #pragma once
 
 #include "base/units.h"
@@ -14,5 +14,8 @@ namespace tessera::ipu {
 /// pass for the sender.
 [[nodiscard]] Cycles busiest_tile_cycles(const program::Exchange& exchange, std::int64_t tiles,
                                          bool pair_double);
+
+/// Bytes put on the lanes: a multicast counts once.
+[[nodiscard]] Bytes sent_bytes(const program::Exchange& exchange);
 
 } // namespace tessera::ipu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "models/ipu/core/exchange_bound.h"
+#include "models/ipu/core/exchange_demand.h"
 
 #include <algorithm>
 #include <vector>
@@ -22,6 +22,14 @@ Cycles busiest_tile_cycles(const program::Exchange& exchange, std::int64_t tiles
         busiest = std::max({busiest, out[tile], in[tile]});
     }
     return busiest;
+}
+
+Bytes sent_bytes(const program::Exchange& exchange) {
+    Bytes bytes = 0;
+    for (const auto& transfer : exchange.transfers) {
+        bytes += transfer.bytes;
+    }
+    return bytes;
 }
 
 } // namespace tessera::ipu
