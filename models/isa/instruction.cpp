@@ -8,7 +8,8 @@
 namespace tessera::isa {
 namespace {
 
-template <typename... Operands> constexpr FormSpec make_form(std::string_view name, Operands... list) {
+template <typename... Operands>
+constexpr FormSpec make_form(std::string_view name, Operands... list) {
     return FormSpec{name, {list...}, static_cast<std::uint8_t>(sizeof...(list))};
 }
 
@@ -181,8 +182,8 @@ std::uint32_t encode(const Operation& operation) {
     const OpcodeSpec& spec = spec_of(operation.opcode);
     std::uint32_t word = spec.code;
     for (const OperandSpec& operand : spec_of(spec.form).list()) {
-        const std::uint32_t field =
-            to_field(operand.kind, operand_value(operation, operand.slot)) & field_mask(operand.bits);
+        const std::uint32_t field = to_field(operand.kind, operand_value(operation, operand.slot)) &
+                                    field_mask(operand.bits);
         word |= field << operand.shift;
     }
     return word | static_cast<std::uint32_t>(operation.broadcast);
