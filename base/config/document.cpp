@@ -107,22 +107,30 @@ void Document::lay_over(const Document& upper) {
 void Document::replace(const std::string& pointer, json value, const Origin& origin) {
     json* node = &root;
     std::string walked;
-    const json::json_pointer whole{pointer};
     std::vector<std::string> keys;
-    for (auto rest = whole; !rest.empty(); rest.pop_back()) {
+    for (json::json_pointer rest{pointer}; !rest.empty(); rest.pop_back()) {
         keys.insert(keys.begin(), rest.back());
     }
-    for (const auto& key : keys) {
+    // An object made on the way is named by as much of the path as leads to it.
+    const auto path_up_to = [&](std::size_t below) {
+        Origin made = origin;
+        for (std::size_t i = 0; i < below; ++i) {
+            made.path.resize(std::min(made.path.size(), made.path.rfind('.')));
+        }
+        return made;
+    };
+    for (std::size_t i = 0; i < keys.size(); ++i) {
         if (!node->is_object()) { // what stands here is replaced by the object that the path wants
             *node = json::object();
             forget_below(origins, walked);
-            origins[walked] = origin;
+            origins[walked] = path_up_to(keys.size() - i);
         }
-        if (!node->contains(key)) {
-            origins[child_pointer(walked, key)] = origin;
+        const std::string inner = child_pointer(walked, keys[i]);
+        if (!node->contains(keys[i])) {
+            origins[inner] = path_up_to(keys.size() - i - 1);
         }
-        node = &(*node)[key];
-        walked = child_pointer(walked, key);
+        node = &(*node)[keys[i]];
+        walked = inner;
     }
     *node = std::move(value);
     forget_below(origins, pointer);

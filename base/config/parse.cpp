@@ -46,6 +46,25 @@ public:
         return start;
     }
 
+    /// The start of the token that holds the byte `last`, at which the parser gave up. Separators
+    /// before it were good, so this cursor stands behind the last good value.
+    Position broken_token(std::size_t last) {
+        if (index_ > last) { // two tokens without space between, such as 01
+            return Cursor{text_}.position_of(last);
+        }
+        while (index_ < last && index_ < text_.size()) {
+            const char c = text_[index_];
+            if (c == '/' && comment_end() <= last) {
+                position_of(comment_end());
+            } else if (is_space(c) || c == ',' || c == ':') {
+                advance();
+            } else {
+                break;
+            }
+        }
+        return here_;
+    }
+
     /// Line and column of a byte offset at or after the current one.
     Position position_of(std::size_t offset) {
         while (index_ < offset && index_ < text_.size()) {
@@ -55,6 +74,7 @@ public:
     }
 
 private:
+    static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
     static bool is_word(char c) {
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '+' || c == '.';
     }
@@ -74,8 +94,8 @@ private:
         while (index_ < text_.size()) {
             const char c = text_[index_];
             if (c == '/') {
-                skip_comment();
-            } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':') {
+                position_of(comment_end());
+            } else if (is_space(c) || c == ',' || c == ':') {
                 advance();
             } else {
                 return;
@@ -83,10 +103,14 @@ private:
         }
     }
 
-    void skip_comment() {
+    /// Where the comment that starts here ends; beyond the text for one that is not closed.
+    [[nodiscard]] std::size_t comment_end() const {
         const bool block = text_.substr(index_, 2) == "/*";
         const std::size_t end = text_.find(block ? "*/" : "\n", index_ + 2);
-        position_of(end == std::string_view::npos ? text_.size() : end + (block ? 2U : 1U));
+        if (end == std::string_view::npos) {
+            return text_.size() + (block ? 1U : 0U);
+        }
+        return end + (block ? 2U : 1U);
     }
 
     void take_string() {
@@ -141,19 +165,9 @@ std::string syntax_message(const std::string& what) {
     return "syntax error: " + tail + (expected.empty() ? "" : ", expected " + expected);
 }
 
-/// Bytes of a token in the text; the parser shows control characters as <U+000A>.
-std::size_t token_bytes(const std::string& shown) {
-    std::size_t bytes = shown.size();
-    for (auto at = shown.find("<U+"); at != std::string::npos; at = shown.find("<U+", at + 1)) {
-        bytes -= 7;
-    }
-    return bytes;
-}
-
 class Builder : public nlohmann::json_sax<json> {
 public:
-    Builder(std::string_view text, std::string file)
-        : text_(text), file_(std::move(file)), cursor_(text) {}
+    Builder(std::string_view text, std::string file) : file_(std::move(file)), cursor_(text) {}
 
     Document take() { return std::move(document_); }
 
@@ -184,12 +198,9 @@ public:
         return true;
     }
 
-    bool parse_error(std::size_t position, const std::string& last_token,
+    bool parse_error(std::size_t position, const std::string&,
                      const nlohmann::detail::exception& error) override {
-        const std::size_t end = std::min(position, text_.size());
-        const std::size_t bytes = position > text_.size() ? 0 : token_bytes(last_token);
-        Cursor cursor{text_};
-        const auto at = cursor.position_of(end >= bytes ? end - bytes : 0);
+        const auto at = cursor_.broken_token(position == 0 ? 0 : position - 1);
         throw ConfigError(
             Diagnostic{file_, at.line, at.column, "", syntax_message(error.what()), ""});
     }
@@ -244,7 +255,6 @@ private:
         return true;
     }
 
-    std::string_view text_;
     std::string file_;
     Cursor cursor_;
     Document document_;

@@ -179,7 +179,9 @@ private:
         }
         if (number && !in_range(field, value)) {
             const std::string unit = field.unit.empty() ? "" : " " + field.unit;
-            fail(at, "got " + value_text(value) + unit + ", expected " + range_text(field) + unit);
+            fail(at, "got " + value_text(value) + unit + ", expected " +
+                         (field.minimum.is_null() ? "a whole number of 64 bits"
+                                                  : range_text(field) + unit));
             return;
         }
         if (!is_allowed(field, value)) {

@@ -49,7 +49,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     std::size_t best_distance = 0;
     for (const auto& candidate : candidates) {
         const std::size_t longer = std::max(name.size(), candidate.size());
-        const std::size_t limit = longer < 2 ? 0 : std::max<std::size_t>(1, longer / 3);
+        const std::size_t limit = longer < 2 ? 0 : (longer + 2) / 3;
         const std::size_t distance = edit_distance(wanted, lower(candidate));
         if (distance <= limit && (best.empty() || distance < best_distance)) {
             best = candidate;

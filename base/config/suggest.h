@@ -13,9 +13,9 @@ namespace tessera::config {
 /// `a` into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate with the least edit distance, if that is at most a third of the longer name (and
-/// at least 1 is always allowed for names of two letters or more); otherwise empty. Ties go to the
-/// earlier candidate.
+/// The candidate with the least edit distance, capitals apart, if that is at most a third of the
+/// longer name, rounded up; otherwise empty. Names of one letter are near to nothing. Ties go to
+/// the earlier candidate.
 [[nodiscard]] std::string nearest_name(std::string_view name,
                                        const std::vector<std::string>& candidates);
 
