@@ -33,8 +33,7 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
     : sc_module(name), spec_(spec), program_(program), options_(std::move(options)),
       cycle_period_(1, sc_core::SC_NS),
       host_threads_(std::make_unique<HostThreads>(options_.threads)), memory_(spec),
-      code_(spec, program.codelets),
-      fabric_("exchange_fabric", spec, program.exchanges, cycle_period_),
+      code_(program.codelets), fabric_("exchange_fabric", spec, program.exchanges, cycle_period_),
       sync_unit_("sync_unit", spec.sync, spec.chip.tiles, cycle_period_), control_(program.control),
       account_(program, spec.chip.tiles), steps_total_(executed_steps(program.control)) {
     check_program();
@@ -112,12 +111,12 @@ void Ipu::make_tiles() {
 }
 
 void Ipu::prepare_exchanges() {
+    const auto read_row = [this](TileId tile, Address address, std::span<std::uint32_t> words) {
+        const auto bytes = static_cast<Bytes>(words.size_bytes());
+        std::memcpy(words.data(), memory_.at(tile, address, bytes), words.size_bytes());
+    };
     host_threads_->for_each(program_.exchanges.size(), [&](std::size_t index) {
-        fabric_.prepare(static_cast<std::uint32_t>(index),
-                        [this](TileId tile, Address address, Bytes bytes) {
-                            return std::span<const std::byte>(memory_.at(tile, address, bytes),
-                                                              static_cast<std::size_t>(bytes));
-                        });
+        fabric_.prepare(static_cast<std::uint32_t>(index), read_row);
     });
     for (const auto& exchange : program_.exchanges) {
         exchange_bounds_.push_back(
@@ -322,7 +321,7 @@ void Ipu::record_exchange(std::uint32_t index) {
     StepRecord& record = account_.exchange_phase(index, longest, shares_);
     const Bytes bytes = outcome.bytes;
     record.bytes += bytes;
-    record.sent_bytes += sent_bytes(exchange);
+    record.sent_bytes += 4 * outcome.words_sent;
     record.bound_cycles += exchange_bounds_[index];
     if (trace_) {
         trace_->phase({.kind = traces::Kind::Exchange,

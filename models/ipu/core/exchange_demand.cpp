@@ -24,12 +24,4 @@ Cycles busiest_tile_cycles(const program::Exchange& exchange, std::int64_t tiles
     return busiest;
 }
 
-Bytes sent_bytes(const program::Exchange& exchange) {
-    Bytes bytes = 0;
-    for (const auto& transfer : exchange.transfers) {
-        bytes += transfer.bytes;
-    }
-    return bytes;
-}
-
 } // namespace tessera::ipu

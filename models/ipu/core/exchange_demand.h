@@ -15,7 +15,4 @@ namespace tessera::ipu {
 [[nodiscard]] Cycles busiest_tile_cycles(const program::Exchange& exchange, std::int64_t tiles,
                                          bool pair_double);
 
-/// Bytes put on the lanes: a multicast counts once.
-[[nodiscard]] Bytes sent_bytes(const program::Exchange& exchange);
-
 } // namespace tessera::ipu
