@@ -40,8 +40,8 @@ struct ExchangeInstruction {
     std::uint32_t address = 0; ///< Send, SendPicp: in items (4 or 8 bytes) above the outgoing base
     std::uint32_t delta = 0;   ///< SendOff: items skipped
     unsigned ctl = 0;          ///< bits 0, 1 directions; bit 2 64-bit items
-    std::optional<MuxControl> mux;
-    std::optional<PointerControl> pointer;
+    std::optional<MuxControl> mux = std::nullopt;
+    std::optional<PointerControl> pointer = std::nullopt;
 
     friend bool operator==(const ExchangeInstruction&, const ExchangeInstruction&) = default;
 };
