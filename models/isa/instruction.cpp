@@ -83,6 +83,35 @@ const std::map<std::string_view, std::vector<Opcode>>& rows_by_mnemonic() {
     return table;
 }
 
+std::uint32_t to_field(OperandKind kind, std::int32_t value) {
+    const auto bits = static_cast<std::uint32_t>(value);
+    switch (kind) {
+    case OperandKind::CodeAddr:
+        return bits >> 2U;
+    case OperandKind::TopImm:
+        return bits >> 20U;
+    default:
+        return bits;
+    }
+}
+
+std::int32_t from_field(OperandKind kind, std::uint32_t field, unsigned bits) {
+    switch (kind) {
+    case OperandKind::CodeAddr:
+        return static_cast<std::int32_t>(field << 2U);
+    case OperandKind::TopImm:
+        return static_cast<std::int32_t>(field << 20U);
+    case OperandKind::SImm:
+        return static_cast<std::int32_t>(field << (32U - bits)) >> (32U - bits);
+    case OperandKind::NegImm:
+        return static_cast<std::int32_t>(field | ~field_mask(bits));
+    default:
+        return static_cast<std::int32_t>(field);
+    }
+}
+
+} // namespace
+
 std::int32_t operand_value(const Operation& operation, Slot slot) {
     switch (slot) {
     case Slot::D:
@@ -123,35 +152,6 @@ void set_operand(Operation& operation, Slot slot, std::int32_t value) {
         break;
     }
 }
-
-std::uint32_t to_field(OperandKind kind, std::int32_t value) {
-    const auto bits = static_cast<std::uint32_t>(value);
-    switch (kind) {
-    case OperandKind::CodeAddr:
-        return bits >> 2U;
-    case OperandKind::TopImm:
-        return bits >> 20U;
-    default:
-        return bits;
-    }
-}
-
-std::int32_t from_field(OperandKind kind, std::uint32_t field, unsigned bits) {
-    switch (kind) {
-    case OperandKind::CodeAddr:
-        return static_cast<std::int32_t>(field << 2U);
-    case OperandKind::TopImm:
-        return static_cast<std::int32_t>(field << 20U);
-    case OperandKind::SImm:
-        return static_cast<std::int32_t>(field << (32U - bits)) >> (32U - bits);
-    case OperandKind::NegImm:
-        return static_cast<std::int32_t>(field | ~field_mask(bits));
-    default:
-        return static_cast<std::int32_t>(field);
-    }
-}
-
-} // namespace
 
 const OpcodeSpec& spec_of(Opcode opcode) {
     return kOpcodes[static_cast<std::size_t>(opcode)];

@@ -134,6 +134,10 @@ constexpr std::uint32_t kBundleBit = 0x80000000U;
 /// The operation of a word (bit 31 ignored); opcode kNone when the word is no instruction.
 [[nodiscard]] Operation decode(std::uint32_t word);
 
+/// The field of an operation that an operand fills; `set_operand` needs a value that fits it.
+[[nodiscard]] std::int32_t operand_value(const Operation& operation, Slot slot);
+void set_operand(Operation& operation, Slot slot, std::int32_t value);
+
 /// Masks over $m0..$m15 that the operation reads and writes.
 struct MainRegisters {
     std::uint16_t read = 0;

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/assembler/evaluate.h"
+
+#include <limits>
+#include <utility>
+
+namespace tessera::isa::assembly {
+namespace {
+
+constexpr unsigned kMaxSymbolDepth = 200;
+
+std::int64_t wrap(std::uint64_t bits) {
+    return static_cast<std::int64_t>(bits);
+}
+
+/// Arithmetic wraps in 64 bits; comparisons give -1 for true, as GNU assemblers do.
+std::optional<std::int64_t> calculate(NodeKind kind, std::int64_t a, std::int64_t b) {
+    const auto x = static_cast<std::uint64_t>(a);
+    const auto y = static_cast<std::uint64_t>(b);
+    const auto truth = [](bool is_true) { return is_true ? std::int64_t{-1} : std::int64_t{0}; };
+    switch (kind) {
+    case NodeKind::Add:
+        return wrap(x + y);
+    case NodeKind::Subtract:
+        return wrap(x - y);
+    case NodeKind::Multiply:
+        return wrap(x * y);
+    case NodeKind::Divide:
+    case NodeKind::Remainder:
+        if (b == 0) {
+            return std::nullopt;
+        }
+        if (b == -1) {
+            return kind == NodeKind::Divide ? wrap(0 - x) : 0;
+        }
+        return kind == NodeKind::Divide ? a / b : a % b;
+    case NodeKind::ShiftLeft:
+        return b < 0 || b > 63 ? std::nullopt : std::optional(wrap(x << y));
+    case NodeKind::ShiftRight:
+        return b < 0 || b > 63 ? std::nullopt : std::optional(a >> b);
+    case NodeKind::And:
+        return a & b;
+    case NodeKind::Or:
+        return a | b;
+    case NodeKind::Xor:
+        return a ^ b;
+    case NodeKind::Equal:
+        return truth(a == b);
+    case NodeKind::NotEqual:
+        return truth(a != b);
+    case NodeKind::Less:
+        return truth(a < b);
+    case NodeKind::LessEqual:
+        return truth(a <= b);
+    case NodeKind::Greater:
+        return truth(a > b);
+    case NodeKind::GreaterEqual:
+        return truth(a >= b);
+    case NodeKind::LogicalAnd:
+        return (a != 0 && b != 0) ? 1 : 0;
+    case NodeKind::LogicalOr:
+        return (a != 0 || b != 0) ? 1 : 0;
+    default:
+        return std::nullopt;
+    }
+}
+
+bool is_comparison(NodeKind kind) {
+    return kind >= NodeKind::Equal && kind <= NodeKind::GreaterEqual;
+}
+
+} // namespace
+
+std::optional<Value> Evaluator::early(const Expression& expression) {
+    stack_.clear();
+    return evaluate(expression);
+}
+
+std::optional<std::int64_t> Evaluator::late(const Expression& expression) {
+    stack_.clear();
+    const auto value = evaluate(expression);
+    return value ? std::optional(value->number) : std::nullopt;
+}
+
+void Evaluator::start_late() {
+    is_late_ = true;
+    collect_globals();
+    // In source order, where each mostly needs the ones before it: nesting stays shallow.
+    for (std::uint32_t i = 0; i < unit_.definitions.size(); ++i) {
+        stack_.clear();
+        push_definition(i, unit_.definitions[i].at);
+    }
+}
+
+void Evaluator::collect_globals() {
+    for (std::size_t file = 0; file < unit_.scopes.size(); ++file) {
+        for (const auto& [name, symbol] : unit_.scopes[file].symbols) {
+            if (!symbol.is_global || symbol.kind == Symbol::Kind::Declared) {
+                continue;
+            }
+            const auto [found, is_new] = globals_.emplace(name, symbol);
+            if (is_new) {
+                continue;
+            }
+            if (found->second.is_weak && !symbol.is_weak) {
+                found->second = symbol;
+            } else if (!symbol.is_weak) {
+                diagnostics_.add(symbol.at, "global symbol '" + std::string(name) +
+                                                "': defined in another source too, expected one "
+                                                "definition");
+            }
+        }
+    }
+}
+
+bool Evaluator::fail(Position at, std::string message, std::string hint) {
+    if (is_late_) {
+        diagnostics_.add(at, std::move(message), std::move(hint));
+    }
+    return false;
+}
+
+std::optional<Value> Evaluator::evaluate(const Expression& expression) {
+    const std::size_t base = stack_.size();
+    for (std::uint32_t i = expression.begin; i < expression.end; ++i) {
+        // A copy: evaluation of a definition may not add nodes, but the reference would outlive a
+        // later push.
+        const Node node = unit_.nodes[i];
+        const bool is_ok = node.kind < NodeKind::Negate ? push_operand(node)
+                           : node.kind < NodeKind::Add  ? apply_unary(node)
+                                                        : apply_binary(node);
+        if (!is_ok) {
+            stack_.resize(base);
+            return std::nullopt;
+        }
+    }
+    const Value value = stack_.back();
+    stack_.resize(base);
+    return value;
+}
+
+bool Evaluator::push_operand(const Node& node) {
+    switch (node.kind) {
+    case NodeKind::Constant:
+        stack_.push_back({Value::kAbsolute, node.value});
+        return true;
+    case NodeKind::Place:
+        push_place(node.location);
+        return true;
+    case NodeKind::Definition:
+        return push_definition(static_cast<std::uint32_t>(node.value), node.at);
+    case NodeKind::Forward: {
+        const auto& labels = unit_.scopes[node.at.file].numeric_labels[node.value];
+        if (node.location.section >= labels.size()) {
+            return fail(node.at, "label " + std::to_string(node.value) +
+                                     "f: no such label follows, expected '" +
+                                     std::to_string(node.value) + ":' below");
+        }
+        push_place(labels[node.location.section]);
+        return true;
+    }
+    default:
+        return push_symbol(node);
+    }
+}
+
+void Evaluator::push_place(Location location) {
+    if (is_late_) {
+        stack_.push_back({Value::kAbsolute,
+                          std::int64_t{unit_.sections[location.section].base} + location.offset});
+    } else {
+        stack_.push_back({location.section, location.offset});
+    }
+}
+
+bool Evaluator::push_symbol(const Node& node) {
+    const auto& own = unit_.scopes[node.at.file].symbols;
+    const Symbol* symbol = nullptr;
+    if (const auto found = own.find(node.name);
+        found != own.end() && found->second.kind != Symbol::Kind::Declared) {
+        symbol = &found->second;
+    } else if (const auto global = globals_.find(node.name); global != globals_.end()) {
+        symbol = &global->second;
+    }
+    if (symbol != nullptr) {
+        if (symbol->kind == Symbol::Kind::Assigned) {
+            return push_definition(symbol->definition, node.at);
+        }
+        push_place(symbol->location);
+        return true;
+    }
+    const auto constant = constants_.find(std::string(node.name));
+    if (constant != constants_.end()) {
+        stack_.push_back({Value::kAbsolute, constant->second});
+        return true;
+    }
+    if (is_late_) {
+        report_undefined(node);
+    }
+    return false;
+}
+
+void Evaluator::report_undefined(const Node& node) {
+    if (!reported_.insert(node.name).second) {
+        return;
+    }
+    std::vector<std::string_view> names;
+    for (const auto& [name, symbol] : unit_.scopes[node.at.file].symbols) {
+        if (symbol.kind != Symbol::Kind::Declared) {
+            names.push_back(name);
+        }
+    }
+    for (const auto& [name, symbol] : globals_) {
+        names.push_back(name);
+    }
+    for (const auto& [name, value] : constants_) {
+        names.push_back(name);
+    }
+    diagnostics_.add(node.at, "symbol '" + std::string(node.name) + "': not defined",
+                     diagnostics_.nearest(node.name, names));
+}
+
+bool Evaluator::push_definition(std::uint32_t index, Position at) {
+    Definition& definition = unit_.definitions[index];
+    if (!definition.known && !definition.is_failed) {
+        if (definition.is_active || depth_ >= kMaxSymbolDepth) {
+            return fail(at, definition.is_active
+                                ? "symbol: its value depends on itself"
+                                : "symbol: its value is nested more than 200 symbols deep");
+        }
+        definition.is_active = true;
+        ++depth_;
+        definition.known = evaluate(definition.expression);
+        --depth_;
+        definition.is_active = false;
+        definition.is_failed = !definition.known && is_late_;
+    }
+    if (!definition.known) {
+        return false;
+    }
+    if (is_late_ && !definition.known->is_absolute()) {
+        definition.known = Value{Value::kAbsolute, unit_.sections[definition.known->section].base +
+                                                       definition.known->number};
+    }
+    stack_.push_back(*definition.known);
+    return true;
+}
+
+bool Evaluator::apply_unary(const Node& node) {
+    Value& value = stack_.back();
+    if (!value.is_absolute()) {
+        return false; // only while parsing: after the link every value is a number
+    }
+    switch (node.kind) {
+    case NodeKind::Negate:
+        value.number = wrap(0 - static_cast<std::uint64_t>(value.number));
+        break;
+    case NodeKind::Invert:
+        value.number = ~value.number;
+        break;
+    default:
+        value.number = value.number == 0 ? 1 : 0;
+        break;
+    }
+    return true;
+}
+
+bool Evaluator::apply_binary(const Node& node) {
+    const Value right = stack_.back();
+    stack_.pop_back();
+    const auto result = combine(node, stack_.back(), right);
+    if (!result) {
+        return false;
+    }
+    stack_.back() = *result;
+    return true;
+}
+
+std::optional<Value> Evaluator::combine(const Node& node, Value left, Value right) {
+    std::uint32_t section = Value::kAbsolute;
+    if (!left.is_absolute() || !right.is_absolute()) {
+        const bool is_same = left.section == right.section;
+        if (node.kind == NodeKind::Add && (left.is_absolute() || right.is_absolute())) {
+            section = left.is_absolute() ? right.section : left.section;
+        } else if (node.kind == NodeKind::Subtract && right.is_absolute()) {
+            section = left.section;
+        } else if (!(is_same && (node.kind == NodeKind::Subtract || is_comparison(node.kind)))) {
+            return std::nullopt; // only while parsing: after the link every value is a number
+        }
+    }
+    const auto number = calculate(node.kind, left.number, right.number);
+    if (!number) {
+        fail(node.at, node.kind == NodeKind::Divide || node.kind == NodeKind::Remainder
+                          ? "expression: division by zero"
+                          : "expression: got a shift by " + std::to_string(right.number) +
+                                ", expected 0..63");
+        return std::nullopt;
+    }
+    return Value{section, *number};
+}
+
+} // namespace tessera::isa::assembly

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The value of an expression: early (while parsing, what is known so far) or late (all addresses
+// known).
+#pragma once
+
+#include "models/isa/assembler.h"
+#include "models/isa/assembler/diagnostics.h"
+#include "models/isa/assembler/unit.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace tessera::isa::assembly {
+
+class Evaluator {
+public:
+    Evaluator(Unit& unit, const Constants& constants, Diagnostics& diagnostics)
+        : unit_(unit), constants_(constants), diagnostics_(diagnostics) {}
+
+    /// The value as far as it is known while parsing; says nothing when it is not.
+    [[nodiscard]] std::optional<Value> early(const Expression& expression);
+
+    /// The value after the link; reports why there is none.
+    [[nodiscard]] std::optional<std::int64_t> late(const Expression& expression);
+
+    /// Sections have their addresses from here on, and globals of all sources are visible.
+    void start_late();
+
+    [[nodiscard]] const std::unordered_map<std::string_view, Symbol>& globals() const {
+        return globals_;
+    }
+
+private:
+    std::optional<Value> evaluate(const Expression& expression);
+    bool push_operand(const Node& node);
+    bool push_symbol(const Node& node);
+    bool push_definition(std::uint32_t index, Position at);
+    void push_place(Location location);
+    bool apply_unary(const Node& node);
+    bool apply_binary(const Node& node);
+    std::optional<Value> combine(const Node& node, Value left, Value right);
+    bool fail(Position at, std::string message, std::string hint = {});
+    void collect_globals();
+    void report_undefined(const Node& node);
+
+    Unit& unit_;
+    const Constants& constants_;
+    Diagnostics& diagnostics_;
+    std::unordered_map<std::string_view, Symbol> globals_;
+    std::unordered_set<std::string_view> reported_;
+    std::vector<Value> stack_;
+    unsigned depth_ = 0;
+    bool is_late_ = false;
+};
+
+} // namespace tessera::isa::assembly

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/assembler/match.h"
+
+#include "models/isa/assembler/operand.h"
+
+#include <algorithm>
+
+namespace tessera::isa::assembly {
+namespace {
+
+constexpr std::uint8_t kMainZero = 15;
+constexpr std::int64_t kUCsrBase = 0x100;
+
+/// How a register operand of a form is written; width 0 for operands that are no register.
+struct RegisterShape {
+    RegisterFile file = RegisterFile::Main;
+    std::uint8_t width = 0;
+    Suffix suffix = Suffix::None;
+    bool may_broadcast = false;
+};
+
+RegisterShape shape_of(OperandKind kind) {
+    switch (kind) {
+    case OperandKind::MainDst:
+    case OperandKind::MainSrc:
+    case OperandKind::MainBoth:
+    case OperandKind::MainDelta:
+        return {RegisterFile::Main, 1, Suffix::None, false};
+    case OperandKind::MainStep:
+        return {RegisterFile::Main, 1, Suffix::Step, false};
+    case OperandKind::MainInc:
+        return {RegisterFile::Main, 1, Suffix::Increment, false};
+    case OperandKind::MainAt:
+        return {RegisterFile::Main, 1, Suffix::At, false};
+    case OperandKind::MainPairDst:
+        return {RegisterFile::Main, 2, Suffix::None, false};
+    case OperandKind::MainPairStep:
+        return {RegisterFile::Main, 2, Suffix::Step, false};
+    case OperandKind::AuxDst:
+    case OperandKind::AuxSrc:
+        return {RegisterFile::Aux, 1, Suffix::None, false};
+    case OperandKind::AuxSrcB:
+        return {RegisterFile::Aux, 1, Suffix::None, true};
+    case OperandKind::AuxPairDst:
+    case OperandKind::AuxPairSrc:
+        return {RegisterFile::Aux, 2, Suffix::None, false};
+    case OperandKind::AuxPairSrcB:
+        return {RegisterFile::Aux, 2, Suffix::None, true};
+    case OperandKind::AuxQuadDst:
+    case OperandKind::AuxQuadSrc:
+        return {RegisterFile::Aux, 4, Suffix::None, false};
+    default:
+        return {};
+    }
+}
+
+bool register_fits(const RegisterShape& shape, bool row_broadcasts, const Operand& operand) {
+    const bool is_broadcast = operand.broadcast != Broadcast::None;
+    const std::uint8_t width = is_broadcast ? 1 : shape.width;
+    return operand.shape == OperandShape::Register && operand.file == shape.file &&
+           operand.width == width && operand.first % width == 0 && operand.suffix == shape.suffix &&
+           (!is_broadcast || (shape.may_broadcast && row_broadcasts));
+}
+
+bool is_between(std::int64_t value, std::int64_t least, std::int64_t most) {
+    return value >= least && value <= most;
+}
+
+bool constant_fits(const OperandSpec& spec, std::int64_t value) {
+    const std::int64_t range = std::int64_t{1} << spec.bits;
+    switch (spec.kind) {
+    case OperandKind::SImm:
+        return is_between(value, -range / 2, range / 2 - 1);
+    case OperandKind::NegImm:
+        return is_between(value, -range / 2, -1);
+    case OperandKind::TopImm:
+        return is_between(value, -0x80000000LL, 0xffffffffLL) && (value & 0xfffff) == 0;
+    case OperandKind::CodeAddr:
+        return is_between(value, 0, range * 4 - 1) && value % 4 == 0;
+    case OperandKind::UCsr:
+        return is_between(value, 0, range - 1) ||
+               is_between(value, kUCsrBase, kUCsrBase + range - 1);
+    default:
+        return is_between(value, 0, range - 1);
+    }
+}
+
+bool fits(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) {
+    const RegisterShape shape = shape_of(spec.kind);
+    if (shape.width != 0) {
+        return register_fits(shape, (flags & kBroadcast) != 0, operand);
+    }
+    if (operand.shape == OperandShape::Csr) {
+        return (spec.kind == OperandKind::Csr && operand.csr->number < kUCsrBase) ||
+               (spec.kind == OperandKind::UCsr && operand.csr->number >= kUCsrBase);
+    }
+    return operand.shape == OperandShape::Expression && constant_fits(spec, operand.value);
+}
+
+std::string range_text(std::int64_t least, std::int64_t most) {
+    return "constant " + std::to_string(least) + ".." + std::to_string(most);
+}
+
+std::string constant_text(const OperandSpec& spec) {
+    const std::int64_t range = std::int64_t{1} << spec.bits;
+    switch (spec.kind) {
+    case OperandKind::SImm:
+        return range_text(-range / 2, range / 2 - 1);
+    case OperandKind::NegImm:
+        return range_text(-range / 2, -1);
+    case OperandKind::TopImm:
+        return "constant whose low 20 bits are zero";
+    case OperandKind::CodeAddr:
+        return "code address (a multiple of 4, 0.." + std::to_string(range * 4 - 4) + ")";
+    case OperandKind::Csr:
+        return "control register 0..255";
+    case OperandKind::UCsr:
+        return "aux control register 256..511";
+    default:
+        return range_text(0, range - 1);
+    }
+}
+
+std::string expectation(const OperandSpec& spec, std::uint16_t flags) {
+    const RegisterShape shape = shape_of(spec.kind);
+    if (shape.width == 0) {
+        return constant_text(spec);
+    }
+    std::string text = shape.file == RegisterFile::Main ? "$m" : "$a";
+    text += shape.width == 1 ? " register" : shape.width == 2 ? " pair" : " quad";
+    switch (shape.suffix) {
+    case Suffix::None:
+        break;
+    case Suffix::Step:
+        text += " with +=";
+        break;
+    case Suffix::Increment:
+        text += " with ++";
+        break;
+    case Suffix::At:
+        text += " with @";
+        break;
+    }
+    if (shape.may_broadcast && (flags & kBroadcast) != 0) {
+        text +=
+            shape.width == 1 ? " (:BL, :BU or :B may follow)" : " or register with :BL, :BU or :B";
+    }
+    return text;
+}
+
+void store(const OperandSpec& spec, const Operand& operand, Operation& operation) {
+    if (shape_of(spec.kind).width != 0) {
+        set_operand(operation, spec.slot, operand.first);
+        if (operand.broadcast != Broadcast::None) {
+            operation.broadcast = operand.broadcast;
+        }
+        return;
+    }
+    std::int64_t value = operand.shape == OperandShape::Csr ? operand.csr->number : operand.value;
+    if (spec.kind == OperandKind::UCsr) {
+        value &= 0xff;
+    }
+    set_operand(operation, spec.slot, static_cast<std::int32_t>(static_cast<std::uint32_t>(value)));
+}
+
+/// The first operand that does not fit the row; the number of operands when all do.
+std::size_t fitting_operands(const OpcodeSpec& row, std::span<const Operand> operands,
+                             Operation& operation) {
+    const auto list = spec_of(row.form).list();
+    const bool is_short = operands.size() + 1 == list.size();
+    std::size_t next = 0;
+    for (const OperandSpec& spec : list) {
+        if (is_short && spec.kind == OperandKind::MainDelta) {
+            set_operand(operation, spec.slot, kMainZero);
+            continue;
+        }
+        if (!fits(spec, row.flags, operands[next])) {
+            return next;
+        }
+        store(spec, operands[next], operation);
+        ++next;
+    }
+    return next;
+}
+
+bool takes(const FormSpec& form, std::size_t operand_count) {
+    const auto list = form.list();
+    const bool has_delta = std::any_of(list.begin(), list.end(), [](const OperandSpec& spec) {
+        return spec.kind == OperandKind::MainDelta;
+    });
+    return operand_count == list.size() || (has_delta && operand_count + 1 == list.size());
+}
+
+/// The spec of written operand `index`, which skips a delta that is left out.
+const OperandSpec& written_spec(const FormSpec& form, std::size_t index, std::size_t written) {
+    const auto list = form.list();
+    for (const OperandSpec& spec : list) {
+        if (written < list.size() && spec.kind == OperandKind::MainDelta) {
+            continue;
+        }
+        if (index == 0) {
+            return spec;
+        }
+        --index;
+    }
+    return list.back();
+}
+
+std::string join(const std::vector<std::string>& choices) {
+    std::string text;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+    }
+    return text;
+}
+
+void add_once(std::vector<std::string>& list, std::string text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) {
+        list.push_back(std::move(text));
+    }
+}
+
+Mismatch wrong_number(std::string_view mnemonic, std::size_t got) {
+    std::vector<std::string> numbers;
+    for (std::size_t number = 0; number <= std::tuple_size_v<decltype(FormSpec::operands)>;
+         ++number) {
+        for (const Opcode opcode : opcodes_named(mnemonic)) {
+            if (takes(spec_of(spec_of(opcode).form), number)) {
+                add_once(numbers, std::to_string(number));
+            }
+        }
+    }
+    return {std::nullopt, std::string(mnemonic) + ": got " + std::to_string(got) +
+                              " operands, expected " + join(numbers)};
+}
+
+std::uint16_t main_written(const OperandSpec& spec, unsigned number) {
+    switch (spec.kind) {
+    case OperandKind::MainDst:
+    case OperandKind::MainBoth:
+    case OperandKind::MainStep:
+    case OperandKind::MainInc:
+    case OperandKind::MainAt:
+        return static_cast<std::uint16_t>(1U << number);
+    case OperandKind::MainPairDst:
+    case OperandKind::MainPairStep:
+        return static_cast<std::uint16_t>(3U << number);
+    default:
+        return 0;
+    }
+}
+
+std::uint16_t aux_written(const OperandSpec& spec, unsigned number) {
+    switch (spec.kind) {
+    case OperandKind::AuxDst:
+        return static_cast<std::uint16_t>(1U << number);
+    case OperandKind::AuxPairDst:
+        return static_cast<std::uint16_t>(3U << number);
+    case OperandKind::AuxQuadDst:
+        return static_cast<std::uint16_t>(15U << number);
+    default:
+        return 0;
+    }
+}
+
+std::uint16_t aux_written(const Operation& operation) {
+    std::uint16_t mask = 0;
+    for (const OperandSpec& spec : spec_of(spec_of(operation.opcode).form).list()) {
+        mask |= aux_written(spec, static_cast<unsigned>(operand_value(operation, spec.slot)));
+    }
+    return mask;
+}
+
+bool must_be_writable(OperandKind kind) {
+    // A destination or a reloaded delta ($m@) may be $mzero, to throw the value away; an address
+    // that is stepped there would silently stand still.
+    return kind == OperandKind::MainBoth || kind == OperandKind::MainStep ||
+           kind == OperandKind::MainInc || kind == OperandKind::MainPairStep;
+}
+
+} // namespace
+
+std::variant<Operation, Mismatch> match(std::string_view mnemonic,
+                                        std::span<const Operand> operands) {
+    std::size_t furthest = 0;
+    std::vector<std::string> expected;
+    bool is_number_right = false;
+    for (const Opcode opcode : opcodes_named(mnemonic)) {
+        const OpcodeSpec& row = spec_of(opcode);
+        const FormSpec& form = spec_of(row.form);
+        if (!takes(form, operands.size())) {
+            continue;
+        }
+        is_number_right = true;
+        Operation operation;
+        operation.opcode = opcode;
+        const std::size_t fitted = fitting_operands(row, operands, operation);
+        if (fitted == operands.size()) {
+            return operation;
+        }
+        if (fitted > furthest) {
+            furthest = fitted;
+            expected.clear();
+        }
+        if (fitted == furthest) {
+            add_once(expected, expectation(written_spec(form, fitted, operands.size()), row.flags));
+        }
+    }
+    if (!is_number_right) {
+        return wrong_number(mnemonic, operands.size());
+    }
+    return Mismatch{furthest, std::string(mnemonic) + ": operand " + std::to_string(furthest + 1) +
+                                  ": got " + text_of(operands[furthest]) + ", expected " +
+                                  join(expected)};
+}
+
+std::vector<Operand> operands_of(const Operation& operation) {
+    std::vector<Operand> operands;
+    for (const OperandSpec& spec : spec_of(spec_of(operation.opcode).form).list()) {
+        const RegisterShape shape = shape_of(spec.kind);
+        const std::int32_t value = operand_value(operation, spec.slot);
+        Operand operand;
+        if (shape.width == 0) {
+            operand.value = value;
+            const std::int64_t number = spec.kind == OperandKind::UCsr ? kUCsrBase + value : value;
+            if (spec.kind == OperandKind::Csr || spec.kind == OperandKind::UCsr) {
+                operand.csr = find_csr(csr_name(static_cast<std::uint16_t>(number)));
+                operand.shape =
+                    operand.csr == nullptr ? OperandShape::Expression : OperandShape::Csr;
+                operand.value = number;
+            }
+        } else {
+            operand.shape = OperandShape::Register;
+            operand.file = shape.file;
+            operand.first = static_cast<std::uint8_t>(value);
+            operand.width = shape.width;
+            operand.suffix = shape.suffix;
+            if (shape.may_broadcast && operation.broadcast != Broadcast::None) {
+                operand.broadcast = operation.broadcast;
+                operand.width = 1;
+            }
+        }
+        operands.push_back(operand);
+    }
+    return operands;
+}
+
+std::string operation_problem(const Operation& operation) {
+    std::uint16_t main_so_far = 0;
+    std::uint16_t aux_so_far = 0;
+    constexpr std::uint16_t kReadOnly = 0xf000; // $m12..$m15
+    for (const OperandSpec& spec : spec_of(spec_of(operation.opcode).form).list()) {
+        const auto number = static_cast<unsigned>(operand_value(operation, spec.slot)) & 15U;
+        const std::uint16_t main = main_written(spec, number);
+        const std::uint16_t aux = aux_written(spec, number);
+        if ((main & kReadOnly) != 0 && must_be_writable(spec.kind)) {
+            return "register is read-only: got $m" + std::to_string(number) +
+                   ", expected $m0..$m11";
+        }
+        if ((main & main_so_far & ~kReadOnly) != 0 || (aux & aux_so_far) != 0) {
+            return "two results go to the same register, expected different ones";
+        }
+        main_so_far |= main;
+        aux_so_far |= aux;
+    }
+    return {};
+}
+
+std::string bundle_problem(const Operation& first, const Operation& second) {
+    const OpcodeSpec& main = spec_of(first.opcode);
+    const OpcodeSpec& aux = spec_of(second.opcode);
+    for (const OpcodeSpec* half : {&main, &aux}) {
+        if ((half->flags & kSolo) != 0) {
+            return std::string(half->mnemonic) + " stands alone, expected it outside a bundle";
+        }
+    }
+    if (main.lane != Lane::Main || aux.lane != Lane::Aux) {
+        const auto name = [](Lane lane) { return lane == Lane::Main ? "main" : "aux"; };
+        return std::string("got ") + name(main.lane) + " then " + name(aux.lane) +
+               ", expected main then aux";
+    }
+    constexpr std::uint16_t kKept = 0x00ff; // writes of $a8..$a15 are discarded
+    if ((aux_written(first) & aux_written(second) & kKept) != 0) {
+        return "both halves write the same register, expected different ones";
+    }
+    return {};
+}
+
+} // namespace tessera::isa::assembly

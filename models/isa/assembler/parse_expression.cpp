@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/assembler/parse_state.h"
+
+#include <array>
+#include <utility>
+
+namespace tessera::isa::assembly {
+namespace {
+
+constexpr unsigned kMaxParentheses = 64;
+constexpr std::int64_t kHalfInfinity = 0x7c00;
+constexpr std::int64_t kHalfSign = 0x8000;
+
+struct BinaryOperator {
+    std::string_view text;
+    NodeKind kind;
+    int strength;
+};
+
+/// The strengths of GNU assemblers, which differ from C: shifts bind like `*`, and `&`, `|`, `^`
+/// bind tighter than `+`.
+constexpr std::array kBinaryOperators = {
+    BinaryOperator{"*", NodeKind::Multiply, 6},    BinaryOperator{"/", NodeKind::Divide, 6},
+    BinaryOperator{"%", NodeKind::Remainder, 6},   BinaryOperator{"<<", NodeKind::ShiftLeft, 6},
+    BinaryOperator{">>", NodeKind::ShiftRight, 6}, BinaryOperator{"&", NodeKind::And, 5},
+    BinaryOperator{"|", NodeKind::Or, 5},          BinaryOperator{"^", NodeKind::Xor, 5},
+    BinaryOperator{"+", NodeKind::Add, 4},         BinaryOperator{"-", NodeKind::Subtract, 4},
+    BinaryOperator{"==", NodeKind::Equal, 3},      BinaryOperator{"!=", NodeKind::NotEqual, 3},
+    BinaryOperator{"<", NodeKind::Less, 3},        BinaryOperator{"<=", NodeKind::LessEqual, 3},
+    BinaryOperator{">", NodeKind::Greater, 3},     BinaryOperator{">=", NodeKind::GreaterEqual, 3},
+    BinaryOperator{"&&", NodeKind::LogicalAnd, 2}, BinaryOperator{"||", NodeKind::LogicalOr, 1},
+};
+
+class ExpressionParser {
+public:
+    explicit ExpressionParser(ParseState& state) : state_(state) {}
+
+    std::optional<Expression> run() {
+        const auto begin = static_cast<std::uint32_t>(state_.unit.nodes.size());
+        if (!parse(1)) {
+            return std::nullopt;
+        }
+        return Expression{begin, static_cast<std::uint32_t>(state_.unit.nodes.size())};
+    }
+
+private:
+    bool parse(int least_strength) {
+        if (!parse_unary()) {
+            return false;
+        }
+        while (const BinaryOperator* binary = next_operator(least_strength)) {
+            const Position at = state_.cursor.take().at;
+            if (!parse(binary->strength + 1)) {
+                return false;
+            }
+            push(binary->kind, at);
+        }
+        return true;
+    }
+
+    [[nodiscard]] const BinaryOperator* next_operator(int least_strength) const {
+        const Token& token = state_.cursor.peek();
+        if (token.kind != TokenKind::Punctuation) {
+            return nullptr;
+        }
+        for (const BinaryOperator& binary : kBinaryOperators) {
+            if (binary.text == token.text) {
+                return binary.strength >= least_strength ? &binary : nullptr;
+            }
+        }
+        return nullptr;
+    }
+
+    bool parse_unary() {
+        std::vector<std::pair<NodeKind, Position>> operators;
+        while (true) {
+            const Token token = state_.cursor.peek();
+            const Token& after = state_.cursor.peek(1);
+            if (token.is("-") && (after.kind == TokenKind::Half || is_half_infinity(after))) {
+                state_.cursor.take();
+                push_constant(half_value(state_.cursor.take()) ^ kHalfSign, token.at);
+                break;
+            }
+            if (token.is("-") || token.is("~") || token.is("!") || token.is("+")) {
+                state_.cursor.take();
+                if (!token.is("+")) {
+                    operators.emplace_back(token.is("-")   ? NodeKind::Negate
+                                           : token.is("~") ? NodeKind::Invert
+                                                           : NodeKind::Not,
+                                           token.at);
+                }
+                continue;
+            }
+            if (!parse_primary()) {
+                return false;
+            }
+            break;
+        }
+        for (auto unary = operators.rbegin(); unary != operators.rend(); ++unary) {
+            push(unary->first, unary->second);
+        }
+        return true;
+    }
+
+    [[nodiscard]] static bool is_half_infinity(const Token& token) {
+        return token.kind == TokenKind::Identifier && token.text == "infh";
+    }
+
+    [[nodiscard]] static std::int64_t half_value(const Token& token) {
+        return token.kind == TokenKind::Half ? token.value : kHalfInfinity;
+    }
+
+    bool parse_primary() {
+        const Token token = state_.cursor.peek();
+        switch (token.kind) {
+        case TokenKind::Number:
+        case TokenKind::Half:
+            push_constant(token.value, token.at);
+            break;
+        case TokenKind::LabelReference:
+            state_.cursor.take();
+            return push_numeric_label(token);
+        case TokenKind::Identifier:
+            push_name(token);
+            break;
+        default:
+            return parse_punctuation(token);
+        }
+        state_.cursor.take();
+        return true;
+    }
+
+    bool parse_punctuation(const Token& token) {
+        if (token.is(".")) {
+            state_.cursor.take();
+            push(NodeKind::Place, token.at);
+            state_.unit.nodes.back().location = state_.here;
+            return true;
+        }
+        if (!token.is("(")) {
+            return fail(token, "a number, symbol or parenthesis");
+        }
+        if (parentheses_ == kMaxParentheses) {
+            state_.diagnostics.add(token.at,
+                                   "expression: got more than 64 nested parentheses, expected at "
+                                   "most 64");
+            return false;
+        }
+        state_.cursor.take();
+        ++parentheses_;
+        if (!parse(1)) {
+            return false;
+        }
+        --parentheses_;
+        return state_.cursor.accept(")") || fail(state_.cursor.peek(), "an operator or )");
+    }
+
+    bool fail(const Token& token, std::string_view expected) {
+        state_.diagnostics.add(token.at, "expression: got " + text_of(token) + ", expected " +
+                                             std::string(expected));
+        return false;
+    }
+
+    bool push_numeric_label(const Token& token) {
+        auto& labels = state_.unit.scopes[state_.file].numeric_labels[token.value];
+        if (token.text.back() == 'f') {
+            push(NodeKind::Forward, token.at);
+            state_.unit.nodes.back().value = token.value;
+            state_.unit.nodes.back().location = {static_cast<std::uint32_t>(labels.size()), 0};
+            return true;
+        }
+        if (labels.empty()) {
+            const std::string number = std::to_string(token.value);
+            state_.diagnostics.add(token.at, "label " + number +
+                                                 "b: no such label precedes, expected '" + number +
+                                                 ":' above");
+            return false;
+        }
+        push(NodeKind::Place, token.at);
+        state_.unit.nodes.back().location = labels.back();
+        return true;
+    }
+
+    void push_name(const Token& token) {
+        if (is_half_infinity(token)) {
+            push_constant(kHalfInfinity, token.at);
+            return;
+        }
+        const auto& symbols = state_.unit.scopes[state_.file].symbols;
+        const auto found = symbols.find(token.text);
+        push(NodeKind::Symbol, token.at);
+        Node& node = state_.unit.nodes.back();
+        node.name = token.text;
+        if (found == symbols.end()) {
+            return;
+        }
+        if (found->second.kind == Symbol::Kind::Label) {
+            node.kind = NodeKind::Place;
+            node.location = found->second.location;
+        } else if (found->second.kind == Symbol::Kind::Assigned) {
+            node.kind = NodeKind::Definition;
+            node.value = found->second.definition;
+        }
+    }
+
+    void push_constant(std::int64_t value, Position at) {
+        push(NodeKind::Constant, at);
+        state_.unit.nodes.back().value = value;
+    }
+
+    void push(NodeKind kind, Position at) {
+        Node node;
+        node.kind = kind;
+        node.at = at;
+        state_.unit.nodes.push_back(node);
+    }
+
+    ParseState& state_;
+    unsigned parentheses_ = 0;
+};
+
+} // namespace
+
+std::string text_of(const Token& token) {
+    switch (token.kind) {
+    case TokenKind::Newline:
+        return "the end of the line";
+    case TokenKind::End:
+        return "the end of the file";
+    case TokenKind::String:
+        return "a string";
+    default:
+        return "'" + std::string(token.text.substr(0, 40)) + "'";
+    }
+}
+
+std::optional<Expression> parse_expression(ParseState& state) {
+    return ExpressionParser(state).run();
+}
+
+} // namespace tessera::isa::assembly

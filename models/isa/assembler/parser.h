@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Tokens of one source -> items, symbols and expressions in a Unit.
+#pragma once
+
+#include "models/isa/assembler/diagnostics.h"
+#include "models/isa/assembler/evaluate.h"
+#include "models/isa/assembler/unit.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::isa::assembly {
+
+/// A codelet longer than this cannot fit into a tile; the parser stops there.
+constexpr std::uint32_t kMaxBytes = 1U << 20U;
+
+/// Parses source number `file` into `unit`; mistakes go to `diagnostics`, and parsing goes on.
+void parse(std::vector<Token> tokens, std::uint32_t file, Unit& unit, Evaluator& evaluator,
+           Diagnostics& diagnostics);
+
+} // namespace tessera::isa::assembly

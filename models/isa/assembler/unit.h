@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// What the parser makes of the sources: sections of items, symbols, and expressions that may wait
+// for the link.
+//
+// Label values stay (section, offset) until every section has its address; differences inside one
+// section are plain numbers at once.
+#pragma once
+
+#include "models/isa/assembler/diagnostics.h"
+#include "models/isa/assembler/token.h"
+#include "models/isa/csr.h"
+#include "models/isa/instruction.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::isa::assembly {
+
+/// A place in a section, in bytes.
+struct Location {
+    std::uint32_t section = 0;
+    std::uint32_t offset = 0;
+};
+
+/// A number, or a number of bytes from the start of a section.
+struct Value {
+    static constexpr std::uint32_t kAbsolute = 0xffffffff;
+    std::uint32_t section = kAbsolute;
+    std::int64_t number = 0;
+
+    [[nodiscard]] bool is_absolute() const { return section == kAbsolute; }
+};
+
+enum class NodeKind : std::uint8_t {
+    Constant,   ///< value
+    Place,      ///< location
+    Symbol,     ///< name, looked up when evaluated
+    Definition, ///< the assignment number `value`
+    Forward,    ///< Nf: `label` and the number of its definitions so far
+    Negate,
+    Invert,
+    Not,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    ShiftLeft,
+    ShiftRight,
+    And,
+    Or,
+    Xor,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    LogicalAnd,
+    LogicalOr,
+};
+
+/// One step of an expression in postfix order.
+struct Node {
+    NodeKind kind = NodeKind::Constant;
+    std::int64_t value = 0;
+    Location location; ///< Place; of Forward, {ordinal, 0}
+    std::string_view name;
+    Position at;
+};
+
+/// A run of nodes in Unit::nodes.
+struct Expression {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+};
+
+/// `sym = expr`; each assignment is a definition of its own, so a use keeps the value that it saw.
+struct Definition {
+    Expression expression;
+    Position at;
+    std::optional<Value> known;
+    bool is_failed = false;
+    bool is_active = false; ///< being evaluated
+};
+
+struct Symbol {
+    enum class Kind : std::uint8_t { Declared, Label, Assigned };
+    Kind kind = Kind::Declared;
+    bool is_global = false;
+    bool is_weak = false;
+    Location location;
+    std::uint32_t definition = 0; ///< the last one
+    Position at;
+};
+
+/// The names of one source.
+struct Scope {
+    std::unordered_map<std::string_view, Symbol> symbols;
+    std::unordered_map<std::int64_t, std::vector<Location>> numeric_labels;
+};
+
+enum class OperandShape : std::uint8_t { Register, Csr, Expression };
+enum class RegisterFile : std::uint8_t { Main, Aux };
+enum class Suffix : std::uint8_t { None, Step, Increment, At };
+
+/// An operand as it is written.
+struct Operand {
+    OperandShape shape = OperandShape::Expression;
+    RegisterFile file = RegisterFile::Main;
+    std::uint8_t first = 0;
+    std::uint8_t width = 1; ///< registers: 1, 2 or 4
+    Suffix suffix = Suffix::None;
+    Broadcast broadcast = Broadcast::None;
+    const CsrName* csr = nullptr;
+    Expression expression;
+    std::int64_t value = 0; ///< of the expression, once evaluated
+    Position at;
+};
+
+/// Who runs the code; Any until .worker or .supervisor.
+enum class Mode : std::uint8_t { Any, Worker, Supervisor };
+
+struct Instruction {
+    std::string_view mnemonic;
+    Position at;
+    Mode mode = Mode::Any;
+    std::uint32_t operand_begin = 0;
+    std::uint32_t operand_end = 0;
+};
+
+struct Item {
+    enum class Kind : std::uint8_t { Instruction, Bundle, Data, Padding };
+    Kind kind = Kind::Instruction;
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t index = 0; ///< of the (first) instruction, or of the first data expression
+    std::uint32_t element_bytes = 0;
+};
+
+struct Section {
+    std::string_view name;
+    std::uint32_t file = 0;
+    std::uint32_t alignment = 8;
+    std::uint32_t bytes = 0;
+    std::uint32_t base = 0; ///< address, set by the link
+    std::vector<Item> items;
+};
+
+struct Unit {
+    std::vector<Scope> scopes; ///< one a source
+    std::vector<Section> sections;
+    std::vector<Node> nodes;
+    std::vector<Definition> definitions;
+    std::vector<Operand> operands;
+    std::vector<Instruction> instructions;
+    std::vector<Expression> data;
+};
+
+} // namespace tessera::isa::assembly

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/assembler.h"
+#include "models/isa/assembler/match.h"
+#include "models/isa/assembler/operand.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tessera::isa {
+namespace {
+
+/// Constants of 4096 and more are addresses, masks or packed fields: hexadecimal.
+std::string constant_text(std::int64_t value) {
+    return value > 4095 ? fmt::format("{:#x}", value) : fmt::format("{}", value);
+}
+
+/// The text of an instruction, or empty when the assembler would not make this operation from it.
+std::string instruction_text(const Operation& operation) {
+    if (operation.opcode == Opcode::kNone) {
+        return {};
+    }
+    const OpcodeSpec& spec = spec_of(operation.opcode);
+    const auto operands = assembly::operands_of(operation);
+    const auto matched = assembly::match(spec.mnemonic, operands);
+    const auto* again = std::get_if<Operation>(&matched);
+    if (again == nullptr || !(*again == operation) ||
+        !assembly::operation_problem(operation).empty()) {
+        return {};
+    }
+    for (const std::string_view pseudo : {"nop", "fnop"}) {
+        const auto real = assembly::expand_pseudo(pseudo, {}, false);
+        if (std::get<Operation>(assembly::match(real[0].mnemonic, real[0].operands)) == operation) {
+            return std::string(pseudo);
+        }
+    }
+    std::string text(spec.mnemonic);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        text += i == 0 ? " " : ", ";
+        text += operands[i].shape == assembly::OperandShape::Expression
+                    ? constant_text(operands[i].value)
+                    : assembly::text_of(operands[i]);
+    }
+    return text;
+}
+
+} // namespace
+
+std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words, Address address) {
+    std::vector<ListingLine> listing;
+    for (std::size_t i = 0; i < words.size();) {
+        ListingLine line;
+        line.address = address + static_cast<Address>(4 * i);
+        line.words = {words[i]};
+        const bool is_bundle = (words[i] & kBundleBit) != 0;
+        const Operation first = decode(words[i]);
+        if (is_bundle && i + 1 < words.size() && (words[i + 1] & kBundleBit) == 0) {
+            const Operation second = decode(words[i + 1]);
+            const std::string main = instruction_text(first);
+            const std::string aux = instruction_text(second);
+            if (!main.empty() && !aux.empty() && assembly::bundle_problem(first, second).empty()) {
+                line.words.push_back(words[i + 1]);
+                line.text = "{ " + main + " ; " + aux + " }";
+            }
+        } else if (!is_bundle) {
+            line.text = instruction_text(first);
+        }
+        if (line.text.empty()) {
+            line.text = fmt::format(".word {:#010x}", words[i]);
+        }
+        i += line.words.size();
+        listing.push_back(std::move(line));
+    }
+    return listing;
+}
+
+} // namespace tessera::isa
