@@ -23,6 +23,7 @@ public:
         machine_.tile.workers = workers;
         machine_.chip.tiles = 1;
         library_ = std::make_unique<plan::CodeletLibrary>(machine_, sources);
+        codelets_.push_back(library_->codelet());
         memory_.resize(static_cast<std::size_t>(machine_.memory.bytes()) / 8);
         tile_ = std::make_unique<tile::TileCore>(machine_, 0,
                                                  reinterpret_cast<std::byte*>(memory_.data()));
@@ -61,8 +62,7 @@ public:
         image.segments.push_back(code_segment(machine_.memory.region0_begin(),
                                               library_->codelet().words, "codelets"));
         image.segments.push_back(code_segment(stub_at, stub, "stub"));
-        codes_.push_back(std::make_unique<tile::CodeCache>(
-            machine_, std::vector<program::Codelet>{library_->codelet()}));
+        codes_.push_back(std::make_unique<tile::CodeCache>(codelets_));
         tile_->load(image, *codes_.back());
         return tile_->run(stub_at);
     }
@@ -85,6 +85,7 @@ private:
     std::unique_ptr<plan::CodeletLibrary> library_;
     std::vector<std::uint64_t> memory_;
     std::unique_ptr<tile::TileCore> tile_;
+    std::vector<program::Codelet> codelets_;
     std::vector<std::unique_ptr<tile::CodeCache>> codes_;
 };
 
