@@ -8,7 +8,8 @@
 
 namespace tessera::codelets {
 
-/// Every source: `copy.S`, and the templates for both partial types (`matmul_amp_f16.S`, `matmul_amp_f32.S`, ...).
+/// Every source: `copy.S`, and the templates for both partial types (`matmul_amp_f16.S`,
+/// `matmul_amp_f32.S`, ...).
 [[nodiscard]] const std::vector<isa::SourceFile>& embedded_sources();
 
 } // namespace tessera::codelets

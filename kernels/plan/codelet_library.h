@@ -12,9 +12,9 @@ namespace tessera::plan {
 
 class CodeletLibrary {
 public:
-    /// Links the named sources (`matmul_amp_f16`, `copy`, ...) at the start of region 0 for the machine's number of
-    /// workers. Throws ConfigError where a source does not assemble (a bug of the source, or a machine the text was not
-    /// written for).
+    /// Links the named sources (`matmul_amp_f16`, `copy`, ...) at the start of region 0 for the
+    /// machine's number of workers. Throws ConfigError where a source does not assemble (a bug of
+    /// the source, or a machine the text was not written for).
     CodeletLibrary(const spec::MachineSpec& machine, const std::vector<std::string>& sources);
 
     [[nodiscard]] const program::Codelet& codelet() const { return codelet_; }

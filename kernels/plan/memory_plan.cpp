@@ -52,9 +52,8 @@ Address MemoryPlan::blocked_until(Address begin, Address end, const BufferReques
         if (begin < other.end && other.begin < end) {
             until = std::max(until, other.end);
         }
-        const bool apart =
-            std::find(request.apart_from.begin(), request.apart_from.end(), other.name) !=
-            request.apart_from.end();
+        const bool apart = std::find(request.apart_from.begin(), request.apart_from.end(),
+                                     other.name) != request.apart_from.end();
         if (apart && granule(begin) <= granule(other.end - 1) &&
             granule(other.begin) <= granule(end - 1)) {
             until = std::max(until, granule_end(other.end - 1));
@@ -67,12 +66,10 @@ bool MemoryPlan::place(const BufferRequest& request) {
     if (request.bytes == 0) {
         return true;
     }
-    const Address first =
-        request.where == Where::Region1
-            ? memory_.region1_begin()
-            : memory_.region0_begin() + static_cast<Address>(code_zone_bytes_);
-    const Address limit =
-        request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
+    const Address first = request.where == Where::Region1
+                              ? memory_.region1_begin()
+                              : memory_.region0_begin() + static_cast<Address>(code_zone_bytes_);
+    const Address limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
     const auto wanted = static_cast<Address>(request.bytes);
     Address begin = first;
     while (true) {
@@ -94,8 +91,8 @@ bool MemoryPlan::place(const BufferRequest& request) {
 void MemoryPlan::overlay(const std::string& name, const std::string& on, Bytes bytes) {
     const Placed* under = find(on);
     TESSERA_ASSERT(under != nullptr && bytes <= static_cast<Bytes>(under->end - under->begin));
-    const Placed added{name, under->kind, under->begin,
-                       under->begin + static_cast<Address>(bytes), true};
+    const Placed added{name, under->kind, under->begin, under->begin + static_cast<Address>(bytes),
+                       true};
     placed_.push_back(added);
 }
 

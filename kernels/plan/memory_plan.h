@@ -5,8 +5,8 @@
 //   | code, stubs, exchange rows | data ...     | data ...                       |
 //   one 16 KiB element is a granule             one pair of elements, 32 KiB, is a granule
 //
-// One plan serves all tiles: a buffer has its largest size over the tiles, and so one address everywhere.
-// Source: docs/evidence.md#tile-memory.
+// One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
+// everywhere. Source: docs/evidence.md#tile-memory.
 #pragma once
 
 #include "base/units.h"
@@ -42,7 +42,8 @@ public:
     /// The first `code_bytes` of region 0, rounded up to whole elements, are kept for code.
     MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes);
 
-    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then says by how much.
+    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
+    /// says by how much.
     [[nodiscard]] bool place(const BufferRequest& request);
     /// A second name for memory that is used at another time.
     void overlay(const std::string& name, const std::string& on, Bytes bytes);
@@ -70,7 +71,8 @@ private:
     [[nodiscard]] std::int64_t granule(Address address) const;
     [[nodiscard]] Address granule_end(Address address) const;
     /// Where to try next because [begin, end) is not free, or 0 when it is.
-    [[nodiscard]] Address blocked_until(Address begin, Address end, const BufferRequest& request) const;
+    [[nodiscard]] Address blocked_until(Address begin, Address end,
+                                        const BufferRequest& request) const;
 
     spec::MemorySpec memory_;
     Bytes code_zone_bytes_ = 0;

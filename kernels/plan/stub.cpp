@@ -9,11 +9,11 @@
 namespace tessera::plan {
 namespace {
 
-constexpr std::uint8_t kState = 0;   ///< $m0: vertex state of a supervisor vertex
-constexpr std::uint8_t kEntry = 1;   ///< $m1
-constexpr std::uint8_t kBase = 2;    ///< $m2
-constexpr std::uint8_t kReturn = 9;  ///< $m9
-constexpr std::uint8_t kLink = 10;   ///< $lr
+constexpr std::uint8_t kState = 0;  ///< $m0: vertex state of a supervisor vertex
+constexpr std::uint8_t kEntry = 1;  ///< $m1
+constexpr std::uint8_t kBase = 2;   ///< $m2
+constexpr std::uint8_t kReturn = 9; ///< $m9
+constexpr std::uint8_t kLink = 10;  ///< $lr
 constexpr std::int32_t kLocalSyncZone = 2;
 
 class Emitter {

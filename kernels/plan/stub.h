@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a tile's supervisor runs in a compute set: real instructions that call the vertices in order.
-// Timing: a supervisor vertex costs mov, setzi, call and br around it; a worker vertex two setzi, runall and sync.
+// What a tile's supervisor runs in a compute set: real instructions that call the vertices in
+// order. Timing: a supervisor vertex costs mov, setzi, call and br around it; a worker vertex two
+// setzi, runall and sync.
 #pragma once
 
 #include "models/program/program.h"
@@ -11,8 +12,10 @@
 
 namespace tessera::plan {
 
-/// The words of the stub for `vertices`; it keeps the link register in $m9, which supervisor vertices preserve, and
-/// returns with a branch to it. Position independent. A Worker vertex starts in the lowest free context.
-[[nodiscard]] std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertices, Address region0_base);
+/// The words of the stub for `vertices`; it keeps the link register in $m9, which supervisor
+/// vertices preserve, and returns with a branch to it. Position independent. A Worker vertex starts
+/// in the lowest free context.
+[[nodiscard]] std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertices,
+                                                   Address region0_base);
 
 } // namespace tessera::plan

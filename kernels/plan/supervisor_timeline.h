@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// When a supervisor's instructions issue, for cost models: the same rules as the machine, written down by hand for each
-// vertex instead of read from its code.
-// Source: docs/evidence.md#instruction-timing.
+// When a supervisor's instructions issue, for cost models: the same rules as the machine, written
+// down by hand for each vertex instead of read from its code. Source:
+// docs/evidence.md#instruction-timing.
 #pragma once
 
 #include "base/units.h"
@@ -17,14 +17,16 @@ class SupervisorTimeline {
 public:
     explicit SupervisorTimeline(const spec::MachineSpec& machine);
 
-    /// One plain instruction that may read its sources from `sources_ready` on. Returns its issue cycle.
+    /// One plain instruction that may read its sources from `sources_ready` on. Returns its issue
+    /// cycle.
     Cycles issue(Cycles sources_ready = 0);
     void plain(std::int64_t instructions);
     /// A taken branch, call or return.
     void jump(Cycles sources_ready = 0);
     /// runall; worker n makes `issues[n]` issues.
     void run_all(std::span<const std::int64_t> issues, Cycles sources_ready = 0);
-    /// runall of work that is dealt evenly: the first `longer` workers make `more` issues, the rest `fewer`.
+    /// runall of work that is dealt evenly: the first `longer` workers make `more` issues, the rest
+    /// `fewer`.
     void run_all(std::int64_t longer, std::int64_t more, std::int64_t fewer);
     void sync();
 

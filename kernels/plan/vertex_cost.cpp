@@ -54,7 +54,7 @@ Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::Partials
     if (shape.fresh) {
         time.jump();
     }
-    time.issue();                                       // out groups
+    time.issue(); // out groups
     const Cycles k_groups = time.issue();
     time.issue();
     const Cycles address = time.result_ready(time.issue(time.result_ready(weights)));
@@ -90,7 +90,7 @@ Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::Partials
 }
 
 Cycles block16_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
-                             std::int64_t columns, std::int64_t fresh, std::int64_t add) {
+                             std::int64_t columns, const std::vector<bool>& fresh) {
     SupervisorTimeline time(machine);
     enter_vertex(time);
     const Cycles weights = time.issue();
@@ -102,15 +102,14 @@ Cycles block16_vertex_cycles(const spec::MachineSpec& machine, workload::Partial
     time.run_all(issues, time.result_ready(entry));
     Cycles address = time.result_ready(time.issue(time.result_ready(weights)));
     Cycles list = time.result_ready(entries);
-    for (std::int64_t i = 0; i < fresh + add; ++i) {
-        const Cycles worker_entry = time.result_ready(time.issue(list));
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        time.issue(list); // the worker entry, ready long before it is launched
         time.sync();
         time.issue(address);
         time.plain(weight_loads(partials) - 1);
-        (void)worker_entry; // ready long before: the weights take longer than the pipeline
-        launch_rows(time, columns, i < fresh, kBlockAddresses);
+        launch_rows(time, columns, fresh[i], kBlockAddresses);
         list = time.result_ready(time.issue());
-        i + 1 < fresh + add ? time.jump() : time.plain(1);
+        i + 1 < fresh.size() ? time.jump() : time.plain(1);
         address = 0;
     }
     time.sync();

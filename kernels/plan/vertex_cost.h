@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cycles of the vertices of kernels/codelets in closed form: what the planners search with. Tests hold them equal to the
-// interpreter's cycles for the standard pipeline (issue to issue of the whole vertex call, stub included).
+// Cycles of the vertices of kernels/codelets in closed form: what the planners search with. Tests
+// hold them equal to the interpreter's cycles for the standard pipeline (issue to issue of the
+// whole vertex call, stub included).
 #pragma once
 
 #include "base/units.h"
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace tessera::plan {
 
@@ -32,10 +34,11 @@ struct MatmulVertexShape {
                                           workload::PartialsType partials,
                                           const MatmulVertexShape& shape);
 
-/// A call of spmm_block16_<p> with `fresh` and `add` weight loads over `columns` columns.
+/// A call of spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from
+/// zero?
 [[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine,
                                            workload::PartialsType partials, std::int64_t columns,
-                                           std::int64_t fresh, std::int64_t add);
+                                           const std::vector<bool>& fresh);
 
 /// Worker issues of spmm_elementwise_<p>: rows and non-zeros of one worker.
 [[nodiscard]] std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,

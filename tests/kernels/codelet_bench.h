@@ -56,11 +56,11 @@ public:
     tile::ComputeOutcome call(const std::string& symbol, program::VertexKind kind, Address state) {
         const program::Vertex vertex{entry(symbol), kind, state, 0};
         const auto stub = plan::make_stub({vertex}, machine_.memory.region0_begin());
-        const Address stub_at = machine_.memory.region0_begin() +
-                                static_cast<Address>((library_->bytes() + 7) / 8 * 8);
+        const Address stub_at =
+            machine_.memory.region0_begin() + static_cast<Address>((library_->bytes() + 7) / 8 * 8);
         program::Image image;
-        image.segments.push_back(code_segment(machine_.memory.region0_begin(),
-                                              library_->codelet().words, "codelets"));
+        image.segments.push_back(
+            code_segment(machine_.memory.region0_begin(), library_->codelet().words, "codelets"));
         image.segments.push_back(code_segment(stub_at, stub, "stub"));
         codes_.push_back(std::make_unique<tile::CodeCache>(codelets_));
         tile_->load(image, *codes_.back());

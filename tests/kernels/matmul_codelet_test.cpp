@@ -27,20 +27,19 @@ std::size_t weight_index(PartialsType partials, std::size_t channel, std::size_t
 class MatmulVertex {
 public:
     MatmulVertex(PartialsType partials, Shape shape, std::int64_t workers)
-        : partials_(partials), shape_(shape), bench_({partials == PartialsType::F16
-                                                          ? "matmul_amp_f16"
-                                                          : "matmul_amp_f32"},
-                                                     workers),
+        : partials_(partials), shape_(shape),
+          bench_({partials == PartialsType::F16 ? "matmul_amp_f16" : "matmul_amp_f32"}, workers),
           group_(static_cast<std::size_t>(plan::amp_group(partials))),
-          rows_(static_cast<std::size_t>(shape.rows)), k_(static_cast<std::size_t>(shape.k_groups) * 16),
+          rows_(static_cast<std::size_t>(shape.rows)),
+          k_(static_cast<std::size_t>(shape.k_groups) * 16),
           n_(static_cast<std::size_t>(shape.out_groups) * group_) {
         const auto stride = static_cast<std::uint32_t>(shape.rows * 32);
         const auto w = static_cast<std::uint32_t>(workers);
-        bench_.put<std::uint32_t>(
-            state_, {weights_, x_, out_, stride, static_cast<std::uint32_t>(shape.rows) / w,
-                     static_cast<std::uint32_t>(shape.rows) % w,
-                     static_cast<std::uint32_t>(shape.out_groups - 1),
-                     static_cast<std::uint32_t>(shape.k_groups - 1)});
+        bench_.put<std::uint32_t>(state_, {weights_, x_, out_, stride,
+                                           static_cast<std::uint32_t>(shape.rows) / w,
+                                           static_cast<std::uint32_t>(shape.rows) % w,
+                                           static_cast<std::uint32_t>(shape.out_groups - 1),
+                                           static_cast<std::uint32_t>(shape.k_groups - 1)});
         std::vector<std::uint16_t> x(rows_ * k_);
         std::vector<std::uint16_t> weights(k_ * n_);
         for (std::size_t row = 0; row < rows_; ++row) {
@@ -93,8 +92,7 @@ private:
     }
     float result(std::size_t at) {
         if (partials_ == PartialsType::F16) {
-            return f16_to_f32(
-                bench_.get<std::uint16_t>(out_ + static_cast<Address>(at * 2), 1)[0]);
+            return f16_to_f32(bench_.get<std::uint16_t>(out_ + static_cast<Address>(at * 2), 1)[0]);
         }
         return bench_.get<float>(out_ + static_cast<Address>(at * 4), 1)[0];
     }
@@ -135,8 +133,7 @@ TEST_CASE("a matmul vertex gives the exact product in the predicted cycles", "[k
                 add.fresh = false;
                 const auto second = vertex.run(false);
                 CHECK(vertex.wrong(2.0F) == 0);
-                CHECK(second.cycles ==
-                      plan::matmul_vertex_cycles(vertex.machine(), partials, add));
+                CHECK(second.cycles == plan::matmul_vertex_cycles(vertex.machine(), partials, add));
             }
         }
     }
@@ -150,9 +147,11 @@ TEST_CASE("a row more for each worker costs four bundles", "[kernels]") {
     }
 }
 
-// Published for a vertex that loads 16 x 16 weights once: 4.0 cycles a row + 333 with weights at 8 B a cycle.
-TEST_CASE("the fixed part of a vertex with one weight load is at most the published one and 50 more",
-          "[kernels]") {
+// Published for a vertex that loads 16 x 16 weights once: 4.0 cycles a row + 333 with weights at 8
+// B a cycle.
+TEST_CASE(
+    "the fixed part of a vertex with one weight load is at most the published one and 50 more",
+    "[kernels]") {
     MatmulVertex vertex(PartialsType::F16, {96, 1, 1}, 6);
     const Cycles fixed = vertex.run(true).cycles - 4 * 96;
     CHECK(fixed > 0);
