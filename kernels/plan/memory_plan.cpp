@@ -119,6 +119,25 @@ Bytes MemoryPlan::used_bytes() const {
     return total;
 }
 
+std::vector<MemoryPlan::Buffer> MemoryPlan::buffers() const {
+    std::vector<Buffer> all;
+    for (const Placed& placed : placed_) {
+        if (!placed.overlay) {
+            all.push_back({placed.name, placed.kind, placed.begin,
+                           static_cast<Bytes>(placed.end - placed.begin)});
+        }
+    }
+    return all;
+}
+
+std::map<std::string, Bytes> MemoryPlan::sizes() const {
+    std::map<std::string, Bytes> all{{"code", code_zone_bytes_}};
+    for (const Buffer& buffer : buffers()) {
+        all[buffer.name] = buffer.bytes;
+    }
+    return all;
+}
+
 std::string MemoryPlan::describe() const {
     std::vector<const Placed*> order;
     for (const Placed& placed : placed_) {

@@ -14,6 +14,7 @@
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,17 @@ public:
     [[nodiscard]] bool has(const std::string& name) const;
     [[nodiscard]] Bytes used_bytes() const;
     [[nodiscard]] Bytes code_zone_bytes() const { return code_zone_bytes_; }
+    struct Buffer {
+        std::string name;
+        program::SegmentKind kind = program::SegmentKind::Tensor;
+        Address begin = 0;
+        Bytes bytes = 0;
+    };
+    /// What stands in memory, in order of placing; overlays left out.
+    [[nodiscard]] std::vector<Buffer> buffers() const;
+    /// Bytes by buffer, and "code".
+    [[nodiscard]] std::map<std::string, Bytes> sizes() const;
+
     [[nodiscard]] const Shortfall& shortfall() const { return shortfall_; }
 
     /// "tile_0..1471: weights chunk 120000 B, ...": the buffers by size, largest first.
