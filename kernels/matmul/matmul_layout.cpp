@@ -19,8 +19,7 @@ constexpr Bytes kCopyStateBytes = 16;
 } // namespace
 
 Layout::Layout(const spec::MachineSpec& machine, const Grid& grid)
-    : machine_(machine), grid_(grid),
-      homes_a_(static_cast<std::size_t>(grid.partition().chunks)),
+    : machine_(machine), grid_(grid), homes_a_(static_cast<std::size_t>(grid.partition().chunks)),
       homes_b_(static_cast<std::size_t>(grid.partition().chunks)),
       filled_a_(static_cast<std::size_t>(machine.chip.tiles)),
       filled_b_(static_cast<std::size_t>(machine.chip.tiles)),
@@ -45,14 +44,13 @@ TilePart Layout::group_b(std::size_t group) const {
     return {0, g % grid_.partition().parts_k, g / grid_.partition().parts_k};
 }
 
-/// While a tile sends at double width its partner may not send, so in one exchange only one member of every pair does;
-/// the members take turns.
+/// While a tile sends at double width its partner may not send, so in one exchange only one member
+/// of every pair does; the members take turns.
 std::vector<TileId> Layout::candidates(std::int64_t chunk, bool paired) const {
     std::vector<TileId> tiles;
     const std::int64_t chip = machine_.chip.tiles;
     const bool alternate = grid_.partition().paired != Paired::None && chip > 1;
-    const std::int64_t member =
-        grid_.partition().chunks > 1 ? chunk % 2 : (paired ? 0 : 1);
+    const std::int64_t member = grid_.partition().chunks > 1 ? chunk % 2 : (paired ? 0 : 1);
     for (std::int64_t tile = 0; tile < chip; ++tile) {
         if (!alternate || tile % 2 == member) {
             tiles.push_back(static_cast<TileId>(tile));
@@ -119,8 +117,7 @@ void Layout::deal_b(std::int64_t chunk) {
 }
 
 Bytes Layout::state_bytes() const {
-    const std::int64_t copies =
-        *std::max_element(copies_of_tile_.begin(), copies_of_tile_.end());
+    const std::int64_t copies = *std::max_element(copies_of_tile_.begin(), copies_of_tile_.end());
     return (grid_.partition().chunks + 1) * kVertexStateBytes + copies * kCopyStateBytes;
 }
 
@@ -137,7 +134,8 @@ bool Layout::place(Bytes code_bytes) {
     const Bytes weights = grid_.most_out_groups() * grid_.problem().block_bytes() *
                           (grid_.b_stays() ? grid_.most_k_groups() : grid_.most_chunk_groups());
     const bool share_memory = !grid_.b_stays() && slices <= weights;
-    bool fits = memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
+    bool fits =
+        memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
     fits = fits &&
            memory_->place({"weights", Kind::Tensor, weights, 16, Where::Region1, {"partials"}});
     if (share_memory && fits && slices > 0) {
@@ -155,8 +153,8 @@ bool Layout::place(Bytes code_bytes) {
            memory_->place({"home of b", Kind::Tensor, home_b, 16, Where::Any, {"x", "weights"}});
     const Bytes result = grid_.reduces() ? share / kCellBytes * grid_.problem().group * 2 : 0;
     fits = fits && memory_->place({"result", Kind::Tensor, result, 16, Where::Any, {}});
-    return fits && memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any,
-                                   {}});
+    return fits &&
+           memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}});
 }
 
 Address Layout::x(const TilePart& part, std::int64_t chunk) const {
@@ -164,8 +162,7 @@ Address Layout::x(const TilePart& part, std::int64_t chunk) const {
     if (!grid_.a_stays()) {
         return base;
     }
-    const std::int64_t before =
-        grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+    const std::int64_t before = grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
     return base + static_cast<Address>(before * grid_.rows(part.im).length() * kCellBytes);
 }
 
@@ -174,16 +171,14 @@ Address Layout::weights(const TilePart& part, std::int64_t chunk) const {
     if (!grid_.b_stays()) {
         return base;
     }
-    const std::int64_t before =
-        grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+    const std::int64_t before = grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
     return base + static_cast<Address>(before * grid_.out_groups(part.in).length() *
                                        grid_.problem().block_bytes());
 }
 
 void Layout::send(const HomeRun& run, Address source, Bytes unit, bool paired,
                   const std::vector<program::Destination>& receivers,
-                  std::vector<program::Transfer>& transfers,
-                  std::vector<LocalCopy>& copies) const {
+                  std::vector<program::Transfer>& transfers, std::vector<LocalCopy>& copies) const {
     program::Transfer message;
     message.source_tile = run.home.tile;
     message.source_address = source;
@@ -219,8 +214,8 @@ void Layout::bring(std::int64_t chunk, std::vector<program::Transfer>& transfers
         bool is_a = false;
         const HomeRun* run = nullptr;
     };
-    // All groups take their first message, then their second: equal groups then stay in step. Double width comes first:
-    // a partner's lane is borrowed up to the end of the message.
+    // All groups take their first message, then their second: equal groups then stay in step.
+    // Double width comes first: a partner's lane is borrowed up to the end of the message.
     std::vector<Turn> turns;
     const auto add = [&](const std::vector<HomeRun>& runs, bool is_a, bool paired) {
         std::map<std::size_t, std::int64_t> taken;
