@@ -98,11 +98,12 @@ private:
         const bool fits = bytes <= limit_;
         const bool pairs = machine_.exchange.pair_double;
         add(partition, bytes, fits);
-        if (pairs && partition.parts_n % 2 == 0) {
+        // The homes of a group's data are pairs of another group.
+        if (pairs && partition.parts_n % 2 == 0 && partition.parts_m * partition.parts_k > 1) {
             partition.paired = Paired::A;
             add(partition, bytes, fits);
         }
-        if (pairs && partition.parts_m % 2 == 0) {
+        if (pairs && partition.parts_m % 2 == 0 && partition.parts_n * partition.parts_k > 1) {
             partition.paired = Paired::B;
             add(partition, bytes, fits);
         }
