@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Errors, told apart by who must act. Libraries throw them; only sim/ prints and chooses an exit code.
+// Errors, told apart by who must act. Libraries throw them; only sim/ prints and chooses an exit
+// code.
 #pragma once
 
 #include <stdexcept>
@@ -24,37 +25,37 @@ struct Diagnostic {
 
 /// The user's file or option is wrong; carries all the problems at once. Exit code 3.
 class ConfigError : public std::runtime_error {
-  public:
+public:
     explicit ConfigError(std::vector<Diagnostic> diagnostics);
     explicit ConfigError(Diagnostic diagnostic)
         : ConfigError(std::vector<Diagnostic>{std::move(diagnostic)}) {}
     [[nodiscard]] const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
-  private:
+private:
     std::vector<Diagnostic> diagnostics_;
 };
 
 /// The workload does not fit in tile memory: an answer, not a crash. Exit code 4.
 class DoesNotFit : public std::runtime_error {
-  public:
+public:
     using std::runtime_error::runtime_error;
 };
 
 /// A tile program broke a rule of the machine. Exit code 5.
 class ProgramError : public std::runtime_error {
-  public:
+public:
     using std::runtime_error::runtime_error;
 };
 
 /// Valid on the machine, knowingly absent here; the text names the page in docs/. Exit code 5.
 class NotModelled : public std::runtime_error {
-  public:
+public:
     using std::runtime_error::runtime_error;
 };
 
 /// A file cannot be read or written. Exit code 6.
 class IoError : public std::runtime_error {
-  public:
+public:
     using std::runtime_error::runtime_error;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// IEEE binary16 <-> binary32 by integer arithmetic: the plain conversions (infinities and subnormals kept, NaN
-// payloads truncated, round to nearest even). The machine's own rules (saturation, canonical NaN) stand in
-// models/isa; these serve the host side.
+// IEEE binary16 <-> binary32 by integer arithmetic: the plain conversions (infinities and
+// subnormals kept, NaN payloads truncated, round to nearest even). The machine's own rules
+// (saturation, canonical NaN) stand in models/isa; these serve the host side.
 #pragma once
 
 #include <bit>

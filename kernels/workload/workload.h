@@ -11,8 +11,8 @@ namespace tessera::workload {
 enum class ElementType { F16 };       ///< JSON "dtype": "f16"
 enum class PartialsType { F16, F32 }; ///< JSON "partials": "f16" | "f32"
 
-/// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1]; `integer`
-/// draws small whole numbers (every sum exact); a path names a `.npy` file.
+/// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1];
+/// `integer` draws small whole numbers (every sum exact); a path names a `.npy` file.
 struct ValuesSpec {
     enum class Kind { Uniform, Integer, File };
     Kind kind = Kind::Uniform;
@@ -32,7 +32,11 @@ struct MatmulWorkload {
 
 struct PatternSpec {
     enum class Source { File, Uniform, Banded };
-    enum class FileValues { Gcn, Ones, File }; ///< normalised D^-1/2 A D^-1/2, all ones, as in the file
+    enum class FileValues {
+        Gcn,
+        Ones,
+        File
+    }; ///< normalised D^-1/2 A D^-1/2, all ones, as in the file
     Source source = Source::Uniform;
     std::string path; ///< for File, resolved relative to the workload file, then configs/data/
     FileValues file_values = FileValues::File;
@@ -40,8 +44,8 @@ struct PatternSpec {
     std::uint64_t seed = 1;
 };
 
-/// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when planning.
-/// m and k of 0 mean: as the pattern file says.
+/// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when
+/// planning. m and k of 0 mean: as the pattern file says.
 struct SpmmWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;

@@ -2,13 +2,13 @@
 // Assembly text -> a linked Codelet at a fixed address. Language: docs/assembler.md.
 #pragma once
 
+#include "base/units.h"
+#include "models/program/program.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "base/units.h"
-#include "models/program/program.h"
 
 namespace tessera::isa {
 
@@ -24,9 +24,11 @@ using Constants = std::map<std::string, std::int64_t>;
 [[nodiscard]] Constants standard_constants(std::int64_t workers);
 
 /// Assembles the sources together (they share global symbols) and links them to run at `address`.
-/// @throws ConfigError with every mistake of all files: file, line, column, what was expected, nearest name.
-[[nodiscard]] program::Codelet assemble(const std::string& name, const std::vector<SourceFile>& sources,
-                                        Address address, const Constants& constants);
+/// @throws ConfigError with every mistake of all files: file, line, column, what was expected,
+/// nearest name.
+[[nodiscard]] program::Codelet assemble(const std::string& name,
+                                        const std::vector<SourceFile>& sources, Address address,
+                                        const Constants& constants);
 
 /// One instruction of a listing.
 struct ListingLine {
@@ -36,6 +38,7 @@ struct ListingLine {
 };
 
 /// Disassembles words that start at `address`. A word that is no instruction becomes `.word 0x...`.
-[[nodiscard]] std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words, Address address);
+[[nodiscard]] std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words,
+                                                   Address address);
 
 } // namespace tessera::isa

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an instruction is: lanes, operand forms, flags, and the table row that assembler, disassembler,
-// interpreter and the documentation table are driven from (opcodes.def).
+// What an instruction is: lanes, operand forms, flags, and the table row that assembler,
+// disassembler, interpreter and the documentation table are driven from (opcodes.def).
 #pragma once
 
 #include <array>
@@ -78,7 +78,8 @@ enum : std::uint16_t {
     kSupervisor = 1 << 4, ///< supervisor only
     kLoad = 1 << 5,
     kStore = 1 << 6,
-    kBroadcast = 1 << 7,  ///< bits 1:0 of the word say how the first source is broadcast
+    kBroadcast = 1 << 7, ///< bits 1:0 of the word say how the first source is broadcast
+    kWordOnly = 1 << 8,  ///< of kBroadcast: only :B, as the elements are whole words
 };
 
 enum class Opcode : std::uint8_t {
@@ -93,7 +94,7 @@ struct OpcodeSpec {
     std::string_view mnemonic;
     Form form;
     Lane lane;
-    std::uint32_t code; ///< the word without operand fields, bit 31 clear
+    std::uint32_t code;  ///< the word without operand fields, bit 31 clear
     std::uint8_t cycles; ///< worker issues it takes
     std::uint16_t flags;
     std::string_view source; ///< where its meaning and latency come from
@@ -102,7 +103,8 @@ struct OpcodeSpec {
 /// Broadcast suffix of a first source.
 enum class Broadcast : std::uint8_t { None, Lower, Upper, Word };
 
-/// One decoded instruction. Registers are architectural numbers 0..15; a pair or quad is its first register.
+/// One decoded instruction. Registers are architectural numbers 0..15; a pair or quad is its first
+/// register.
 struct Operation {
     Opcode opcode = Opcode::kNone;
     Broadcast broadcast = Broadcast::None;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A Program is plain data and the whole contract between kernels and machine: what every tile's memory
-// holds at the start, what runs in which order, and where the host finds operands and results.
+// A Program is plain data and the whole contract between kernels and machine: what every tile's
+// memory holds at the start, what runs in which order, and where the host finds operands and
+// results.
 #pragma once
+
+#include "base/units.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
-
 namespace tessera::program {
 
 /// Bytes that several tiles may share (code, tables). Null means zero fill.
@@ -19,7 +20,8 @@ using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 
 enum class SegmentKind { Code, Stack, VertexState, Metadata, ExchangeRow, Tensor };
 
-/// A piece of a tile's memory at the start of the run. `data` is null (zero fill) or holds `bytes` bytes.
+/// A piece of a tile's memory at the start of the run. `data` is null (zero fill) or holds `bytes`
+/// bytes.
 struct Segment {
     Address address = 0;
     Bytes bytes = 0;
@@ -40,8 +42,8 @@ struct LineEntry {
     std::uint32_t line = 0;
 };
 
-/// Assembled and linked once; at the same address on every tile that holds it (its bytes stand in the
-/// tile's image as a Code segment).
+/// Assembled and linked once; at the same address on every tile that holds it (its bytes stand in
+/// the tile's image as a Code segment).
 struct Codelet {
     std::string name;
     Address address = 0;
@@ -61,8 +63,8 @@ struct Vertex {
     std::uint32_t name = 0; ///< index into Program::vertex_names
 };
 
-/// What one tile does in a compute set: the lowered supervisor stub at `stub` (0 = the tile idles) calls
-/// `vertices` in order and returns with `br $lr`.
+/// What one tile does in a compute set: the lowered supervisor stub at `stub` (0 = the tile idles)
+/// calls `vertices` in order and returns with `br $lr`.
 struct TileVertices {
     Address stub = 0;
     std::vector<Vertex> vertices;
@@ -78,8 +80,9 @@ struct Destination {
     Address address = 0;
 };
 
-/// `bytes` (a multiple of 4; of 8 where paired) from one tile to each destination. `paired` asks for double
-/// width: the destinations are then complete tile pairs with the same address in both members.
+/// `bytes` (a multiple of 4; of 8 where paired) from one tile to each destination. `paired` asks
+/// for double width: the destinations are then complete tile pairs with the same address in both
+/// members.
 struct Transfer {
     TileId source_tile = 0;
     Address source_address = 0;
@@ -88,8 +91,8 @@ struct Transfer {
     std::vector<Destination> destinations;
 };
 
-/// One tile's exchange instructions for one exchange. The words stand in the tile's image as an ExchangeRow
-/// segment at `address` (8-byte aligned, region 0).
+/// One tile's exchange instructions for one exchange. The words stand in the tile's image as an
+/// ExchangeRow segment at `address` (8-byte aligned, region 0).
 struct ExchangeRow {
     TileId tile = 0;
     Address address = 0;
@@ -99,7 +102,7 @@ struct ExchangeRow {
 struct Exchange {
     std::string name;
     std::vector<Transfer> transfers; ///< what reports speak of
-    std::vector<ExchangeRow> rows;   ///< what the fabric executes; ascending tiles, active tiles only
+    std::vector<ExchangeRow> rows; ///< what the fabric executes; ascending tiles, active tiles only
 };
 
 /// The control program: a tree.
@@ -113,7 +116,9 @@ struct Step {
 
 enum class DType { F16, F32 };
 
-[[nodiscard]] constexpr Bytes bytes_of(DType type) { return type == DType::F16 ? 2 : 4; }
+[[nodiscard]] constexpr Bytes bytes_of(DType type) {
+    return type == DType::F16 ? 2 : 4;
+}
 
 /// One nested loop of a piece: `count` steps of `host_stride` elements and `tile_stride` bytes.
 struct PieceDim {
@@ -143,7 +148,8 @@ struct Program {
     std::string name;
     std::vector<Codelet> codelets;
     std::vector<Image> images;
-    std::vector<std::uint32_t> image_of_tile; ///< one entry a tile; kNoImage = the tile holds nothing
+    std::vector<std::uint32_t>
+        image_of_tile; ///< one entry a tile; kNoImage = the tile holds nothing
     std::vector<ComputeSet> compute_sets;
     std::vector<Exchange> exchanges;
     Step control;

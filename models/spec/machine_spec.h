@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Every parameter of a machine, as plain structs. The name of a field is its JSON key, its --set path
+// Every parameter of a machine, as plain structs. The name of a field is its JSON key, its --set
+// path
 // (`tile.workers`) and the prefix of its errors. Defaults are those of `bow`.
 #pragma once
 
+#include "base/units.h"
+
 #include <cstdint>
 #include <string>
-
-#include "base/units.h"
 
 namespace tessera::spec {
 
@@ -23,17 +24,18 @@ struct ChipSpec {
 };
 
 struct TileSpec {
-    std::int64_t workers = 6;         ///< worker contexts = issue slots
-    Cycles pipeline_cycles = 6;       ///< source of launch, branch, dependency and exit costs
-    Cycles unaligned_bundle_issues = 1; ///< extra worker issues, taken branch to a bundle at 4 mod 8
+    std::int64_t workers = 6;   ///< worker contexts = issue slots
+    Cycles pipeline_cycles = 6; ///< source of launch, branch, dependency and exit costs
+    Cycles unaligned_bundle_issues =
+        1; ///< extra worker issues, taken branch to a bundle at 4 mod 8
     FetchConflict fetch_conflict = FetchConflict::Error;
 };
 
 struct MemorySpec {
-    std::int64_t base = 0x4c000;          ///< first byte of region 0
-    Bytes region0_bytes = 0x34000;        ///< executable, not interleaved
-    Bytes region1_bytes = 0x68000;        ///< interleaved by two, not executable
-    Bytes element_bytes = 0x4000;         ///< one 64-bit access a cycle each
+    std::int64_t base = 0x4c000;   ///< first byte of region 0
+    Bytes region0_bytes = 0x34000; ///< executable, not interleaved
+    Bytes region1_bytes = 0x68000; ///< interleaved by two, not executable
+    Bytes element_bytes = 0x4000;  ///< one 64-bit access a cycle each
 
     [[nodiscard]] Address region0_begin() const { return static_cast<Address>(base); }
     [[nodiscard]] Address region1_begin() const {
@@ -46,22 +48,22 @@ struct MemorySpec {
 };
 
 struct AmpSpec {
-    std::int64_t sets = 2;               ///< sets of eight units (1 on ipu1)
-    std::int64_t macs_f16_f16 = 64;      ///< multiply-accumulates a tile cycle, FP16 partials
-    std::int64_t macs_f16_f32 = 32;      ///< the same with FP32 partials
+    std::int64_t sets = 2;          ///< sets of eight units (1 on ipu1)
+    std::int64_t macs_f16_f16 = 64; ///< multiply-accumulates a tile cycle, FP16 partials
+    std::int64_t macs_f16_f32 = 32; ///< the same with FP32 partials
     std::int64_t macs_f32_f32 = 16;
 };
 
 struct ExchangeSpec {
-    bool pair_double = true;             ///< 8 B a cycle into tile pairs that receive the same data
-    std::int64_t pair_min_items = 64;    ///< shortest 64-bit message, in 8-byte items
+    bool pair_double = true;          ///< 8 B a cycle into tile pairs that receive the same data
+    std::int64_t pair_min_items = 64; ///< shortest 64-bit message, in 8-byte items
     std::int64_t max_words_per_send = 64;
     std::int64_t max_words_per_sendoff = 4096;
-    Cycles mux_to_pointer_cycles = 52;   ///< from a mux event to the pointer, row 0
+    Cycles mux_to_pointer_cycles = 52;    ///< from a mux event to the pointer, row 0
     Cycles mux_to_pointer_row_cycles = 2; ///< more of it for each row of the grid
-    Cycles row_tail_cycles = 6;          ///< events a row stays alive after its last arrival
-    Cycles row_return_cycles = 6;        ///< the `br` that ends a row
-    Cycles prologue_cycles = 30;         ///< base pointers, sync and call before a row
+    Cycles row_tail_cycles = 6;           ///< events a row stays alive after its last arrival
+    Cycles row_return_cycles = 6;         ///< the `br` that ends a row
+    Cycles prologue_cycles = 30;          ///< base pointers, sync and call before a row
 };
 
 struct SyncSpec {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Catch runs inside sc_main, and a SystemC warning or error fails the test. One elaboration a process: run
-// these programs through ctest, which starts each TEST_CASE by itself.
+// Catch runs inside sc_main, and a SystemC warning or error fails the test. One elaboration a
+// process: run these programs through ctest, which starts each TEST_CASE by itself.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #include <systemc>

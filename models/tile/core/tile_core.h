@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// One tile without SystemC: a supervisor, worker contexts in barrel-scheduled slots, 624 KiB of SRAM, the weight
-// store and the accumulators. A compute phase runs to its end in one call.
+// One tile without SystemC: a supervisor, worker contexts in barrel-scheduled slots, 624 KiB of
+// SRAM, the weight store and the accumulators. A compute phase runs to its end in one call.
 //
-// Timing: worker in slot s issues at clocks = s modulo `tile.workers`; its n-th issue is launch + workers * n plus
+// Timing: worker in slot s issues at clocks = s modulo `tile.workers`; its n-th issue is launch +
+// workers * n plus
 //   multi-cycle waits. The supervisor takes the clocks whose slots no worker holds.
-// Not modelled: instruction faults as exceptions that a program could handle (a fault ends the run).
-// Source: docs/evidence.md#instruction-set
+// Not modelled: instruction faults as exceptions that a program could handle (a fault ends the
+// run). Source: docs/evidence.md#instruction-set
 #pragma once
+
+#include "base/error.h"
+#include "base/units.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +22,14 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "base/units.h"
-#include "models/program/program.h"
-#include "models/spec/machine_spec.h"
+namespace tessera::isa {
+struct DecodedProgram;
+}
 
 namespace tessera::tile {
 
-/// Why a tile stopped; the runner of a phase reports the fault with the least (cycle, tile, worker).
+/// Why a tile stopped; the runner of a phase reports the fault with the least (cycle, tile,
+/// worker).
 struct Fault {
     TileId tile = 0;
     int context = -1; ///< worker number, or -1 for the supervisor
@@ -37,11 +43,11 @@ struct Fault {
 };
 
 class TileFault : public std::runtime_error {
-  public:
+public:
     explicit TileFault(Fault fault);
     [[nodiscard]] const Fault& fault() const { return fault_; }
 
-  private:
+private:
     Fault fault_;
 };
 
@@ -55,51 +61,53 @@ struct ContextSpan {
 
 struct ComputeOutcome {
     Cycles cycles = 0; ///< from the first issue of the stub to its return
-    std::int64_t worker_issues = 0;     ///< worker issue slots used (a bundle or a solo instruction each)
-    std::int64_t worker_bundles = 0;    ///< of those, instructions and bundles executed
+    std::int64_t worker_issues =
+        0; ///< worker issue slots used (a bundle or a solo instruction each)
+    std::int64_t worker_bundles = 0; ///< of those, instructions and bundles executed
     std::int64_t supervisor_instructions = 0;
 };
 
-struct DecodedCode;
-
-/// Decoded code that tiles share: each distinct code segment is decoded once. Not thread-safe: filled while
-/// images are loaded, read-only afterwards.
+/// Decoded code that tiles share: each distinct code segment is decoded once. Not thread-safe:
+/// filled while images are loaded, read-only afterwards.
 class CodeCache {
-  public:
-    CodeCache(const spec::MachineSpec& spec, const std::vector<program::Codelet>& codelets);
+public:
+    /// `codelets` gives source lines and outlives the cache.
+    explicit CodeCache(const std::vector<program::Codelet>& codelets);
     ~CodeCache();
     CodeCache(const CodeCache&) = delete;
     CodeCache& operator=(const CodeCache&) = delete;
 
-    [[nodiscard]] const DecodedCode* decoded(const program::Segment& segment);
+    [[nodiscard]] const isa::DecodedProgram* decoded(const program::Segment& segment);
     /// "matmul.S:41", or empty when the address belongs to no codelet with a line table.
     [[nodiscard]] std::string source_line(Address address) const;
 
-  private:
+private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation_;
 };
 
 class TileCore {
-  public:
+public:
     /// `memory` holds spec.memory.bytes() zero bytes and outlives the tile; 8-byte aligned.
     TileCore(const spec::MachineSpec& spec, TileId tile, std::byte* memory);
     ~TileCore();
     TileCore(TileCore&&) noexcept;
     TileCore& operator=(TileCore&&) noexcept;
 
-    /// Writes the image's bytes and takes its code segments. @throws ProgramError if a segment is outside memory.
+    /// Writes the image's bytes and takes its code segments. @throws ProgramError if a segment is
+    /// outside memory.
     void load(const program::Image& image, CodeCache& code);
 
-    /// Runs the supervisor from `stub` until it returns to address 0, with every worker it launches.
-    /// `spans`, if given, receives one entry a worker launch (appended). @throws TileFault
+    /// Runs the supervisor from `stub` until it returns to address 0, with every worker it
+    /// launches. `spans`, if given, receives one entry a worker launch (appended). @throws
+    /// TileFault
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
 
     /// Bytes [address, address + bytes) of tile memory. @throws ProgramError outside memory.
     [[nodiscard]] std::span<std::byte> memory(Address address, Bytes bytes);
     [[nodiscard]] std::span<const std::byte> memory(Address address, Bytes bytes) const;
 
-  private:
+private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation_;
 };

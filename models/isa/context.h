@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The state that instructions act on: one context's registers, its accumulators, and views of the
+// tile's memory and weight store. Plain data; the functions of exec/ do the work.
+#pragma once
+
+#include "base/units.h"
+#include "models/isa/instruction.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tessera::isa {
+
+/// A tile's memory as instructions see it.
+struct MemoryView {
+    std::byte* bytes = nullptr; ///< first byte of region 0
+    Address base = 0;
+    std::uint32_t span_bytes = 0;
+    std::uint32_t region0_bytes = 0;
+    std::uint32_t element_shift = 14;
+    bool fetch_conflict_faults = true;
+    std::uint32_t code_begin =
+        0; ///< offsets between which all code lies: a store into code is not modelled
+    std::uint32_t code_end = 0;
+};
+
+/// The weight store that a tile's contexts share: 64 registers of 64 bits, index unit * 4 + n, and
+/// its FP16 lanes widened for the matrix unit: `lanes[n][k][unit]` is half k of register unit * 4 +
+/// n.
+struct WeightStore {
+    std::array<std::uint64_t, 64> registers{};
+    alignas(64) float lanes[4][4][16] = {};
+    bool lanes_stale = false; ///< registers changed since `lanes` was made
+};
+
+/// Accumulators by unit: AACC[2u] is even[u], AACC[2u + 1] is odd[u]; the second set are units 8
+/// to 15.
+struct Accumulators {
+    alignas(64) float even[16] = {};
+    alignas(64) float odd[16] = {};
+};
+
+/// One executable operation: an instruction with its registers mapped to indices of Context::main
+/// and Context::aux, or an internal step of a bundle.
+struct MicroOperation {
+    std::uint8_t code = 0; ///< an Opcode, or an Internal from Opcode::kCount on
+    Broadcast broadcast = Broadcast::None;
+    std::uint8_t d = 0;
+    std::uint8_t a = 0;
+    std::uint8_t b = 0;
+    std::uint8_t c = 0;
+    std::uint8_t d2 = 0; ///< second destination of ld2x64pace
+    std::int32_t imm = 0;
+    std::int32_t imm2 = 0;
+};
+
+/// Where a store of `$aN` numbers lands: 8..15 read as zero, 16..23 take discarded writes, 24..27
+/// hold a loaded value until the other half of the bundle has read its operands.
+inline constexpr unsigned kAuxZero = 8;
+inline constexpr unsigned kAuxDiscard = 16;
+inline constexpr unsigned kAuxStage = 24;
+inline constexpr unsigned kMainDiscard = 16;
+
+struct DecodedProgram;
+
+struct Context {
+    alignas(32) std::uint32_t aux[32] = {};
+    std::uint32_t main[20] =
+        {}; ///< 0..15 architectural (14 and 15 read zero), 16 takes discarded writes
+    Accumulators accumulators;
+    MemoryView* memory = nullptr;
+    WeightStore* weights = nullptr;
+    const DecodedProgram* program = nullptr;         ///< the one that is being executed
+    std::span<const DecodedProgram* const> programs; ///< all that the tile holds
+
+    std::uint32_t fp_control = 0;
+    std::int32_t number = -1;                 ///< worker number, or -1 for the supervisor
+    Cycles start_cycle = 0;                   ///< of the first issue
+    std::int64_t unaligned_bundle_issues = 1; ///< extra, branch to a bundle at 4 mod 8
+    std::int64_t cycles_per_issue = 6;        ///< slots of the barrel; 1 for the supervisor
+    std::int64_t issue_limit = 0;             ///< a worker that has not exited by then never will
+    std::int64_t issues = 0;                  ///< slots used before the running straight-line block
+    std::int64_t executed = 0;                ///< instructions and bundles executed before it
+    std::int32_t block_first = 0;             ///< index of its first micro-operation
+
+    // control state
+    Address target = 0; ///< where a taken branch goes
+    bool taken = false;
+    bool exited = false;
+    std::uint32_t repeat_count = 0; ///< passes still to do of the running rpt body
+    Address repeat_first = 0;
+    Address repeat_end = 0; ///< first address behind the body
+};
+
+/// Stops the run: a rule of the machine is broken, or the case is not modelled.
+struct ExecutionFault {
+    std::string reason;
+    bool not_modelled = false;
+    const MicroOperation* operation = nullptr;
+};
+
+} // namespace tessera::isa

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Numbers and bits of the control and status registers that have a function here. Names for the
+// assembler stand in csr.h. Source: docs/evidence.md#instruction-set
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::isa {
+
+inline constexpr std::int32_t kCsrStatus =
+    0x01; ///< WSR in a worker (bits 2:0 worker number), SSR in the supervisor
+inline constexpr std::int32_t kCsrVertexBase = 0x02;     ///< worker
+inline constexpr std::int32_t kCsrCommand = 0x02;        ///< CR, supervisor
+inline constexpr std::uint32_t kCommandZeroWeights = 4U; ///< ZCWEI
+inline constexpr std::int32_t kCsrWorkerBase = 0x03;     ///< worker
+inline constexpr std::int32_t kCsrTileId = 0x03;         ///< supervisor
+inline constexpr std::int32_t kCsrFpInitial = 0x20;      ///< FP_ICTL, supervisor
+inline constexpr std::int32_t kCsrWorker0Base = 0x21;    ///< supervisor; one for each worker
+inline constexpr std::int32_t kCsrWeightAddress = 0x50;  ///< CCCSLOAD
+inline constexpr std::int32_t kCsrCountL = 0x60;
+inline constexpr std::int32_t kCsrCountU = 0x61;
+inline constexpr std::int32_t kCsrAuxFirst =
+    0x100; ///< numbers from here on are reached by uget and uput
+inline constexpr std::int32_t kCsrFpClear = 0x101;
+inline constexpr std::int32_t kCsrFpControl = 0x102;
+inline constexpr std::uint32_t kFpClearAccumulators = 8U; ///< FP_CLR.ZAACC
+inline constexpr std::uint32_t kFpNanOnOverflow = 1U << 20U;
+
+} // namespace tessera::isa

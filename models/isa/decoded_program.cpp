@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/decoded_program.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace tessera::isa {
+namespace {
+
+std::uint8_t code_of(Internal internal) {
+    return static_cast<std::uint8_t>(internal);
+}
+
+/// Aux registers as a mask: what an operation reads and writes.
+struct AuxRegisters {
+    std::uint32_t read = 0;
+    std::uint32_t written = 0;
+};
+
+struct Mapped {
+    MicroOperation operation;
+    AuxRegisters aux;
+    bool valid = true;
+};
+
+unsigned aux_width(OperandKind kind) {
+    switch (kind) {
+    case OperandKind::AuxPairDst:
+    case OperandKind::AuxPairSrc:
+    case OperandKind::AuxPairSrcB:
+        return 2;
+    case OperandKind::AuxQuadDst:
+    case OperandKind::AuxQuadSrc:
+        return 4;
+    default:
+        return 1;
+    }
+}
+
+/// Puts operand values into a micro-operation with registers as indices of the context's files.
+class Mapper {
+public:
+    static Mapped map(const Operation& source) {
+        Mapped mapped;
+        if (source.opcode == Opcode::kNone) {
+            mapped.operation.code = code_of(Internal::Invalid);
+            mapped.valid = false;
+            return mapped;
+        }
+        MicroOperation& op = mapped.operation;
+        op.code = static_cast<std::uint8_t>(source.opcode);
+        op.broadcast = source.broadcast;
+        op.imm = source.imm;
+        op.imm2 = source.imm2;
+        for (const OperandSpec& operand : spec_of(spec_of(source.opcode).form).list()) {
+            assign(mapped, source, operand);
+        }
+        if (!mapped.valid) {
+            op = MicroOperation{};
+            op.code = code_of(Internal::Invalid);
+        }
+        return mapped;
+    }
+
+private:
+    static std::uint8_t number_of(const Operation& source, Slot slot) {
+        switch (slot) {
+        case Slot::D:
+            return source.d;
+        case Slot::A:
+            return source.a;
+        case Slot::B:
+            return source.b;
+        default:
+            return source.c;
+        }
+    }
+
+    static void assign(Mapped& mapped, const Operation& source, const OperandSpec& operand) {
+        if (operand.slot == Slot::Imm || operand.slot == Slot::Imm2) {
+            return;
+        }
+        const std::uint8_t number = number_of(source, operand.slot);
+        const std::uint8_t index = index_of(mapped, operand.kind, number);
+        MicroOperation& op = mapped.operation;
+        switch (operand.slot) {
+        case Slot::D:
+            op.d = index;
+            break;
+        case Slot::A:
+            op.a = index;
+            break;
+        case Slot::B:
+            op.b = index;
+            break;
+        default:
+            // the second destination of ld2x64pace stands in its own field, for staging
+            (operand.kind == OperandKind::AuxPairDst ? op.d2 : op.c) = index;
+            break;
+        }
+    }
+
+    static std::uint8_t index_of(Mapped& mapped, OperandKind kind, std::uint8_t number) {
+        switch (kind) {
+        case OperandKind::MainDst:
+            return number >= 12 ? kMainDiscard : number;
+        case OperandKind::MainPairDst:
+            mapped.valid &= number % 2 == 0;
+            return number >= 12 ? kMainDiscard : number;
+        case OperandKind::MainBoth:
+        case OperandKind::MainStep:
+        case OperandKind::MainInc:
+        case OperandKind::MainAt:
+            mapped.valid &= number < 12;
+            return number;
+        case OperandKind::MainPairStep:
+            mapped.valid &= number < 12 && number % 2 == 0;
+            return number;
+        case OperandKind::MainSrc:
+        case OperandKind::MainDelta:
+            return number;
+        default:
+            return aux_index(mapped, kind, number);
+        }
+    }
+
+    static std::uint8_t aux_index(Mapped& mapped, OperandKind kind, std::uint8_t number) {
+        const unsigned width = aux_width(kind);
+        mapped.valid &= number % width == 0;
+        const bool written = kind == OperandKind::AuxDst || kind == OperandKind::AuxPairDst ||
+                             kind == OperandKind::AuxQuadDst;
+        if (number >= 8) {
+            return static_cast<std::uint8_t>(written ? kAuxDiscard : kAuxZero);
+        }
+        const std::uint32_t mask = ((1U << width) - 1U) << number;
+        (written ? mapped.aux.written : mapped.aux.read) |= mask;
+        return number;
+    }
+};
+
+bool is_rpt(const Operation& operation) {
+    return operation.opcode == Opcode::rpt_i || operation.opcode == Opcode::rpt_r;
+}
+
+class Decoder {
+public:
+    Decoder(std::span<const std::uint32_t> words, Address base) : words_(words) {
+        program_.base = base;
+        program_.first_of.assign(words.size(), -1);
+        program_.is_bundle.assign(words.size(), 0);
+    }
+
+    DecodedProgram decode() {
+        find_bodies();
+        for (std::size_t at = 0; at < words_.size(); at += bundle_at(at) ? 2 : 1) {
+            instruction(at);
+        }
+        end(words_.size());
+        // Code entered at the second half of a bundle: that half alone, then on behind the bundle.
+        for (std::size_t at = 0; at < words_.size(); ++at) {
+            if (program_.first_of[at] < 0) {
+                instruction(at);
+                const std::size_t next = at + (bundle_at(at) ? 2 : 1);
+                if (next < words_.size()) {
+                    MicroOperation go{};
+                    go.code = code_of(Internal::Continue);
+                    go.imm = program_.first_of[next];
+                    append(go, at, {});
+                } else {
+                    end(at);
+                }
+            }
+        }
+        for (const auto& [rpt, body_end_word] : repeats_) {
+            const auto found = body_end_operation_.find(body_end_word);
+            TESSERA_ASSERT(found != body_end_operation_.end());
+            program_.operations[rpt].imm2 = found->second;
+        }
+        return std::move(program_);
+    }
+
+private:
+    [[nodiscard]] bool bundle_at(std::size_t at) const {
+        return (words_[at] & kBundleBit) != 0 && at + 1 < words_.size();
+    }
+
+    [[nodiscard]] Address address(std::size_t at) const {
+        return program_.base + static_cast<Address>(at * 4);
+    }
+
+    /// 0 if the body of an rpt at `at` is legal, else which rule it breaks.
+    [[nodiscard]] int body_fault(std::size_t at, const Operation& rpt) const {
+        std::size_t body = at + (bundle_at(at) ? 2 : 1);
+        if (address(body) % 8 != 0) {
+            return 1;
+        }
+        for (std::int32_t i = 0; i <= rpt.imm2; ++i, body += 2) {
+            if (body + 1 >= words_.size() || !bundle_at(body)) {
+                return 2;
+            }
+            for (const std::size_t half : {body, body + 1}) {
+                const Operation operation = isa::decode(words_[half]);
+                if (operation.opcode == Opcode::kNone ||
+                    (spec_of(operation.opcode).flags & (kControl | kSystem)) != 0) {
+                    return 3;
+                }
+            }
+        }
+        return 0;
+    }
+
+    void find_bodies() {
+        for (std::size_t at = 0; at < words_.size(); at += bundle_at(at) ? 2 : 1) {
+            const Operation operation = isa::decode(words_[at]);
+            if (is_rpt(operation) && body_fault(at, operation) == 0) {
+                body_ends_.insert(at + (bundle_at(at) ? 2 : 1) +
+                                  2 * static_cast<std::size_t>(operation.imm2 + 1));
+            }
+        }
+    }
+
+    void instruction(std::size_t at) {
+        if (body_ends_.contains(at)) {
+            body_end(at);
+        }
+        program_.first_of[at] = static_cast<std::int32_t>(program_.operations.size());
+        const Operation first = isa::decode(words_[at]);
+        if (!bundle_at(at)) {
+            const std::int32_t issues =
+                first.opcode == Opcode::kNone ? 1 : spec_of(first.opcode).cycles;
+            step(issues);
+            append_mapped(at, first, Mapper::map(first).operation);
+            return;
+        }
+        program_.is_bundle[at] = 1;
+        const Operation second = isa::decode(words_[at + 1]);
+        bundle(at, first, second);
+    }
+
+    void bundle(std::size_t at, const Operation& first, const Operation& second) {
+        Mapped main = Mapper::map(first);
+        const Mapped aux = Mapper::map(second);
+        const bool lanes_right =
+            main.valid && aux.valid && spec_of(first.opcode).lane == Lane::Main &&
+            spec_of(second.opcode).lane == Lane::Aux &&
+            (spec_of(first.opcode).flags & kSolo) == 0 && (main.aux.written & aux.aux.written) == 0;
+        if (!lanes_right) {
+            MicroOperation invalid{};
+            invalid.code = code_of(Internal::Invalid);
+            step(1);
+            append(invalid, at, {});
+            return;
+        }
+        step(std::max(spec_of(first.opcode).cycles, spec_of(second.opcode).cycles));
+        const bool control = (spec_of(first.opcode).flags & kControl) != 0;
+        if (!control && (main.aux.written & aux.aux.read) == 0) {
+            append_mapped(at, first, main.operation);
+            append_mapped(at, second, aux.operation);
+        } else if (control || (main.aux.read & aux.aux.written) == 0) {
+            append_mapped(at, second, aux.operation);
+            append_mapped(at, first, main.operation);
+        } else {
+            staged(at, first, main, second, aux);
+        }
+    }
+
+    /// A load and store whose halves need each other's old registers: the loaded value waits beside
+    /// the file.
+    void staged(std::size_t at, const Operation& first, Mapped& main, const Operation& second,
+                const Mapped& aux) {
+        std::vector<MicroOperation> commits;
+        unsigned stage = kAuxStage;
+        for (const OperandSpec& operand : spec_of(spec_of(first.opcode).form).list()) {
+            std::uint8_t& index = operand.slot == Slot::D ? main.operation.d : main.operation.d2;
+            MicroOperation commit{};
+            switch (operand.kind) {
+            case OperandKind::AuxDst:
+                commit.code = code_of(Internal::CommitSingle);
+                break;
+            case OperandKind::AuxPairDst:
+                commit.code = code_of(Internal::CommitPair);
+                break;
+            case OperandKind::AuxQuadDst:
+                commit.code = code_of(Internal::CommitQuad);
+                break;
+            default:
+                continue;
+            }
+            commit.d = index;
+            commit.a = static_cast<std::uint8_t>(stage);
+            index = static_cast<std::uint8_t>(stage);
+            stage += aux_width(operand.kind);
+            commits.push_back(commit);
+        }
+        append_mapped(at, first, main.operation);
+        append_mapped(at, second, aux.operation);
+        for (const MicroOperation& commit : commits) {
+            append(commit, at, {});
+        }
+    }
+
+    void append_mapped(std::size_t at, const Operation& source, MicroOperation op) {
+        if (source.opcode == Opcode::call) {
+            op.imm2 = static_cast<std::int32_t>(address(at + (bundle_at(at) ? 2 : 1)));
+        }
+        if (is_rpt(source)) {
+            if (const int broken = body_fault(at, source); broken != 0) {
+                op.code = code_of(Internal::BadRepeat);
+                op.imm = broken;
+            } else {
+                const std::size_t body = at + (bundle_at(at) ? 2 : 1);
+                repeats_.emplace_back(program_.operations.size(),
+                                      body + 2 * static_cast<std::size_t>(source.imm2 + 1));
+            }
+        }
+        append(op, at, source.opcode == Opcode::kNone ? MainRegisters{} : main_registers(source));
+    }
+
+    void append(const MicroOperation& op, std::size_t at, MainRegisters registers) {
+        program_.operations.push_back(op);
+        program_.address_of.push_back(address(at));
+        program_.positions.push_back(position_);
+        program_.main_registers.push_back(registers);
+    }
+
+    /// Starts the bookkeeping of an instruction that takes `issues`.
+    void step(std::int32_t issues) {
+        position_.issues_before = position_.issues_upto;
+        position_.issues_upto += issues;
+        position_.count_before = position_.count_upto;
+        position_.count_upto += 1;
+    }
+
+    void body_end(std::size_t at) {
+        MicroOperation op{};
+        op.code = code_of(Internal::BodyEnd);
+        body_end_operation_[at] = static_cast<std::int32_t>(program_.operations.size());
+        const Position kept = position_;
+        position_.issues_before = position_.issues_upto;
+        position_.count_before = position_.count_upto;
+        append(op, at, {});
+        position_ = kept;
+    }
+
+    void end(std::size_t at) {
+        if (body_ends_.contains(at)) {
+            body_end(at);
+        }
+        MicroOperation op{};
+        op.code = code_of(Internal::EndOfCode);
+        append(op, at, {});
+    }
+
+    std::span<const std::uint32_t> words_;
+    DecodedProgram program_;
+    Position position_;
+    std::set<std::size_t> body_ends_;
+    std::map<std::size_t, std::int32_t> body_end_operation_;
+    std::vector<std::pair<std::size_t, std::size_t>> repeats_;
+};
+
+} // namespace
+
+DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base) {
+    return Decoder(words, base).decode();
+}
+
+} // namespace tessera::isa

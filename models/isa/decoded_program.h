@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Code ready to execute: each instruction of a code segment as one to three micro-operations in a
+// flat list, with the issue count up to each of them, so that straight-line code needs no
+// bookkeeping at all.
+#pragma once
+
+#include "models/isa/context.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::isa {
+
+/// Steps that are no instructions of their own.
+enum class Internal : std::uint8_t {
+    CommitSingle = static_cast<std::uint8_t>(Opcode::kCount), ///< aux[d] = stage
+    CommitPair,
+    CommitQuad,
+    BodyEnd,   ///< behind the last bundle of an rpt body
+    Invalid,   ///< a word that is no instruction
+    BadRepeat, ///< an rpt whose body breaks a rule; imm = which
+    Continue,  ///< goes on at the operation with index imm (code entered in the middle of a bundle)
+    EndOfCode,
+    kCount
+};
+
+/// Issues and instructions before the instruction of a micro-operation, and up to its end, counted
+/// along the list: differences inside straight-line code are what a block costs.
+struct Position {
+    std::int32_t issues_before = 0;
+    std::int32_t issues_upto = 0;
+    std::int32_t count_before = 0;
+    std::int32_t count_upto = 0;
+};
+
+struct DecodedProgram {
+    Address base = 0;
+    std::vector<MicroOperation> operations;
+    std::vector<Address> address_of; ///< of each operation
+    std::vector<Position> positions; ///< of each operation
+    std::vector<MainRegisters>
+        main_registers;                  ///< of each operation, for the supervisor's dependencies
+    std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
+    std::vector<std::uint8_t> is_bundle; ///< for each word
+
+    [[nodiscard]] std::uint32_t bytes() const {
+        return static_cast<std::uint32_t>(first_of.size() * 4);
+    }
+    [[nodiscard]] bool holds(Address address) const {
+        return address - base < bytes() && address % 4 == 0;
+    }
+    [[nodiscard]] std::int32_t index_of(Address address) const {
+        return first_of[(address - base) / 4];
+    }
+    [[nodiscard]] Address address_of_operation(const MicroOperation& operation) const {
+        return address_of[static_cast<std::size_t>(&operation - operations.data())];
+    }
+};
+
+/// Decodes the words of a code segment that starts at `base`.
+[[nodiscard]] DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base);
+
+} // namespace tessera::isa

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/engine.h"
+
+#include <array>
+#include <xmmintrin.h>
+
+namespace tessera::isa {
+
+namespace portable {
+extern const Engine kEngine;
+}
+namespace avx2 {
+extern const Engine kEngine;
+}
+
+std::span<const Engine> engines() {
+    static const std::array<Engine, 2> all = {portable::kEngine, avx2::kEngine};
+    const bool wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+                      __builtin_cpu_supports("f16c") != 0;
+    return {all.data(), wide ? 2U : 1U};
+}
+
+const Engine& engine() {
+    return engines().back();
+}
+
+namespace {
+// FTZ (bit 15) and DAZ (bit 6), all exceptions masked, round to nearest.
+constexpr std::uint32_t kMachineRounding = 0x1f80U | 0x8000U | 0x0040U;
+} // namespace
+
+FpEnvironment::FpEnvironment() : saved_(_mm_getcsr()) {
+    _mm_setcsr(kMachineRounding);
+}
+
+FpEnvironment::~FpEnvironment() {
+    _mm_setcsr(saved_);
+}
+
+} // namespace tessera::isa

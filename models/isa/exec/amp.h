@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Aux lane: the matrix unit. Each of its units adds one dot product a step to its running sum (the
+// even bank); partial sums enter and results leave through a shift register (the odd bank).
+//
+//   partials -> odd[U-1] .. odd[1] odd[0] -> results        swap with even[] in phase 0
+//
+// Source: docs/evidence.md#matrix-unit; the order of summation: docs/deviations.md#dot-product
+#pragma once
+
+#include "models/isa/context.h"
+#include "models/isa/exec/numbers.h"
+#include "models/isa/exec/vector.h"
+
+#include <algorithm>
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+namespace amp {
+
+/// The FP16 lanes of the weight store as operands.
+inline const WeightStore& fresh(WeightStore& weights) {
+    if (weights.lanes_stale) [[unlikely]] {
+        for (unsigned unit = 0; unit < 16; ++unit) {
+            for (unsigned n = 0; n < 4; ++n) {
+                float lanes[4];
+                operands_f16x4(weights.registers[unit * 4 + n], lanes);
+                for (unsigned k = 0; k < 4; ++k) {
+                    weights.lanes[n][k][unit] = lanes[k];
+                }
+            }
+        }
+        weights.lanes_stale = false;
+    }
+    return weights;
+}
+
+/// TAMP_ flags: engines - 1 in bits 5:4, the phase in bits 3:0.
+struct Flag {
+    unsigned units;
+    unsigned phase;
+    explicit Flag(std::int32_t imm)
+        : units(2U * ((static_cast<unsigned>(imm) >> 4U) + 1U)),
+          phase(static_cast<unsigned>(imm) & 15U) {}
+};
+
+inline void swap_banks(Accumulators& acc, unsigned set, unsigned units) {
+    float* even = acc.even + 8U * set;
+    float* odd = acc.odd + 8U * set;
+    std::swap_ranges(even, even + units, odd);
+}
+
+/// Two results leave, the shift register moves by two, two partials enter. Returns the results.
+inline void shift(Accumulators& acc, unsigned set, unsigned units, const float* partials,
+                  float* results) {
+    float* odd = acc.odd + 8U * set;
+    results[0] = odd[0];
+    results[1] = odd[1];
+    for (unsigned u = 0; u + 2 < units; ++u) {
+        odd[u] = odd[u + 2];
+    }
+    odd[units - 2] = partials[0];
+    odd[units - 1] = partials[1];
+}
+
+inline void multiply(Context& c, unsigned set, unsigned units, unsigned phase, std::uint64_t x) {
+    float lanes[4];
+    operands_f16x4(x, lanes);
+    const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
+                            F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
+    const WeightStore& weights = fresh(*c.weights);
+    float* even = c.accumulators.even + 8U * set;
+    alignas(32) float sums[8];
+    matrix_step(F32x8::load(even), input, &weights.lanes[phase & 3U][0][8U * set], 16).store(sums);
+    std::copy_n(sums, units, even);
+}
+
+template <unsigned kSets>
+inline void step(Context& c, const MicroOperation& op, const float* partials, float* results) {
+    const Flag flag(op.imm);
+    const std::uint64_t x = load_pair(c.aux + op.a);
+    for (unsigned set = 0; set < kSets; ++set) {
+        if (flag.phase == 0) {
+            swap_banks(c.accumulators, set, flag.units);
+        }
+        shift(c.accumulators, set, flag.units, partials + 2U * set, results + 2U * set);
+        multiply(c, set, flag.units, flag.phase, x);
+    }
+}
+
+} // namespace amp
+
+/// Both sets, FP16 partials and results.
+inline void f16v4hihov4amp(Context& c, const MicroOperation& op) {
+    float partials[4];
+    float results[4];
+    operands_f16x4(load_pair(c.aux + op.b), partials);
+    amp::step<2>(c, op, partials, results);
+    store_pair(c.aux + op.d, results_f16x4(results, c.fp_control));
+}
+
+/// One set, FP32 partials and results.
+inline void f16v4sisoamp(Context& c, const MicroOperation& op) {
+    const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
+    float results[2];
+    amp::step<1>(c, op, partials, results);
+    store_pair(c.aux + op.d, result_f32(results[0]) |
+                                 (static_cast<std::uint64_t>(result_f32(results[1])) << 32U));
+}
+
+/// One set, FP16 partials and results.
+inline void f16v4hihoamp(Context& c, const MicroOperation& op) {
+    const std::uint32_t p = c.aux[op.b];
+    const float partials[2] = {operand_f16(static_cast<std::uint16_t>(p)),
+                               operand_f16(static_cast<std::uint16_t>(p >> 16U))};
+    float results[2];
+    amp::step<1>(c, op, partials, results);
+    c.aux[op.d] = result_f16(results[0], c.fp_control) |
+                  (static_cast<std::uint32_t>(result_f16(results[1], c.fp_control)) << 16U);
+}
+
+/// One set, FP32 partials in, FP16 results.
+inline void f16v4sihoamp(Context& c, const MicroOperation& op) {
+    const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
+    float results[2];
+    amp::step<1>(c, op, partials, results);
+    c.aux[op.d] = result_f16(results[0], c.fp_control) |
+                  (static_cast<std::uint32_t>(result_f16(results[1], c.fp_control)) << 16U);
+}
+
+} // namespace tessera::isa::TESSERA_ENGINE

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Main lane: loads and stores with offset, with post-increment, with three packed addresses, and
+// through delta lists.
+#pragma once
+
+#include "models/isa/context.h"
+#include "models/isa/exec/memory_access.h"
+#include "models/isa/exec/numbers.h"
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+namespace access {
+
+/// How a loaded value of `kBytes` lands in a register file.
+struct Word {
+    static constexpr unsigned kBytes = 4;
+    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+        *to = read<std::uint32_t>(c, op, at);
+    }
+};
+
+struct Pair {
+    static constexpr unsigned kBytes = 8;
+    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+        store_pair(to, read<std::uint64_t>(c, op, at));
+    }
+};
+
+struct Quad {
+    static constexpr unsigned kBytes = 16;
+    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+        const std::byte* from = checked<16>(c, op, at);
+        if (at - c.memory->base < c.memory->region0_bytes) [[unlikely]] {
+            fault(op, "a 128-bit load outside the interleaved region");
+        }
+        std::memcpy(to, from, 16);
+    }
+};
+
+template <typename T> struct Narrow {
+    static constexpr unsigned kBytes = sizeof(T);
+    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+        *to = static_cast<std::uint32_t>(static_cast<std::int32_t>(read<T>(c, op, at)));
+    }
+};
+
+/// One half in both halves of a register.
+struct BroadcastHalf {
+    static constexpr unsigned kBytes = 2;
+    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+        *to = read<std::uint16_t>(c, op, at) * 0x10001U;
+    }
+};
+
+template <typename Value>
+inline void load_immediate(Context& c, const MicroOperation& op, std::uint32_t* file) {
+    const Address at =
+        c.main[op.a] + c.main[op.b] + static_cast<std::uint32_t>(op.imm) * Value::kBytes;
+    Value::load(file + op.d, c, op, at);
+}
+
+template <typename Value>
+inline void load_register(Context& c, const MicroOperation& op, std::uint32_t* file) {
+    const Address at = c.main[op.a] + c.main[op.b] + c.main[op.c] * Value::kBytes;
+    Value::load(file + op.d, c, op, at);
+}
+
+/// Post-increment: the delta register steps by `steps` accesses. It is written last, so it wins
+/// over the data.
+template <typename Value>
+inline void load_step(Context& c, const MicroOperation& op, std::uint32_t* file,
+                      std::uint32_t steps) {
+    const std::uint32_t delta = c.main[op.b];
+    Value::load(file + op.d, c, op, c.main[op.a] + delta);
+    c.main[op.b] = delta + steps * Value::kBytes;
+}
+
+template <typename T>
+inline void store_step(Context& c, const MicroOperation& op, T value, std::uint32_t steps) {
+    const std::uint32_t delta = c.main[op.b];
+    write<T>(c, op, c.main[op.a] + delta, value);
+    c.main[op.b] = delta + steps * static_cast<std::uint32_t>(sizeof(T));
+}
+
+} // namespace access
+
+#define TESSERA_LOAD(name, value, file)                                                            \
+    inline void name##_i(Context& c, const MicroOperation& op) {                                   \
+        access::load_immediate<access::value>(c, op, c.file);                                      \
+    }                                                                                              \
+    inline void name##_r(Context& c, const MicroOperation& op) {                                   \
+        access::load_register<access::value>(c, op, c.file);                                       \
+    }
+#define TESSERA_LOAD_STEP(name, value, file)                                                       \
+    inline void name##_i(Context& c, const MicroOperation& op) {                                   \
+        access::load_step<access::value>(c, op, c.file, static_cast<std::uint32_t>(op.imm));       \
+    }                                                                                              \
+    inline void name##_r(Context& c, const MicroOperation& op) {                                   \
+        access::load_step<access::value>(c, op, c.file, c.main[op.c]);                             \
+    }
+
+TESSERA_LOAD(ld32_m, Word, main)
+TESSERA_LOAD(ld32_a, Word, aux)
+TESSERA_LOAD(ld64, Pair, aux)
+TESSERA_LOAD(ld128, Quad, aux)
+TESSERA_LOAD(ldz8, Narrow<std::uint8_t>, main)
+TESSERA_LOAD(lds8, Narrow<std::int8_t>, main)
+TESSERA_LOAD(ldz16, Narrow<std::uint16_t>, main)
+TESSERA_LOAD(lds16, Narrow<std::int16_t>, main)
+TESSERA_LOAD(ldb16, BroadcastHalf, aux)
+TESSERA_LOAD_STEP(ld32step_m, Word, main)
+TESSERA_LOAD_STEP(ld32step_a, Word, aux)
+TESSERA_LOAD_STEP(ld64step, Pair, aux)
+TESSERA_LOAD_STEP(ld128step, Quad, aux)
+TESSERA_LOAD_STEP(ldz8step, Narrow<std::uint8_t>, main)
+TESSERA_LOAD_STEP(lds8step, Narrow<std::int8_t>, main)
+TESSERA_LOAD_STEP(ldz16step, Narrow<std::uint16_t>, main)
+TESSERA_LOAD_STEP(lds16step, Narrow<std::int16_t>, main)
+TESSERA_LOAD_STEP(ldb16step, BroadcastHalf, aux)
+
+#undef TESSERA_LOAD
+#undef TESSERA_LOAD_STEP
+
+inline Address store_address(const Context& c, const MicroOperation& op,
+                             std::uint32_t offset_bytes) {
+    return c.main[op.a] + c.main[op.b] + offset_bytes;
+}
+
+inline void st32_m_i(Context& c, const MicroOperation& op) {
+    write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.main[op.d]);
+}
+inline void st32_a_i(Context& c, const MicroOperation& op) {
+    write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.aux[op.d]);
+}
+inline void st64_i(Context& c, const MicroOperation& op) {
+    write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 8U),
+          load_pair(c.aux + op.d));
+}
+inline void st32_a_r(Context& c, const MicroOperation& op) {
+    write(c, op, store_address(c, op, c.main[op.c] * 4U), c.aux[op.d]);
+}
+inline void st64_r(Context& c, const MicroOperation& op) {
+    write(c, op, store_address(c, op, c.main[op.c] * 8U), load_pair(c.aux + op.d));
+}
+inline void st32step_m_i(Context& c, const MicroOperation& op) {
+    access::store_step(c, op, c.main[op.d], static_cast<std::uint32_t>(op.imm));
+}
+inline void st32step_m_r(Context& c, const MicroOperation& op) {
+    access::store_step(c, op, c.main[op.d], c.main[op.c]);
+}
+inline void st32step_a_i(Context& c, const MicroOperation& op) {
+    access::store_step(c, op, c.aux[op.d], static_cast<std::uint32_t>(op.imm));
+}
+inline void st32step_a_r(Context& c, const MicroOperation& op) {
+    access::store_step(c, op, c.aux[op.d], c.main[op.c]);
+}
+inline void st64step_i(Context& c, const MicroOperation& op) {
+    access::store_step(c, op, load_pair(c.aux + op.d), static_cast<std::uint32_t>(op.imm));
+}
+inline void st64step_r(Context& c, const MicroOperation& op) {
+    access::store_step(c, op, load_pair(c.aux + op.d), c.main[op.c]);
+}
+
+// ---- three packed addresses
+
+/// The addresses of a packed triple, and the triple again.
+struct AddressTriple {
+    std::uint32_t a0;
+    std::uint32_t a1;
+    std::uint32_t a2;
+
+    static AddressTriple unpack(const std::uint32_t* pair) {
+        const std::uint32_t lo = pair[0];
+        const std::uint32_t hi = pair[1];
+        return {lo & 0x1fffffU, hi & 0x1fffffU, (lo >> 21U) | (((hi >> 21U) & 0x3ffU) << 11U)};
+    }
+    void pack(std::uint32_t* pair) const {
+        pair[0] = (a0 & 0x1fffffU) | (a2 << 21U);
+        pair[1] = (a1 & 0x1fffffU) | (((a2 >> 11U) & 0x3ffU) << 21U);
+    }
+};
+
+/// Step selected by a 2-bit field: 8 bytes, or 8 times one of the stride register's signed 10-bit
+/// fields.
+inline std::uint32_t pace_step(std::uint32_t strides, unsigned selector) {
+    if (selector == 0) {
+        return 8;
+    }
+    const std::uint32_t field = strides >> (10U * (selector - 1U));
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(field << 22U) >> 22) * 8U;
+}
+
+inline void ld2x64pace(Context& c, const MicroOperation& op) {
+    AddressTriple at = AddressTriple::unpack(c.main + op.a);
+    check_elements(c, op, at.a0, at.a1);
+    const auto first = read<std::uint64_t>(c, op, at.a0);
+    const auto second = read<std::uint64_t>(c, op, at.a1);
+    const auto select = static_cast<unsigned>(op.imm);
+    at.a0 += pace_step(c.main[op.b], select & 3U);
+    at.a1 += pace_step(c.main[op.b], (select >> 2U) & 3U);
+    at.pack(c.main + op.a);
+    store_pair(c.aux + op.d, first);
+    store_pair(c.aux + op.d2, second);
+}
+
+inline void ldst64pace(Context& c, const MicroOperation& op) {
+    AddressTriple at = AddressTriple::unpack(c.main + op.a);
+    check_elements(c, op, at.a0, at.a2);
+    const auto loaded = read<std::uint64_t>(c, op, at.a0);
+    write(c, op, at.a2, load_pair(c.aux + op.c));
+    const auto select = static_cast<unsigned>(op.imm);
+    at.a0 += pace_step(c.main[op.b], select & 3U);
+    at.a2 += pace_step(c.main[op.b], (select >> 2U) & 3U);
+    at.pack(c.main + op.a);
+    store_pair(c.aux + op.d, loaded);
+}
+
+inline void ld2xst64pace(Context& c, const MicroOperation& op) {
+    AddressTriple at = AddressTriple::unpack(c.main + op.a);
+    check_elements(c, op, at.a0, at.a1);
+    check_elements(c, op, at.a0, at.a2);
+    check_elements(c, op, at.a1, at.a2);
+    if (at.a1 - c.memory->base < c.memory->region0_bytes) [[unlikely]] {
+        fault(op, "the second load of ld2xst64pace is in the executable region");
+    }
+    const auto first = read<std::uint64_t>(c, op, at.a0);
+    const auto second = read<std::uint64_t>(c, op, at.a1);
+    write(c, op, at.a2, load_pair(c.aux + op.c));
+    const auto select = static_cast<unsigned>(op.imm);
+    at.a0 += pace_step(c.main[op.b], select & 3U);
+    at.a1 += pace_step(c.main[op.b], (select >> 2U) & 3U);
+    at.a2 += pace_step(c.main[op.b], (select >> 4U) & 3U);
+    at.pack(c.main + op.a);
+    store_pair(c.aux + op.d, first);
+    store_pair(c.aux + op.d + 2, second);
+}
+
+inline void st64pace(Context& c, const MicroOperation& op) {
+    AddressTriple at = AddressTriple::unpack(c.main + op.a);
+    write(c, op, at.a2, load_pair(c.aux + op.c));
+    at.a2 += pace_step(c.main[op.b], static_cast<unsigned>(op.imm) & 3U);
+    at.pack(c.main + op.a);
+}
+
+// ---- delta lists: data at base + the old delta, and the next delta from the list
+
+namespace access {
+
+template <typename Value> inline void load_delta(Context& c, const MicroOperation& op) {
+    const Address data = c.main[op.b] + (c.main[op.c] & 0xffffU);
+    const Address list = c.main[op.a];
+    check_elements(c, op, data, list);
+    Value::load(c.aux + op.d, c, op, data);
+    c.main[op.c] = read<std::uint16_t>(c, op, list);
+    c.main[op.a] = list + 2U;
+}
+
+} // namespace access
+
+inline void ldd16a64(Context& c, const MicroOperation& op) {
+    access::load_delta<access::Pair>(c, op);
+}
+inline void ldd16a32(Context& c, const MicroOperation& op) {
+    access::load_delta<access::Word>(c, op);
+}
+inline void ldd16b16(Context& c, const MicroOperation& op) {
+    access::load_delta<access::BroadcastHalf>(c, op);
+}
+
+} // namespace tessera::isa::TESSERA_ENGINE

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Checked access to tile memory: alignment, bounds, the fetch window of region 0, one access an
+// element an instruction. Source: docs/evidence.md#tile-memory
+#pragma once
+
+#include "models/isa/context.h"
+#include "models/isa/decoded_program.h"
+
+#include <cstring>
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+[[noreturn]] void fault_access(const MicroOperation& op, Address address, unsigned access_bytes,
+                               const MemoryView& memory);
+[[noreturn]] void fault(const MicroOperation& op, const char* reason, bool not_modelled = false);
+[[noreturn]] void fault_fetch_conflict(const MicroOperation& op, Address address);
+[[noreturn]] void fault_element_conflict(const MicroOperation& op, Address first, Address second);
+
+/// Region 0 is shared with instruction fetch: [PC+4, PC+16] for a worker, the body of a running
+/// rpt, and [PC+4, PC+64] for the supervisor.
+inline void check_fetch_window(const Context& c, const MicroOperation& op, std::uint32_t offset) {
+    const MemoryView& memory = *c.memory;
+    if (!memory.fetch_conflict_faults) {
+        return;
+    }
+    Address first = 0;
+    Address last = 0;
+    if (c.repeat_count > 0) {
+        first = c.repeat_first;
+        last = c.repeat_end - 4;
+    } else {
+        const Address pc = c.program->address_of_operation(op);
+        first = pc + 4;
+        last = pc + (c.number < 0 ? 64U : 16U);
+    }
+    const std::uint32_t element = offset >> memory.element_shift;
+    if (element >= (first - memory.base) >> memory.element_shift &&
+        element <= (last - memory.base) >> memory.element_shift) [[unlikely]] {
+        fault_fetch_conflict(op, memory.base + offset);
+    }
+}
+
+template <unsigned kBytes>
+inline std::byte* checked(const Context& c, const MicroOperation& op, Address address) {
+    const MemoryView& memory = *c.memory;
+    const std::uint32_t offset = address - memory.base;
+    if (offset > memory.span_bytes - kBytes || (address & (kBytes - 1U)) != 0) [[unlikely]] {
+        fault_access(op, address, kBytes, memory);
+    }
+    if (offset < memory.region0_bytes) {
+        check_fetch_window(c, op, offset);
+    }
+    return memory.bytes + offset;
+}
+
+template <typename T> inline T read(const Context& c, const MicroOperation& op, Address address) {
+    T value{};
+    std::memcpy(&value, checked<sizeof(T)>(c, op, address), sizeof(T));
+    return value;
+}
+
+/// Somewhere between the first and the last code byte: is it code itself?
+inline void check_store_beside_code(const Context& c, const MicroOperation& op, Address address) {
+    for (const DecodedProgram* program : c.programs) {
+        if (address - program->base < program->bytes()) {
+            fault(op, "a store into code (self-modifying code is not modelled; docs/deviations.md)",
+                  true);
+        }
+    }
+}
+
+template <typename T>
+inline void write(const Context& c, const MicroOperation& op, Address address, T value) {
+    std::byte* to = checked<sizeof(T)>(c, op, address);
+    const std::uint32_t offset = address - c.memory->base;
+    if (offset < c.memory->code_end && offset >= c.memory->code_begin) [[unlikely]] {
+        check_store_beside_code(c, op, address);
+    }
+    std::memcpy(to, &value, sizeof(T));
+}
+
+/// The memory element of an address inside memory: region 1 elements are paired and bit 3 selects
+/// the member.
+inline std::uint32_t element_of(const MemoryView& memory, Address address) {
+    const std::uint32_t offset = address - memory.base;
+    if (offset < memory.region0_bytes) {
+        return offset >> memory.element_shift;
+    }
+    const std::uint32_t inside = offset - memory.region0_bytes;
+    return 0x10000U | ((inside >> (memory.element_shift + 1U)) << 1U) | ((address >> 3U) & 1U);
+}
+
+inline void check_elements(const Context& c, const MicroOperation& op, Address first,
+                           Address second) {
+    if (element_of(*c.memory, first) == element_of(*c.memory, second)) [[unlikely]] {
+        fault_element_conflict(op, first, second);
+    }
+}
+
+} // namespace tessera::isa::TESSERA_ENGINE

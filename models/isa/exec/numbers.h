@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The machine's floating-point rules on single values and short vectors. The caller has set the
+// host to round to nearest even with subnormal binary32 inputs and results as zero, which is the
+// machine's FP32. Source: docs/evidence.md#instruction-set (floating point)
+//
+// Everything in exec/ is inline and lives in a namespace that names the host's instruction set,
+// because the engine that includes it is compiled once for each.
+#pragma once
+
+#include "base/float16.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+inline constexpr std::uint32_t kNanF32 = 0x7fd9c000U; ///< the one NaN that FP32 results have
+inline constexpr std::uint16_t kNanF16 = 0x7ece;
+inline constexpr std::uint32_t kNanOnOverflow = 1U << 20U; ///< FP_CTL.NANOO
+inline constexpr float kMaxF16 = 65504.0F;
+
+inline float as_f32(std::uint32_t bits) {
+    return std::bit_cast<float>(bits);
+}
+
+inline std::uint32_t as_bits(float value) {
+    return std::bit_cast<std::uint32_t>(value);
+}
+
+/// An FP32 result as it is written: NaN canonical, subnormals as zero of the same sign.
+inline std::uint32_t result_f32(float value) {
+    const std::uint32_t bits = as_bits(value);
+    const std::uint32_t exponent = bits & 0x7f800000U;
+    if (exponent == 0) [[unlikely]] {
+        return bits & 0x80000000U;
+    }
+    return (bits & 0x7fffffffU) > 0x7f800000U ? kNanF32 : bits;
+}
+
+inline float widen(std::uint16_t half) {
+#ifdef __AVX2__
+    return _cvtsh_ss(half);
+#else
+    return f16_to_f32(half);
+#endif
+}
+
+/// An FP16 operand of an arithmetic instruction: an infinity acts as a signalling NaN.
+inline float operand_f16(std::uint16_t half) {
+    return (half & 0x7fffU) == 0x7c00U ? as_f32(kNanF32) : widen(half);
+}
+
+/// An FP32 value rounded once to FP16: overflow saturates (or is NaN with NANOO), infinities and
+/// NaN give the NaN.
+inline std::uint16_t result_f16(float value, std::uint32_t fp_control) {
+    const std::uint32_t magnitude = as_bits(value) & 0x7fffffffU;
+    if (magnitude >= 0x477ff000U) [[unlikely]] { // 65520: rounds beyond the largest half
+        if (magnitude >= 0x7f800000U || (fp_control & kNanOnOverflow) != 0) {
+            return kNanF16;
+        }
+        return std::signbit(value) ? 0xfbff : 0x7bff;
+    }
+#ifdef __AVX2__
+    return static_cast<std::uint16_t>(_cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT));
+#else
+    return f32_to_f16(value);
+#endif
+}
+
+inline std::uint16_t half_of(std::uint64_t halves, unsigned index) {
+    return static_cast<std::uint16_t>(halves >> (16U * index));
+}
+
+/// True if a half of the four has all exponent bits set (infinity or NaN).
+inline bool any_special(std::uint64_t halves) {
+    const std::uint64_t exponents = halves & 0x7c007c007c007c00ULL;
+    return ((exponents + 0x0400040004000400ULL) & 0x8000800080008000ULL) != 0;
+}
+
+inline std::uint64_t load_pair(const std::uint32_t* registers) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, registers, 8);
+    return value;
+}
+
+inline void store_pair(std::uint32_t* registers, std::uint64_t value) {
+    std::memcpy(registers, &value, 8);
+}
+
+/// Four halves as operands of an arithmetic instruction.
+inline void operands_f16x4(std::uint64_t halves, float* out) {
+#ifdef __AVX2__
+    if (!any_special(halves)) [[likely]] {
+        _mm_storeu_ps(out, _mm_cvtph_ps(_mm_cvtsi64_si128(static_cast<long long>(halves))));
+        return;
+    }
+#endif
+    for (unsigned i = 0; i < 4; ++i) {
+        out[i] = operand_f16(half_of(halves, i));
+    }
+}
+
+/// Four FP32 values rounded to FP16 and packed.
+inline std::uint64_t results_f16x4(const float* values, std::uint32_t fp_control) {
+#ifdef __AVX2__
+    const __m128i packed = _mm_cvtps_ph(_mm_loadu_ps(values), _MM_FROUND_TO_NEAREST_INT);
+    const auto halves = static_cast<std::uint64_t>(_mm_cvtsi128_si64(packed));
+    if (!any_special(halves)) [[likely]] {
+        return halves;
+    }
+#endif
+    std::uint64_t result = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        result |= static_cast<std::uint64_t>(result_f16(values[i], fp_control)) << (16U * i);
+    }
+    return result;
+}
+
+/// Smaller or larger of two values by the machine's rules: one NaN loses, -0 is below +0.
+template <bool kMax> inline float select(float x, float y) {
+    if (x != x) {
+        return y != y ? as_f32(kNanF32) : y;
+    }
+    if (y != y) {
+        return x;
+    }
+    if (x == y) {
+        return (std::signbit(x) == kMax) ? y : x;
+    }
+    return ((x > y) == kMax) ? x : y;
+}
+
+/// Eight lanes of binary32, for the accumulators.
+struct F32x8 {
+#ifdef __AVX2__
+    __m256 lanes;
+    static F32x8 load(const float* from) {
+        return {_mm256_load_ps(from)};
+    }
+    static F32x8 broadcast(float value) {
+        return {_mm256_set1_ps(value)};
+    }
+    static F32x8 zero() {
+        return {_mm256_setzero_ps()};
+    }
+    void store(float* to) const {
+        _mm256_store_ps(to, lanes);
+    }
+    friend F32x8 operator*(F32x8 x, F32x8 y) {
+        return {_mm256_mul_ps(x.lanes, y.lanes)};
+    }
+    friend F32x8 operator+(F32x8 x, F32x8 y) {
+        return {_mm256_add_ps(x.lanes, y.lanes)};
+    }
+    friend F32x8 fma(F32x8 x, F32x8 y, F32x8 z) {
+        return {_mm256_fmadd_ps(x.lanes, y.lanes, z.lanes)};
+    }
+#else
+    float lanes[8];
+    static F32x8 load(const float* from) {
+        F32x8 v{};
+        std::memcpy(v.lanes, from, sizeof v.lanes);
+        return v;
+    }
+    static F32x8 broadcast(float value) {
+        F32x8 v{};
+        for (float& lane : v.lanes) {
+            lane = value;
+        }
+        return v;
+    }
+    static F32x8 zero() {
+        return {};
+    }
+    void store(float* to) const {
+        std::memcpy(to, lanes, sizeof lanes);
+    }
+    friend F32x8 operator*(F32x8 x, F32x8 y) {
+        for (unsigned i = 0; i < 8; ++i) {
+            x.lanes[i] *= y.lanes[i];
+        }
+        return x;
+    }
+    friend F32x8 operator+(F32x8 x, F32x8 y) {
+        for (unsigned i = 0; i < 8; ++i) {
+            x.lanes[i] += y.lanes[i];
+        }
+        return x;
+    }
+    friend F32x8 fma(F32x8 x, F32x8 y, F32x8 z) {
+        for (unsigned i = 0; i < 8; ++i) {
+            z.lanes[i] = std::fma(x.lanes[i], y.lanes[i], z.lanes[i]);
+        }
+        return z;
+    }
+#endif
+};
+
+/// One matrix-unit step of eight units: acc + dot(x, w), the dot product as the chain that Tessera
+/// defines (docs/deviations.md#dot-product), then one rounded addition.
+inline F32x8 matrix_step(F32x8 accumulator, const F32x8 (&x)[4], const float* weights,
+                         unsigned lane_stride) {
+    F32x8 dot = x[0] * F32x8::load(weights);
+    dot = fma(x[1], F32x8::load(weights + lane_stride), dot);
+    dot = fma(x[2], F32x8::load(weights + 2 * lane_stride), dot);
+    dot = fma(x[3], F32x8::load(weights + 3 * lane_stride), dot);
+    return accumulator + dot;
+}
+
+} // namespace tessera::isa::TESSERA_ENGINE

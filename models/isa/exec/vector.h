@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Aux lane: constants, logic, permutes, FP16 and FP32 arithmetic, conversions.
+#pragma once
+
+#include "models/isa/context.h"
+#include "models/isa/exec/integer.h"
+#include "models/isa/exec/numbers.h"
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+namespace vector {
+
+/// The first source of an instruction on single registers: :BL and :BU repeat one half.
+inline std::uint32_t first_word(const Context& c, const MicroOperation& op) {
+    const std::uint32_t value = c.aux[op.a];
+    switch (op.broadcast) {
+    case Broadcast::Lower:
+        return (value & 0xffffU) * 0x10001U;
+    case Broadcast::Upper:
+        return (value >> 16U) * 0x10001U;
+    default:
+        return value;
+    }
+}
+
+/// The first source of an instruction on pairs: :B repeats the register, :BL and :BU repeat one of
+/// its halves.
+inline std::uint64_t first_pair(const Context& c, const MicroOperation& op) {
+    if (op.broadcast == Broadcast::None) {
+        return load_pair(c.aux + op.a);
+    }
+    return first_word(c, op) * 0x100000001ULL;
+}
+
+struct Add {
+    static float apply(float x, float y) { return x + y; }
+};
+struct Sub {
+    static float apply(float x, float y) { return x - y; }
+};
+struct Mul {
+    static float apply(float x, float y) { return x * y; }
+};
+struct Max {
+    static float apply(float x, float y) { return select<true>(x, y); }
+};
+struct Min {
+    static float apply(float x, float y) { return select<false>(x, y); }
+};
+
+inline float flushed(std::uint32_t bits) {
+    return as_f32((bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits);
+}
+
+template <typename Operator> inline std::uint32_t on_f32(std::uint32_t x, std::uint32_t y) {
+    return result_f32(Operator::apply(flushed(x), flushed(y)));
+}
+
+template <typename Operator> inline void f32(Context& c, const MicroOperation& op) {
+    c.aux[op.d] = on_f32<Operator>(c.aux[op.a], c.aux[op.b]);
+}
+
+template <typename Operator> inline void f32v2(Context& c, const MicroOperation& op) {
+    const std::uint64_t x = first_pair(c, op);
+    const std::uint64_t y = load_pair(c.aux + op.b);
+    const std::uint64_t lo =
+        on_f32<Operator>(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+    const std::uint64_t hi = on_f32<Operator>(static_cast<std::uint32_t>(x >> 32U),
+                                              static_cast<std::uint32_t>(y >> 32U));
+    store_pair(c.aux + op.d, lo | (hi << 32U));
+}
+
+/// Arithmetic on four halves: exact in binary32 up to its one rounding, then rounded to FP16 (24 >=
+/// 2 * 11 + 2 bits, so the two roundings equal one).
+template <typename Operator>
+inline std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y, std::uint32_t fp_control) {
+    float left[4];
+    float right[4];
+    operands_f16x4(x, left);
+    operands_f16x4(y, right);
+    for (unsigned i = 0; i < 4; ++i) {
+        left[i] = Operator::apply(left[i], right[i]);
+    }
+    return results_f16x4(left, fp_control);
+}
+
+/// Comparison-like operations keep infinities.
+template <typename Operator> inline std::uint64_t select_f16x4(std::uint64_t x, std::uint64_t y) {
+    std::uint64_t result = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        const float value = Operator::apply(widen(half_of(x, i)), widen(half_of(y, i)));
+        const std::uint16_t half = value != value ? kNanF16 : f32_to_f16(value);
+        result |= static_cast<std::uint64_t>(half) << (16U * i);
+    }
+    return result;
+}
+
+template <typename Operator> inline void f16v4(Context& c, const MicroOperation& op) {
+    store_pair(c.aux + op.d, arithmetic_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b),
+                                                        c.fp_control));
+}
+
+template <typename Operator> inline void f16v2(Context& c, const MicroOperation& op) {
+    c.aux[op.d] = static_cast<std::uint32_t>(
+        arithmetic_f16x4<Operator>(first_word(c, op), c.aux[op.b], c.fp_control));
+}
+
+template <typename Operator> inline void f16v4_select(Context& c, const MicroOperation& op) {
+    store_pair(c.aux + op.d, select_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b)));
+}
+
+template <typename Operator> inline void f16v2_select(Context& c, const MicroOperation& op) {
+    c.aux[op.d] =
+        static_cast<std::uint32_t>(select_f16x4<Operator>(first_word(c, op), c.aux[op.b]));
+}
+
+} // namespace vector
+
+#define TESSERA_AUX(id, body)                                                                      \
+    inline void id(Context& c, const MicroOperation& op) {                                         \
+        body;                                                                                      \
+    }
+
+TESSERA_AUX(f32add, vector::f32<vector::Add>(c, op))
+TESSERA_AUX(f32sub, vector::f32<vector::Sub>(c, op))
+TESSERA_AUX(f32mul, vector::f32<vector::Mul>(c, op))
+TESSERA_AUX(f32max, vector::f32<vector::Max>(c, op))
+TESSERA_AUX(f32min, vector::f32<vector::Min>(c, op))
+TESSERA_AUX(f32v2add, vector::f32v2<vector::Add>(c, op))
+TESSERA_AUX(f32v2sub, vector::f32v2<vector::Sub>(c, op))
+TESSERA_AUX(f32v2mul, vector::f32v2<vector::Mul>(c, op))
+TESSERA_AUX(f32v2max, vector::f32v2<vector::Max>(c, op))
+TESSERA_AUX(f32v2min, vector::f32v2<vector::Min>(c, op))
+TESSERA_AUX(f16v2add, vector::f16v2<vector::Add>(c, op))
+TESSERA_AUX(f16v2sub, vector::f16v2<vector::Sub>(c, op))
+TESSERA_AUX(f16v2mul, vector::f16v2<vector::Mul>(c, op))
+TESSERA_AUX(f16v2max, vector::f16v2_select<vector::Max>(c, op))
+TESSERA_AUX(f16v2min, vector::f16v2_select<vector::Min>(c, op))
+TESSERA_AUX(f16v4add, vector::f16v4<vector::Add>(c, op))
+TESSERA_AUX(f16v4sub, vector::f16v4<vector::Sub>(c, op))
+TESSERA_AUX(f16v4mul, vector::f16v4<vector::Mul>(c, op))
+TESSERA_AUX(f16v4max, vector::f16v4_select<vector::Max>(c, op))
+TESSERA_AUX(f16v4min, vector::f16v4_select<vector::Min>(c, op))
+
+TESSERA_AUX(setzi_a, c.aux[op.d] = static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(or_a_u, c.aux[op.d] = c.aux[op.a] | static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(or_a_t, c.aux[op.d] = c.aux[op.a] | static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(and_a_u, c.aux[op.d] = c.aux[op.a] & static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(and_a_t, c.aux[op.d] = c.aux[op.a] & static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(andc_a_u, c.aux[op.d] = c.aux[op.a] & ~static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(andc_a_t, c.aux[op.d] = c.aux[op.a] & ~static_cast<std::uint32_t>(op.imm))
+TESSERA_AUX(and_a, c.aux[op.d] = c.aux[op.a] & c.aux[op.b])
+TESSERA_AUX(or_a, c.aux[op.d] = c.aux[op.a] | c.aux[op.b])
+TESSERA_AUX(andc_a, c.aux[op.d] = c.aux[op.a] & ~c.aux[op.b])
+TESSERA_AUX(not_a, c.aux[op.d] = ~c.aux[op.a])
+TESSERA_AUX(and64, store_pair(c.aux + op.d, load_pair(c.aux + op.a) & load_pair(c.aux + op.b)))
+TESSERA_AUX(or64, store_pair(c.aux + op.d, load_pair(c.aux + op.a) | load_pair(c.aux + op.b)))
+TESSERA_AUX(andc64, store_pair(c.aux + op.d, load_pair(c.aux + op.a) & ~load_pair(c.aux + op.b)))
+TESSERA_AUX(not64, store_pair(c.aux + op.d, ~load_pair(c.aux + op.a)))
+
+TESSERA_AUX(sort4x16lo_a, c.aux[op.d] = integer::sort4x16lo(vector::first_word(c, op), c.aux[op.b]))
+TESSERA_AUX(sort4x16hi_a, c.aux[op.d] = integer::sort4x16hi(vector::first_word(c, op), c.aux[op.b]))
+TESSERA_AUX(roll16_a, c.aux[op.d] = integer::roll16(c.aux[op.a], c.aux[op.b]))
+
+inline void sort4x32lo(Context& c, const MicroOperation& op) {
+    store_pair(c.aux + op.d, c.aux[op.a] | (static_cast<std::uint64_t>(c.aux[op.b]) << 32U));
+}
+inline void sort4x32hi(Context& c, const MicroOperation& op) {
+    store_pair(c.aux + op.d,
+               c.aux[op.a + 1U] | (static_cast<std::uint64_t>(c.aux[op.b + 1U]) << 32U));
+}
+inline void roll32(Context& c, const MicroOperation& op) {
+    store_pair(c.aux + op.d, c.aux[op.a + 1U] | (static_cast<std::uint64_t>(c.aux[op.b]) << 32U));
+}
+
+// ---- conversions: an infinite half keeps its value when it is widened
+namespace vector {
+
+inline std::uint32_t widened(std::uint16_t half) {
+    const float value = widen(half);
+    return value != value ? kNanF32 : as_bits(value);
+}
+
+inline std::uint32_t narrowed(const Context& c, std::uint32_t bits) {
+    return result_f16(flushed(bits), c.fp_control);
+}
+
+} // namespace vector
+
+TESSERA_AUX(f16tof32, c.aux[op.d] = vector::widened(static_cast<std::uint16_t>(c.aux[op.a])))
+TESSERA_AUX(f32tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) * 0x10001U)
+TESSERA_AUX(f32v2tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) |
+                                      (vector::narrowed(c, c.aux[op.a + 1U]) << 16U))
+
+inline void f16v2tof32(Context& c, const MicroOperation& op) {
+    const std::uint32_t x = c.aux[op.a];
+    const std::uint64_t lo = vector::widened(static_cast<std::uint16_t>(x));
+    const std::uint64_t hi = vector::widened(static_cast<std::uint16_t>(x >> 16U));
+    store_pair(c.aux + op.d, lo | (hi << 32U));
+}
+
+inline void f32v4tof16(Context& c, const MicroOperation& op) {
+    std::uint64_t result = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        result |= static_cast<std::uint64_t>(vector::narrowed(c, c.aux[op.a + i])) << (16U * i);
+    }
+    store_pair(c.aux + op.d, result);
+}
+
+} // namespace tessera::isa::TESSERA_ENGINE

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/decoded_program.h"
+#include "models/tile/core/tile_core.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace tessera::tile {
+
+struct CodeCache::Implementation {
+    const std::vector<program::Codelet>* codelets = nullptr;
+    std::map<std::pair<const void*, Address>, std::unique_ptr<isa::DecodedProgram>> by_segment;
+};
+
+CodeCache::CodeCache(const std::vector<program::Codelet>& codelets)
+    : implementation_(std::make_unique<Implementation>()) {
+    implementation_->codelets = &codelets;
+}
+
+CodeCache::~CodeCache() = default;
+
+const isa::DecodedProgram* CodeCache::decoded(const program::Segment& segment) {
+    auto& entry = implementation_->by_segment[{segment.data.get(), segment.address}];
+    if (entry == nullptr) {
+        std::vector<std::uint32_t> words(static_cast<std::size_t>(segment.bytes) / 4);
+        if (segment.data != nullptr) {
+            std::memcpy(words.data(), segment.data->data(), words.size() * 4);
+        }
+        entry = std::make_unique<isa::DecodedProgram>(isa::decode_program(words, segment.address));
+    }
+    return entry.get();
+}
+
+std::string CodeCache::source_line(Address address) const {
+    for (const program::Codelet& codelet : *implementation_->codelets) {
+        if (address < codelet.address || address - codelet.address >= codelet.words.size() * 4) {
+            continue;
+        }
+        auto after = std::upper_bound(
+            codelet.lines.begin(), codelet.lines.end(), address,
+            [](Address value, const program::LineEntry& line) { return value < line.address; });
+        if (after == codelet.lines.begin()) {
+            return {};
+        }
+        --after;
+        return codelet.files[after->file] + ":" + std::to_string(after->line);
+    }
+    return {};
+}
+
+} // namespace tessera::tile

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT
+#include "models/tile/core/tile_core.h"
+
+#include "models/isa/assembler.h"
+#include "models/isa/csr_numbers.h"
+#include "models/isa/decoded_program.h"
+#include "models/isa/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace tessera::tile {
+namespace {
+
+/// A phase that takes longer is taken for an endless loop (at 1.85 GHz: about twenty seconds of
+/// machine time).
+constexpr Cycles kPhaseLimitCycles = 40'000'000'000;
+
+constexpr unsigned kLinkRegister = 10;
+constexpr unsigned kStackRegister = 11;
+constexpr std::int32_t kLocalSyncZone = 2;
+
+std::string describe(const Fault& fault) {
+    std::string text = fmt::format("tile_{}.{} @ {}: ", fault.tile,
+                                   fault.context < 0 ? std::string("supervisor")
+                                                     : fmt::format("worker_{}", fault.context),
+                                   fault.cycle);
+    if (!fault.source_line.empty()) {
+        text += fault.source_line + ": ";
+    }
+    text += fmt::format("{} at {:#x}: {}",
+                        fault.instruction.empty() ? "instruction" : fault.instruction,
+                        fault.address, fault.reason);
+    if (!fault.registers.empty()) {
+        text += "; " + fault.registers;
+    }
+    return text;
+}
+
+} // namespace
+
+TileFault::TileFault(Fault fault) : std::runtime_error(describe(fault)), fault_(std::move(fault)) {}
+
+struct TileCore::Implementation {
+    Implementation(const spec::MachineSpec& machine, TileId tile_id, std::byte* bytes)
+        : spec(&machine), tile(tile_id), workers(static_cast<std::size_t>(machine.tile.workers)) {
+        memory.bytes = bytes;
+        memory.base = machine.memory.region0_begin();
+        memory.span_bytes = static_cast<std::uint32_t>(machine.memory.bytes());
+        memory.region0_bytes = static_cast<std::uint32_t>(machine.memory.region0_bytes);
+        memory.element_shift = static_cast<std::uint32_t>(
+            std::countr_zero(static_cast<std::uint64_t>(machine.memory.element_bytes)));
+        memory.fetch_conflict_faults = machine.tile.fetch_conflict == spec::FetchConflict::Error;
+        supervisor.cycles_per_issue = 1;
+        attach(supervisor);
+        for (std::size_t n = 0; n < workers.size(); ++n) {
+            attach(workers[n]);
+            workers[n].number = static_cast<std::int32_t>(n);
+            workers[n].cycles_per_issue = machine.tile.workers;
+            workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
+            workers[n].issue_limit = kPhaseLimitCycles / machine.tile.workers;
+        }
+        slot_free.assign(workers.size(), 0);
+        worker_base.assign(workers.size(), 0);
+    }
+
+    Implementation(const Implementation&) = delete;
+    Implementation& operator=(const Implementation&) = delete;
+
+    void attach(isa::Context& context) {
+        context.memory = &memory;
+        context.weights = &weights;
+    }
+
+    void load(const program::Image& image, CodeCache& cache);
+    ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans);
+
+    void supervise();
+    const isa::MicroOperation* jump(Address target, const isa::MicroOperation* from);
+    [[nodiscard]] Cycles earliest_issue(const isa::MicroOperation& op) const;
+    [[nodiscard]] Cycles next_owned_slot(Cycles cycle) const;
+    [[nodiscard]] bool any_worker_active(Cycles cycle) const;
+    [[nodiscard]] bool in_fetch_window(const isa::MicroOperation& op, std::uint32_t offset) const;
+    void supervisor_operation(const isa::MicroOperation& op, Cycles issue);
+    void put(const isa::MicroOperation& op, Cycles issue);
+    void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
+    void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
+                Cycles issue);
+    [[noreturn]] void fault_of(const isa::Context& context, const isa::ExecutionFault& fault,
+                               Cycles cycle) const;
+
+    const spec::MachineSpec* spec;
+    TileId tile;
+    isa::MemoryView memory;
+    isa::WeightStore weights;
+    isa::Context supervisor;
+    std::vector<isa::Context> workers;
+    std::vector<const isa::DecodedProgram*> programs;
+    CodeCache* code = nullptr;
+    Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
+
+    // supervisor state
+    std::vector<Address> worker_base;
+    std::uint32_t fp_initial = 0;
+    std::uint32_t weight_address = 0;
+
+    // the running phase
+    Cycles now = 0;                 ///< earliest next issue of the supervisor
+    std::array<Cycles, 20> ready{}; ///< when each $m of the supervisor may be read
+    Cycles weight_address_ready = 0;
+    std::vector<Cycles> slot_free; ///< when each worker's slot is the supervisor's again
+    ComputeOutcome outcome;
+    std::vector<ContextSpan>* spans = nullptr;
+};
+
+void TileCore::Implementation::load(const program::Image& image, CodeCache& cache) {
+    code = &cache;
+    programs.clear();
+    std::uint32_t code_begin = memory.span_bytes;
+    std::uint32_t code_end = 0;
+    for (const program::Segment& segment : image.segments) {
+        const std::uint32_t offset = segment.address - memory.base;
+        if (segment.bytes < 0 || offset > memory.span_bytes ||
+            segment.bytes > static_cast<Bytes>(memory.span_bytes - offset)) {
+            throw ProgramError(
+                fmt::format("tile_{}: segment '{}' at {:#x} of {} bytes is outside tile memory",
+                            tile, segment.name, segment.address, segment.bytes));
+        }
+        if (segment.data != nullptr) {
+            std::memcpy(memory.bytes + offset, segment.data->data(),
+                        static_cast<std::size_t>(segment.bytes));
+        }
+        if (segment.kind == program::SegmentKind::Stack) {
+            stack_end = static_cast<Address>(segment.address + static_cast<Address>(segment.bytes));
+        }
+        if (segment.kind == program::SegmentKind::Code) {
+            programs.push_back(cache.decoded(segment));
+            code_begin = std::min(code_begin, offset);
+            code_end = std::max(code_end, offset + static_cast<std::uint32_t>(segment.bytes));
+        }
+    }
+    memory.code_begin = code_begin;
+    memory.code_end = code_end;
+    supervisor.programs = programs;
+    for (isa::Context& worker : workers) {
+        worker.programs = programs;
+    }
+}
+
+Cycles TileCore::Implementation::next_owned_slot(Cycles cycle) const {
+    const auto slots = static_cast<Cycles>(slot_free.size());
+    for (Cycles tried = 0; tried < slots; ++tried) {
+        if (slot_free[static_cast<std::size_t>((cycle + tried) % slots)] <= cycle + tried) {
+            return cycle + tried;
+        }
+    }
+    return next_owned_slot(*std::min_element(slot_free.begin(), slot_free.end()));
+}
+
+bool TileCore::Implementation::any_worker_active(Cycles cycle) const {
+    return std::any_of(slot_free.begin(), slot_free.end(),
+                       [cycle](Cycles free) { return free > cycle; });
+}
+
+Cycles TileCore::Implementation::earliest_issue(const isa::MicroOperation& op) const {
+    const auto index = static_cast<std::size_t>(&op - supervisor.program->operations.data());
+    Cycles cycle = now;
+    for (unsigned read = supervisor.program->main_registers[index].read; read != 0;
+         read &= read - 1U) {
+        cycle = std::max(cycle, ready[static_cast<std::size_t>(std::countr_zero(read))]);
+    }
+    const auto opcode = static_cast<isa::Opcode>(op.code);
+    if (opcode == isa::Opcode::ld64putcs || opcode == isa::Opcode::ld128putcs) {
+        cycle = std::max(cycle, weight_address_ready);
+    }
+    return next_owned_slot(cycle);
+}
+
+const isa::MicroOperation* TileCore::Implementation::jump(Address target,
+                                                          const isa::MicroOperation* from) {
+    for (const isa::DecodedProgram* program : programs) {
+        if (program->holds(target)) {
+            supervisor.program = program;
+            return &program->operations[static_cast<std::size_t>(program->index_of(target))];
+        }
+    }
+    throw isa::ExecutionFault{fmt::format("branch to {:#x}: no code there", target), false, from};
+}
+
+void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t number,
+                                      Address vertex_base, Cycles issue) {
+    isa::Context& worker = workers[number];
+    const auto slots = static_cast<Cycles>(workers.size());
+    const Cycles earliest = issue + spec->tile.pipeline_cycles;
+    const auto slot = static_cast<Cycles>(number);
+    const Cycles start = earliest + ((slot - earliest) % slots + slots) % slots;
+    const Address entry = supervisor.main[op.a];
+    if (entry % 4 != 0 || vertex_base % 4 != 0) {
+        throw isa::ExecutionFault{
+            fmt::format(
+                "launch with entry {:#x} and vertex base {:#x}: both must be multiples of 4", entry,
+                vertex_base),
+            false, &op};
+    }
+    worker.main[12] = worker_base[number];
+    worker.main[13] = vertex_base;
+    worker.fp_control = fp_initial;
+    worker.repeat_count = 0;
+    worker.exited = false;
+    worker.issues = 0;
+    worker.executed = 0;
+    worker.start_cycle = start;
+    worker.target = entry;
+    if (worker.program == nullptr) {
+        worker.program = supervisor.program;
+    }
+    try {
+        isa::engine().run_worker(worker);
+    } catch (const isa::ExecutionFault& fault) {
+        Cycles cycle = start;
+        if (fault.operation != nullptr && worker.program != nullptr) {
+            const auto& positions = worker.program->positions;
+            const auto index =
+                static_cast<std::size_t>(fault.operation - worker.program->operations.data());
+            if (index < positions.size()) {
+                cycle +=
+                    slots * (worker.issues + positions[index].issues_before -
+                             positions[static_cast<std::size_t>(worker.block_first)].issues_before);
+            }
+        }
+        fault_of(worker, fault, cycle);
+    }
+    const Cycles last = start + slots * (worker.issues - 1);
+    slot_free[number] = last + spec->tile.pipeline_cycles;
+    outcome.worker_issues += worker.issues;
+    outcome.worker_bundles += worker.executed;
+    if (spans != nullptr) {
+        spans->push_back({static_cast<int>(number), entry, start, last + 1});
+    }
+}
+
+/// The supervisor fetches up to 64 bytes ahead.
+bool TileCore::Implementation::in_fetch_window(const isa::MicroOperation& op,
+                                               std::uint32_t offset) const {
+    const std::uint32_t pc = supervisor.program->address_of_operation(op) - memory.base;
+    const std::uint32_t element = offset >> memory.element_shift;
+    return memory.fetch_conflict_faults && element >= (pc + 4) >> memory.element_shift &&
+           element <= (pc + 64) >> memory.element_shift;
+}
+
+void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycles issue,
+                                            unsigned registers) {
+    const Address address = weight_address;
+    const std::uint32_t offset = address - memory.base;
+    const unsigned access_bytes = registers * 8;
+    const auto first = static_cast<std::size_t>(op.imm);
+    std::string reason;
+    if (any_worker_active(issue)) {
+        reason = "the weight store is written while a worker is active: sync first";
+    } else if (offset > memory.span_bytes - access_bytes) {
+        reason = fmt::format("weight load at {:#x}: outside tile memory", address);
+    } else if (address % access_bytes != 0) {
+        reason = fmt::format("{}-byte weight load at {:#x}: misaligned", access_bytes, address);
+    } else if (registers == 2 && offset < memory.region0_bytes) {
+        reason = "a 128-bit weight load outside the interleaved region";
+    } else if (offset < memory.region0_bytes && in_fetch_window(op, offset)) {
+        reason = fmt::format("weight load at {:#x} in the memory element of the code being fetched",
+                             address);
+    } else if (first + registers > weights.registers.size()) {
+        reason = fmt::format("weight register {} does not exist", first + registers - 1);
+    }
+    if (!reason.empty()) {
+        throw isa::ExecutionFault{reason, false, &op};
+    }
+    std::memcpy(&weights.registers[first], memory.bytes + offset, access_bytes);
+    weights.lanes_stale = true;
+    weight_address += access_bytes;
+}
+
+void TileCore::Implementation::put(const isa::MicroOperation& op, Cycles issue) {
+    const std::uint32_t value = supervisor.main[op.a];
+    const std::int32_t first_base = isa::kCsrWorker0Base;
+    if (op.imm == isa::kCsrWeightAddress) {
+        weight_address = value;
+        weight_address_ready = issue + spec->tile.pipeline_cycles;
+    } else if (op.imm == isa::kCsrCommand && value == isa::kCommandZeroWeights) {
+        if (any_worker_active(issue)) {
+            throw isa::ExecutionFault{
+                "the weight store is zeroed while a worker is active: sync first", false, &op};
+        }
+        weights.registers.fill(0);
+        weights.lanes_stale = true;
+        weight_address_ready = issue + spec->tile.pipeline_cycles;
+    } else if (op.imm == isa::kCsrFpInitial && (value & ~isa::kFpNanOnOverflow) == 0) {
+        fp_initial = value;
+    } else if (op.imm >= first_base &&
+               op.imm < first_base + static_cast<std::int32_t>(workers.size())) {
+        const auto number = static_cast<std::size_t>(op.imm - first_base);
+        if (slot_free[number] > issue) {
+            throw isa::ExecutionFault{"a worker's base is set while it is active", false, &op};
+        }
+        worker_base[number] = value;
+    } else {
+        throw isa::ExecutionFault{
+            "put of a control register or value that is not modelled yet (docs/deviations.md)",
+            true, &op};
+    }
+}
+
+void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& op, Cycles issue) {
+    const Address vertex_base = supervisor.main[op.b];
+    const auto stride = static_cast<Address>(op.imm) * 4U;
+    switch (static_cast<isa::Opcode>(op.code)) {
+    case isa::Opcode::runall:
+        if (any_worker_active(issue)) {
+            throw isa::ExecutionFault{"runall while a worker is active", false, &op};
+        }
+        for (std::size_t n = 0; n < workers.size(); ++n) {
+            launch(op, n, vertex_base + static_cast<Address>(n) * stride, issue);
+        }
+        break;
+    case isa::Opcode::run: {
+        const auto free = std::find_if(slot_free.begin(), slot_free.end(),
+                                       [issue](Cycles cycle) { return cycle <= issue; });
+        if (free == slot_free.end()) {
+            throw isa::ExecutionFault{"run without a free worker", false, &op};
+        }
+        launch(op, static_cast<std::size_t>(free - slot_free.begin()),
+               vertex_base + stride + memory.base, issue);
+        break;
+    }
+    case isa::Opcode::sync:
+        if (op.imm != kLocalSyncZone) {
+            throw isa::ExecutionFault{
+                "a sync beyond the tile inside a vertex is not modelled (docs/deviations.md)", true,
+                &op};
+        }
+        now = std::max(now, *std::max_element(slot_free.begin(), slot_free.end()));
+        break;
+    case isa::Opcode::ld64putcs:
+        load_weights(op, issue, 1);
+        break;
+    case isa::Opcode::ld128putcs:
+        load_weights(op, issue, 2);
+        break;
+    case isa::Opcode::put:
+        put(op, issue);
+        break;
+    case isa::Opcode::get:
+        if (op.imm == isa::kCsrTileId) {
+            supervisor.main[op.d] = tile;
+            break;
+        }
+        [[fallthrough]];
+    default:
+        if (op.code < static_cast<std::uint8_t>(isa::Opcode::kCount) &&
+            (isa::spec_of(static_cast<isa::Opcode>(op.code)).flags & isa::kWorker) != 0) {
+            throw isa::ExecutionFault{"a worker instruction in supervisor code", false, &op};
+        }
+        isa::engine().execute(supervisor, op);
+        break;
+    }
+}
+
+/// The supervisor's instructions one after the other until it returns to address 0.
+void TileCore::Implementation::supervise() {
+    const isa::MicroOperation* op = jump(supervisor.target, nullptr);
+    while (true) {
+        const Cycles issue = earliest_issue(*op);
+        if (issue > kPhaseLimitCycles) {
+            throw isa::ExecutionFault{"the supervisor has not returned: it seems to loop for ever",
+                                      false, op};
+        }
+        now = issue + 1;
+        supervisor.start_cycle = issue;
+        ++outcome.supervisor_instructions;
+        supervisor_operation(*op, issue);
+        const auto index = static_cast<std::size_t>(op - supervisor.program->operations.data());
+        for (unsigned written = supervisor.program->main_registers[index].written; written != 0;
+             written &= written - 1U) {
+            ready[static_cast<std::size_t>(std::countr_zero(written))] =
+                issue + spec->tile.pipeline_cycles;
+        }
+        if (!supervisor.taken) {
+            ++op;
+            continue;
+        }
+        supervisor.taken = false;
+        now = issue + spec->tile.pipeline_cycles;
+        if (supervisor.target == 0) {
+            outcome.cycles = now;
+            return;
+        }
+        op = jump(supervisor.target, op);
+    }
+}
+
+void TileCore::Implementation::fault_of(const isa::Context& context,
+                                        const isa::ExecutionFault& fault, Cycles cycle) const {
+    Fault report;
+    report.tile = tile;
+    report.context = context.number;
+    report.cycle = cycle;
+    report.reason = fault.reason;
+    report.not_modelled = fault.not_modelled;
+    if (fault.operation != nullptr && context.program != nullptr) {
+        const auto& operations = context.program->operations;
+        if (fault.operation >= operations.data() &&
+            fault.operation < operations.data() + operations.size()) {
+            report.address = context.program->address_of_operation(*fault.operation);
+            report.source_line = code->source_line(report.address);
+            const std::uint32_t offset = report.address - memory.base;
+            std::vector<std::uint32_t> words(
+                offset + 8 <= memory.span_bytes &&
+                        (std::to_integer<unsigned>(memory.bytes[offset + 3]) & 0x80U) != 0
+                    ? 2
+                    : 1);
+            std::memcpy(words.data(), memory.bytes + offset, words.size() * 4);
+            report.instruction = isa::disassemble(words, report.address).front().text;
+        }
+    }
+    for (unsigned r = 0; r < 14; ++r) {
+        report.registers += fmt::format("{}$m{} = {:#x}", r == 0 ? "" : ", ", r, context.main[r]);
+    }
+    for (unsigned r = 0; context.number >= 0 && r < 8; ++r) {
+        report.registers += fmt::format(", $a{} = {:#x}", r, context.aux[r]);
+    }
+    throw TileFault(std::move(report));
+}
+
+ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSpan>* recorded) {
+    const isa::FpEnvironment rounding;
+    outcome = ComputeOutcome{};
+    spans = recorded;
+    now = 0;
+    ready.fill(0);
+    weight_address_ready = 0;
+    std::fill(slot_free.begin(), slot_free.end(), 0);
+    supervisor.taken = false;
+    supervisor.issues = 0;
+    supervisor.target = stub;
+    supervisor.program = nullptr;
+    supervisor.main[kLinkRegister] = 0;
+    supervisor.main[kStackRegister] = stack_end;
+    try {
+        supervise();
+    } catch (const isa::ExecutionFault& fault) {
+        fault_of(supervisor, fault, now);
+    }
+    if (any_worker_active(outcome.cycles)) {
+        fault_of(supervisor,
+                 {"the phase ends while a worker is active: sync first", false, nullptr},
+                 outcome.cycles);
+    }
+    return outcome;
+}
+
+TileCore::TileCore(const spec::MachineSpec& spec, TileId tile, std::byte* memory)
+    : implementation_(std::make_unique<Implementation>(spec, tile, memory)) {}
+TileCore::~TileCore() = default;
+TileCore::TileCore(TileCore&&) noexcept = default;
+TileCore& TileCore::operator=(TileCore&&) noexcept = default;
+
+void TileCore::load(const program::Image& image, CodeCache& code) {
+    implementation_->load(image, code);
+}
+
+ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
+    return implementation_->run(stub, spans);
+}
+
+std::span<std::byte> TileCore::memory(Address address, Bytes bytes) {
+    const isa::MemoryView& view = implementation_->memory;
+    const std::uint32_t offset = address - view.base;
+    if (bytes < 0 || offset > view.span_bytes ||
+        bytes > static_cast<Bytes>(view.span_bytes - offset)) {
+        throw ProgramError(fmt::format("tile_{}: {} bytes at {:#x} are outside tile memory",
+                                       implementation_->tile, bytes, address));
+    }
+    return {view.bytes + offset, static_cast<std::size_t>(bytes)};
+}
+
+std::span<const std::byte> TileCore::memory(Address address, Bytes bytes) const {
+    return const_cast<TileCore*>(this)->memory(
+        address, bytes); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+} // namespace tessera::tile
