@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// What a JSON object may hold, described once. Reading, --set, the JSON Schema, the resolved
+// document and the list of parameters all come from the same description. Made by Describe
+// (describe.h).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::config {
+
+struct Shape;
+
+enum class FieldType { Integer, Number, Boolean, Text, Object };
+
+/// One key. `owner` is the struct that the key's object is read into.
+struct Field {
+    std::string key;
+    FieldType type = FieldType::Integer;
+    std::string unit; ///< plural, as it stands after a number: "cycles", "B", "Hz"; may be empty
+    std::string sentence; ///< what it means
+    std::string source;   ///< for example docs/evidence.md#sync
+    bool required = false;
+    nlohmann::json minimum;              ///< null: none
+    nlohmann::json maximum;              ///< null: none
+    std::vector<nlohmann::json> allowed; ///< the only values, where not empty
+    std::string suffix;                  ///< text that ends so is allowed too, for example ".npy"
+    nlohmann::json default_value;        ///< null: none
+    std::string default_text;            ///< in words, where there is no default value
+
+    /// Stores a checked value. Empty for keys that are only part of the file.
+    std::function<void(void* owner, const nlohmann::json& value)> assign;
+    /// The value to write back; null leaves the key out.
+    std::function<nlohmann::json(const void* owner)> value;
+
+    std::shared_ptr<const Shape> shape; ///< of Object
+    std::function<void*(void* owner)> enter;
+    std::function<const void*(const void* owner)> view;
+};
+
+/// One form that an object can have, chosen by the text of the selector key or by which key is
+/// there.
+struct Alternative {
+    std::string name; ///< the selector's text, or the key
+    std::shared_ptr<const Shape> shape;
+    std::function<void*(void* owner)> enter;
+    std::function<const void*(const void* owner)> view; ///< null where the owner has another form
+};
+
+/// "Where the object named by `path` holds `key`, these keys are required here."
+struct Requirement {
+    std::string path;
+    std::string key;
+    std::vector<std::string> required;
+};
+
+struct Shape {
+    std::vector<Field> fields; ///< empty where there are alternatives
+    std::vector<Requirement> requirements;
+    std::string selector; ///< key whose text chooses; empty: the key that is there chooses
+    std::vector<Alternative> alternatives; ///< two or more, or none
+    const Field* find(const std::string& key) const;
+};
+
+/// One line of the list of parameters.
+struct Parameter {
+    std::string path; ///< dotted, as for --set
+    std::string form; ///< "kind=spmm" where the parameter belongs to one alternative
+    std::string type; ///< integer, number, boolean, text
+    std::string unit;
+    std::string range; ///< "1..8", "f16|f32"
+    std::string default_value;
+    std::string sentence;
+    std::string source;
+};
+
+/// The values of `owner` as JSON, all of them, also those left at their defaults.
+[[nodiscard]] nlohmann::json resolved(const Shape& shape, const void* owner);
+
+/// JSON Schema, draft 7, of the documents that read() accepts.
+[[nodiscard]] nlohmann::json json_schema(const Shape& shape, const std::string& title);
+
+/// All leaves, in the order of their description. Paths start with `prefix`.
+[[nodiscard]] std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix = {});
+
+/// "1..8 workers", "one of error, ignore", "a number of Hz": the second half of an error message.
+[[nodiscard]] std::string expected_text(const Field& field);
+
+/// "1..8", "error|ignore": the range column of the list of parameters; empty where all values are
+/// good.
+[[nodiscard]] std::string range_text(const Field& field);
+
+/// JSON text with numbers as people write them: 1850000000, 0.0625.
+[[nodiscard]] std::string value_text(const nlohmann::json& value);
+
+} // namespace tessera::config

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The nearest valid name to one that is unknown.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::config {
+
+/// Least number of letters inserted, deleted, replaced or swapped with their neighbour that turns
+/// `a` into `b`.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidate with the least edit distance, capitals apart, if that is at most a third of the
+/// longer name, rounded up; otherwise empty. Names of one letter are near to nothing. Ties go to
+/// the earlier candidate.
+[[nodiscard]] std::string nearest_name(std::string_view name,
+                                       const std::vector<std::string>& candidates);
+
+/// "did you mean 'x'?", or empty where nothing is near.
+[[nodiscard]] std::string did_you_mean(std::string_view name,
+                                       const std::vector<std::string>& candidates);
+
+} // namespace tessera::config

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Workload files: configs/workloads/<name>.json -> Workload.
+#pragma once
+
+#include "base/config/document.h"
+#include "base/config/paths.h"
+#include "base/config/shape.h"
+#include "kernels/workload/workload.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::workload {
+
+struct LoadedWorkload {
+    Workload workload;       ///< file paths resolved
+    nlohmann::json resolved; ///< every parameter; file paths as they were written
+    config::Origins origins; ///< of the values that the file or --set gave
+    std::filesystem::path file;
+};
+
+/// Reads a workload by name (looked up in `paths`) or path, with overrides of the form
+/// `workload.path=value`. File paths in it are looked up beside the workload file (those of --set
+/// in the working directory), then in the data/ folders of `paths`. Throws ConfigError with all
+/// mistakes; IoError if a file cannot be read or found.
+[[nodiscard]] LoadedWorkload load_workload(const std::string& name_or_path,
+                                           const config::ConfigPaths& paths,
+                                           const std::vector<std::string>& set_overrides = {});
+
+/// `path=value` options by whom they are for: `workload.` paths for the workload, all others for
+/// the machine.
+struct SetOverrides {
+    std::vector<std::string> machine;
+    std::vector<std::string> workload;
+};
+[[nodiscard]] SetOverrides split_overrides(const std::vector<std::string>& options);
+
+/// The description of a workload file, for listings; paths in them start with "workload.".
+[[nodiscard]] const config::Shape& workload_shape();
+
+/// What configs/schemas/workload.schema.json holds.
+[[nodiscard]] nlohmann::json workload_schema();
+
+} // namespace tessera::workload

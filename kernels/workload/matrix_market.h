@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// A strict reader of Matrix Market coordinate files (format: R. Boisvert, R. Pozo, K. Remington,
+// "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996).
+//
+//   %%MatrixMarket matrix coordinate pattern symmetric     banner: object, format, field, symmetry
+//   % any number of comments
+//   3 3 2                                                  rows, columns, entries in the file
+//   2 1                                                    row, column (from 1) and, unless
+//   pattern, a value 3 3
+//
+// Read: fields real, integer, pattern; symmetries general, symmetric. Blank lines, comment lines
+// and CRLF line ends may stand anywhere after the banner. Symmetric files hold the lower triangle
+// only and are mirrored here. Not read: array files, complex values, skew-symmetric and hermitian
+// matrices, repeated entries.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::workload {
+
+/// One element of the matrix; indices start at 0.
+struct CoordinateEntry {
+    std::int32_t row = 0;
+    std::int32_t column = 0;
+    std::int32_t line = 0; ///< of the file, for messages; a mirrored entry has its partner's
+    double value = 1.0;    ///< 1 in pattern files
+};
+
+/// rows x columns; entries are distinct and ascend by row, then column; symmetric files are already
+/// mirrored.
+struct CoordinateMatrix {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    bool has_values = false; ///< false for pattern files
+    std::vector<CoordinateEntry> entries;
+};
+
+/// Reads a file's text; `file_name` is for messages only. Throws ConfigError with line and column
+/// at the first mistake. Memory used is proportional to the text, whatever its size line says.
+[[nodiscard]] CoordinateMatrix read_matrix_market(std::string_view text,
+                                                  const std::string& file_name);
+
+/// The same from a path. Throws IoError if the file cannot be read.
+[[nodiscard]] CoordinateMatrix read_matrix_market_file(const std::string& path);
+
+} // namespace tessera::workload

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/workload/npy.h"
+
+#include "base/error.h"
+#include "kernels/workload/file_io.h"
+#include "kernels/workload/half.h"
+#include "kernels/workload/text.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+namespace tessera::workload {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are copied, not swapped");
+
+constexpr std::string_view kMagic{"\x93NUMPY", 6};
+constexpr std::size_t kVersionEnd = 8;
+constexpr std::int64_t kMaxDimension = std::numeric_limits<std::int32_t>::max();
+
+[[noreturn]] void fail(const std::string& file_name, std::string message, std::string hint = "") {
+    throw ConfigError(Diagnostic{file_name, 0, 0, "", std::move(message), std::move(hint)});
+}
+
+/// What the header's dictionary says.
+struct Header {
+    std::optional<std::string> descr;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::int64_t>> shape;
+};
+
+/// Reads the Python literal of the header: one dictionary of strings, booleans and a tuple of
+/// integers.
+class HeaderReader {
+public:
+    HeaderReader(std::string_view text, const std::string& file_name)
+        : text_(text), file_name_(file_name) {}
+
+    Header read() {
+        expect('{');
+        while (!accept('}')) {
+            read_item();
+            if (!accept(',')) {
+                expect('}');
+                break;
+            }
+        }
+        skip_space();
+        if (at_ != text_.size()) {
+            fail_here("the end of the header");
+        }
+        return header_;
+    }
+
+private:
+    void read_item() {
+        const std::string key = read_string();
+        expect(':');
+        if (key == "descr" && !header_.descr) {
+            skip_space();
+            if (at_ < text_.size() && text_[at_] == '[') {
+                fail(file_name_,
+                     "descr: got a structured type, expected one of <f2, <f4, <f8, <i4, <i8");
+            }
+            header_.descr = read_string();
+        } else if (key == "fortran_order" && !header_.fortran_order) {
+            header_.fortran_order = read_boolean();
+        } else if (key == "shape" && !header_.shape) {
+            header_.shape = read_tuple();
+        } else {
+            fail(file_name_, "header: got key " + quoted(key) +
+                                 ", expected descr, fortran_order and shape, once each");
+        }
+    }
+
+    std::string read_string() {
+        skip_space();
+        if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
+            fail_here("a quoted string");
+        }
+        const std::size_t end = text_.find(text_[at_], at_ + 1);
+        if (end == std::string_view::npos) {
+            fail_here("a closing quote");
+        }
+        std::string word(text_.substr(at_ + 1, end - at_ - 1));
+        at_ = end + 1;
+        return word;
+    }
+
+    bool read_boolean() {
+        skip_space();
+        for (const auto& [word, value] :
+             {std::pair<std::string_view, bool>{"True", true}, {"False", false}}) {
+            if (text_.substr(at_, word.size()) == word) {
+                at_ += word.size();
+                return value;
+            }
+        }
+        fail_here("True or False");
+    }
+
+    std::vector<std::int64_t> read_tuple() {
+        std::vector<std::int64_t> numbers;
+        expect('(');
+        while (!accept(')')) {
+            skip_space();
+            std::int64_t number = 0;
+            const auto [stop, error] =
+                std::from_chars(text_.data() + at_, text_.data() + text_.size(), number);
+            if (error != std::errc{}) {
+                fail_here("a whole number of at most 64 bit");
+            }
+            at_ = static_cast<std::size_t>(stop - text_.data());
+            numbers.push_back(number);
+            if (!accept(',')) {
+                expect(')');
+                break;
+            }
+        }
+        return numbers;
+    }
+
+    void skip_space() {
+        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) {
+            ++at_;
+        }
+    }
+    bool accept(char wanted) {
+        skip_space();
+        if (at_ < text_.size() && text_[at_] == wanted) {
+            ++at_;
+            return true;
+        }
+        return false;
+    }
+    void expect(char wanted) {
+        if (!accept(wanted)) {
+            fail_here(quoted(std::string_view(&wanted, 1)));
+        }
+    }
+    [[noreturn]] void fail_here(const std::string& expected) {
+        const std::string got =
+            at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "the header's end";
+        fail(file_name_, "header, character " + std::to_string(at_ + 1) + ": got " + got +
+                             ", expected " + expected);
+    }
+
+    std::string_view text_;
+    const std::string& file_name_;
+    std::size_t at_ = 0;
+    Header header_;
+};
+
+struct Sections {
+    std::string_view header;
+    std::string_view data;
+};
+
+Sections split_sections(std::string_view bytes, const std::string& file_name) {
+    if (bytes.substr(0, kMagic.size()) != kMagic) {
+        fail(file_name, "not an npy file: it does not start with \\x93NUMPY");
+    }
+    if (bytes.size() < kVersionEnd) {
+        fail(file_name, "the file ends inside its version number");
+    }
+    const auto byte_at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+    const int major = byte_at(6);
+    const int minor = byte_at(7);
+    if ((major != 1 && major != 2) || minor != 0) {
+        fail(file_name, "version: got " + std::to_string(major) + "." + std::to_string(minor) +
+                            ", expected 1.0 or 2.0");
+    }
+    const std::size_t length_bytes = major == 1 ? 2 : 4;
+    if (bytes.size() < kVersionEnd + length_bytes) {
+        fail(file_name, "the file ends inside its header length");
+    }
+    std::size_t header_bytes = 0;
+    for (std::size_t i = 0; i < length_bytes; ++i) {
+        header_bytes |= std::size_t{byte_at(kVersionEnd + i)} << (8 * i);
+    }
+    const std::string_view rest = bytes.substr(kVersionEnd + length_bytes);
+    if (rest.size() < header_bytes) {
+        fail(file_name,
+             "header: got " + std::to_string(rest.size()) + " bytes, expected " +
+                 std::to_string(header_bytes),
+             "the file is truncated");
+    }
+    return {rest.substr(0, header_bytes), rest.substr(header_bytes)};
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    }
+    return text + ")";
+}
+
+MatrixShape checked_shape(const std::vector<std::int64_t>& shape,
+                          std::optional<MatrixShape> expected, const std::string& file_name) {
+    if (shape.size() != 2) {
+        fail(file_name, "shape: got " + std::to_string(shape.size()) + " dimensions, expected 2");
+    }
+    if (expected && MatrixShape{shape[0], shape[1]} != *expected) {
+        fail(file_name, "shape: got " + shape_text(shape) + ", expected " +
+                            shape_text({expected->rows, expected->columns}));
+    }
+    for (const std::int64_t dimension : shape) {
+        if (dimension < 1 || dimension > kMaxDimension) {
+            fail(file_name, "shape: got " + shape_text(shape) + ", expected dimensions of 1.." +
+                                std::to_string(kMaxDimension));
+        }
+    }
+    return {shape[0], shape[1]};
+}
+
+template <typename Element> std::uint16_t to_f16(Element element) {
+    if constexpr (sizeof(Element) == 2) {
+        return element;
+    } else {
+        return f64_to_f16(static_cast<double>(element));
+    }
+}
+
+template <typename Element>
+DenseF16 convert(std::string_view data, MatrixShape shape, const std::string& file_name) {
+    // At most 2^31 - 1 a side: the product of the three stays below 2^65, so it is compared by
+    // division.
+    const auto rows = static_cast<std::uint64_t>(shape.rows);
+    const auto columns = static_cast<std::uint64_t>(shape.columns);
+    const std::uint64_t elements = rows * columns;
+    if (data.size() / sizeof(Element) != elements || data.size() % sizeof(Element) != 0) {
+        const bool fewer = data.size() / sizeof(Element) < elements;
+        fail(file_name,
+             "data: got " + std::to_string(data.size()) + " bytes, expected " +
+                 std::to_string(elements) + " elements of " + std::to_string(sizeof(Element)) +
+                 " bytes",
+             fewer ? "the file is truncated" : "");
+    }
+    DenseF16 matrix{shape.rows, shape.columns, std::vector<std::uint16_t>(elements)};
+    for (std::uint64_t i = 0; i < elements; ++i) {
+        Element element;
+        std::memcpy(&element, data.data() + i * sizeof(Element), sizeof(Element));
+        const std::uint16_t half = to_f16(element);
+        if (!is_finite_f16(half)) {
+            fail(file_name, "element [" + std::to_string(i / columns) + ", " +
+                                std::to_string(i % columns) +
+                                "] is not finite in f16, expected -65504..65504");
+        }
+        matrix.values[i] = half;
+    }
+    return matrix;
+}
+
+std::string npy_bytes(const char* descr, MatrixShape shape, const void* data,
+                      std::size_t data_bytes) {
+    // The format aligns the data to 64 bytes: prefix, header, spaces and a newline.
+    static constexpr std::size_t kAlignment = 64;
+    static constexpr std::size_t kPrefixBytes = kVersionEnd + 2;
+    std::string header =
+        std::string("{'descr': '") + descr +
+        "', 'fortran_order': False, 'shape': " + shape_text({shape.rows, shape.columns}) + ", }";
+    while ((kPrefixBytes + header.size() + 1) % kAlignment != 0) {
+        header += ' ';
+    }
+    header += '\n';
+    std::string bytes(kMagic);
+    bytes += '\x01';
+    bytes += '\x00';
+    bytes += static_cast<char>(header.size() & 0xffU);
+    bytes += static_cast<char>(header.size() >> 8U);
+    bytes += header;
+    bytes.append(static_cast<const char*>(data), data_bytes);
+    return bytes;
+}
+
+void check_element_total(std::size_t elements, MatrixShape shape) {
+    TESSERA_ASSERT(shape.rows >= 0 && shape.columns >= 0);
+    TESSERA_ASSERT(elements ==
+                   static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.columns));
+}
+
+} // namespace
+
+DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
+                  std::optional<MatrixShape> expected) {
+    const Sections sections = split_sections(bytes, file_name);
+    const Header header = HeaderReader(sections.header, file_name).read();
+    if (!header.descr || !header.fortran_order || !header.shape) {
+        fail(file_name, std::string("header: ") +
+                            (!header.descr           ? "descr"
+                             : !header.fortran_order ? "fortran_order"
+                                                     : "shape") +
+                            " is missing");
+    }
+    const std::string& descr = *header.descr;
+    using Converter = DenseF16 (*)(std::string_view, MatrixShape, const std::string&);
+    static constexpr std::array<std::pair<std::string_view, Converter>, 5> kConverters{{
+        {"<f2", convert<std::uint16_t>},
+        {"<f4", convert<float>},
+        {"<f8", convert<double>},
+        {"<i4", convert<std::int32_t>},
+        {"<i8", convert<std::int64_t>},
+    }};
+    Converter converter = nullptr;
+    for (const auto& [name, function] : kConverters) {
+        if (descr == name) {
+            converter = function;
+        }
+    }
+    if (converter == nullptr) {
+        const bool big_endian = !descr.empty() && descr.front() == '>';
+        fail(file_name, "descr: got " + quoted(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
+             big_endian ? "big-endian data are not read" : "");
+    }
+    if (*header.fortran_order) {
+        fail(file_name, "fortran_order: got True, expected False",
+             "save numpy.ascontiguousarray(array)");
+    }
+    return converter(sections.data, checked_shape(*header.shape, expected, file_name), file_name);
+}
+
+DenseF16 read_npy_file(const std::string& path, std::optional<MatrixShape> expected) {
+    return read_npy(read_file(path), path, expected);
+}
+
+std::string npy_bytes_f16(std::span<const std::uint16_t> values, MatrixShape shape) {
+    check_element_total(values.size(), shape);
+    return npy_bytes("<f2", shape, values.data(), values.size_bytes());
+}
+
+std::string npy_bytes_f32(std::span<const float> values, MatrixShape shape) {
+    check_element_total(values.size(), shape);
+    return npy_bytes("<f4", shape, values.data(), values.size_bytes());
+}
+
+void write_npy_f16(const std::string& path, const DenseF16& matrix) {
+    write_file(path, npy_bytes_f16(matrix.values, {matrix.rows, matrix.columns}));
+}
+
+void write_npy_f32(const std::string& path, std::span<const float> values, MatrixShape shape) {
+    write_file(path, npy_bytes_f32(values, shape));
+}
+
+} // namespace tessera::workload

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// NumPy `.npy` files of two-dimensional arrays (format: numpy.lib.format, versions 1.0 and 2.0).
+//
+//   bytes 0..5    \x93 N U M P Y          6, 7   version: 1 0 or 2 0
+//   bytes 8..     header length, little-endian: 2 bytes in version 1.0, 4 bytes in 2.0
+//   header        {'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }   ASCII, spaces,
+//   newline then          rows * columns elements, row-major
+//
+// Read: <f2, <f4, <f8, <i4, <i8. Written: <f2 and <f4 in version 1.0.
+// Not read: other types, big-endian data, Fortran order, other numbers of dimensions, bytes after
+// the data.
+#pragma once
+
+#include "kernels/workload/operands.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tessera::workload {
+
+struct MatrixShape {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    bool operator==(const MatrixShape&) const = default;
+};
+
+/// Reads a file's bytes as a binary16 matrix; wider elements are rounded once to nearest even.
+/// `file_name` is for messages only. Throws ConfigError if the bytes are no such file, if the shape
+/// is not `expected` (when given), or if an element is infinite, NaN, or beyond the largest
+/// binary16 (65504) after rounding.
+[[nodiscard]] DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
+                                std::optional<MatrixShape> expected = std::nullopt);
+
+/// The same from a path. Throws IoError if the file cannot be read.
+[[nodiscard]] DenseF16 read_npy_file(const std::string& path,
+                                     std::optional<MatrixShape> expected = std::nullopt);
+
+/// The bytes of a version 1.0 file; data are row-major with shape.rows * shape.columns elements.
+/// Infinities and NaNs are written as they are.
+[[nodiscard]] std::string npy_bytes_f16(std::span<const std::uint16_t> values, MatrixShape shape);
+[[nodiscard]] std::string npy_bytes_f32(std::span<const float> values, MatrixShape shape);
+
+/// Writes by way of `path.tmp` and a rename. Throws IoError if it cannot.
+void write_npy_f16(const std::string& path, const DenseF16& matrix);
+void write_npy_f32(const std::string& path, std::span<const float> values, MatrixShape shape);
+
+} // namespace tessera::workload

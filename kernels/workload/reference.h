@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The host's own result of a product, and the check of a machine's result against it.
+//
+// The reference C = A * B is computed in binary64 from the binary16 operands, dense by OpenBLAS and
+// sparse by Eigen. Its own error is left out of the tolerance: at most k * 2^-53 of |A||B|, 2^-29
+// of the smallest term k * 2^-24 that the tolerance allows; and it is exact, so the same on every
+// host, when all products are multiples of one power of two u and |A||B| <= 2^53 u, as with every
+// generated operand.
+//
+// The sums of absolute products |A||B| are computed in binary32: they only scale the tolerance,
+// whose relative error is then at most k * 2^-24 (2.5e-4 at k = 4096). There is no safety factor.
+#pragma once
+
+#include "kernels/workload/operands.h"
+#include "kernels/workload/workload.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::workload {
+
+/// m x n, row-major.
+struct ReferenceResult {
+    std::vector<double> products;     ///< A * B
+    std::vector<float> absolute_sums; ///< |A| * |B|
+};
+
+/// The reference of a whole product. A's columns must be B's rows. `threads` of the host, for dense
+/// products; 0 leaves OpenBLAS's own choice.
+[[nodiscard]] ReferenceResult reference(const DenseF16& a, const DenseF16& b, int threads = 0);
+[[nodiscard]] ReferenceResult reference(const SparseF16& a, const DenseF16& b);
+
+/// How a result was computed, as far as the check needs to know.
+struct CheckOptions {
+    PartialsType partials = PartialsType::F16;
+    /// Roundings to the partials type on the longest path from a product to its element of the
+    /// result: those of accumulation and of reduction between workers and tiles. The planner knows.
+    std::int64_t roundings = 0;
+    /// Integer operands: the result must equal the reference.
+    bool exact_required = false;
+    int threads = 0; ///< of the host; 0 leaves OpenBLAS's own choice
+};
+
+/// The relative tolerance for results in binary16 of a contraction of length k:
+///     F16 partials: (roundings + 1) * 2^-11 + k * 2^-24
+///     F32 partials: (roundings + 1) * 2^-24 + k * 2^-24 + 2^-11
+/// The term k * 2^-24 is for sums inside a dot product in binary32. With F32 partials the result is
+/// rounded once more, to binary16: the 2^-11. With F16 partials that last rounding is the + 1.
+[[nodiscard]] double tolerance(const CheckOptions& options, std::int64_t k);
+
+/// What the check found. An element passes if it is finite and |c - reference| <= tolerance *
+/// (|A||B|), or, where exactness is required, if c == reference.
+struct CheckResult {
+    bool passed = false;
+    bool exact_required = false;
+    std::int64_t elements = 0;
+    std::int64_t failed_elements = 0;
+    std::int64_t non_finite_elements = 0; ///< infinite or NaN in the result; they fail
+    double tolerance = 0.0;
+    double max_error = 0.0; ///< largest |c - reference| of the finite elements
+    /// Largest |c - reference| / (tolerance * |A||B|) of the finite elements with |A||B| > 0: 1 is
+    /// just allowed.
+    double max_error_over_tolerance = 0.0;
+    /// The element that is worst: one that is not finite, else the largest error over its tolerance
+    /// (infinite where |A||B| is 0 and the error is not), else the first. -1 without elements.
+    std::int64_t worst_row = -1;
+    std::int64_t worst_column = -1;
+    double worst_got = 0.0;
+    double worst_expected = 0.0;
+};
+
+/// Checks a machine's result, row-major binary16 of a.rows x b.columns, against the host reference,
+/// whose rows are computed a panel at a time. Shapes that do not match are a broken invariant.
+[[nodiscard]] CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a,
+                                const DenseF16& b, const CheckOptions& options);
+[[nodiscard]] CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a,
+                                const DenseF16& b, const CheckOptions& options);
+
+} // namespace tessera::workload

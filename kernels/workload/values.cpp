@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/workload/values.h"
+
+#include "base/error.h"
+#include "kernels/workload/half.h"
+#include "kernels/workload/matrix_market.h"
+#include "kernels/workload/npy.h"
+#include "kernels/workload/pattern.h"
+#include "kernels/workload/random.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::workload {
+namespace {
+
+constexpr std::int64_t kMaxAmplitude = 8;
+constexpr std::int64_t kMaxDimension = std::int64_t{1} << 24;
+// 2 GiB of values: more than twice the memory of all tiles of a chip (1472 x 624 KiB).
+constexpr std::int64_t kMaxStoredElements = std::int64_t{1} << 30;
+constexpr std::uint64_t kThinningStream = 0x100;
+
+[[noreturn]] void fail(const char* pointer, std::string message, std::string hint = "") {
+    throw ConfigError(Diagnostic{"", 0, 0, pointer, std::move(message), std::move(hint)});
+}
+
+std::int64_t run_length(std::int64_t contraction_length) {
+    return std::max<std::int64_t>(1, (contraction_length + kExactSum - 1) / kExactSum);
+}
+
+/// The values of one operand: `element` numbers its elements, `position` is the place along the
+/// contraction.
+class Generator {
+public:
+    Generator(ValuesSpec::Kind kind, std::uint64_t seed, Operand operand,
+              std::int64_t contraction_length)
+        : random_(seed, static_cast<std::uint64_t>(operand)),
+          thinning_(seed, kThinningStream + static_cast<std::uint64_t>(operand)) {
+        const bool integer = kind == ValuesSpec::Kind::Integer;
+        const std::int64_t largest = integer ? integer_amplitude(contraction_length) : 16;
+        const float unit = integer ? 1.0F : 1.0F / 16.0F;
+        for (std::int64_t value = -largest; value <= largest; ++value) {
+            values_.push_back(f32_to_f16(static_cast<float>(value) * unit));
+        }
+        run_length_ = integer && operand == Operand::A ? run_length(contraction_length) : 1;
+    }
+
+    [[nodiscard]] std::uint16_t value(std::uint64_t element, std::uint64_t row,
+                                      std::int64_t position) const {
+        if (run_length_ > 1) {
+            const auto run = static_cast<std::uint64_t>(position / run_length_);
+            const auto kept =
+                thinning_.below(static_cast<std::uint64_t>(run_length_), (row << 32U) + run);
+            if (static_cast<std::int64_t>(kept) != position % run_length_) {
+                return 0;
+            }
+        }
+        return values_[random_.below(values_.size(), element)];
+    }
+
+private:
+    CounterRandom random_;
+    CounterRandom thinning_;
+    std::vector<std::uint16_t> values_;
+    std::int64_t run_length_ = 1;
+};
+
+/// The zero pattern of a block-sparse matrix, all values 0, from block numbers in ascending order.
+SparseF16 empty_blocks(std::int64_t rows, std::int64_t columns, std::int64_t block,
+                       const std::vector<std::int64_t>& blocks) {
+    SparseF16 matrix;
+    matrix.rows = rows;
+    matrix.columns = columns;
+    matrix.block = block;
+    matrix.row_start.assign(static_cast<std::size_t>(matrix.block_rows()) + 1, 0);
+    matrix.block_column.reserve(blocks.size());
+    const std::int64_t block_columns = matrix.block_columns();
+    for (const std::int64_t number : blocks) {
+        ++matrix.row_start[static_cast<std::size_t>(number / block_columns) + 1];
+        matrix.block_column.push_back(static_cast<std::int32_t>(number % block_columns));
+    }
+    for (std::size_t row = 1; row < matrix.row_start.size(); ++row) {
+        matrix.row_start[row] += matrix.row_start[row - 1];
+    }
+    matrix.values.assign(blocks.size() * static_cast<std::size_t>(block * block), 0);
+    return matrix;
+}
+
+/// Calls visit(index into values, row, column, ordinal of the element in its row) for every stored
+/// element inside the matrix, block row by block row.
+template <typename Visit> void for_each_stored(const SparseF16& matrix, Visit visit) {
+    const std::int64_t block = matrix.block;
+    for (std::int64_t block_row = 0; block_row < matrix.block_rows(); ++block_row) {
+        const auto first = matrix.row_start[static_cast<std::size_t>(block_row)];
+        const auto end = matrix.row_start[static_cast<std::size_t>(block_row) + 1];
+        for (std::int64_t at = first; at < end; ++at) {
+            const std::int64_t column =
+                block * std::int64_t{matrix.block_column[static_cast<std::size_t>(at)]};
+            for (std::int64_t i = 0; i < block * block; ++i) {
+                const std::int64_t element_row = block_row * block + i / block;
+                const std::int64_t element_column = column + i % block;
+                if (element_row < matrix.rows && element_column < matrix.columns) {
+                    visit(static_cast<std::size_t>(at * block * block + i), element_row,
+                          element_column, (at - first) * block + i % block);
+                }
+            }
+        }
+    }
+}
+
+void check_stored(std::int64_t blocks, std::int64_t block) {
+    if (blocks > kMaxStoredElements / (block * block)) {
+        fail("/pattern", "got " + std::to_string(blocks) + " kept blocks of " +
+                             std::to_string(block) + " x " + std::to_string(block) +
+                             ", expected at most " + std::to_string(kMaxStoredElements) +
+                             " stored elements");
+    }
+}
+
+SparseF16 make_generated(const SpmmWorkload& workload) {
+    const PatternSpec& pattern = workload.pattern;
+    for (const auto& [pointer, dimension] :
+         {std::pair<const char*, std::int64_t>{"/m", workload.m}, {"/k", workload.k}}) {
+        if (dimension < 1 || dimension > kMaxDimension) {
+            fail(pointer, "got " + std::to_string(dimension) + ", expected 1.." +
+                              std::to_string(kMaxDimension));
+        }
+    }
+    if (!(pattern.density >= 0.0 && pattern.density <= 1.0)) {
+        fail("/pattern/density", "got " + std::to_string(pattern.density) + ", expected 0..1");
+    }
+    const std::int64_t block = workload.block;
+    const BlockGrid grid{(workload.m + block - 1) / block, (workload.k + block - 1) / block};
+    const std::int64_t kept = kept_blocks(grid, pattern.density);
+    check_stored(kept, block);
+    SparseF16 matrix = empty_blocks(workload.m, workload.k, block,
+                                    pattern.source == PatternSpec::Source::Banded
+                                        ? banded_blocks(grid, kept)
+                                        : uniform_blocks(grid, kept, pattern.seed));
+    const Generator generator(workload.values.kind, workload.seed, Operand::A,
+                              contraction_length(matrix));
+    for_each_stored(matrix, [&](std::size_t at, std::int64_t row, std::int64_t /*column*/,
+                                std::int64_t ordinal) {
+        matrix.values[at] = generator.value(at, static_cast<std::uint64_t>(row), ordinal);
+    });
+    return matrix;
+}
+
+CoordinateMatrix read_pattern(const SpmmWorkload& workload) {
+    const std::string& path = workload.pattern.path;
+    CoordinateMatrix file = read_matrix_market_file(path);
+    const std::array<std::pair<const char*, std::pair<std::int64_t, std::int64_t>>, 2> dimensions{
+        {{"/m", {workload.m, file.rows}}, {"/k", {workload.k, file.columns}}}};
+    std::vector<Diagnostic> wrong;
+    for (const auto& [pointer, pair] : dimensions) {
+        const auto& [given, actual] = pair;
+        if (given != 0 && given != actual) {
+            wrong.push_back({"", 0, 0, pointer,
+                             "got " + std::to_string(given) + ", expected " +
+                                 std::to_string(actual) + " as in " + path,
+                             "leave it out to take the file's"});
+        }
+        if (actual > kMaxDimension) {
+            wrong.push_back({path, 0, 0, "",
+                             std::string(pointer + 1) + ": got " + std::to_string(actual) +
+                                 ", expected at most " + std::to_string(kMaxDimension),
+                             ""});
+        }
+    }
+    if (!wrong.empty()) {
+        throw ConfigError(std::move(wrong));
+    }
+    return file;
+}
+
+/// The entries in each row of the file.
+std::vector<double> row_degrees(const CoordinateMatrix& file) {
+    std::vector<double> degrees(static_cast<std::size_t>(file.rows), 0.0);
+    for (const auto& entry : file.entries) {
+        degrees[static_cast<std::size_t>(entry.row)] += 1.0;
+    }
+    return degrees;
+}
+
+/// The file's entries as binary16, in their order.
+std::vector<std::uint16_t> entry_values(const CoordinateMatrix& file, const PatternSpec& pattern) {
+    std::vector<std::uint16_t> values;
+    values.reserve(file.entries.size());
+    const bool gcn = pattern.file_values == PatternSpec::FileValues::Gcn;
+    if (gcn && file.rows != file.columns) {
+        fail("/pattern/values", "got gcn for the " + std::to_string(file.rows) + " x " +
+                                    std::to_string(file.columns) + " matrix of " + pattern.path +
+                                    ", expected a square matrix");
+    }
+    const std::vector<double> degrees = gcn ? row_degrees(file) : std::vector<double>{};
+    for (const auto& entry : file.entries) {
+        double value = 1.0;
+        if (gcn) {
+            const double product = degrees[static_cast<std::size_t>(entry.row)] *
+                                   degrees[static_cast<std::size_t>(entry.column)];
+            value = product > 0.0 ? 1.0 / std::sqrt(product) : 0.0;
+        } else if (pattern.file_values == PatternSpec::FileValues::File) {
+            value = entry.value;
+        }
+        values.push_back(f64_to_f16(value));
+        if (!is_finite_f16(values.back())) {
+            throw ConfigError(Diagnostic{pattern.path, entry.line, 1, "",
+                                         "value: not finite in f16, expected -65504..65504", ""});
+        }
+    }
+    return values;
+}
+
+void check_integer_allowed(const CoordinateMatrix& file, const PatternSpec& pattern) {
+    const bool gcn = pattern.file_values == PatternSpec::FileValues::Gcn;
+    const bool own = pattern.file_values == PatternSpec::FileValues::File && file.has_values;
+    if (gcn || own) {
+        fail("/pattern/values",
+             std::string("got ") + (gcn ? "gcn" : "file values") +
+                 " together with values 'integer', expected whole numbers",
+             "'ones' keeps the pattern");
+    }
+    const std::vector<double> degrees = row_degrees(file);
+    const double largest = *std::max_element(degrees.begin(), degrees.end());
+    if (pattern.file_values == PatternSpec::FileValues::Ones &&
+        largest > static_cast<double>(kExactSum)) {
+        fail("/pattern/values", "got ones together with values 'integer' for a row of " +
+                                    std::to_string(static_cast<std::int64_t>(largest)) +
+                                    " entries in " + pattern.path + ", expected at most " +
+                                    std::to_string(kExactSum) + " so that sums are exact");
+    }
+}
+
+SparseF16 make_from_file(const SpmmWorkload& workload) {
+    const PatternSpec& pattern = workload.pattern;
+    const CoordinateMatrix file = read_pattern(workload);
+    const bool integer = workload.values.kind == ValuesSpec::Kind::Integer;
+    if (integer) {
+        check_integer_allowed(file, pattern);
+    }
+    const std::int64_t block = workload.block;
+    const std::int64_t block_columns = (file.columns + block - 1) / block;
+    std::vector<std::int64_t> blocks;
+    blocks.reserve(file.entries.size());
+    for (const auto& entry : file.entries) {
+        blocks.push_back(entry.row / block * block_columns + entry.column / block);
+    }
+    std::vector<std::int64_t> kept = blocks;
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    check_stored(static_cast<std::int64_t>(kept.size()), block);
+    SparseF16 matrix = empty_blocks(file.rows, file.columns, block, kept);
+
+    const std::vector<std::uint16_t> values = entry_values(file, pattern);
+    const Generator generator(workload.values.kind, workload.seed, Operand::A,
+                              contraction_length(matrix));
+    const bool drawn = integer && pattern.file_values == PatternSpec::FileValues::File;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const auto& entry = file.entries[i];
+        const auto number = std::lower_bound(kept.begin(), kept.end(), blocks[i]) - kept.begin();
+        const auto at = static_cast<std::size_t>(number * block * block +
+                                                 entry.row % block * block + entry.column % block);
+        const auto row_first =
+            matrix.row_start[static_cast<std::size_t>(std::int64_t{entry.row} / block)];
+        const std::int64_t ordinal = (number - row_first) * block + entry.column % block;
+        matrix.values[at] =
+            drawn ? generator.value(at, static_cast<std::uint64_t>(entry.row), ordinal) : values[i];
+    }
+    return matrix;
+}
+
+} // namespace
+
+std::int64_t integer_amplitude(std::int64_t contraction_length) {
+    std::int64_t amplitude = kMaxAmplitude;
+    while (amplitude > 1 && amplitude * amplitude * contraction_length > kExactSum) {
+        --amplitude;
+    }
+    return amplitude;
+}
+
+DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
+                    std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
+    if (values.kind == ValuesSpec::Kind::File) {
+        return read_npy_file(values.path, MatrixShape{rows, columns});
+    }
+    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0);
+    DenseF16 matrix{rows, columns, {}};
+    matrix.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    const Generator generator(values.kind, seed, operand, contraction_length);
+    std::size_t at = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t column = 0; column < columns; ++column, ++at) {
+            matrix.values[at] = generator.value(at, static_cast<std::uint64_t>(row), column);
+        }
+    }
+    return matrix;
+}
+
+std::int64_t contraction_length(const SparseF16& matrix) {
+    std::int64_t longest = 0;
+    for (std::size_t row = 1; row < matrix.row_start.size(); ++row) {
+        longest = std::max(longest, matrix.row_start[row] - matrix.row_start[row - 1]);
+    }
+    return longest * matrix.block;
+}
+
+SparseF16 make_sparse(const SpmmWorkload& workload) {
+    if (workload.block != 1 && workload.block != 16) {
+        fail("/block", "got " + std::to_string(workload.block) + ", expected 1 or 16");
+    }
+    return workload.pattern.source == PatternSpec::Source::File ? make_from_file(workload)
+                                                                : make_generated(workload);
+}
+
+} // namespace tessera::workload

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// The operands of a workload: dense matrices and sparse ones, generated or read, the same on every
+// host.
+//
+// Uniform values are multiples of 1/16 in [-1, 1], each of the 33 equally likely.
+//
+// Integer values make every sum exact. The rule, for a contraction of L products an output element:
+//   - values are whole numbers in -a .. a, where a is the largest of 1 .. 8 with a * a * L <= 2048,
+//   or 1;
+//   - if L > 2048, the row of A is cut into runs of g = ceil(L / 2048) neighbouring elements, and
+//   all but one
+//     (chosen at random) of each run are zero.
+// So for each element of the result sum |a||b| <= 2048 = 2^11, up to which binary16 holds every
+// whole number: products, partial sums in any order, and their roundings to binary16 or binary32
+// are all exact.
+#pragma once
+
+#include "kernels/workload/operands.h"
+#include "kernels/workload/workload.h"
+
+#include <cstdint>
+
+namespace tessera::workload {
+
+/// Names a matrix of C = A * B: its random stream, and the direction in which it is contracted
+/// (A along its rows, B along its columns).
+enum class Operand : std::uint64_t { A = 1, B = 2 };
+
+/// The largest sum of absolute products that integer values may reach.
+inline constexpr std::int64_t kExactSum = 2048;
+
+/// a of the rule above, for a contraction of that many products.
+[[nodiscard]] std::int64_t integer_amplitude(std::int64_t contraction_length);
+
+/// A rows x columns matrix. `contraction_length` is the number of products that are summed to one
+/// element of the result: k for a dense product, contraction_length(A) (or more, up to k) for a
+/// sparse one. File values: throws IoError or ConfigError (also if the shape differs).
+[[nodiscard]] DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
+                                  std::uint64_t seed, Operand operand,
+                                  std::int64_t contraction_length);
+
+/// The largest number of stored elements in a row, explicit zeros counted.
+[[nodiscard]] std::int64_t contraction_length(const SparseF16& matrix);
+
+/// A of a sparse workload.
+/// - Pattern from a file: a block is kept if it holds an entry; its other elements are zero.
+/// Values: `gcn` takes the
+///   entries as a 0/1 adjacency matrix with the diagonal as given, D its row sums, and stores
+///   D_i^-1/2 A_ij D_j^-1/2 rounded to binary16 (0 where D_j is 0); `ones` stores 1; `file` stores
+///   the file's value, 1 in a pattern file.
+/// - Generated patterns keep exactly round(density * blocks) blocks and fill them by `values`.
+/// - `values` of kind Integer also fill the entries of a pattern file; with `gcn`, or with a file's
+/// own values, they
+///   are an error. `values` of kind File name the dense operand: A is then as with Uniform.
+/// Elements beyond rows or columns in the last blocks are zero.
+/// Throws IoError (pattern file unreadable) and ConfigError (malformed file; m or k differ from it;
+/// values beyond binary16; block neither 1 nor 16; density outside 0..1; dimensions or stored
+/// elements beyond the limits).
+[[nodiscard]] SparseF16 make_sparse(const SpmmWorkload& workload);
+
+} // namespace tessera::workload

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "models/exchange/core/row_walk.h"
+
+#include "base/error.h"
+#include "models/isa/exchange_word.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace tessera::exchange {
+
+namespace {
+
+using isa::ExchangeInstruction;
+using isa::ExchangeOp;
+
+// The supervisor fetches up to 64 bytes ahead of the instruction that it executes.
+constexpr Bytes kFetchAheadBytes = 64;
+
+/// The message that a continuation would continue.
+struct RunningMessage {
+    unsigned ctl = 0;
+    Bytes next_address = 0;
+};
+
+class Walker {
+public:
+    Walker(const spec::MachineSpec& machine, const std::string& exchange, TileId tile,
+           Address address, Bytes bytes)
+        : machine_(machine), exchange_(exchange) {
+        walk_.tile = tile;
+        walk_.address = address;
+        walk_.bytes = bytes;
+        const auto& memory = machine.memory;
+        if (address % 8 != 0 || address < memory.region0_begin() ||
+            static_cast<Bytes>(address) + bytes > static_cast<Bytes>(memory.region1_begin()))
+            fail("row is not in region 0 on an 8-byte boundary");
+    }
+
+    RowWalk walk(std::span<const std::uint32_t> words) {
+        std::size_t at = 0;
+        while (at < words.size()) {
+            const auto in = decode(words.subspan(at));
+            if (in.op == ExchangeOp::Branch) {
+                if (at + 1 != words.size())
+                    fail("words follow the branch that ends the row");
+                return std::move(walk_);
+            }
+            check_count(in);
+            if (in.op == ExchangeOp::SendPicp && (walk_.address + at * 4) % 8 != 0)
+                fail("sendpicp is not on an 8-byte boundary", &in);
+            fetch(static_cast<Bytes>(walk_.address) + static_cast<Bytes>(at * 4), in.events);
+            step(in);
+            walk_.events += in.events;
+            at += isa::words_of(in.op);
+        }
+        fail("row ends without br $m10");
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what, const ExchangeInstruction* in = nullptr) const {
+        throw ProgramError(fmt::format("exchange {}: tile {} event {}: {}{}{}", exchange_,
+                                       walk_.tile, walk_.events + 1, in ? isa::text_of(*in) : "",
+                                       in ? ": " : "", what));
+    }
+
+    ExchangeInstruction decode(std::span<const std::uint32_t> words) const {
+        try {
+            return isa::decode_exchange_word(words);
+        } catch (const ProgramError& error) {
+            fail(error.what());
+        }
+    }
+
+    void check_count(const ExchangeInstruction& in) const {
+        auto limit = isa::max_events(in.op);
+        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPic ||
+            in.op == ExchangeOp::SendPicp)
+            limit = std::min(limit, machine_.exchange.max_words_per_send);
+        if (in.op == ExchangeOp::SendOff)
+            limit = std::min(limit, machine_.exchange.max_words_per_sendoff);
+        if (in.events > limit)
+            fail(fmt::format("got {} events, expected at most {}", in.events, limit), &in);
+    }
+
+    void fetch(Bytes address, std::int64_t events) {
+        const auto& memory = machine_.memory;
+        const auto element = [&](Bytes at) { return (at - memory.base) / memory.element_bytes; };
+        // Region 1 never conflicts with fetch, so a window that runs past region 0 ends there.
+        const auto end =
+            std::min(address + kFetchAheadBytes, static_cast<Bytes>(memory.region1_begin()) - 1);
+        const auto first = walk_.events + 1;
+        const auto last = walk_.events + events;
+        for (auto e = element(address); e <= element(end); ++e) {
+            const auto found = std::find_if(walk_.fetches.begin(), walk_.fetches.end(),
+                                            [&](const auto& span) { return span.element == e; });
+            if (found != walk_.fetches.end())
+                found->last_event = last;
+            else
+                walk_.fetches.push_back({e, first, last});
+        }
+    }
+
+    void step(const ExchangeInstruction& in) {
+        const bool delay = in.op == ExchangeOp::Delay || in.op == ExchangeOp::DelayXpic ||
+                           in.op == ExchangeOp::DelayPic;
+        // A delay's control is due at its last event, a send's at its first.
+        const auto control_event = walk_.events + (delay ? in.events : 1);
+        if (in.mux)
+            walk_.muxes.push_back({control_event, in.mux->paired, in.mux->source});
+        if (in.pointer)
+            walk_.pointers.push_back({control_event, in.pointer->format, in.pointer->value});
+        if (in.mux && in.mux->paired && in.pointer)
+            fail("two controls of a 64-bit receive in one event", &in);
+        switch (in.op) {
+        case ExchangeOp::Send:
+        case ExchangeOp::SendPicp:
+            start_message(in);
+            break;
+        case ExchangeOp::SendOff:
+            if (in.delta != 0)
+                throw NotModelled(fmt::format("exchange {}: tile {}: not modelled: sendoff with a "
+                                              "delta; see docs/models/exchange.md",
+                                              exchange_, walk_.tile));
+            if (running_ && running_->ctl != in.ctl)
+                fail(fmt::format("continues a message of ctl {}", running_->ctl), &in);
+            break;
+        case ExchangeOp::SendPic:
+            break;
+        default:
+            running_.reset();
+            return;
+        }
+        if (!running_)
+            fail("continues a message, but none is running", &in);
+        send(in);
+    }
+
+    void start_message(const ExchangeInstruction& in) {
+        if ((in.ctl & isa::kWideItems) != 0 && (in.ctl & 3U) == 0)
+            fail("64-bit items without a direction", &in);
+        const Bytes item_bytes = (in.ctl & isa::kWideItems) != 0 ? 8 : 4;
+        // The frame sets the outgoing base to 0, so item addresses are absolute.
+        running_ = RunningMessage{in.ctl, static_cast<Bytes>(in.address) * item_bytes};
+    }
+
+    void send(const ExchangeInstruction& in) {
+        if ((running_->ctl & 3U) == 0)
+            return; // time passes, nothing is on the bus
+        const auto& memory = machine_.memory;
+        SendRun run{walk_.events + 1, in.events, static_cast<Address>(running_->next_address),
+                    running_->ctl};
+        const auto bytes = run.items * run.item_bytes();
+        if (running_->next_address < memory.base ||
+            running_->next_address + bytes > static_cast<Bytes>(memory.end()))
+            fail(fmt::format("sends from 0x{:x}, outside tile memory", running_->next_address),
+                 &in);
+        running_->next_address += bytes;
+        if (!walk_.sends.empty()) {
+            auto& last = walk_.sends.back();
+            if (last.ctl == run.ctl && last.last_event() + 1 == run.first_event &&
+                last.address + last.items * last.item_bytes() == run.address) {
+                last.items += run.items;
+                return;
+            }
+        }
+        walk_.sends.push_back(run);
+    }
+
+    const spec::MachineSpec& machine_;
+    const std::string& exchange_;
+    RowWalk walk_;
+    std::optional<RunningMessage> running_;
+};
+
+} // namespace
+
+RowWalk walk_row(const spec::MachineSpec& machine, const std::string& exchange, TileId tile,
+                 Address address, std::span<const std::uint32_t> words) {
+    return Walker{machine, exchange, tile, address, static_cast<Bytes>(words.size() * 4)}.walk(
+        words);
+}
+
+} // namespace tessera::exchange

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "models/ipu/core/account.h"
+
+#include "base/error.h"
+
+namespace tessera::ipu {
+
+Account::Account(const program::Program& program, std::int64_t tiles)
+    : tiles_(static_cast<std::size_t>(tiles)) {
+    for (const auto& set : program.compute_sets) {
+        compute_sets_.emplace_back().name = set.name;
+    }
+    for (const auto& exchange : program.exchanges) {
+        exchanges_.emplace_back().name = exchange.name;
+    }
+}
+
+StepRecord& Account::compute_phase(std::uint32_t compute_set, Cycles cycles,
+                                   std::span<const TileShare> shares) {
+    StepRecord& record = compute_sets_.at(compute_set);
+    add(record, cycles, shares, &CyclesByKind::compute);
+    return record;
+}
+
+StepRecord& Account::exchange_phase(std::uint32_t exchange, Cycles cycles,
+                                    std::span<const TileShare> shares) {
+    StepRecord& record = exchanges_.at(exchange);
+    add(record, cycles, shares, &CyclesByKind::exchange);
+    return record;
+}
+
+void Account::sync_phase(Cycles cycles) {
+    phases_.sync += cycles;
+    for (auto& tile : tiles_) {
+        tile.sync += cycles;
+    }
+}
+
+void Account::add(StepRecord& record, Cycles cycles, std::span<const TileShare> shares,
+                  Cycles CyclesByKind::*kind) {
+    phases_.*kind += cycles;
+    record.executions += 1;
+    record.cycles += cycles;
+    record.active_tiles = static_cast<std::int64_t>(shares.size());
+    record.tile_cycles.resize(tiles_.size());
+    for (auto& tile : tiles_) {
+        tile.idle += cycles;
+    }
+    Cycles longest = -1;
+    for (const TileShare& share : shares) {
+        TESSERA_ASSERT(share.cycles <= cycles);
+        CyclesByKind& tile = tiles_.at(share.tile);
+        tile.idle -= share.cycles;
+        tile.*kind += share.cycles;
+        record.tile_cycles[share.tile] += share.cycles;
+        if (share.cycles > longest) {
+            longest = share.cycles;
+            record.slowest_tile = share.tile;
+        }
+    }
+}
+
+} // namespace tessera::ipu

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Where the cycles of a run went: the machine's phases, and for every tile five numbers that sum to
+// the run.
+//
+// Law: compute + exchange + sync + stream + idle = cycles, for every tile.
+#pragma once
+
+#include "base/units.h"
+#include "models/program/program.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::ipu {
+
+/// Cycles by kind: of the machine's phases (idle is 0) or of one tile.
+struct CyclesByKind {
+    Cycles compute = 0;
+    Cycles exchange = 0;
+    Cycles sync = 0;
+    Cycles stream = 0;
+    Cycles idle = 0;
+
+    [[nodiscard]] Cycles sum() const { return compute + exchange + sync + stream + idle; }
+};
+
+/// What one active tile spent of a phase.
+struct TileShare {
+    TileId tile = 0;
+    Cycles cycles = 0; ///< with the tile's part of the control cost
+};
+
+/// One compute set or exchange over all its executions.
+struct StepRecord {
+    std::string name;
+    std::int64_t executions = 0;
+    Cycles cycles = 0;       ///< sum over executions of the slowest tile
+    Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues or words
+    Bytes bytes = 0;         ///< delivered by an exchange
+    Bytes sent_bytes = 0;    ///< put on the lanes of an exchange; multicast counts once
+    std::int64_t active_tiles = 0;
+    TileId slowest_tile = 0;         ///< of the last execution; the lowest number of equals
+    std::vector<Cycles> tile_cycles; ///< by tile, sum over executions
+    std::int64_t worker_issues = 0;  ///< compute sets only, all tiles
+    std::int64_t worker_bundles = 0; ///< compute sets only, all tiles
+    std::int64_t supervisor_instructions = 0; ///< compute sets only, all tiles
+};
+
+class Account {
+public:
+    Account(const program::Program& program, std::int64_t tiles);
+
+    /// A compute or exchange phase that lasted `cycles`, at least as long as every share; tiles
+    /// without a share idled. Returns the step's record, for the caller to add what only it knows.
+    StepRecord& compute_phase(std::uint32_t compute_set, Cycles cycles,
+                              std::span<const TileShare> shares);
+    StepRecord& exchange_phase(std::uint32_t exchange, Cycles cycles,
+                               std::span<const TileShare> shares);
+    /// A barrier in which every tile takes part.
+    void sync_phase(Cycles cycles);
+
+    [[nodiscard]] Cycles cycles() const { return phases_.sum(); }
+    [[nodiscard]] const CyclesByKind& phases() const { return phases_; }
+    [[nodiscard]] const std::vector<CyclesByKind>& tiles() const { return tiles_; }
+    [[nodiscard]] const std::vector<StepRecord>& compute_sets() const { return compute_sets_; }
+    [[nodiscard]] const std::vector<StepRecord>& exchanges() const { return exchanges_; }
+
+private:
+    void add(StepRecord& record, Cycles cycles, std::span<const TileShare> shares,
+             Cycles CyclesByKind::*kind);
+
+    CyclesByKind phases_;
+    std::vector<CyclesByKind> tiles_;
+    std::vector<StepRecord> compute_sets_;
+    std::vector<StepRecord> exchanges_;
+};
+
+} // namespace tessera::ipu

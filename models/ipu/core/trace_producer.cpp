@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "models/ipu/core/trace_producer.h"
+
+namespace tessera::ipu {
+
+TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles,
+                             traces::TraceSink& sink, traces::NameTable& names)
+    : sink_(sink), tiles_(static_cast<TileId>(tiles)) {
+    for (const auto& set : program.compute_sets) {
+        compute_set_names_.push_back(names.intern(set.name));
+        for (const auto& tile : set.tiles) {
+            if (tile.stub != 0) {
+                name_of_entry_.emplace(tile.stub, compute_set_names_.back());
+            }
+        }
+    }
+    for (const auto& exchange : program.exchanges) {
+        exchange_names_.push_back(names.intern(exchange.name));
+    }
+    for (const auto& codelet : program.codelets) {
+        for (const auto& [symbol, address] : codelet.symbols) {
+            name_of_entry_.insert_or_assign(address, names.intern(symbol));
+        }
+    }
+}
+
+void TraceProducer::phase(const Phase& phase, std::span<const TileShare> shares) {
+    machine_span(phase, shares);
+    auto share = shares.begin();
+    for (TileId tile = 0; tile < tiles_; ++tile) {
+        while (share != shares.end() && share->tile < tile) {
+            ++share;
+        }
+        const bool active = share != shares.end() && share->tile == tile;
+        tile_spans(phase, tile, active ? share->cycles : 0);
+    }
+    if (phase.kind == traces::Kind::Compute) {
+        sample(traces::Counter::ActiveTiles, phase.begin, static_cast<std::int64_t>(shares.size()));
+        sample(traces::Counter::ActiveTiles, phase.end, 0);
+    } else {
+        sample(traces::Counter::ExchangeBytes, phase.begin, phase.bytes);
+        sample(traces::Counter::ExchangeBytes, phase.end, 0);
+    }
+}
+
+void TraceProducer::barrier(const Phase& phase) {
+    machine_span(phase, {});
+    for (TileId tile = 0; tile < tiles_; ++tile) {
+        tile_spans(phase, tile, phase.end - phase.begin);
+    }
+}
+
+void TraceProducer::contexts(TileId tile, Cycles slot0, std::span<const tile::ContextSpan> spans) {
+    for (const auto& span : spans) {
+        const auto track =
+            span.context < 0 ? traces::supervisor_track(tile)
+                             : traces::worker_track(tile, static_cast<std::uint8_t>(span.context));
+        if (!sink_.wants(track)) {
+            continue;
+        }
+        const auto name = name_of_entry_.find(span.entry);
+        sink_.span({.track = track,
+                    .kind = traces::Kind::Compute,
+                    .name = name == name_of_entry_.end() ? traces::kUnnamed : name->second,
+                    .begin = slot0 + span.begin,
+                    .end = slot0 + span.end,
+                    .args = {}});
+    }
+}
+
+void TraceProducer::machine_span(const Phase& phase, std::span<const TileShare> shares) {
+    if (!sink_.wants(traces::machine_track())) {
+        return;
+    }
+    traces::Span span{.track = traces::machine_track(),
+                      .kind = phase.kind,
+                      .name = phase.name,
+                      .begin = phase.begin,
+                      .end = phase.end,
+                      .args = {}};
+    span.args[0] = {traces::ArgKey::Step, phase.step};
+    if (phase.kind == traces::Kind::Exchange) {
+        span.args[1] = {traces::ArgKey::Bytes, phase.bytes};
+    } else if (!shares.empty()) {
+        const TileShare* slowest = shares.data();
+        for (const auto& share : shares) {
+            slowest = share.cycles > slowest->cycles ? &share : slowest;
+        }
+        span.args[1] = {traces::ArgKey::SlowestTile, slowest->tile};
+    }
+    sink_.span(span);
+}
+
+void TraceProducer::tile_spans(const Phase& phase, TileId tile, Cycles own_cycles) {
+    const auto track = traces::tile_track(tile);
+    if (!sink_.wants(track)) {
+        return;
+    }
+    const Cycles worked_until = phase.begin + own_cycles;
+    if (own_cycles > 0) {
+        sink_.span({.track = track,
+                    .kind = phase.kind,
+                    .name = phase.name,
+                    .begin = phase.begin,
+                    .end = worked_until,
+                    .args = {}});
+    }
+    if (worked_until < phase.end) {
+        sink_.span({.track = track,
+                    .kind = traces::Kind::Idle,
+                    .name = traces::kUnnamed,
+                    .begin = worked_until,
+                    .end = phase.end,
+                    .args = {}});
+    }
+}
+
+void TraceProducer::sample(traces::Counter counter, Cycles cycle, std::int64_t value) {
+    if (sink_.wants_counters()) {
+        sink_.counter({counter, cycle, value});
+    }
+}
+
+} // namespace tessera::ipu

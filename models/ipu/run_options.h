@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// How the host runs a chip; nothing here changes a result.
+#pragma once
+
+#include "base/units.h"
+#include "traces/event.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace tessera::ipu {
+
+/// Called before each step of the control program and at its end: steps begun, steps in all, cycles
+/// so far.
+using Progress = std::function<void(std::int64_t, std::int64_t, Cycles)>;
+
+struct RunOptions {
+    int threads = 1;                    ///< host threads, 1 or more
+    traces::TraceSink* sink = nullptr;  ///< null: no events
+    traces::NameTable* names = nullptr; ///< of the sink; given with it
+    Progress progress;                  ///< may be empty
+};
+
+} // namespace tessera::ipu

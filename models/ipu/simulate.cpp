@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "models/ipu/simulate.h"
+
+#include "base/error.h"
+#include "models/ipu/core/tensor_io.h"
+#include "models/ipu/ipu.h"
+
+#include <fmt/format.h>
+
+namespace tessera::ipu {
+
+struct Simulation::Implementation {
+    Implementation(const spec::MachineSpec& spec, const program::Program& the_program,
+                   RunOptions options)
+        : program(the_program), chip("ipu_0", spec, the_program, std::move(options)) {}
+
+    [[nodiscard]] const program::Tensor& tensor(const std::string& name) const {
+        for (const auto& candidate : program.tensors) {
+            if (candidate.name == name) {
+                return candidate;
+            }
+        }
+        throw ProgramError(fmt::format("program {}: has no tensor '{}'", program.name, name));
+    }
+
+    const program::Program& program;
+    Ipu chip;
+};
+
+Simulation::Simulation(const spec::MachineSpec& spec, const program::Program& program,
+                       RunOptions options)
+    : implementation_(std::make_unique<Implementation>(spec, program, std::move(options))) {}
+
+Simulation::~Simulation() = default;
+
+void Simulation::write(const std::string& tensor, std::span<const std::byte> host) {
+    write_tensor(implementation_->tensor(tensor), host, implementation_->chip.memory());
+}
+
+std::vector<std::byte> Simulation::read(const std::string& tensor) const {
+    const auto& wanted = implementation_->tensor(tensor);
+    std::vector<std::byte> host(
+        static_cast<std::size_t>(elements_of(wanted) * program::bytes_of(wanted.type)));
+    read_tensor(wanted, implementation_->chip.memory(), host);
+    return host;
+}
+
+void Simulation::run() {
+    sc_core::sc_start();
+    implementation_->chip.check_finished();
+    TESSERA_ASSERT(systemc_cycles() == account().cycles());
+}
+
+const Account& Simulation::account() const {
+    return implementation_->chip.account();
+}
+
+Cycles Simulation::systemc_cycles() const {
+    const sc_core::sc_time cycle(1, sc_core::SC_NS);
+    return static_cast<Cycles>(sc_core::sc_time_stamp().value() / cycle.value());
+}
+
+} // namespace tessera::ipu

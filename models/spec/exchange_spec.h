@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The exchange between the tiles of one chip.
+#pragma once
+
+#include "base/units.h"
+
+#include <cstdint>
+
+namespace tessera::spec {
+
+struct ExchangeSpec {
+    bool pair_double = true;
+    std::int64_t pair_min_items = 64;
+    std::int64_t max_words_per_send = 64;
+    std::int64_t max_words_per_sendoff = 4096;
+    Cycles mux_to_pointer_cycles = 52;
+    Cycles mux_to_pointer_row_cycles = 2;
+    Cycles row_tail_cycles = 6;
+    Cycles row_return_cycles = 6;
+    Cycles prologue_cycles = 30;
+
+    template <class Description> static void describe(Description& d) {
+        d.field("pair_double", &ExchangeSpec::pair_double)
+            .says("8 B a cycle into the two tiles of a pair that receive the same data")
+            .from("docs/evidence.md#exchange-double-width");
+        d.field("pair_min_items", &ExchangeSpec::pair_min_items)
+            .unit("items of 8 B")
+            .range(1, 4096)
+            .says("shortest message of double width")
+            .from("docs/evidence.md#exchange-double-width");
+        // The upper ends of both ranges are what the instructions' count fields hold.
+        d.field("max_words_per_send", &ExchangeSpec::max_words_per_send)
+            .unit("words")
+            .range(1, 64)
+            .says("longest run that a send instruction covers")
+            .from("docs/evidence.md#exchange-messages");
+        d.field("max_words_per_sendoff", &ExchangeSpec::max_words_per_sendoff)
+            .unit("words")
+            .range(1, 4096)
+            .says("longest run that a sendoff instruction adds")
+            .from("docs/evidence.md#exchange-messages");
+        d.field("mux_to_pointer_cycles", &ExchangeSpec::mux_to_pointer_cycles)
+            .unit("cycles")
+            .range(0, 1000)
+            .says("from a word at a receiver's mux to its pointer, in row 0 of the grid")
+            .from("docs/evidence.md#exchange-latency");
+        d.field("mux_to_pointer_row_cycles", &ExchangeSpec::mux_to_pointer_row_cycles)
+            .unit("cycles")
+            .range(0, 100)
+            .says("more of it for each row of the grid")
+            .from("docs/evidence.md#exchange-latency");
+        d.field("row_tail_cycles", &ExchangeSpec::row_tail_cycles)
+            .unit("cycles")
+            .range(0, 1000)
+            .says("events that an exchange row stays alive after its last arrival")
+            .from("docs/evidence.md#exchange-rows");
+        d.field("row_return_cycles", &ExchangeSpec::row_return_cycles)
+            .unit("cycles")
+            .range(0, 1000)
+            .says("the branch that ends an exchange row")
+            .from("docs/evidence.md#exchange-rows");
+        d.field("prologue_cycles", &ExchangeSpec::prologue_cycles)
+            .unit("cycles")
+            .range(0, 10000)
+            .says("base pointers, sync and call before an exchange row")
+            .from("docs/evidence.md#exchange-rows");
+    }
+};
+
+} // namespace tessera::spec

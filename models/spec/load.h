@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Machine files: configs/machines/<name>.json -> MachineSpec.
+#pragma once
+
+#include "base/config/document.h"
+#include "base/config/paths.h"
+#include "base/config/shape.h"
+#include "models/spec/machine_spec.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tessera::spec {
+
+struct LoadedMachine {
+    MachineSpec spec;
+    nlohmann::json resolved; ///< every parameter; a machine file that gives the same spec
+    config::Origins origins; ///< of the values that a file or --set gave
+    std::vector<std::filesystem::path> files; ///< the one asked for, then those that it extends
+};
+
+/// Reads a machine by name (looked up in `paths`) or path, with the machines that it `extends`
+/// below it and the `path=value` overrides above it. Throws ConfigError with all mistakes of all
+/// files and overrides; IoError if a file cannot be read.
+[[nodiscard]] LoadedMachine load_machine(const std::string& name_or_path,
+                                         const config::ConfigPaths& paths,
+                                         const std::vector<std::string>& set_overrides = {});
+
+/// The rules between fields (memory map, matrix unit, tile pairs), as mistakes at the values in
+/// `document`.
+[[nodiscard]] std::vector<Diagnostic> check_rules(const MachineSpec& machine,
+                                                  const config::Document& document);
+
+/// The description of a machine file, for listings.
+[[nodiscard]] const config::Shape& machine_shape();
+
+/// What configs/schemas/machine.schema.json holds.
+[[nodiscard]] nlohmann::json machine_schema();
+
+} // namespace tessera::spec

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "models/spec/load.h"
+
+#include <string>
+
+namespace tessera::spec {
+namespace {
+
+class Rules {
+public:
+    Rules(const MachineSpec& machine, const config::Document& document)
+        : machine_(machine), document_(document) {}
+
+    std::vector<Diagnostic> take() { return std::move(found_); }
+
+    void memory() {
+        const auto& memory = machine_.memory;
+        const std::int64_t element = memory.element_bytes;
+        // Region 1 takes its element from address bit 3, region 0 from the offset: the base must
+        // keep both.
+        multiple("/memory/base", memory.base, 16, "16 B");
+        multiple("/memory/element_bytes", element, 16, "16 B");
+        multiple("/memory/region0_bytes", memory.region0_bytes, element, "memory.element_bytes");
+        multiple("/memory/region1_bytes", memory.region1_bytes, 2 * element,
+                 "2 * memory.element_bytes");
+        constexpr std::int64_t kAddressSpace = 1 << 21; // docs/evidence.md#memory-map
+        const std::int64_t end = memory.base + memory.bytes();
+        if (end > kAddressSpace) {
+            fail("/memory/region1_bytes", "got memory up to " + bytes(end) + ", expected at most " +
+                                              bytes(kAddressSpace) + " (21 address bits)");
+        }
+    }
+
+    void matrix_unit() {
+        const auto& amp = machine_.amp;
+        // Eight units a set; a unit takes 4 FP16 or 1 FP32 inputs a cycle. FP32 partials of FP16
+        // inputs fill one set whatever there is. docs/evidence.md#matrix-unit
+        macs("/amp/macs_f16_f16", amp.macs_f16_f16, 32 * amp.sets, "32 * amp.sets");
+        macs("/amp/macs_f16_f32", amp.macs_f16_f32, 32, "one set of 8 units * 4");
+        macs("/amp/macs_f32_f32", amp.macs_f32_f32, 8 * amp.sets, "8 * amp.sets");
+    }
+
+    void pairs() {
+        if (machine_.exchange.pair_double && machine_.chip.tiles % 2 != 0) {
+            fail("/chip/tiles",
+                 "got " + std::to_string(machine_.chip.tiles) +
+                     " tiles, expected an even number while exchange.pair_double is true");
+        }
+    }
+
+private:
+    static std::string bytes(std::int64_t value) { return std::to_string(value) + " B"; }
+
+    void fail(const std::string& pointer, std::string message) {
+        found_.push_back(document_.at_value(pointer, std::move(message)));
+    }
+
+    void multiple(const std::string& pointer, std::int64_t value, std::int64_t of,
+                  const std::string& name) {
+        if (value % of != 0) {
+            const std::string shown =
+                name.find("memory.") == std::string::npos ? name : name + " = " + bytes(of);
+            fail(pointer, "got " + bytes(value) + ", expected a multiple of " + shown);
+        }
+    }
+
+    void macs(const std::string& pointer, std::int64_t value, std::int64_t expected,
+              const std::string& formula) {
+        if (value != expected) {
+            fail(pointer, "got " + std::to_string(value) + " MACs a tile cycle, expected " +
+                              std::to_string(expected) + " (" + formula + ")");
+        }
+    }
+
+    const MachineSpec& machine_;
+    const config::Document& document_;
+    std::vector<Diagnostic> found_;
+};
+
+} // namespace
+
+std::vector<Diagnostic> check_rules(const MachineSpec& machine, const config::Document& document) {
+    Rules rules{machine, document};
+    rules.memory();
+    rules.matrix_unit();
+    rules.pairs();
+    return rules.take();
+}
+
+} // namespace tessera::spec

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The barriers.
+#pragma once
+
+#include "base/units.h"
+
+namespace tessera::spec {
+
+struct SyncSpec {
+    Cycles internal_cycles = 126;
+
+    template <class Description> static void describe(Description& d) {
+        d.field("internal_cycles", &SyncSpec::internal_cycles)
+            .unit("cycles")
+            .range(0, 100000)
+            .says("from the last arrival to the last release, one chip")
+            .from("docs/evidence.md#sync");
+    }
+};
+
+} // namespace tessera::spec

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// One tile's contexts and pipeline.
+#pragma once
+
+#include "base/units.h"
+
+#include <cstdint>
+
+namespace tessera::spec {
+
+/// What a region-0 data access inside the instruction fetch window does.
+enum class FetchConflict { Error, Ignore };
+
+struct TileSpec {
+    std::int64_t workers = 6;
+    Cycles pipeline_cycles = 6;
+    Cycles unaligned_bundle_issues = 1;
+    FetchConflict fetch_conflict = FetchConflict::Error;
+
+    template <class Description> static void describe(Description& d) {
+        d.field("workers", &TileSpec::workers)
+            .unit("workers")
+            .range(1, 8)
+            .says("worker contexts, and as many issue slots")
+            .from("docs/evidence.md#tile");
+        d.field("pipeline_cycles", &TileSpec::pipeline_cycles)
+            .unit("cycles")
+            .range(1, 64)
+            .says("pipeline depth, which launch, branch, dependency and exit cost")
+            .from("docs/evidence.md#tile");
+        d.field("unaligned_bundle_issues", &TileSpec::unaligned_bundle_issues)
+            .unit("issues")
+            .range(0, 16)
+            .says("extra worker issues of a branch taken to a bundle at an address of 4 modulo 8")
+            .from("docs/evidence.md#tile");
+        d.field("fetch_conflict", &TileSpec::fetch_conflict,
+                {{"error", FetchConflict::Error}, {"ignore", FetchConflict::Ignore}})
+            .says("a data access in the region-0 element that instructions are fetched from")
+            .from("docs/evidence.md#memory-conflicts");
+    }
+};
+
+} // namespace tessera::spec

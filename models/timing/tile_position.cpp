@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "models/timing/tile_position.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tessera::timing {
+
+std::int64_t grid_rows(std::int64_t tiles) {
+    return std::max<std::int64_t>(1, (tiles + kTilesPerRow - 1) / kTilesPerRow);
+}
+
+TilePosition tile_position(std::int64_t tiles, TileId tile) {
+    const auto rows = grid_rows(tiles);
+    const std::int64_t pair = tile / 2;
+    const std::int64_t lane = tile % 2;
+    const auto block = pair / rows;
+    const auto step = pair % rows;
+    const auto row = block % 2 == 0 ? step : rows - 1 - step;
+    const auto column = block / 2;
+    const auto sub = block % 2 + 2 * lane;
+    return {static_cast<std::uint32_t>(row * kTilesPerRow + column * 4 + sub),
+            static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
+            static_cast<std::int32_t>(sub)};
+}
+
+std::optional<TileId> partner_tile(std::int64_t tiles, TileId tile) {
+    const TileId partner = tile ^ 1U;
+    if (static_cast<std::int64_t>(partner) >= tiles)
+        return std::nullopt;
+    return partner;
+}
+
+TileGrid::TileGrid(const spec::MachineSpec& machine) : rows_(grid_rows(machine.chip.tiles)) {
+    const auto tiles = machine.chip.tiles;
+    const std::int64_t ids = std::min(neutral_source(machine), kHostSideSource);
+    if (tiles < 1 || rows_ * kTilesPerRow > ids)
+        throw NotModelled(fmt::format("chip.tiles: got {} tiles, the exchange numbers 1..{} tiles; "
+                                      "see docs/models/exchange.md",
+                                      tiles, ids));
+    tile_of_physical_.assign(static_cast<std::size_t>(rows_ * kTilesPerRow), kNoTile);
+    positions_.reserve(static_cast<std::size_t>(tiles));
+    for (TileId tile = 0; tile < static_cast<TileId>(tiles); ++tile) {
+        positions_.push_back(tile_position(tiles, tile));
+        tile_of_physical_[positions_.back().physical_id] = tile;
+    }
+}
+
+std::optional<TileId> TileGrid::tile_of(std::uint32_t physical_id) const {
+    if (physical_id >= tile_of_physical_.size() || tile_of_physical_[physical_id] == kNoTile)
+        return std::nullopt;
+    return tile_of_physical_[physical_id];
+}
+
+std::uint32_t neutral_source(const spec::MachineSpec& machine) {
+    return machine.chip.generation == spec::Generation::Ipu1 ? 0x500 : 0x640;
+}
+
+} // namespace tessera::timing

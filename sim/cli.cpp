@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "sim/cli.h"
+
+#include "base/config/suggest.h"
+
+#include <boost/program_options.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+namespace tessera::sim {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr int kMaxThreads = 1024;
+
+int default_threads() {
+    const unsigned cores = std::thread::hardware_concurrency();
+    return cores == 0 ? 1 : std::min(static_cast<int>(cores), kMaxThreads);
+}
+
+/// One command: how it is written, what it does, its options and how many names may follow.
+struct CommandSpec {
+    std::string name;
+    std::string usage;
+    std::string sentence;
+    std::string positional; ///< what the names are, for messages
+    std::size_t least = 0;
+    std::size_t most = 0;
+    std::function<void(po::options_description&)> add_options;
+    std::function<Command(const po::variables_map&, const std::vector<std::string>&)> make;
+};
+
+const std::vector<std::string> kListable{"machines", "workloads", "instructions"};
+const std::vector<std::string> kDescribable{"machine", "workload"};
+const std::vector<std::string> kSchemas{"machine", "workload", "result"};
+
+void one_of(const std::string& command, const std::string& given,
+            const std::vector<std::string>& allowed) {
+    if (std::find(allowed.begin(), allowed.end(), given) == allowed.end()) {
+        const std::string hint = config::did_you_mean(given, allowed);
+        throw UsageError(fmt::format("{}: got '{}', expected one of {}{}{}", command, given,
+                                     fmt::join(allowed, ", "), hint.empty() ? "" : "; ", hint));
+    }
+}
+
+std::string text_of(const po::variables_map& options, const std::string& name) {
+    return options.count(name) != 0 ? options[name].as<std::string>() : std::string{};
+}
+
+std::vector<std::string> texts_of(const po::variables_map& options, const std::string& name) {
+    return options.count(name) != 0 ? options[name].as<std::vector<std::string>>()
+                                    : std::vector<std::string>{};
+}
+
+void refuse_empty(const po::variables_map& options, const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        if (options.count(name) != 0 && options[name].as<std::string>().empty()) {
+            throw UsageError(
+                fmt::format("run: --{}: got an empty text, expected a name or a file", name));
+        }
+    }
+}
+
+Command make_run(const po::variables_map& options, const std::vector<std::string>& names) {
+    RunCommand run;
+    refuse_empty(options, {"machine", "json", "out", "trace"});
+    run.workloads = names;
+    run.machine = options["machine"].as<std::string>();
+    run.sets = texts_of(options, "set");
+    run.json = text_of(options, "json");
+    run.out_directory = text_of(options, "out");
+    run.trace = text_of(options, "trace");
+    run.trace_tiles = text_of(options, "trace-tiles");
+    run.trace_level = text_of(options, "trace-level");
+    run.check = options.count("no-check") == 0;
+    run.threads = options["threads"].as<int>();
+    if (run.threads < 1 || run.threads > kMaxThreads) {
+        throw UsageError(fmt::format("run: --threads: got {}, expected 1..{} threads", run.threads,
+                                     kMaxThreads));
+    }
+    if (run.trace.empty() && !(run.trace_tiles.empty() && run.trace_level.empty())) {
+        throw UsageError(
+            "run: --trace-tiles and --trace-level say what --trace FILE shows, and there is "
+            "no --trace");
+    }
+    if (!run.trace.empty() && names.size() > 1) {
+        throw UsageError("run: --trace: got several workloads, expected one a trace");
+    }
+    return run;
+}
+
+void add_run_options(po::options_description& options) {
+    options.add_options()("machine",
+                          po::value<std::string>()->default_value("bow")->value_name("M"),
+                          "machine: a name of `tessera list machines`, or a file")(
+        "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "override a parameter, for example tile.workers=4 or workload.n=64; may be repeated")(
+        "json", po::value<std::string>()->value_name("FILE"),
+        "write the result as JSON; - for stdout, the summary then goes to stderr")(
+        "out", po::value<std::string>()->value_name("DIR"),
+        "write DIR/result.json")("trace", po::value<std::string>()->value_name("FILE"),
+                                 "write a Perfetto trace; compressed if FILE ends in .gz")(
+        "trace-tiles", po::value<std::string>()->value_name("TILES"),
+        "tiles in the trace: all, or as in 0-15,700")(
+        "trace-level", po::value<std::string>()->value_name("LEVEL"), "machine, tile or worker")(
+        "threads", po::value<int>()->default_value(default_threads(), "all cores")->value_name("N"),
+        "host threads; the result does not depend on it")(
+        "no-check", "do not compare the result with the host reference");
+}
+
+void add_describe_options(po::options_description& options) {
+    options.add_options()(
+        "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "override a parameter first; may be repeated")("json", "print the resolved file as JSON");
+}
+
+const std::vector<CommandSpec>& commands() {
+    const auto no_options = [](po::options_description&) {};
+    static const std::vector<CommandSpec> all{
+        {"run", "tessera run WORKLOAD... [options]",
+         "Runs each workload on the machine and says where the cycles went.", "workload", 1, 1000,
+         add_run_options, make_run},
+        {"list", "tessera list [machines|workloads|instructions]", "Lists what there is.",
+         "kind of thing", 0, 1, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             if (!names.empty()) {
+                 one_of("list", names[0], kListable);
+             }
+             return ListCommand{names.empty() ? std::string{} : names[0]};
+         }},
+        {"describe", "tessera describe machine|workload [NAME] [options]",
+         "Prints a machine or workload with the origin of each value; without NAME, all "
+         "parameters.",
+         "machine or workload", 1, 2, add_describe_options,
+         [](const po::variables_map& options, const std::vector<std::string>& names) -> Command {
+             one_of("describe", names[0], kDescribable);
+             return DescribeCommand{names[0], names.size() > 1 ? names[1] : std::string{},
+                                    texts_of(options, "set"), options.count("json") != 0};
+         }},
+        {"check", "tessera check FILE...", "Validates machine and workload files.", "file", 1,
+         100000, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             return CheckCommand{names};
+         }},
+        {"schema", "tessera schema machine|workload|result", "Prints a JSON Schema.",
+         "kind of schema", 1, 1, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             one_of("schema", names[0], kSchemas);
+             return SchemaCommand{names[0]};
+         }},
+        {"help", "tessera help [COMMAND]", "Prints help.", "command", 0, 1, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             return HelpCommand{names.empty() ? std::string{} : names[0]};
+         }},
+    };
+    return all;
+}
+
+const CommandSpec& command_named(const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& command : commands()) {
+        if (command.name == name) {
+            return command;
+        }
+        names.push_back(command.name);
+    }
+    const std::string hint = config::did_you_mean(name, names);
+    throw UsageError(
+        fmt::format("unknown command '{}'; {}", name, hint.empty() ? "see `tessera help`" : hint));
+}
+
+std::vector<std::string> option_names(const po::options_description& options) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) {
+        names.push_back("--" + option->long_name());
+    }
+    return names;
+}
+
+po::options_description options_of(const CommandSpec& command) {
+    po::options_description options("options");
+    command.add_options(options);
+    options.add_options()("help,h", "print this");
+    return options;
+}
+
+/// The last argument that Boost says it choked on may name the option with or without dashes.
+[[noreturn]] void refuse_option(const CommandSpec& command, const po::options_description& options,
+                                std::string given) {
+    if (given.rfind('-', 0) != 0) {
+        given.insert(0, "--");
+    }
+    const std::string hint = config::did_you_mean(given, option_names(options));
+    throw UsageError(
+        fmt::format("{}: unknown option '{}'; {}", command.name, given,
+                    hint.empty() ? fmt::format("see `tessera help {}`", command.name) : hint));
+}
+
+Command parse_one(const CommandSpec& command, const std::vector<std::string>& arguments) {
+    po::options_description options = options_of(command);
+    po::options_description all;
+    all.add(options).add_options()("names", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("names", -1);
+    po::variables_map values;
+    try {
+        po::store(
+            po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+        po::notify(values);
+    } catch (const po::unknown_option& error) {
+        refuse_option(command, options, error.get_option_name());
+    } catch (const po::error& error) {
+        throw UsageError(fmt::format("{}: {}", command.name, error.what()));
+    }
+    if (values.count("help") != 0) {
+        return HelpCommand{command.name};
+    }
+    const auto names = texts_of(values, "names");
+    if (names.size() < command.least || names.size() > command.most) {
+        throw UsageError(fmt::format(
+            "{}: got {} names, expected {}: {}", command.name, names.size(),
+            names.size() < command.least ? "a " + command.positional : "fewer", command.usage));
+    }
+    return command.make(values, names);
+}
+
+} // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+    if (arguments.empty()) {
+        throw UsageError("expected a command; see `tessera help`");
+    }
+    const std::string& first = arguments.front();
+    if (first == "--version") {
+        return VersionCommand{};
+    }
+    if (first == "--help" || first == "-h") {
+        return HelpCommand{};
+    }
+    if (first.rfind('-', 0) == 0) {
+        const std::string hint = config::did_you_mean(first, {"--version", "--help"});
+        throw UsageError(
+            fmt::format("unknown option '{}'; {}", first,
+                        hint.empty() ? "the command comes first, see `tessera help`" : hint));
+    }
+    return parse_one(command_named(first), {arguments.begin() + 1, arguments.end()});
+}
+
+std::string help_text(const std::string& topic) {
+    std::ostringstream text;
+    if (!topic.empty()) {
+        const CommandSpec& command = command_named(topic);
+        text << command.usage << "\n\n" << command.sentence << "\n\n" << options_of(command);
+        return text.str();
+    }
+    text << "tessera simulates an IPU-like machine, instruction by instruction.\n\n";
+    for (const auto& command : commands()) {
+        text << fmt::format("  {:<54} {}\n", command.usage, command.sentence);
+    }
+    text << "  tessera --version\n\n"
+            "Exit codes: 0 ok, 1 the result is wrong, 2 usage, 3 invalid configuration, 4 does not "
+            "fit in\n"
+            "tile memory, 5 program fault or not modelled, 6 a file cannot be read or written, 70 "
+            "a bug of\n"
+            "tessera, 130 interrupted.\n";
+    return text.str();
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "sim/exit_code.h"
+
+#include "base/error.h"
+#include "sim/cli.h"
+
+#include <cstdio>
+#include <new>
+#include <string>
+
+namespace tessera::sim {
+namespace {
+
+int tell(const std::string& text, ExitCode code) {
+    std::fputs((text + "\n").c_str(), stderr);
+    return code;
+}
+
+} // namespace
+
+int report_error(const std::exception_ptr& error) {
+    try {
+        std::rethrow_exception(error);
+    } catch (const UsageError& usage) {
+        return tell(std::string("tessera: ") + usage.what(), kUsage);
+    } catch (const ConfigError& config) {
+        return tell(config.what(), kConfig);
+    } catch (const DoesNotFit& memory) {
+        return tell(std::string("tessera: does not fit: ") + memory.what(), kDoesNotFit);
+    } catch (const ProgramError& program) {
+        return tell(program.what(), kProgramFault);
+    } catch (const NotModelled& absent) {
+        return tell(absent.what(), kProgramFault);
+    } catch (const IoError& io) {
+        return tell(std::string("tessera: ") + io.what(), kIo);
+    } catch (const std::bad_alloc&) {
+        return tell("tessera: the host has not enough memory for this run", kBug);
+    } catch (const std::exception& bug) {
+        return tell(std::string("tessera: internal error: ") + bug.what(), kBug);
+    }
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The program's exit codes, and the one place that turns an error into text.
+#pragma once
+
+#include <exception>
+
+namespace tessera::sim {
+
+enum ExitCode : int {
+    kOk = 0,
+    kCheckFailed = 1,  ///< ran, but the answer is wrong
+    kUsage = 2,        ///< UsageError
+    kConfig = 3,       ///< ConfigError
+    kDoesNotFit = 4,   ///< DoesNotFit
+    kProgramFault = 5, ///< ProgramError, NotModelled
+    kIo = 6,           ///< IoError
+    kBug = 70,         ///< anything else
+};
+
+/// Prints the error to stderr and returns its exit code.
+int report_error(const std::exception_ptr& error);
+
+} // namespace tessera::sim

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "sim/inquire.h"
+
+#include "base/config/document.h"
+#include "base/config/paths.h"
+#include "base/config/report.h"
+#include "base/error.h"
+#include "kernels/workload/load.h"
+#include "models/isa/instruction.h"
+#include "models/spec/load.h"
+#include "sim/result.h"
+
+#include <fmt/format.h>
+
+namespace tessera::sim {
+namespace {
+
+std::string configs_text(const std::string& kind) {
+    std::string text;
+    for (const auto& entry : config::list_configs(config::default_config_paths(), kind)) {
+        text += fmt::format("{:<24} {}\n", entry.name, entry.file.string());
+    }
+    return text;
+}
+
+std::string instructions_text() {
+    std::string text;
+    for (const auto mnemonic : isa::mnemonics()) {
+        text += std::string(mnemonic) + "\n";
+    }
+    return text;
+}
+
+/// A machine or workload with everything resolved.
+struct Resolved {
+    std::string name;
+    nlohmann::json document;
+    config::Origins origins;
+};
+
+Resolved resolve(bool is_workload, const std::string& name_or_path,
+                 const std::vector<std::string>& sets) {
+    const auto paths = config::default_config_paths();
+    const auto split = workload::split_overrides(sets);
+    if (is_workload) {
+        auto loaded = workload::load_workload(name_or_path, paths, split.workload);
+        return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins)};
+    }
+    auto loaded = spec::load_machine(name_or_path, paths, split.machine);
+    return {loaded.spec.name, std::move(loaded.resolved), std::move(loaded.origins)};
+}
+
+/// Only workloads say what kind they are.
+bool holds_workload(const std::string& file) {
+    const auto document = config::read_document(file);
+    return document.root.is_object() && document.root.contains("kind");
+}
+
+} // namespace
+
+std::string list_text(const ListCommand& command) {
+    if (command.what == "instructions") {
+        return instructions_text();
+    }
+    if (!command.what.empty()) {
+        return configs_text(command.what);
+    }
+    return "machines\n" + configs_text("machines") + "\nworkloads\n" + configs_text("workloads") +
+           fmt::format("\ninstructions\n{} mnemonics; see `tessera list instructions`\n",
+                       isa::mnemonics().size());
+}
+
+std::string describe_text(const DescribeCommand& command) {
+    const bool is_workload = command.what == "workload";
+    const auto& shape = is_workload ? workload::workload_shape() : spec::machine_shape();
+    if (command.name.empty()) {
+        if (command.json || !command.sets.empty()) {
+            throw UsageError("describe: --json and --set need the name of a " + command.what);
+        }
+        return config::parameters_text(config::parameters(shape, is_workload ? "workload." : ""));
+    }
+    const Resolved resolved = resolve(is_workload, command.name, command.sets);
+    return command.json ? json_text(resolved.document)
+                        : config::resolved_text(resolved.document, resolved.origins);
+}
+
+std::string check_text(const CheckCommand& command) {
+    std::string text;
+    std::vector<Diagnostic> mistakes;
+    for (const auto& file : command.files) {
+        // A bare name is a file here, not a name to be looked up.
+        const std::string path = config::is_path(file) ? file : "./" + file;
+        try {
+            const bool is_workload = holds_workload(path);
+            const Resolved resolved = resolve(is_workload, path, {});
+            text += fmt::format("{}: ok, {} {}\n", file, is_workload ? "workload" : "machine",
+                                resolved.name);
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+    if (!mistakes.empty()) {
+        throw ConfigError(std::move(mistakes));
+    }
+    return text;
+}
+
+std::string schema_text(const SchemaCommand& command) {
+    return json_text(command.what == "machine"    ? spec::machine_schema()
+                     : command.what == "workload" ? workload::workload_schema()
+                                                  : result_schema());
+}
+
+std::string version_text() {
+    return fmt::format("tessera {}\nresult schema {}\ncompiler {}\n", TESSERA_VERSION,
+                       kResultSchemaVersion, __VERSION__);
+}
+
+} // namespace tessera::sim

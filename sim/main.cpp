@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The program `tessera`. libsystemc exports a main of its own; this one starts SystemC only for
+// what simulates.
+#include "sim/batch.h"
+#include "sim/cli.h"
+#include "sim/exit_code.h"
+#include "sim/inquire.h"
+#include "sim/interrupt.h"
+
+#include <systemc>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace {
+
+using namespace tessera::sim;
+
+/// What sc_main runs, and what it threw.
+const std::function<void()>* body_of_sc_main = nullptr;
+std::exception_ptr failure_of_sc_main;
+
+void elaborate(const std::function<void()>& body) {
+    setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 1);
+    // A SystemC complaint is a bug of ours: it must not become a line on stderr and a wrong result.
+    for (const auto severity : {sc_core::SC_WARNING, sc_core::SC_ERROR, sc_core::SC_FATAL}) {
+        sc_core::sc_report_handler::set_actions(severity, sc_core::SC_THROW);
+    }
+    body_of_sc_main = &body;
+    std::string name = "tessera";
+    std::vector<char*> arguments{name.data(), nullptr};
+    sc_core::sc_elab_and_sim(1, arguments.data());
+    if (failure_of_sc_main != nullptr) {
+        std::rethrow_exception(failure_of_sc_main);
+    }
+}
+
+struct Execute {
+    int operator()(const RunCommand& command) const { return run_command(command, elaborate); }
+    int operator()(const ListCommand& command) const { return say(list_text(command)); }
+    int operator()(const DescribeCommand& command) const { return say(describe_text(command)); }
+    int operator()(const CheckCommand& command) const { return say(check_text(command)); }
+    int operator()(const SchemaCommand& command) const { return say(schema_text(command)); }
+    int operator()(const VersionCommand&) const { return say(version_text()); }
+    int operator()(const HelpCommand& command) const { return say(help_text(command.topic)); }
+
+    static int say(const std::string& text) {
+        std::fputs(text.c_str(), stdout);
+        return kOk;
+    }
+};
+
+} // namespace
+
+int sc_main(int /*argc*/, char* /*argv*/[]) {
+    try {
+        (*body_of_sc_main)();
+    } catch (...) {
+        failure_of_sc_main = std::current_exception();
+    }
+    return 0;
+}
+
+int main(int argc, char* argv[]) {
+    install_signal_handlers();
+    int code = kBug;
+    try {
+        code = std::visit(Execute{}, parse_command_line({argv + 1, argv + argc}));
+    } catch (...) {
+        code = report_error(std::current_exception());
+    }
+    if (std::fflush(stdout) != 0) {
+        std::fputs("tessera: standard output cannot be written\n", stderr);
+        return code == kOk ? kIo : code;
+    }
+    return code;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "sim/result.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <array>
+#include <sys/resource.h>
+
+namespace tessera::sim {
+namespace {
+
+using ipu::CyclesByKind;
+using ipu::StepRecord;
+using nlohmann::json;
+
+constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
+    {"compute", &CyclesByKind::compute},
+    {"exchange", &CyclesByKind::exchange},
+    {"sync", &CyclesByKind::sync},
+    {"stream", &CyclesByKind::stream},
+    {"idle", &CyclesByKind::idle},
+}};
+
+constexpr std::array<const char*, 6> kSegmentKinds{"code",     "stack",        "vertex_state",
+                                                   "metadata", "exchange_row", "tensor"};
+
+double ratio(double part, double whole) {
+    return whole == 0 ? 0.0 : part / whole;
+}
+
+template <class Get> json range_over(std::size_t items, const Get& get) {
+    Cycles least = items == 0 ? 0 : get(0);
+    Cycles most = least;
+    Cycles sum = 0;
+    for (std::size_t item = 0; item < items; ++item) {
+        least = std::min(least, get(item));
+        most = std::max(most, get(item));
+        sum += get(item);
+    }
+    return {{"min", least},
+            {"mean", ratio(static_cast<double>(sum), static_cast<double>(items))},
+            {"max", most}};
+}
+
+json phases_json(const CyclesByKind& phases) {
+    json out = json::object();
+    for (const auto& [word, member] : kKinds) {
+        if (member != &CyclesByKind::idle) {
+            out[word] = phases.*member;
+        }
+    }
+    return out;
+}
+
+json tiles_json(const std::vector<CyclesByKind>& tiles) {
+    json out = json::object();
+    for (const auto& [word, member] : kKinds) {
+        out[std::string(word) + "_cycles"] = range_over(
+            tiles.size(), [&, kind = member](std::size_t tile) { return tiles[tile].*kind; });
+    }
+    return out;
+}
+
+json step_json(const StepRecord& record, std::size_t tiles) {
+    return {{"name", record.name},
+            {"executions", record.executions},
+            {"cycles", record.cycles},
+            {"bound_cycles", record.bound_cycles},
+            {"active_tiles", record.active_tiles},
+            {"slowest_tile", record.slowest_tile},
+            {"tile_cycles", range_over(tiles, [&](std::size_t tile) {
+                 return record.tile_cycles.empty() ? 0 : record.tile_cycles[tile];
+             })}};
+}
+
+json compute_sets_json(const ipu::Account& account) {
+    json out = json::array();
+    for (const auto& record : account.compute_sets()) {
+        json step = step_json(record, account.tiles().size());
+        step["worker_issues"] = record.worker_issues;
+        step["worker_bundles"] = record.worker_bundles;
+        step["supervisor_instructions"] = record.supervisor_instructions;
+        out.push_back(std::move(step));
+    }
+    return out;
+}
+
+json exchanges_json(const ipu::Account& account) {
+    json out = json::array();
+    for (const auto& record : account.exchanges()) {
+        json step = step_json(record, account.tiles().size());
+        step["bytes"] = record.bytes;
+        step["sent_bytes"] = record.sent_bytes;
+        step["words"] = record.bytes / 4;
+        out.push_back(std::move(step));
+    }
+    return out;
+}
+
+double mean_tile_cycles(const StepRecord& record, std::size_t tiles) {
+    Cycles sum = 0;
+    for (const Cycles cycles : record.tile_cycles) {
+        sum += cycles;
+    }
+    return ratio(static_cast<double>(sum), static_cast<double>(tiles));
+}
+
+/// Where the cycles of the machine went; the parts sum to the run. A step's mean over the tiles is
+/// its work, what its slowest tile takes longer than that is the price of the uneven split.
+json explanation_json(const ipu::Account& account) {
+    const std::size_t tiles = account.tiles().size();
+    double compute = 0;
+    double exchange = 0;
+    double reduction = 0;
+    double uneven = 0;
+    const auto split = [&](const std::vector<StepRecord>& records, double& part) {
+        for (const auto& record : records) {
+            const double mean = mean_tile_cycles(record, tiles);
+            (record.name.rfind("reduce", 0) == 0 ? reduction : part) += mean;
+            uneven += static_cast<double>(record.cycles) - mean;
+        }
+    };
+    split(account.compute_sets(), compute);
+    split(account.exchanges(), exchange);
+    const auto whole = static_cast<double>(account.cycles());
+    const auto part = [&](double cycles) {
+        return json{{"cycles", cycles}, {"percent", 100.0 * ratio(cycles, whole)}};
+    };
+    return {{"compute", part(compute)},
+            {"exchange", part(exchange)},
+            {"sync", part(static_cast<double>(account.phases().sync))},
+            {"reduction", part(reduction)},
+            {"uneven_splits", part(uneven)}};
+}
+
+json memory_json(const spec::MachineSpec& machine, const program::Program& program) {
+    using ByKind = std::array<Bytes, kSegmentKinds.size()>;
+    std::vector<ByKind> of_image;
+    for (const auto& image : program.images) {
+        ByKind& by_kind = of_image.emplace_back();
+        for (const auto& segment : image.segments) {
+            by_kind.at(static_cast<std::size_t>(segment.kind)) += segment.bytes;
+        }
+    }
+    ByKind most{};
+    ByKind worst{};
+    Bytes worst_bytes = 0;
+    Bytes sum = 0;
+    TileId worst_tile = 0;
+    for (TileId tile = 0; tile < program.image_of_tile.size(); ++tile) {
+        if (program.image_of_tile[tile] == program::Program::kNoImage) {
+            continue;
+        }
+        const ByKind& by_kind = of_image.at(program.image_of_tile[tile]);
+        Bytes bytes = 0;
+        for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
+            bytes += by_kind[kind];
+            most[kind] = std::max(most[kind], by_kind[kind]);
+        }
+        sum += bytes;
+        if (bytes > worst_bytes) {
+            worst_bytes = bytes;
+            worst_tile = tile;
+            worst = by_kind;
+        }
+    }
+    json max_by_kind = json::object();
+    json worst_by_kind = json::object();
+    for (std::size_t kind = 0; kind < kSegmentKinds.size(); ++kind) {
+        max_by_kind[kSegmentKinds[kind]] = most[kind];
+        worst_by_kind[kSegmentKinds[kind]] = worst[kind];
+    }
+    return {
+        {"tile_bytes", machine.memory.bytes()},
+        {"mean_bytes", ratio(static_cast<double>(sum), static_cast<double>(machine.chip.tiles))},
+        {"max_bytes", worst_bytes},
+        {"max_bytes_by_kind", std::move(max_by_kind)},
+        {"worst_tile", worst_tile},
+        {"worst_tile_bytes_by_kind", std::move(worst_by_kind)}};
+}
+
+std::int64_t peak_rss_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+json host_json(const RunFacts& facts) {
+    std::int64_t bundles = 0;
+    for (const auto& record : facts.account.compute_sets()) {
+        bundles += record.worker_bundles;
+    }
+    return {{"plan_s", facts.host.plan_s},
+            {"simulate_s", facts.host.simulate_s},
+            {"check_s", facts.host.check_s},
+            {"wall_s", facts.host.wall_s},
+            {"bundles", bundles},
+            {"bundles_per_s", ratio(static_cast<double>(bundles), facts.host.simulate_s)},
+            {"threads", facts.host.threads},
+            {"peak_rss_bytes", peak_rss_bytes()}};
+}
+
+void add_speed(json& result, const RunFacts& facts) {
+    const double seconds =
+        static_cast<double>(facts.account.cycles()) / facts.machine.chip.clock_hz;
+    const std::int64_t macs = facts.job.partials() == workload::PartialsType::F16
+                                  ? facts.machine.amp.macs_f16_f16
+                                  : facts.machine.amp.macs_f16_f32;
+    const double peak_tflops =
+        2e-12 * static_cast<double>(macs * facts.machine.chip.tiles) * facts.machine.chip.clock_hz;
+    const double tflops = ratio(1e-12 * static_cast<double>(facts.job.flops()), seconds);
+    result["seconds"] = seconds;
+    result["flops"] = facts.job.flops();
+    if (const auto dense = facts.job.flops_dense_equivalent()) {
+        result["flops_dense_equivalent"] = *dense;
+    }
+    result["tflops"] = tflops;
+    result["peak_tflops"] = peak_tflops;
+    result["fraction_of_peak"] = ratio(tflops, peak_tflops);
+}
+
+} // namespace
+
+nlohmann::json make_result(const RunFacts& facts) {
+    const auto& account = facts.account;
+    json workload = facts.workload_resolved;
+    workload["name"] = facts.workload_name;
+    json result = {{"schema_version", kResultSchemaVersion},
+                   {"sentence", facts.job.sentence()},
+                   {"machine", facts.machine_resolved},
+                   {"workload", std::move(workload)},
+                   {"cycles", account.cycles()},
+                   {"phases", phases_json(account.phases())},
+                   {"tiles", tiles_json(account.tiles())},
+                   {"tiles_busy", std::count_if(account.tiles().begin(), account.tiles().end(),
+                                                [](const auto& tile) { return tile.compute > 0; })},
+                   {"compute_sets", compute_sets_json(account)},
+                   {"exchanges", exchanges_json(account)},
+                   {"explanation", explanation_json(account)},
+                   {"memory", memory_json(facts.machine, facts.program)},
+                   {"plan", facts.job.plan_json()},
+                   {"check", facts.check ? facts.check->json : json(nullptr)},
+                   {"host", host_json(facts)}};
+    add_speed(result, facts);
+    if (facts.trace) {
+        result["trace"] = {{"slices", facts.trace->slices},
+                           {"tiles", facts.trace->tiles},
+                           {"truncated", facts.trace->truncated}};
+    }
+    return result;
+}
+
+std::string json_text(const nlohmann::json& document) {
+    return document.dump(2) + "\n";
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// result.json and the summary for people, both from the same document.
+//
+// The start of a summary:
+//
+//     workload   tiny_matmul: matmul 64 x 48 x 32, f16 partials
+//     machine    tiny: 4 tiles at 1.85 GHz
+//     cycles     4,321 (2.34 us)
+//     speed      0.084 TFLOP/s, 8.9 % of the peak of 0.947 TFLOP/s
+//     phases     compute     2,345   54.3 %  ###########
+#pragma once
+
+#include "models/ipu/core/account.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+#include "sim/job.h"
+#include "traces/exporters/perfetto.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tessera::sim {
+
+inline constexpr int kResultSchemaVersion = 1;
+
+/// What the host spent; the only part of a result that two equal runs may differ in.
+struct HostFacts {
+    double plan_s = 0;     ///< operands and plan
+    double simulate_s = 0; ///< from elaboration to the result in the host's hands
+    double check_s = 0;
+    double wall_s = 0;
+    int threads = 1;
+};
+
+/// All that a result is made from.
+struct RunFacts {
+    const spec::MachineSpec& machine;
+    const nlohmann::json& machine_resolved;
+    std::string workload_name;
+    const nlohmann::json& workload_resolved;
+    const Job& job;
+    const program::Program& program;
+    const ipu::Account& account;
+    std::optional<CheckOutcome> check; ///< nothing where it was switched off
+    std::optional<traces::TraceSummary> trace;
+    HostFacts host;
+};
+
+[[nodiscard]] nlohmann::json make_result(const RunFacts& facts);
+
+/// JSON Schema (draft 7) of a result.
+[[nodiscard]] nlohmann::json result_schema();
+
+/// The text form of a JSON document as files hold it: indented, sorted keys, a last newline.
+[[nodiscard]] std::string json_text(const nlohmann::json& document);
+
+/// The summary of a result.
+[[nodiscard]] std::string summary_text(const nlohmann::json& result);
+
+/// A table of several results: cycles, time, fraction of peak, and the ratio of cycles to those of
+/// the first.
+[[nodiscard]] std::string ratio_text(const std::vector<nlohmann::json>& results);
+
+} // namespace tessera::sim

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "sim/run.h"
+
+#include "base/error.h"
+#include "kernels/workload/load.h"
+#include "models/ipu/simulate.h"
+#include "models/spec/load.h"
+#include "sim/interrupt.h"
+#include "sim/job.h"
+#include "sim/result.h"
+#include "traces/exporters/perfetto.h"
+#include "traces/selection.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace tessera::sim {
+namespace {
+
+class Stopwatch {
+public:
+    /// Seconds since construction or the last call.
+    double lap() {
+        const auto now = Clock::now();
+        const std::chrono::duration<double> seconds = now - last_;
+        last_ = now;
+        return seconds.count();
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point last_ = Clock::now();
+};
+
+struct Configuration {
+    spec::LoadedMachine machine;
+    workload::LoadedWorkload workload;
+};
+
+/// Reads both files, so that the mistakes of both are told at once.
+Configuration read_configuration(const RunCommand& command, const std::string& workload,
+                                 const config::ConfigPaths& paths) {
+    const auto sets = workload::split_overrides(command.sets);
+    Configuration read;
+    std::vector<Diagnostic> mistakes;
+    const auto collect = [&](const auto& load) {
+        try {
+            load();
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    };
+    collect([&] { read.machine = spec::load_machine(command.machine, paths, sets.machine); });
+    collect([&] { read.workload = workload::load_workload(workload, paths, sets.workload); });
+    if (!mistakes.empty()) {
+        throw ConfigError(std::move(mistakes));
+    }
+    if (!spec::runs(read.machine.spec)) {
+        throw NotModelled(
+            fmt::format("machine {}: not modelled: running programs of its instruction-set "
+                        "generation; see docs/deviations.md",
+                        read.machine.spec.name));
+    }
+    return read;
+}
+
+/// The trace of a run, if one is asked for.
+struct Trace {
+    Trace(const RunCommand& command, const spec::MachineSpec& machine)
+        : temporary(command.trace),
+          exporter(command.trace,
+                   traces::parse_selection(command.trace_tiles, command.trace_level,
+                                           static_cast<TileId>(machine.chip.tiles)),
+                   names, {.machine_name = machine.name}) {}
+
+    TemporaryOutput temporary;
+    traces::NameTable names;
+    traces::PerfettoExporter exporter;
+};
+
+} // namespace
+
+RunReport run_workload(const RunCommand& command, const std::string& workload,
+                       const config::ConfigPaths& paths, const ipu::Progress& progress) {
+    Stopwatch whole;
+    Stopwatch watch;
+    const Configuration configuration = read_configuration(command, workload, paths);
+    const spec::MachineSpec& machine = configuration.machine.spec;
+    std::unique_ptr<Trace> trace;
+    if (!command.trace.empty()) {
+        trace = std::make_unique<Trace>(command, machine);
+    }
+    const auto job = make_job(configuration.workload.workload);
+    const program::Program& program = job->plan(machine);
+    HostFacts host{.threads = command.threads};
+    host.plan_s = watch.lap();
+
+    ipu::RunOptions options{.threads = command.threads, .progress = progress};
+    if (trace != nullptr) {
+        options.sink = &trace->exporter;
+        options.names = &trace->names;
+    }
+    ipu::Simulation simulation(machine, program, std::move(options));
+    for (const auto& operand : job->operands()) {
+        simulation.write(operand.tensor, operand.bytes);
+    }
+    simulation.run();
+    const auto c = simulation.read("c");
+    host.simulate_s = watch.lap();
+
+    std::optional<CheckOutcome> check;
+    if (command.check) {
+        check = job->check(c, command.threads);
+    }
+    host.check_s = watch.lap();
+
+    RunReport report;
+    std::optional<traces::TraceSummary> traced;
+    if (trace != nullptr) {
+        traced = trace->exporter.finish();
+        if (traced->truncated) {
+            report.warnings.push_back(traced->message);
+        }
+    }
+    host.wall_s = whole.lap();
+    report.passed = !check || check->passed;
+    report.result = make_result({.machine = machine,
+                                 .machine_resolved = configuration.machine.resolved,
+                                 .workload_name = configuration.workload.workload.name,
+                                 .workload_resolved = configuration.workload.resolved,
+                                 .job = *job,
+                                 .program = program,
+                                 .account = simulation.account(),
+                                 .check = std::move(check),
+                                 .trace = std::move(traced),
+                                 .host = host});
+    return report;
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// One workload on one machine: read, plan, simulate, check, and say what came out.
+#pragma once
+
+#include "base/config/paths.h"
+#include "models/ipu/run_options.h"
+#include "sim/cli.h"
+
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera::sim {
+
+struct RunReport {
+    nlohmann::json result;
+    std::vector<std::string> warnings; ///< sentences for stderr
+    bool passed = true;                ///< false only if a check was made and failed
+};
+
+/// Runs `workload` as `command` says; writes the trace, and no other file. Inside sc_main, once a
+/// process.
+/// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; no file is left half
+/// written
+[[nodiscard]] RunReport run_workload(const RunCommand& command, const std::string& workload,
+                                     const config::ConfigPaths& paths,
+                                     const ipu::Progress& progress);
+
+} // namespace tessera::sim

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "models/timing/tile_position.h"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace tessera;
+using namespace tessera::timing;
+
+namespace {
+
+spec::MachineSpec machine_of(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+} // namespace
+
+TEST_CASE("the positions of a 1472-tile chip follow the C600 numbering", "[timing][position]") {
+    CHECK(grid_rows(1472) == 23);
+    CHECK(tile_position(1472, 0).physical_id == 0);
+    CHECK(tile_position(1472, 1).physical_id == 2);
+    CHECK(tile_position(1472, 736).physical_id == 32);
+    CHECK(tile_position(1472, 100).physical_id == 260);
+    CHECK(tile_position(1472, 1286).physical_id == 53);
+    // Block 1 walks its rows backwards: its first pair is in the last row.
+    CHECK(tile_position(1472, 46).physical_id == 22 * 64 + 1);
+    CHECK(tile_position(1472, 46).row == 22);
+    CHECK(tile_position(1472, 46).column == 0);
+    CHECK(tile_position(1472, 46).sub == 1);
+}
+
+TEST_CASE("a four-tile machine is one row of one column", "[timing][position]") {
+    CHECK(grid_rows(4) == 1);
+    CHECK(tile_position(4, 0).physical_id == 0);
+    CHECK(tile_position(4, 1).physical_id == 2);
+    CHECK(tile_position(4, 2).physical_id == 1);
+    CHECK(tile_position(4, 3).physical_id == 3);
+}
+
+TEST_CASE("physical ids are distinct and lead back to their tiles", "[timing][position]") {
+    for (const std::int64_t tiles : {2, 4, 6, 62, 64, 66, 128, 200, 1216, 1470, 1472, 1536}) {
+        const TileGrid grid{machine_of(tiles)};
+        std::set<std::uint32_t> ids;
+        for (TileId tile = 0; tile < tiles; ++tile) {
+            const auto at = grid.position(tile);
+            REQUIRE(at.row < grid.rows());
+            REQUIRE(at.column < 16);
+            REQUIRE(at.physical_id ==
+                    static_cast<std::uint32_t>(at.row * 64 + at.column * 4 + at.sub));
+            REQUIRE(ids.insert(at.physical_id).second);
+            REQUIRE(grid.tile_of(at.physical_id) == tile);
+        }
+        CHECK_FALSE(grid.tile_of(neutral_source(machine_of(tiles))).has_value());
+    }
+}
+
+TEST_CASE("partners differ in bit 1 of the physical id", "[timing][position]") {
+    const TileGrid grid{machine_of(1472)};
+    for (TileId tile = 0; tile < 1472; ++tile) {
+        const auto partner = grid.partner(tile);
+        REQUIRE(partner.has_value());
+        REQUIRE((grid.position(tile).physical_id ^ grid.position(*partner).physical_id) == 2);
+    }
+    CHECK_FALSE(partner_tile(5, 4).has_value());
+}
+
+TEST_CASE("a chip larger than its source ids is not modelled", "[timing][position]") {
+    CHECK_NOTHROW(TileGrid{machine_of(1536)});
+    CHECK_THROWS_AS(TileGrid{machine_of(1538)}, NotModelled);
+    auto gc2 = machine_of(1282);
+    gc2.chip.generation = spec::Generation::Ipu1;
+    CHECK(neutral_source(gc2) == 0x500);
+    CHECK_THROWS_AS(TileGrid{gc2}, NotModelled);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "models/spec/load.h"
+#include "tests/unit/config/scratch.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tessera;
+using tessera::test::Lines;
+
+namespace {
+
+Lines broken(const Lines& sets) {
+    return test::mistakes_of(
+        [&] { static_cast<void>(spec::load_machine("bow", test::source_paths(), sets)); });
+}
+
+} // namespace
+
+TEST_CASE("region sizes are whole numbers of elements", "[unit][spec]") {
+    CHECK(broken({"memory.region0_bytes=212994", "memory.region1_bytes=409600"}) ==
+          Lines{"--set: memory.region0_bytes: got 212994 B, expected a multiple of "
+                "memory.element_bytes = 16384 B",
+                "--set: memory.region1_bytes: got 409600 B, expected a multiple of 2 * "
+                "memory.element_bytes = 32768 B"});
+    CHECK(broken({"memory.region0_bytes=229376"}).empty());
+    CHECK(broken({"memory.base=311300"}) ==
+          Lines{"--set: memory.base: got 311300 B, expected a multiple of 16 B"});
+    CHECK(broken({"memory.element_bytes=1040"}).size() == 2);
+    CHECK(broken({"memory.element_bytes=1025"}).front() ==
+          "--set: memory.element_bytes: got 1025 B, expected a multiple of 16 B");
+}
+
+TEST_CASE("memory ends within the address space", "[unit][spec]") {
+    const spec::MemorySpec bow;
+    const auto fits = (1 << 21) - bow.base - bow.region0_bytes;
+    REQUIRE(fits % (2 * bow.element_bytes) == 0);
+    CHECK(broken({"memory.region1_bytes=" + std::to_string(fits)}).empty());
+    const auto over = fits + 2 * bow.element_bytes;
+    CHECK(broken({"memory.region1_bytes=" + std::to_string(over)}) ==
+          Lines{"--set: memory.region1_bytes: got memory up to " +
+                std::to_string((1 << 21) + 2 * bow.element_bytes) +
+                " B, expected at most 2097152 B (21 address bits)"});
+}
+
+TEST_CASE("matrix rates follow from the number of sets", "[unit][spec]") {
+    CHECK(broken({"amp.sets=1"}) ==
+          Lines{"--set: amp.macs_f16_f16: got 64 MACs a tile cycle, expected 32 (32 * amp.sets)",
+                "--set: amp.macs_f32_f32: got 16 MACs a tile cycle, expected 8 (8 * amp.sets)"});
+    CHECK(broken({"amp.sets=1", "amp.macs_f16_f16=32", "amp.macs_f32_f32=8"}).empty());
+    CHECK(broken({"amp.macs_f16_f32=64"}) ==
+          Lines{"--set: amp.macs_f16_f32: got 64 MACs a tile cycle, expected 32 (one set of 8 "
+                "units * 4)"});
+}
+
+TEST_CASE("double width needs complete pairs", "[unit][spec]") {
+    CHECK(broken({"chip.tiles=5"}) ==
+          Lines{"--set: chip.tiles: got 5 tiles, expected an even number while "
+                "exchange.pair_double is true"});
+    CHECK(broken({"chip.tiles=5", "exchange.pair_double=false"}).empty());
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "traces/event.h"
+
+#include <fmt/format.h>
+
+namespace tessera::traces {
+
+std::string path(Track track) {
+    if (track.level == Level::Machine) {
+        return "machine";
+    }
+    if (track.level == Level::Tile) {
+        return fmt::format("tile_{}", track.tile);
+    }
+    if (track.context == kSupervisorContext) {
+        return fmt::format("tile_{}.supervisor", track.tile);
+    }
+    return fmt::format("tile_{}.worker_{}", track.tile, track.context);
+}
+
+NameId NameTable::intern(std::string_view text) {
+    if (const auto found = ids_.find(text); found != ids_.end()) {
+        return found->second;
+    }
+    texts_.emplace_back(text);
+    const auto id = static_cast<NameId>(texts_.size());
+    ids_.emplace(texts_.back(), id);
+    return id;
+}
+
+std::string_view NameTable::text(NameId id) const {
+    TESSERA_ASSERT(id <= texts_.size());
+    return id == kUnnamed ? std::string_view{} : std::string_view{texts_[id - 1]};
+}
+
+} // namespace tessera::traces

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// What a run says about itself: the vocabulary of spans and counters, and the sink that takes them.
+#pragma once
+
+#include "base/error.h"
+#include "base/units.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tessera::traces {
+
+/// What a cycle was spent on: the five words of the result's statistics, in their order.
+enum class Kind : std::uint8_t { Compute, Exchange, Sync, Stream, Idle };
+inline constexpr std::array<std::string_view, 5> kKindWords = {"compute", "exchange", "sync",
+                                                               "stream", "idle"};
+[[nodiscard]] constexpr std::string_view word(Kind kind) {
+    return kKindWords[static_cast<std::size_t>(kind)];
+}
+
+/// How fine a trace looks: each level holds those before it.
+enum class Level : std::uint8_t { Machine, Tile, Worker };
+inline constexpr std::array<std::string_view, 3> kLevelWords = {"machine", "tile", "worker"};
+[[nodiscard]] constexpr std::string_view word(Level level) {
+    return kLevelWords[static_cast<std::size_t>(level)];
+}
+
+/// The context number of a tile's supervisor; workers are 0 .. tile.workers-1.
+inline constexpr std::uint8_t kSupervisorContext = 0xff;
+
+/// Where a span lies: the machine, one tile, or one context of a tile.
+struct Track {
+    Level level = Level::Machine;
+    std::uint8_t context = 0;
+    TileId tile = 0;
+    friend constexpr bool operator==(const Track&, const Track&) = default;
+};
+[[nodiscard]] constexpr Track machine_track() {
+    return {};
+}
+[[nodiscard]] constexpr Track tile_track(TileId tile) {
+    return {Level::Tile, 0, tile};
+}
+[[nodiscard]] constexpr Track worker_track(TileId tile, std::uint8_t worker) {
+    return {Level::Worker, worker, tile};
+}
+[[nodiscard]] constexpr Track supervisor_track(TileId tile) {
+    return {Level::Worker, kSupervisorContext, tile};
+}
+
+/// The path of a track as the statistics spell it: `machine`, `tile_12`, `tile_12.worker_3`.
+[[nodiscard]] std::string path(Track track);
+
+/// A name as a small integer; kUnnamed shows the word of the span's kind.
+using NameId = std::uint32_t;
+inline constexpr NameId kUnnamed = 0;
+
+/// Step, compute set and codelet names, interned once before the run. Ids are dense from 1.
+class NameTable {
+public:
+    /// The id of `text`, the same for equal texts. Allocates on the first sight of a text.
+    NameId intern(std::string_view text);
+    /// The text of `id`, empty for kUnnamed. An id that was never handed out is a broken invariant.
+    [[nodiscard]] std::string_view text(NameId id) const;
+
+private:
+    std::deque<std::string> texts_; // a deque keeps the keys of ids_ where they are
+    std::unordered_map<std::string_view, NameId> ids_;
+};
+
+/// What a span may carry beside its name.
+enum class ArgKey : std::uint8_t {
+    None,
+    Bytes,       ///< payload moved in the span
+    Step,        ///< number of the step in the control program's order of execution
+    SlowestTile, ///< the tile that ends the phase
+    Bundles,     ///< bundles issued by the context
+};
+inline constexpr std::array<std::string_view, 5> kArgWords = {"", "bytes", "step", "slowest_tile",
+                                                              "bundles"};
+struct Arg {
+    ArgKey key = ArgKey::None;
+    std::int64_t value = 0;
+};
+
+/// Cycles [begin, end) of one track.
+struct Span {
+    Track track;
+    Kind kind = Kind::Compute;
+    NameId name = kUnnamed;
+    Cycles begin = 0;
+    Cycles end = 0;
+    std::array<Arg, 2> args = {}; ///< unused entries have the key None
+};
+
+/// A machine-wide quantity over time.
+enum class Counter : std::uint8_t {
+    ActiveTiles,   ///< tiles that compute
+    ExchangeBytes, ///< payload of the exchange phase that is running, 0 between phases
+};
+inline constexpr std::array<std::string_view, 2> kCounterWords = {"active_tiles", "exchange_bytes"};
+inline constexpr std::array<std::string_view, 2> kCounterUnits = {"tiles", "bytes"};
+
+/// The value that `counter` has from `cycle` until its next sample.
+struct CounterSample {
+    Counter counter = Counter::ActiveTiles;
+    Cycles cycle = 0;
+    std::int64_t value = 0;
+};
+
+/// Takes the events of a run.
+///
+/// Contract:
+/// - Ask `wants()` first and build no event where it is false; it never turns from false to true.
+/// - Of one track the spans come in order of time and do not overlap (a track is flat); those of
+///   different tracks come in any order. Of one counter the samples come in order of time.
+/// - Per tile the spans of level Tile cover the whole run without a gap, from cycle 0; so do those
+/// of
+///   the machine. A span of no cycles is allowed and says nothing.
+/// - All calls come from one thread; host threads that run tiles ask `wants()` before they start
+///   and leave their spans in buffers.
+/// - A sink changes nothing in the run: cycles are equal with and without it.
+class TraceSink {
+public:
+    virtual ~TraceSink() = default;
+    TraceSink(const TraceSink&) = delete;
+    TraceSink& operator=(const TraceSink&) = delete;
+
+    [[nodiscard]] bool wants(Track track) const {
+        if (!enabled_ || track.level > level_) {
+            return false;
+        }
+        return track.level == Level::Machine || (track.tile < tiles_.size() && tiles_[track.tile]);
+    }
+    [[nodiscard]] bool wants_counters() const { return enabled_; }
+
+    virtual void span(const Span& span) = 0;
+    virtual void counter(const CounterSample& sample) = 0;
+
+protected:
+    /// Wants nothing.
+    TraceSink() = default;
+    /// Wants the levels up to `level`, of the tiles whose entry is set.
+    TraceSink(Level level, std::vector<bool> tiles)
+        : enabled_(true), level_(level), tiles_(std::move(tiles)) {}
+    /// From here on only the machine's own track is wanted.
+    void stop_finer_levels() { level_ = Level::Machine; }
+
+private:
+    bool enabled_ = false;
+    Level level_ = Level::Machine;
+    std::vector<bool> tiles_;
+};
+
+/// Wants nothing and drops what it gets.
+class NullSink final : public TraceSink {
+public:
+    void span(const Span&) override {}
+    void counter(const CounterSample&) override {}
+};
+
+} // namespace tessera::traces
