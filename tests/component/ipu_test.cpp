@@ -5,6 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <sys/resource.h>
+
 using namespace tessera;
 using test::HandProgram;
 
@@ -224,5 +227,9 @@ TEST_CASE("a whole chip costs host memory only for the tiles that work") {
     simulation.run();
     CHECK(simulation.account().tiles().size() == 1472);
     CHECK(simulation.account().compute_sets().at(0).active_tiles == 1);
+    // All tiles together have 897 MiB.
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    CHECK(usage.ru_maxrss < 200 * 1024);
     check_accounts(simulation.account());
 }

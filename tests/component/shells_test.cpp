@@ -76,7 +76,7 @@ TEST_CASE("the barrier releases a fixed time after the last arrival") {
     unit.arrive(1);
     sc_core::sc_start(sc_core::sc_time(125, sc_core::SC_NS));
     CHECK(listener.calls.empty());
-    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
+    sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_NS));
     REQUIRE(listener.calls.size() == 1);
     CHECK(listener.calls[0].second == 40 + 126);
     unit.arrive(4);
