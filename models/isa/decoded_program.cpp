@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -114,7 +115,6 @@ private:
         case OperandKind::MainBoth:
         case OperandKind::MainStep:
         case OperandKind::MainInc:
-        case OperandKind::MainAt:
             mapped.valid &= number < 12;
             return number;
         case OperandKind::MainPairStep:
@@ -122,6 +122,7 @@ private:
             return number;
         case OperandKind::MainSrc:
         case OperandKind::MainDelta:
+        case OperandKind::MainAt: // `$mzero@` throws the reloaded delta away: the instruction looks after that
             return number;
         default:
             return aux_index(mapped, kind, number);
@@ -140,6 +141,84 @@ private:
         (written ? mapped.aux.written : mapped.aux.read) |= mask;
         return number;
     }
+};
+
+/// Recognises the body that exec/matrix_loop.h can do by rows: `halves` are the eight operations of four bundles.
+class MatrixLoopMatcher {
+  public:
+    static bool match(const std::array<Operation, 8>& halves, MatrixLoop& loop) {
+        MatrixLoopMatcher matcher{halves, loop};
+        return matcher.bundles() && matcher.lags();
+    }
+
+  private:
+    MatrixLoopMatcher(const std::array<Operation, 8>& halves, MatrixLoop& loop) : halves_(halves), loop_(loop) {}
+
+    [[nodiscard]] const Operation& main(unsigned bundle) const { return halves_[2 * (bundle % 4)]; }
+    [[nodiscard]] const Operation& aux(unsigned bundle) const { return halves_[2 * (bundle % 4) + 1]; }
+
+    bool bundles() {
+        const Opcode step = aux(0).opcode;
+        if (step != Opcode::f16v4hihov4amp && step != Opcode::f16v4sisoamp) {
+            return false;
+        }
+        loop_.half_partials = step == Opcode::f16v4hihov4amp;
+        loop_.addresses = main(0).a;
+        loop_.stride = main(0).b;
+        constexpr std::int32_t kFourEngines = 0x30;
+        for (unsigned t = 0; t < 4; ++t) {
+            if (main(t).opcode != Opcode::ld2xst64pace || main(t).a != loop_.addresses ||
+                main(t).b != loop_.stride || aux(t).opcode != step ||
+                aux(t).imm != kFourEngines + static_cast<std::int32_t>(t) || main(t).d >= 8 ||
+                main(t).c >= 8 || aux(t).d >= 8 || aux(t).a >= 8 || aux(t).b >= 8) {
+                return false;
+            }
+            loop_.selectors[t] = static_cast<std::uint8_t>(main(t).imm);
+            loop_.loaded[t] = main(t).d;
+            loop_.stored[t] = main(t).c;
+            loop_.result[t] = aux(t).d;
+        }
+        return true;
+    }
+
+    static bool overlap(unsigned x, unsigned x_width, unsigned y, unsigned y_width) {
+        return x < y + y_width && y < x + x_width;
+    }
+
+    /// How many bundles before bundle `t` the pair `pair` was last written, and that it is the expected write.
+    template <typename Expected> [[nodiscard]] std::uint32_t lag(unsigned t, unsigned pair, Expected expected) const {
+        for (unsigned back = 1; back <= 4; ++back) {
+            const unsigned s = t + 4 - back;
+            const bool by_load = overlap(pair, 2, main(s).d, 4);
+            const bool by_step = overlap(pair, 2, aux(s).d, 2);
+            if (by_load || by_step) {
+                return expected(s) ? back : 0;
+            }
+        }
+        return 0;
+    }
+
+    bool lags() {
+        for (unsigned t = 0; t < 4; ++t) {
+            const std::uint32_t input = lag(t, aux(t).a, [&](unsigned s) { return main(s).d == aux(t).a; });
+            const std::uint32_t partial =
+                lag(t, aux(t).b, [&](unsigned s) { return main(s).d + 2U == aux(t).b; });
+            const std::uint32_t result = lag(t, main(t).c, [&](unsigned s) { return aux(s).d == main(t).c; });
+            if (t == 0) {
+                loop_.input_lag = input;
+                loop_.partial_lag = partial;
+                loop_.result_lag = result;
+            }
+            if (input == 0 || partial == 0 || result == 0 || input != loop_.input_lag ||
+                partial != loop_.partial_lag || result != loop_.result_lag) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const std::array<Operation, 8>& halves_;
+    MatrixLoop& loop_;
 };
 
 bool is_rpt(const Operation& operation) {
@@ -335,9 +414,27 @@ private:
         position_.count_upto += 1;
     }
 
+    /// The description of the four bundles before `at` if they are a matrix-unit body: its number, or 0.
+    std::int32_t matrix_loop_before(std::size_t at) {
+        std::array<Operation, 8> halves;
+        if (at < halves.size()) {
+            return 0;
+        }
+        for (std::size_t i = 0; i < halves.size(); ++i) {
+            halves[i] = isa::decode(words_[at - halves.size() + i]);
+        }
+        MatrixLoop loop;
+        if (!MatrixLoopMatcher::match(halves, loop)) {
+            return 0;
+        }
+        program_.matrix_loops.push_back(loop);
+        return static_cast<std::int32_t>(program_.matrix_loops.size());
+    }
+
     void body_end(std::size_t at) {
         MicroOperation op{};
         op.code = code_of(Internal::BodyEnd);
+        op.imm = matrix_loop_before(at);
         body_end_operation_[at] = static_cast<std::int32_t>(program_.operations.size());
         const Position kept = position_;
         position_.issues_before = position_.issues_upto;

@@ -6,6 +6,7 @@
 
 #include "models/isa/context.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -34,6 +35,21 @@ struct Position {
     std::int32_t count_upto = 0;
 };
 
+/// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }` in phases 0 to 3, with the registers through which
+/// its rows flow; see exec/matrix_loop.h.
+struct MatrixLoop {
+    bool half_partials = true;         ///< f16v4hihov4amp, else f16v4sisoamp
+    std::uint8_t addresses = 0;        ///< main pair with the three addresses
+    std::uint8_t stride = 0;           ///< main register with the strides
+    std::array<std::uint8_t, 4> selectors{}; ///< stride selectors of each bundle
+    std::array<std::uint8_t, 4> loaded{};    ///< aux quad that each bundle loads
+    std::array<std::uint8_t, 4> stored{};    ///< aux pair that each bundle stores
+    std::array<std::uint8_t, 4> result{};    ///< aux pair that each bundle's step writes
+    std::uint32_t input_lag = 0;   ///< bundles from loading an input to multiplying it
+    std::uint32_t partial_lag = 0; ///< bundles from loading a partial to feeding it
+    std::uint32_t result_lag = 0;  ///< bundles from a result to its store
+};
+
 struct DecodedProgram {
     Address base = 0;
     std::vector<MicroOperation> operations;
@@ -43,6 +59,7 @@ struct DecodedProgram {
         main_registers;                  ///< of each operation, for the supervisor's dependencies
     std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
     std::vector<std::uint8_t> is_bundle; ///< for each word
+    std::vector<MatrixLoop> matrix_loops; ///< BodyEnd operations refer to them: imm - 1, or imm 0
 
     [[nodiscard]] std::uint32_t bytes() const {
         return static_cast<std::uint32_t>(first_of.size() * 4);

@@ -7,6 +7,7 @@
 #include "models/isa/exec/control.h"
 #include "models/isa/exec/integer.h"
 #include "models/isa/exec/load_store.h"
+#include "models/isa/exec/matrix_loop.h"
 #include "models/isa/exec/vector.h"
 
 #include <string>
@@ -115,6 +116,18 @@ const MicroOperation* follow(Context& c, const MicroOperation* from, bool counts
     return &c.program->operations[static_cast<std::size_t>(index)];
 }
 
+/// Does all passes but the last of a matrix-unit body at once, if it may.
+void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t first, std::int32_t last) {
+    const MatrixLoop& loop = c.program->matrix_loops[static_cast<std::size_t>(body_end.imm) - 1];
+    const std::uint32_t passes = matrix_loop::run(c, loop, c.repeat_count - 1);
+    c.repeat_by_rows = false;
+    c.repeat_count -= passes;
+    const Position& begin = c.program->positions[static_cast<std::size_t>(first)];
+    const Position& end = c.program->positions[static_cast<std::size_t>(last)];
+    c.issues += static_cast<std::int64_t>(passes) * (end.issues_upto - begin.issues_before);
+    c.executed += static_cast<std::int64_t>(passes) * (end.count_upto - begin.count_before);
+}
+
 void run_worker(Context& c) {
     static const void* const kLabels[] = {
         &&label_none,
@@ -183,6 +196,7 @@ after_rpt:
         c.block_first = TESSERA_INDEX();
         TESSERA_DISPATCH();
     }
+    c.repeat_by_rows = c.rows_at_once;
     c.repeat_first = c.program->address_of[static_cast<std::size_t>(index) + 1];
     c.repeat_end = c.program->address_of[static_cast<std::size_t>(op->imm2)];
     ++op;
@@ -202,6 +216,10 @@ label_body_end:
             ++op;
             c.block_first = index + 1;
         } else {
+            if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 2 &&
+                c.repeat_end - c.repeat_first == 4 * 8) {
+                repeat_by_rows(c, *op, first, index);
+            }
             op = c.program->operations.data() + first;
         }
     }

@@ -30,6 +30,7 @@ inline const WeightStore& fresh(WeightStore& weights) {
             }
         }
         weights.lanes_stale = false;
+        weights.channels_made = 0;
     }
     return weights;
 }

@@ -442,6 +442,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     std::fill(slot_free.begin(), slot_free.end(), 0);
     supervisor.taken = false;
     supervisor.issues = 0;
+    supervisor.start_cycle = 0;
     supervisor.target = stub;
     supervisor.program = nullptr;
     supervisor.main[kLinkRegister] = 0;
@@ -449,7 +450,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     try {
         supervise();
     } catch (const isa::ExecutionFault& fault) {
-        fault_of(supervisor, fault, now);
+        fault_of(supervisor, fault, supervisor.start_cycle);
     }
     if (any_worker_active(outcome.cycles)) {
         fault_of(supervisor,
@@ -471,6 +472,12 @@ void TileCore::load(const program::Image& image, CodeCache& code) {
 
 ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
     return implementation_->run(stub, spans);
+}
+
+void TileCore::set_rows_at_once(bool allowed) {
+    for (isa::Context& worker : implementation_->workers) {
+        worker.rows_at_once = allowed;
+    }
 }
 
 std::span<std::byte> TileCore::memory(Address address, Bytes bytes) {

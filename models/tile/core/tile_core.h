@@ -103,6 +103,9 @@ public:
     /// TileFault
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
 
+    /// False: interpret every bundle of matrix-unit loops, as an oracle for doing them by rows. Results are the same.
+    void set_rows_at_once(bool allowed);
+
     /// Bytes [address, address + bytes) of tile memory. @throws ProgramError outside memory.
     [[nodiscard]] std::span<std::byte> memory(Address address, Bytes bytes);
     [[nodiscard]] std::span<const std::byte> memory(Address address, Bytes bytes) const;

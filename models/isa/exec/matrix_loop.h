@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+// A repeat body that streams rows through the matrix unit, executed a row at a time instead of a bundle at a time.
+//
+// In the steady state of such a body ("load the next input and partial, store an earlier result, multiply") a row's sums
+// depend only on its own inputs and its own partials: sums(row) = partials(row) + dot_0 + dot_1 + dot_2 + dot_3, added in
+// that order, which is what bundle after bundle computes. So the passes between the first and the last are done here with
+// the same operations in the same order on the same values: results are equal bit for bit (tests/unit/tile). Where a
+// precondition fails (strides, alignment, overlap, an element or fetch conflict that could arise) nothing is done and
+// the bundles are interpreted, with their faults.
+#pragma once
+
+#include "models/isa/context.h"
+#include "models/isa/decoded_program.h"
+#include "models/isa/exec/amp.h"
+#include "models/isa/exec/load_store.h"
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+namespace matrix_loop {
+
+/// FP16 partials: both sets, 16 results a row in channel order (two a set in turn); a word holds four of them.
+struct HalfPartials {
+    static constexpr unsigned kChannels = 16;
+
+    static unsigned unit_of(unsigned channel) {
+        return 8U * ((channel >> 1U) & 1U) + 2U * (channel >> 2U) + (channel & 1U);
+    }
+    static void load(const std::byte* words, float* values) {
+        for (unsigned word = 0; word < 4; ++word) {
+            std::uint64_t halves = 0;
+            std::memcpy(&halves, words + 8U * word, 8);
+            operands_f16x4(halves, values + 4U * word);
+        }
+    }
+    static void pack(const float* values, std::uint64_t* words, std::uint32_t fp_control) {
+        for (unsigned word = 0; word < 4; ++word) {
+            words[word] = results_f16x4(values + 4U * word, fp_control);
+        }
+    }
+};
+
+/// FP32 partials: one set, eight results a row in unit order; a word holds two of them.
+struct SinglePartials {
+    static constexpr unsigned kChannels = 8;
+
+    static unsigned unit_of(unsigned channel) { return channel; }
+    static void load(const std::byte* words, float* values) {
+        std::uint32_t bits[8];
+        std::memcpy(bits, words, sizeof bits);
+        for (unsigned i = 0; i < 8; ++i) {
+            values[i] = vector::flushed(bits[i]);
+        }
+    }
+    static void pack(const float* values, std::uint64_t* words, std::uint32_t) {
+        for (unsigned word = 0; word < 4; ++word) {
+            words[word] = result_f32(values[2U * word]) |
+                          (static_cast<std::uint64_t>(result_f32(values[2U * word + 1U])) << 32U);
+        }
+    }
+};
+
+/// The three address streams of the passes to be done, each advancing 8 bytes a bundle.
+struct Streams {
+    AddressTriple at;
+    std::uint32_t bundles;
+};
+
+inline bool inside(const MemoryView& memory, Address first, std::uint32_t length_bytes) {
+    const std::uint32_t offset = first - memory.base;
+    return first % 8 == 0 && offset <= memory.span_bytes && length_bytes <= memory.span_bytes - offset;
+}
+
+inline bool in_region1(const MemoryView& memory, Address first) {
+    return first - memory.base >= memory.region0_bytes;
+}
+
+inline bool in_region0(const MemoryView& memory, Address first, std::uint32_t length_bytes) {
+    return first - memory.base + length_bytes <= memory.region0_bytes;
+}
+
+/// True if two streams that advance together can never meet in a memory element.
+inline bool apart(const MemoryView& memory, Address x, Address y, std::uint32_t length_bytes) {
+    const bool x_low = in_region0(memory, x, length_bytes);
+    const bool y_low = in_region0(memory, y, length_bytes);
+    const bool x_high = in_region1(memory, x);
+    const bool y_high = in_region1(memory, y);
+    if ((x_low && y_high) || (y_low && x_high)) {
+        return true;
+    }
+    if (!x_high || !y_high) {
+        return false;
+    }
+    if (((x ^ y) & 8U) != 0) {
+        return true;
+    }
+    const std::uint32_t shift = memory.element_shift + 1U;
+    const auto pair = [&](Address address) { return (address - memory.base - memory.region0_bytes) >> shift; };
+    return pair(x + length_bytes - 8U) < pair(y) || pair(y + length_bytes - 8U) < pair(x);
+}
+
+inline bool disjoint(Address x, std::uint32_t x_bytes, Address y, std::uint32_t y_bytes) {
+    return x + x_bytes <= y || y + y_bytes <= x;
+}
+
+inline bool fetch_apart(const Context& c, Address first, std::uint32_t length_bytes) {
+    const MemoryView& memory = *c.memory;
+    if (in_region1(memory, first) || !memory.fetch_conflict_faults) {
+        return true;
+    }
+    const auto element = [&](Address address) { return (address - memory.base) >> memory.element_shift; };
+    return element(first + length_bytes - 8U) < element(c.repeat_first) ||
+           element(c.repeat_end - 4U) < element(first);
+}
+
+inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& streams) {
+    const MemoryView& memory = *c.memory;
+    for (const std::uint8_t selectors : loop.selectors) {
+        for (unsigned stream = 0; stream < 3; ++stream) {
+            if (pace_step(c.main[loop.stride], (selectors >> (2U * stream)) & 3U) != 8U) {
+                return false;
+            }
+        }
+    }
+    const std::uint32_t length = streams.bundles * 8U;
+    const AddressTriple& at = streams.at;
+    const std::uint32_t x_back = loop.input_lag * 8U;
+    const std::uint32_t p_back = loop.partial_lag * 8U;
+    if (!inside(memory, at.a0 - x_back, length + x_back) || !inside(memory, at.a1 - p_back, length + p_back) ||
+        !inside(memory, at.a2, length) || !in_region1(memory, at.a1 - p_back) || !in_region1(memory, at.a2)) {
+        return false;
+    }
+    const bool results_trail = at.a2 + 8U * (loop.result_lag + loop.partial_lag) <= at.a1;
+    return apart(memory, at.a0, at.a1, length) && apart(memory, at.a0, at.a2, length) &&
+           apart(memory, at.a1, at.a2, length) && fetch_apart(c, at.a0, length) &&
+           disjoint(at.a2, length, at.a0 - x_back, length + x_back) &&
+           (results_trail || disjoint(at.a2, length, at.a1 - p_back, length + p_back));
+}
+
+/// Weights by channel: [phase][lane][channel].
+template <typename Partials> inline const float* channel_weights(WeightStore& weights) {
+    amp::fresh(weights);
+    const unsigned which = Partials::kChannels == 16 ? 0 : 1;
+    if (weights.channels_made != which + 1U) {
+        for (unsigned phase = 0; phase < 4; ++phase) {
+            for (unsigned lane = 0; lane < 4; ++lane) {
+                for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
+                    weights.channels[phase][lane][channel] =
+                        weights.lanes[phase][lane][Partials::unit_of(channel)];
+                }
+            }
+        }
+        weights.channels_made = static_cast<std::uint8_t>(which + 1U);
+    }
+    return &weights.channels[0][0][0];
+}
+
+/// Adds the four dot products of `kRows` rows (16 inputs each, 16 apart) to their sums.
+template <typename Partials, unsigned kRows>
+inline void multiply_rows(const float* weights, const float* inputs, float* sums) {
+    constexpr unsigned kVectors = Partials::kChannels / 8;
+    F32x8 acc[kRows][kVectors];
+    for (unsigned r = 0; r < kRows; ++r) {
+        for (unsigned v = 0; v < kVectors; ++v) {
+            acc[r][v] = F32x8::load(sums + r * Partials::kChannels + 8U * v);
+        }
+    }
+    for (unsigned phase = 0; phase < 4; ++phase) {
+        F32x8 dot[kRows][kVectors];
+        for (unsigned lane = 0; lane < 4; ++lane) {
+            F32x8 w[kVectors];
+            for (unsigned v = 0; v < kVectors; ++v) {
+                w[v] = F32x8::load(weights + (phase * 4U + lane) * 16U + 8U * v);
+            }
+            for (unsigned r = 0; r < kRows; ++r) {
+                const F32x8 x = F32x8::broadcast(inputs[r * 16U + phase * 4U + lane]);
+                for (unsigned v = 0; v < kVectors; ++v) {
+                    dot[r][v] = lane == 0 ? x * w[v] : fma(x, w[v], dot[r][v]);
+                }
+            }
+        }
+        for (unsigned r = 0; r < kRows; ++r) {
+            for (unsigned v = 0; v < kVectors; ++v) {
+                acc[r][v] = acc[r][v] + dot[r][v];
+            }
+        }
+    }
+    for (unsigned r = 0; r < kRows; ++r) {
+        for (unsigned v = 0; v < kVectors; ++v) {
+            acc[r][v].store(sums + r * Partials::kChannels + 8U * v);
+        }
+    }
+}
+
+inline void load_inputs(const std::byte* words, float* values) {
+    HalfPartials::load(words, values);
+}
+
+/// The accumulators in channel order, and back.
+template <typename Partials> inline void gather(const float* bank, float* channels) {
+    for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
+        channels[channel] = bank[Partials::unit_of(channel)];
+    }
+}
+
+template <typename Partials> inline void scatter(const float* channels, float* bank) {
+    for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
+        bank[Partials::unit_of(channel)] = channels[channel];
+    }
+}
+
+/// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the next row starts from.
+template <typename Partials> class Rows {
+  public:
+    Rows(Context& c, const MatrixLoop& loop, const Streams& streams)
+        : c_(c), loop_(loop), streams_(streams), weights_(channel_weights<Partials>(*c.weights)) {
+        gather<Partials>(c.accumulators.even, finished_);
+        gather<Partials>(c.accumulators.odd, waiting_);
+    }
+
+    void run() {
+        store_registers();
+        const std::uint32_t rows = streams_.bundles / 4;
+        std::uint32_t row = 0;
+        for (; row + 2 <= rows; row += 2) {
+            advance<2>(row);
+        }
+        if (row < rows) {
+            advance<1>(row);
+        }
+        leave(rows);
+    }
+
+  private:
+    [[nodiscard]] std::byte* at(Address address) const { return c_.memory->bytes + (address - c_.memory->base); }
+
+    /// The first stores of the passes take results that are still in registers.
+    void store_registers() {
+        for (unsigned bundle = 0; bundle < loop_.result_lag; ++bundle) {
+            const std::uint64_t word = load_pair(c_.aux + loop_.stored[bundle]);
+            std::memcpy(at(streams_.at.a2 + 8U * bundle), &word, 8);
+        }
+    }
+
+    template <unsigned kRows> void advance(std::uint32_t row) {
+        constexpr unsigned kChannels = Partials::kChannels;
+        alignas(32) float inputs[kRows * 16];
+        alignas(32) float sums[kRows * kChannels];
+        alignas(32) float fed[kRows * kChannels];
+        const Address x = streams_.at.a0 + 32U * row - 8U * loop_.input_lag;
+        const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
+        for (unsigned r = 0; r < kRows; ++r) {
+            load_inputs(at(x + 32U * r), inputs + 16U * r);
+            Partials::load(at(p + 32U * r), fed + kChannels * r);
+        }
+        std::memcpy(sums, waiting_, sizeof waiting_);
+        std::memcpy(sums + kChannels, fed, (kRows - 1) * sizeof waiting_);
+        std::memcpy(waiting_, fed + (kRows - 1) * kChannels, sizeof waiting_);
+        multiply_rows<Partials, kRows>(weights_, inputs, sums);
+        emit(row, finished_);
+        for (unsigned r = 0; r + 1 < kRows; ++r) {
+            emit(row + r + 1, sums + kChannels * r);
+        }
+        std::memcpy(finished_, sums + (kRows - 1) * kChannels, sizeof finished_);
+    }
+
+    /// The results that leave during `row`; the last few stay in registers.
+    void emit(std::uint32_t row, const float* values) {
+        Partials::pack(values, results_, c_.fp_control);
+        const std::uint32_t first = 4U * row + loop_.result_lag;
+        if (first + 4U <= streams_.bundles) [[likely]] {
+            std::memcpy(at(streams_.at.a2 + 8U * first), results_, sizeof results_);
+            return;
+        }
+        for (unsigned word = 0; word < 4 && first + word < streams_.bundles; ++word) {
+            std::memcpy(at(streams_.at.a2 + 8U * (first + word)), &results_[word], 8);
+        }
+    }
+
+    /// Registers, addresses and accumulators as the last bundle leaves them.
+    void leave(std::uint32_t rows) {
+        for (unsigned bundle = 0; bundle < 4; ++bundle) {
+            const std::uint32_t index = 4U * (rows - 1U) + bundle;
+            std::memcpy(c_.aux + loop_.loaded[bundle], at(streams_.at.a0 + 8U * index), 8);
+            std::memcpy(c_.aux + loop_.loaded[bundle] + 2U, at(streams_.at.a1 + 8U * index), 8);
+            store_pair(c_.aux + loop_.result[bundle], results_[bundle]);
+        }
+        AddressTriple next = streams_.at;
+        next.a0 += 8U * streams_.bundles;
+        next.a1 += 8U * streams_.bundles;
+        next.a2 += 8U * streams_.bundles;
+        next.pack(c_.main + loop_.addresses);
+        scatter<Partials>(finished_, c_.accumulators.even);
+        scatter<Partials>(waiting_, c_.accumulators.odd);
+    }
+
+    Context& c_;
+    const MatrixLoop& loop_;
+    Streams streams_;
+    const float* weights_;
+    alignas(32) float finished_[Partials::kChannels];
+    alignas(32) float waiting_[Partials::kChannels];
+    std::uint64_t results_[4] = {};
+};
+
+/// Does `passes` passes of the body, or none. Returns how many.
+inline std::uint32_t run(Context& c, const MatrixLoop& loop, std::uint32_t passes) {
+    const Streams streams{AddressTriple::unpack(c.main + loop.addresses), passes * 4U};
+    if (passes == 0 || !allowed(c, loop, streams)) {
+        return 0;
+    }
+    if (loop.half_partials) {
+        Rows<HalfPartials>(c, loop, streams).run();
+    } else {
+        Rows<SinglePartials>(c, loop, streams).run();
+    }
+    return passes;
+}
+
+} // namespace matrix_loop
+
+} // namespace tessera::isa::TESSERA_ENGINE

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/opcode_table_doc.h"
+
+#include "models/isa/instruction.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace tessera::isa {
+namespace {
+
+constexpr std::string_view kIntroduction =
+    R"(# Instructions
+
+Printed by the build target `tessera_instruction_table` from `models/isa/opcodes.def`; a test compares the two.
+The language round it stands in [assembler.md](assembler.md).
+
+Operands, in the order in which they are written:
+
+| written | is |
+| --- | --- |
+| `$m`, `$a` | a register of the main or the aux file; `$m0:1`, `$a0:1` a pair, `$a0:3` a quad |
+| `$m+=`, `$m0:1+=`, `$m++`, `$m@` | a register that the instruction also moves on; the suffix is part of the syntax |
+| `[, $m]` | a delta that may be left out: `$mzero` |
+| `$a0:1\|B` | also one register with `:B`: its word in every element |
+| `$a\|BL`, `$a0:1\|BL` | also one register with `:BL`, `:BU` or `:B`: its lower half, upper half or word in every element |
+| `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
+| `addrN` | the address of code; the word holds address / 4 in N bits |
+| `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
+| `flag` | a `TAMP_` constant |
+
+Issues are issue slots of a worker. The word stands without its operand fields; bit 31 of the first word of a bundle is set.
+Where rows share a mnemonic the first that the operands fit is taken.
+
+| mnemonic | operands | lane | issues | flags | word | source |
+| --- | --- | --- | ---: | --- | --- | --- |
+)";
+
+std::string operand_text(const OperandSpec& spec) {
+    switch (spec.kind) {
+    case OperandKind::MainDst:
+    case OperandKind::MainSrc:
+    case OperandKind::MainBoth:
+    case OperandKind::MainDelta:
+        return "$m";
+    case OperandKind::MainStep:
+        return "$m+=";
+    case OperandKind::MainInc:
+        return "$m++";
+    case OperandKind::MainAt:
+        return "$m@";
+    case OperandKind::MainPairDst:
+        return "$m0:1";
+    case OperandKind::MainPairStep:
+        return "$m0:1+=";
+    case OperandKind::AuxDst:
+    case OperandKind::AuxSrc:
+    case OperandKind::AuxSrcB:
+        return "$a";
+    case OperandKind::AuxPairDst:
+    case OperandKind::AuxPairSrc:
+    case OperandKind::AuxPairSrcB:
+        return "$a0:1";
+    case OperandKind::AuxQuadDst:
+    case OperandKind::AuxQuadSrc:
+        return "$a0:3";
+    case OperandKind::UImm:
+        return fmt::format("u{}", spec.bits);
+    case OperandKind::SImm:
+        return fmt::format("s{}", spec.bits);
+    case OperandKind::NegImm:
+        return fmt::format("-s{}", spec.bits);
+    case OperandKind::TopImm:
+        return fmt::format("u{}<<20", spec.bits);
+    case OperandKind::CodeAddr:
+        return fmt::format("addr{}", spec.bits);
+    case OperandKind::Csr:
+        return "csr";
+    case OperandKind::UCsr:
+        return "ucsr";
+    case OperandKind::AmpFlag:
+        return "flag";
+    }
+    return {};
+}
+
+std::string operands_text(const OpcodeSpec& row) {
+    std::string text;
+    for (const OperandSpec& spec : spec_of(row.form).list()) {
+        const bool is_broadcast =
+            (row.flags & kBroadcast) != 0 &&
+            (spec.kind == OperandKind::AuxSrcB || spec.kind == OperandKind::AuxPairSrcB);
+        const char* suffix = (row.flags & kWordOnly) != 0 ? "\\|B" : "\\|BL";
+        const std::string operand = operand_text(spec) + (is_broadcast ? suffix : "");
+        if (spec.kind == OperandKind::MainDelta) {
+            text += "[, " + operand + "]";
+        } else {
+            text += (text.empty() ? "" : ", ") + operand;
+        }
+    }
+    return text.empty() ? text : "`" + text + "`";
+}
+
+std::string flags_text(std::uint16_t flags) {
+    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 8> kNames = {{
+        {kSolo, "solo"},
+        {kControl, "control"},
+        {kSystem, "system"},
+        {kWorker, "worker"},
+        {kSupervisor, "supervisor"},
+        {kLoad, "load"},
+        {kStore, "store"},
+        {kBroadcast, "broadcast"},
+    }};
+    std::string text;
+    for (const auto& [flag, name] : kNames) {
+        if ((flags & flag) != 0) {
+            text += (text.empty() ? "" : " ") + std::string(name);
+        }
+    }
+    return text;
+}
+
+} // namespace
+
+std::string opcode_table_markdown() {
+    std::string text(kIntroduction);
+    for (std::size_t i = 1; i < static_cast<std::size_t>(Opcode::kCount); ++i) {
+        const OpcodeSpec& row = spec_of(static_cast<Opcode>(i));
+        text += fmt::format("| {} | {} | {} | {} | {} | {:#010x} | {} |\n", row.mnemonic,
+                            operands_text(row), row.lane == Lane::Main ? "main" : "aux", row.cycles,
+                            flags_text(row.flags), row.code, row.source);
+    }
+    return text;
+}
+
+} // namespace tessera::isa

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// When instructions issue: worker slots, supervisor dependencies, branches, launches and exits, as formulas over the
+// machine's parameters.
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "tests/support/assembled_tile.h"
+
+using namespace tessera;
+
+namespace {
+
+std::string supervisor(const std::string& body) {
+    return ".supervisor\n.globl start\nstart:\n" + body + "\nbr $lr\n";
+}
+
+Cycles cycles_of(const std::string& body, const spec::MachineSpec& machine = {}) {
+    return test::AssembledTile(supervisor(body), machine).run().cycles;
+}
+
+/// A supervisor that launches all workers on `worker` and waits.
+std::string launching(const std::string& worker) {
+    return supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL") +
+           ".worker\n.align 8\nworker:\n" + worker + "\nexitz $mzero\n";
+}
+
+} // namespace
+
+TEST_CASE("independent supervisor instructions issue one a cycle and the return takes a branch", "[timing][tile]") {
+    const spec::MachineSpec machine;
+    for (const int count : {0, 1, 7}) {
+        std::string body;
+        for (int i = 0; i < count; ++i) {
+            body += "setzi $m0, 1\n";
+        }
+        CHECK(cycles_of(body) == count + machine.tile.pipeline_cycles);
+    }
+}
+
+TEST_CASE("a supervisor instruction waits for its operands", "[timing][tile]") {
+    spec::MachineSpec machine;
+    for (const Cycles pipeline : {6, 8}) {
+        machine.tile.pipeline_cycles = pipeline;
+        // setzi at 0, add at `pipeline`, br one later
+        CHECK(cycles_of("setzi $m0, 1\nadd $m1, $m0, 1", machine) == pipeline + 1 + pipeline);
+        // an independent instruction between them hides one cycle only
+        CHECK(cycles_of("setzi $m0, 1\nsetzi $m2, 1\nadd $m1, $m0, 1", machine) == pipeline + 1 + pipeline);
+    }
+}
+
+TEST_CASE("a supervisor loop of n passes takes a branch each but the last", "[timing][tile]") {
+    const spec::MachineSpec machine;
+    const Cycles pipeline = machine.tile.pipeline_cycles;
+    for (const int n : {1, 2, 10}) {
+        // setzi, then n passes of brnzdec: the first waits for setzi, n-1 taken, one not
+        const std::string body = fmt::format("setzi $m0, {}\n1: brnzdec $m0, 1b", n - 1);
+        CHECK(cycles_of(body) == pipeline + (n - 1) * pipeline + 1 + pipeline);
+    }
+}
+
+TEST_CASE("weight loads stream one a cycle after their address is set", "[timing][tile]") {
+    const spec::MachineSpec machine;
+    const Cycles pipeline = machine.tile.pipeline_cycles;
+    std::string body = "setzi $m0, 0x80000\nput $CCCSLOAD, $m0\n";
+    for (int i = 0; i < 64; i += 2) {
+        body += fmt::format("ld128putcs {}\n", i);
+    }
+    // setzi 0, put at `pipeline`, first load another `pipeline` later, 32 of them, return
+    CHECK(cycles_of(body) == 2 * pipeline + 32 + pipeline);
+}
+
+TEST_CASE("a launch runs every worker in its slot and the sync waits for the last", "[timing][tile]") {
+    for (const std::int64_t workers : {1, 2, 6, 8}) {
+        spec::MachineSpec machine;
+        machine.tile.workers = workers;
+        const Cycles pipeline = machine.tile.pipeline_cycles;
+        for (const int instructions : {0, 1, 5}) {
+            std::string body;
+            for (int i = 0; i < instructions; ++i) {
+                body += "setzi $m0, 1\n";
+            }
+            std::vector<tile::ContextSpan> spans;
+            test::AssembledTile tile(launching(body), machine);
+            const auto outcome = tile.run("start", &spans);
+            const Cycles launch = pipeline; // runall waits for setzi
+            REQUIRE(spans.size() == static_cast<std::size_t>(workers));
+            Cycles first = spans.front().end - 1;
+            Cycles last = 0;
+            for (const auto& span : spans) {
+                CHECK(span.begin >= launch + pipeline);
+                CHECK(span.begin < launch + pipeline + workers);
+                CHECK(span.begin % workers == span.context);
+                CHECK(span.end == span.begin + workers * instructions + 1); // the exit issues last
+                first = std::min(first, span.end - 1);
+                last = std::max(last, span.end - 1);
+            }
+            // the sync issues in the first slot that is free again, and ends with the last worker
+            CHECK(outcome.cycles == std::max(first + pipeline + 1, last + pipeline) + pipeline);
+            CHECK(outcome.worker_issues == workers * (instructions + 1));
+        }
+    }
+}
+
+TEST_CASE("a bundle issues once and a repeat adds no cycles", "[timing][tile]") {
+    const spec::MachineSpec machine;
+    const auto issues = [](const std::string& worker) {
+        return test::AssembledTile(launching(worker)).run().worker_issues /
+               spec::MachineSpec{}.tile.workers;
+    };
+    CHECK(issues("{ setzi $m0, 1 ; setzi $a0, 1 }") == 1 + 1);
+    for (const int passes : {0, 1, 2, 100}) {
+        const auto body = fmt::format("{{ rpt {}, 1 ; fnop }}\n{{ nop ; fnop }}\n{{ nop ; fnop }}", passes);
+        CHECK(issues(body) == 1 + 2 * passes + 1);
+    }
+}
+
+TEST_CASE("a branch to a bundle at four modulo eight costs the configured issues", "[timing][tile]") {
+    for (const Cycles extra : {0, 1}) {
+        spec::MachineSpec machine;
+        machine.tile.unaligned_bundle_issues = extra;
+        const auto issues = [&](const std::string& body) {
+            return test::AssembledTile(launching(body), machine).run().worker_issues / machine.tile.workers;
+        };
+        // bri at 0, bundle at 4: unaligned; with a nop between, the bundle stands at 8
+        CHECK(issues("bri 1f\n1: { nop ; fnop }") == 3 + extra);
+        CHECK(issues("bri 1f\nnop\n1: { nop ; fnop }") == 3);
+        CHECK(issues("bri 1f\n1: nop") == 3); // solo targets are free
+    }
+}
+
+TEST_CASE("six active workers suspend the supervisor until one exits", "[timing][tile]") {
+    const spec::MachineSpec machine;
+    const Cycles pipeline = machine.tile.pipeline_cycles;
+    // worker 0 exits at once, the others later: the supervisor's next instruction takes worker 0's slot
+    const std::string text = supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nget $m1, $COUNT_L\n"
+                                        "setzi $m2, 0x80000\nst32 $m1, $m2, $mzero, 0\n"
+                                        "sync TEXCH_SYNCZONE_LOCAL") +
+                             ".worker\n.align 8\nworker: get $m0, $WSR\nbrz $m0, 1f\nnop\nnop\nnop\nnop\n1: exitz $mzero\n";
+    std::vector<tile::ContextSpan> spans;
+    test::AssembledTile tile(text);
+    tile.run("start", &spans);
+    const Cycles exit_0 = spans.front().end - 1;
+    CHECK(tile.read<std::uint32_t>(0x80000, 1).front() == exit_0 + pipeline);
+}
