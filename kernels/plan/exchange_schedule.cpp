@@ -243,7 +243,7 @@ Cycles ExchangeSchedule::after_receiver_checks(const Message& message, const Rec
                    message.items,
                    message.source,
                    receiver.address,
-                   message.wide ? message.direction : 0,
+                   message.wide ? receiver.direction : 0,
                    receiver.late};
     run.mux_first = next_free_mux(tile, run);
     if (run.mux_first == first) {
@@ -291,7 +291,7 @@ void ExchangeSchedule::place(const Message& message, Cycles start) {
         const auto first = start + 1 + receiver.mux_offset;
         runs.insert(runs.begin() + static_cast<std::ptrdiff_t>(first_after(runs, first)),
                     {first, message.items, message.source, receiver.address,
-                     message.wide ? message.direction : 0, receiver.late});
+                     message.wide ? receiver.direction : 0, receiver.late});
     }
 }
 

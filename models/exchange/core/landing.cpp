@@ -25,21 +25,21 @@ std::vector<PointerChange> formats_of(const RowWalk& walk) {
 void check_format(const Phase& phase, TileId tile, const std::vector<PointerChange>& formats,
                   const Arrival& arrival) {
     std::uint32_t format = 0;
-    for (const auto& change : formats) {
-        if (change.event > arrival.last_event() - kFormatLead)
-            break;
-        if (change.event > arrival.first_event - kFormatLead && change.value != arrival.format)
+    for (const auto& change : formats)
+        if (change.event <= arrival.first_event - kFormatLead)
+            format = change.value;
+    if (format != arrival.format)
+        phase.fail(tile, arrival.first_event,
+                   fmt::format("format is {} where items of format {} arrive from tile {}", format,
+                               arrival.format, arrival.source));
+    for (const auto& change : formats)
+        if (change.event > arrival.first_event - kFormatLead &&
+            change.event <= arrival.last_event() - kFormatLead && change.value != arrival.format)
             phase.fail(tile, change.event,
                        fmt::format("the format becomes {} while items of format {} arrive from "
                                    "tile {} at events {} to {}",
                                    change.value, arrival.format, arrival.source,
                                    arrival.first_event, arrival.last_event()));
-        format = change.value;
-    }
-    if (format != arrival.format)
-        phase.fail(tile, arrival.first_event,
-                   fmt::format("format is {} where items of format {} arrive from tile {}", format,
-                               arrival.format, arrival.source));
 }
 
 void check_row_end(const Phase& phase, const RowWalk& walk, const std::vector<Arrival>& arrivals) {
