@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -161,30 +162,43 @@ Groups find_groups(std::span<const Job> jobs, bool with_sender) {
     return groups;
 }
 
-/// Least round for each group in which no earlier group shares a pair with it.
-std::vector<std::uint32_t> rounds_of(const Groups& groups, std::int64_t tiles) {
-    constexpr std::size_t kBits = 64;
-    std::vector<std::vector<std::uint64_t>> taken(static_cast<std::size_t>(tiles / 2 + 1));
-    std::vector<std::uint32_t> rounds;
-    std::vector<std::uint64_t> closed;
-    for (const auto& pairs : groups.pairs) {
-        closed.clear();
-        for (const auto pair : pairs) {
-            closed.resize(std::max(closed.size(), taken[pair].size()));
-            for (std::size_t word = 0; word < taken[pair].size(); ++word)
-                closed[word] |= taken[pair][word];
+/// Hands out rounds: each resource serves one claim a round.
+class Rounds {
+public:
+    explicit Rounds(std::size_t resources) : taken_(resources) {}
+
+    /// Least round in which all `resources` are still free; takes them in it.
+    std::uint32_t claim(std::span<const TileId> resources) {
+        closed_.clear();
+        for (const auto resource : resources) {
+            const auto& taken = taken_[resource];
+            closed_.resize(std::max(closed_.size(), taken.size()));
+            for (std::size_t word = 0; word < taken.size(); ++word)
+                closed_[word] |= taken[word];
         }
-        std::size_t round = 0;
-        while (round / kBits < closed.size() &&
-               (closed[round / kBits] >> (round % kBits) & 1U) != 0)
-            ++round;
-        for (const auto pair : pairs) {
-            taken[pair].resize(std::max(taken[pair].size(), round / kBits + 1));
-            taken[pair][round / kBits] |= std::uint64_t{1} << (round % kBits);
+        std::size_t word = 0;
+        while (word < closed_.size() && closed_[word] == ~std::uint64_t{0})
+            ++word;
+        const auto bit = word < closed_.size() ? std::countr_one(closed_[word]) : 0;
+        for (const auto resource : resources) {
+            auto& taken = taken_[resource];
+            taken.resize(std::max(taken.size(), word + 1));
+            taken[word] |= std::uint64_t{1} << bit;
         }
-        rounds.push_back(static_cast<std::uint32_t>(round));
+        return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(bit);
     }
-    return rounds;
+
+private:
+    std::vector<std::vector<std::uint64_t>> taken_;
+    std::vector<std::uint64_t> closed_;
+};
+
+template <typename Key> std::vector<std::uint32_t> sorted_by(std::size_t jobs, Key key) {
+    std::vector<std::uint32_t> order(jobs);
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    return order;
 }
 
 } // namespace
@@ -242,17 +256,16 @@ Message make_message(const timing::ExchangeTiming& timing, const Job& job, bool 
     for (const auto& destination : transfer.destinations) {
         const auto own = timing.mux_offset(from, destination.tile);
         const auto other = wide ? timing.mux_offset(from, destination.tile ^ 1U) : own;
-        receivers.push_back(
-            {destination.tile, std::min(own, other), destination.address, other < own});
+        receivers.push_back({destination.tile, std::min(own, other), destination.address,
+                             timing.direction(from, destination.tile), other < own});
     }
     Message message;
     message.source = from;
     message.address = transfer.source_address;
     message.wide = wide;
     message.items = job.bytes / message.item_bytes();
-    message.direction = timing.direction(from, transfer.destinations.front().tile);
     const bool several = transfer.destinations.size() > (wide ? 2U : 1U);
-    message.ctl = (several ? 3U : message.direction) | (wide ? isa::kWideItems : 0U);
+    message.ctl = (several ? 3U : receivers.front().direction) | (wide ? isa::kWideItems : 0U);
     message.receivers = receivers;
     return message;
 }
@@ -261,16 +274,30 @@ std::vector<std::uint32_t> grouped_order(std::span<const Job> jobs, std::int64_t
     auto groups = find_groups(jobs, false);
     if (auto closed = find_groups(jobs, true); closed.pairs.size() < groups.pairs.size())
         groups = std::move(closed);
-    const auto rounds = rounds_of(groups, tiles);
-    std::vector<std::uint32_t> order(jobs.size());
-    std::iota(order.begin(), order.end(), 0U);
-    const auto key = [&](std::uint32_t job) {
+    Rounds pairs{static_cast<std::size_t>(tiles / 2 + 1)};
+    std::vector<std::uint32_t> rounds;
+    for (const auto& group : groups.pairs)
+        rounds.push_back(pairs.claim(group));
+    return sorted_by(jobs.size(), [&](std::uint32_t job) {
         const auto group = groups.group_of_job[job];
         return std::tuple{rounds[group], group, jobs[job].transfer->source_tile, !jobs[job].wide};
-    };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-    return order;
+    });
+}
+
+std::vector<std::uint32_t> round_order(std::span<const Job> jobs, std::int64_t tiles) {
+    // Resource t is tile t's input, resource tiles + t its outgoing lane.
+    Rounds lanes{static_cast<std::size_t>(2 * tiles)};
+    std::vector<std::uint32_t> rounds;
+    std::vector<TileId> used;
+    for (const auto& job : jobs) {
+        used.assign(1, static_cast<TileId>(tiles) + job.transfer->source_tile);
+        for (const auto& destination : job.transfer->destinations)
+            used.push_back(destination.tile);
+        rounds.push_back(lanes.claim(used));
+    }
+    return sorted_by(jobs.size(), [&](std::uint32_t job) {
+        return std::tuple{rounds[job], jobs[job].transfer->source_tile};
+    });
 }
 
 } // namespace tessera::plan

@@ -44,4 +44,8 @@ void check_transfers(const spec::MachineSpec& machine, const std::string& name,
 [[nodiscard]] std::vector<std::uint32_t> grouped_order(std::span<const Job> jobs,
                                                        std::int64_t tiles);
 
+/// An order in rounds: each tile sends at most one job and receives at most one in a round. Nearly
+/// without holes when all jobs are about as long, as in an all-to-all.
+[[nodiscard]] std::vector<std::uint32_t> round_order(std::span<const Job> jobs, std::int64_t tiles);
+
 } // namespace tessera::plan

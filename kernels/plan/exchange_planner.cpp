@@ -17,11 +17,13 @@ namespace tessera::plan {
 
 namespace {
 
-/// A schedule nearer to the bound than this is taken without trying another order.
+/// A schedule nearer to the bound than this factor and one typical latency is taken at once.
 constexpr double kGoodEnough = 1.03;
+constexpr Cycles kTypicalLatency = 100;
 
-/// Earliest-start evaluations that the dynamic order may spend, counted in receivers.
-constexpr std::int64_t kDynamicBudget = 4'000'000;
+/// Earliest-start evaluations that the dynamic order may spend, counted in receivers: a quarter of
+/// a second or less.
+constexpr std::int64_t kDynamicBudget = 500'000;
 
 /// One complete attempt.
 struct Attempt {
@@ -41,16 +43,20 @@ public:
     [[nodiscard]] const Attempt& best() const { return *best_; }
 
     /// Places the jobs one after another in the order given.
-    void try_order(std::span<const std::uint32_t> order) {
-        begin();
-        for (const auto job : order)
-            place(jobs_[job]);
+    void try_order(std::span<const std::uint32_t> order, bool allow_wide = true) {
+        begin(allow_wide);
+        for (const auto job : order) {
+            const auto start = find(jobs_[job], 0);
+            commit(jobs_[job], start);
+        }
         finish();
     }
 
     /// Places at each step the job that can start earliest, in lazy evaluation.
     void try_earliest_first() {
-        begin();
+        if (4 * receivers_of_all() > kDynamicBudget)
+            return;
+        begin(true);
         using Entry = std::pair<Cycles, std::uint32_t>;
         std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
         for (std::uint32_t job = 0; job < jobs_.size(); ++job)
@@ -61,6 +67,8 @@ public:
             ready.pop();
             const auto& job = jobs_[index];
             const auto start = find(job, estimate);
+            // A wide message that lost its partner's lane starts anew at a later estimate, which is
+            // legal and only costs time.
             spent += static_cast<std::int64_t>(job.transfer->destinations.size());
             if (spent > kDynamicBudget)
                 return;
@@ -73,13 +81,21 @@ public:
     }
 
 private:
-    void begin() {
+    [[nodiscard]] std::int64_t receivers_of_all() const {
+        std::int64_t receivers = 0;
+        for (const auto& job : jobs_)
+            receivers += static_cast<std::int64_t>(job.transfer->destinations.size());
+        return receivers;
+    }
+
+    void begin(bool allow_wide) {
+        allow_wide_ = allow_wide;
         attempt_ = std::make_unique<Attempt>(Attempt{ExchangeSchedule{machine_, timing_}});
     }
 
     /// The message in the width that it can have, left in `message_`.
     Cycles find(const Job& job, Cycles from) {
-        message_ = make_message(timing_, job, job.wide, receivers_);
+        message_ = make_message(timing_, job, job.wide && allow_wide_, receivers_);
         auto start = attempt_->schedule.earliest_start(message_, from);
         if (!start) {
             message_ = make_message(timing_, job, false, receivers_);
@@ -95,11 +111,6 @@ private:
         attempt_->lowered_messages += job.transfer->paired && !message_.wide ? 1 : 0;
     }
 
-    void place(const Job& job) {
-        const auto start = find(job, 0);
-        commit(job, start);
-    }
-
     void finish() {
         attempt_->longest_row_events = attempt_->schedule.longest_row_events();
         if (!best_ || attempt_->longest_row_events < best_->longest_row_events)
@@ -111,9 +122,34 @@ private:
     std::span<const Job> jobs_;
     std::vector<Receiver> receivers_;
     Message message_;
+    bool allow_wide_ = true;
     std::unique_ptr<Attempt> attempt_;
     std::unique_ptr<Attempt> best_;
 };
+
+/// Tries orders until one is good enough; the best is left in `attempts`.
+void find_schedule(Attempts& attempts, std::span<const Job> jobs, std::int64_t tiles,
+                   const ExchangeBound& bound) {
+    const auto good = [&] {
+        return static_cast<double>(attempts.best().longest_row_events - kTypicalLatency) <=
+               kGoodEnough * static_cast<double>(bound.cycles());
+    };
+    const auto grouped = grouped_order(jobs, tiles);
+    attempts.try_order(grouped);
+    if (good())
+        return;
+    std::vector<std::uint32_t> given(jobs.size());
+    std::iota(given.begin(), given.end(), 0U);
+    attempts.try_order(given);
+    // Wide senders and their partners cannot receive meanwhile; where most tiles do both, 32 bits
+    // win.
+    if (std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.wide; }))
+        attempts.try_order(grouped, false);
+    if (!good())
+        attempts.try_order(round_order(jobs, tiles));
+    if (!good())
+        attempts.try_earliest_first();
+}
 
 bool contiguous(const ReceiveRun& before, const ReceiveRun& after) {
     return static_cast<Bytes>(before.address) + before.bytes() == after.address;
@@ -233,18 +269,7 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
     plan.stats.bound = exchange_bound(machine, transfers);
 
     Attempts attempts{machine, jobs};
-    const auto good = [&] {
-        return static_cast<double>(attempts.best().longest_row_events) <=
-               kGoodEnough * static_cast<double>(plan.stats.bound.cycles());
-    };
-    attempts.try_order(grouped_order(jobs, machine.chip.tiles));
-    if (!good()) {
-        std::vector<std::uint32_t> given(jobs.size());
-        std::iota(given.begin(), given.end(), 0U);
-        attempts.try_order(given);
-    }
-    if (!good())
-        attempts.try_earliest_first();
+    find_schedule(attempts, jobs, machine.chip.tiles, plan.stats.bound);
 
     for (TileId tile = 0; tile < static_cast<TileId>(machine.chip.tiles); ++tile)
         if (attempts.best().schedule.tile(tile).active())

@@ -55,9 +55,10 @@ struct PlannedExchange {
                                            std::span<const program::Transfer> transfers);
 
 /// Rows for all active tiles, addresses left 0. The caller places each row in region 0 on an 8-byte
-/// boundary, outside the elements of region-0 data that moves meanwhile. Several orders of the
-/// transfers are tried and the one with the shortest longest row is kept; transfers of equal
-/// urgency go in the order given. `paired` transfers that cannot be wide are sent as 4-byte items.
+/// boundary, outside the elements of region-0 data that moves meanwhile. Transfers may be
+/// reordered: several orders, the one given among them, are tried and the one with the shortest
+/// longest row is kept. `paired` transfers that cannot be wide, or would make the exchange longer,
+/// are sent as 4-byte items.
 /// Throws ProgramError, naming the transfer, for: bytes that are no positive multiple of 4, a
 /// misaligned address, an address outside memory, a tile outside the chip, a tile that is its own
 /// receiver, no or repeated receivers, two receives of one word, a word sent from where the same

@@ -20,6 +20,7 @@ struct Receiver {
     TileId tile = 0;
     Cycles mux_offset = 0;
     Address address = 0;
+    unsigned direction = 0; ///< of the bus; the format value of a wide message
     bool late = false;
 };
 
@@ -29,7 +30,6 @@ struct Message {
     Address address = 0;
     std::int64_t items = 0;
     unsigned ctl = 0;
-    unsigned direction = 0; ///< of a wide message: the format value of its receivers
     bool wide = false;
     std::span<const Receiver> receivers;
 

@@ -65,6 +65,7 @@ inline constexpr unsigned kAuxZero = 8;
 inline constexpr unsigned kAuxDiscard = 16;
 inline constexpr unsigned kAuxStage = 24;
 inline constexpr unsigned kMainDiscard = 16;
+inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
 struct DecodedProgram;
 

@@ -28,6 +28,8 @@ constexpr std::array kNames = {
     CsrName{"WORKER3_BASE", 0x24, kS},
     CsrName{"WORKER4_BASE", 0x25, kS},
     CsrName{"WORKER5_BASE", 0x26, kS},
+    CsrName{"WORKER6_BASE", 0x27, kS}, // only where a tile has more than six workers
+    CsrName{"WORKER7_BASE", 0x28, kS},
     CsrName{"FP_INFMT", 0x31, kS},
     CsrName{"FP_ISCL", 0x33, kS},
     CsrName{"CCCSLOAD", 0x50, kS},

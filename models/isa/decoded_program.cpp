@@ -115,7 +115,6 @@ private:
         case OperandKind::MainBoth:
         case OperandKind::MainStep:
         case OperandKind::MainInc:
-        case OperandKind::MainAt:
             mapped.valid &= number < 12;
             return number;
         case OperandKind::MainPairStep:
@@ -123,6 +122,7 @@ private:
             return number;
         case OperandKind::MainSrc:
         case OperandKind::MainDelta:
+        case OperandKind::MainAt: // `$mzero@` throws the reloaded delta away: the instruction looks after that
             return number;
         default:
             return aux_index(mapped, kind, number);

@@ -44,14 +44,18 @@ constexpr std::uint32_t operand_mask(const OpcodeSpec& spec) {
 }
 
 constexpr bool codes_are_apart() {
+    // Masks once: compilers limit the steps of a constant expression.
+    std::array<std::uint32_t, kOpcodes.size()> masks{};
     for (std::size_t i = 1; i < kOpcodes.size(); ++i) {
-        const std::uint32_t mask_i = operand_mask(kOpcodes[i]);
-        if ((kOpcodes[i].code & mask_i) != 0) {
+        masks[i] = operand_mask(kOpcodes[i]);
+        if ((kOpcodes[i].code & masks[i]) != 0) {
             return false;
         }
+    }
+    for (std::size_t i = 1; i < kOpcodes.size(); ++i) {
         for (std::size_t j = i + 1; j < kOpcodes.size(); ++j) {
-            const std::uint32_t fixed = ~(mask_i | operand_mask(kOpcodes[j]));
-            if ((kOpcodes[i].code & fixed) == (kOpcodes[j].code & fixed)) {
+            const std::uint32_t differing = kOpcodes[i].code ^ kOpcodes[j].code;
+            if ((differing & ~(masks[i] | masks[j])) == 0) {
                 return false;
             }
         }

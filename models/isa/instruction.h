@@ -79,6 +79,7 @@ enum : std::uint16_t {
     kLoad = 1 << 5,
     kStore = 1 << 6,
     kBroadcast = 1 << 7, ///< bits 1:0 of the word say how the first source is broadcast
+    kWordOnly = 1 << 8,  ///< of kBroadcast: only :B, as the elements are whole words
 };
 
 enum class Opcode : std::uint8_t {

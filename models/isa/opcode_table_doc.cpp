@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kIntroduction =
     R"(# Instructions
 
-Made from `models/isa/opcodes.def` and `models/isa/forms.def` by `opcode_table_markdown()`; a test compares the two.
+Printed by the build target `tessera_instruction_table` from `models/isa/opcodes.def`; a test compares the two.
 The language round it stands in [assembler.md](assembler.md).
 
 Operands, in the order in which they are written:
@@ -25,7 +25,8 @@ Operands, in the order in which they are written:
 | `$m`, `$a` | a register of the main or the aux file; `$m0:1`, `$a0:1` a pair, `$a0:3` a quad |
 | `$m+=`, `$m0:1+=`, `$m++`, `$m@` | a register that the instruction also moves on; the suffix is part of the syntax |
 | `[, $m]` | a delta that may be left out: `$mzero` |
-| `$a\|B`, `$a0:1\|B` | also one register with `:BL`, `:BU` or `:B`: lower half, upper half or word in every element |
+| `$a0:1\|B` | also one register with `:B`: its word in every element |
+| `$a\|BL`, `$a0:1\|BL` | also one register with `:BL`, `:BU` or `:B`: its lower half, upper half or word in every element |
 | `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
 | `addrN` | the address of code; the word holds address / 4 in N bits |
 | `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
@@ -92,7 +93,8 @@ std::string operands_text(const OpcodeSpec& row) {
         const bool is_broadcast =
             (row.flags & kBroadcast) != 0 &&
             (spec.kind == OperandKind::AuxSrcB || spec.kind == OperandKind::AuxPairSrcB);
-        const std::string operand = operand_text(spec) + (is_broadcast ? "\\|B" : "");
+        const char* suffix = (row.flags & kWordOnly) != 0 ? "\\|B" : "\\|BL";
+        const std::string operand = operand_text(spec) + (is_broadcast ? suffix : "");
         if (spec.kind == OperandKind::MainDelta) {
             text += "[, " + operand + "]";
         } else {

@@ -24,11 +24,12 @@ public:
     void run() {
         place_sections();
         evaluator_.start_late();
-        fill_padding(0, static_cast<std::uint32_t>(bytes_.size()));
+        fill_with_nops();
         for (const Section& section : unit_.sections) {
             for (const Item& item : section.items) {
                 emit_item(section, item);
             }
+            finish_word(section.base - codelet_.address + section.bytes);
         }
         for (const Section& section : unit_.sections) {
             for (std::size_t i = 0; i < section.items.size(); ++i) {
@@ -52,14 +53,19 @@ private:
         bytes_.resize(align_up(next - codelet_.address, 4));
     }
 
-    /// Zero bytes up to a word, then nops.
-    void fill_padding(std::uint32_t begin, std::uint32_t end) {
-        static const std::uint32_t nop = [] {
-            const auto real = expand_pseudo("nop", {}, false);
-            return encode(std::get<Operation>(match(real[0].mnemonic, real[0].operands)));
-        }();
-        for (std::uint32_t at = align_up(begin, 4); at + 4 <= end; at += 4) {
+    void fill_with_nops() {
+        const auto real = expand_pseudo("nop", {}, false);
+        const std::uint32_t nop =
+            encode(std::get<Operation>(match(real[0].mnemonic, real[0].operands)));
+        for (std::uint32_t at = 0; at < bytes_.size(); at += 4) {
             put(at, nop, 4);
+        }
+    }
+
+    /// Padding is nops already; what is left of a word before it is zero.
+    void finish_word(std::uint32_t begin) {
+        for (std::uint32_t at = begin; at < align_up(begin, 4); ++at) {
+            bytes_[at] = 0;
         }
     }
 
@@ -73,7 +79,8 @@ private:
         const std::uint32_t at = section.base - codelet_.address + item.offset;
         switch (item.kind) {
         case Item::Kind::Padding:
-            break; // the nops are there already, over the whole image
+            finish_word(at);
+            break;
         case Item::Kind::Data:
             emit_data(item, at);
             break;

@@ -54,12 +54,18 @@ RegisterShape shape_of(OperandKind kind) {
     }
 }
 
-bool register_fits(const RegisterShape& shape, bool row_broadcasts, const Operand& operand) {
+bool broadcast_fits(const RegisterShape& shape, std::uint16_t flags, Broadcast broadcast) {
+    const bool is_half = broadcast == Broadcast::Lower || broadcast == Broadcast::Upper;
+    return shape.may_broadcast && (flags & kBroadcast) != 0 &&
+           !(is_half && (flags & kWordOnly) != 0);
+}
+
+bool register_fits(const RegisterShape& shape, std::uint16_t flags, const Operand& operand) {
     const bool is_broadcast = operand.broadcast != Broadcast::None;
     const std::uint8_t width = is_broadcast ? 1 : shape.width;
     return operand.shape == OperandShape::Register && operand.file == shape.file &&
            operand.width == width && operand.first % width == 0 && operand.suffix == shape.suffix &&
-           (!is_broadcast || (shape.may_broadcast && row_broadcasts));
+           (!is_broadcast || broadcast_fits(shape, flags, operand.broadcast));
 }
 
 bool is_between(std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -88,7 +94,7 @@ bool constant_fits(const OperandSpec& spec, std::int64_t value) {
 bool fits(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) {
     const RegisterShape shape = shape_of(spec.kind);
     if (shape.width != 0) {
-        return register_fits(shape, (flags & kBroadcast) != 0, operand);
+        return register_fits(shape, flags, operand);
     }
     if (operand.shape == OperandShape::Csr) {
         return (spec.kind == OperandKind::Csr && operand.csr->number < kUCsrBase) ||
@@ -142,8 +148,9 @@ std::string expectation(const OperandSpec& spec, std::uint16_t flags) {
         break;
     }
     if (shape.may_broadcast && (flags & kBroadcast) != 0) {
+        const std::string suffixes = (flags & kWordOnly) != 0 ? ":B" : ":BL, :BU or :B";
         text +=
-            shape.width == 1 ? " (:BL, :BU or :B may follow)" : " or register with :BL, :BU or :B";
+            shape.width == 1 ? " (" + suffixes + " may follow)" : " or register with " + suffixes;
     }
     return text;
 }
@@ -321,7 +328,8 @@ std::vector<Operand> operands_of(const Operation& operation) {
         const std::int32_t value = operand_value(operation, spec.slot);
         Operand operand;
         if (shape.width == 0) {
-            operand.value = value;
+            operand.value =
+                spec.kind == OperandKind::TopImm ? std::int64_t{value} & 0xffffffffLL : value;
             const std::int64_t number = spec.kind == OperandKind::UCsr ? kUCsrBase + value : value;
             if (spec.kind == OperandKind::Csr || spec.kind == OperandKind::UCsr) {
                 operand.csr = find_csr(csr_name(static_cast<std::uint16_t>(number)));

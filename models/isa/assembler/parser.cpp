@@ -120,12 +120,12 @@ private:
             skip_statement();
             return;
         }
+        Definition definition;
+        definition.expression = *expression;
+        definition.at = name.at;
+        definition.known = state_.evaluator.early(*expression);
         if (Symbol* symbol = define(name, Symbol::Kind::Assigned)) {
             symbol->definition = static_cast<std::uint32_t>(state_.unit.definitions.size());
-            Definition definition;
-            definition.expression = *expression;
-            definition.at = name.at;
-            definition.known = state_.evaluator.early(*expression);
             state_.unit.definitions.push_back(definition);
         }
     }

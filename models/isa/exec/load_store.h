@@ -251,7 +251,7 @@ template <typename Value> inline void load_delta(Context& c, const MicroOperatio
     const Address list = c.main[op.a];
     check_elements(c, op, data, list);
     Value::load(c.aux + op.d, c, op, data);
-    c.main[op.c] = read<std::uint16_t>(c, op, list);
+    c.main[op.c < kMainReadOnly ? op.c : kMainDiscard] = read<std::uint16_t>(c, op, list);
     c.main[op.a] = list + 2U;
 }
 

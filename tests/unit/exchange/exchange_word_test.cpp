@@ -1,2 +1,126 @@
 // SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "models/isa/exchange_word.h"
+
 #include <catch2/catch.hpp>
+
+#include <random>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::isa;
+
+namespace {
+
+std::vector<std::uint32_t> words_for(const ExchangeInstruction& in) {
+    std::vector<std::uint32_t> words;
+    append_words(in, words);
+    return words;
+}
+
+using Words = std::vector<std::uint32_t>;
+
+} // namespace
+
+TEST_CASE("exchange instructions have the machine's majors and known fields", "[isa][exchange]") {
+    CHECK(words_for({.op = ExchangeOp::Delay, .events = 5}) == Words{0x40a00004});
+    CHECK(words_for({.op = ExchangeOp::Send, .events = 40, .address = 0x14000, .ctl = 2}) ==
+          Words{0x78000000U | 39U << 21 | 0x14000U << 3 | 2U});
+    CHECK(words_for({.op = ExchangeOp::Branch, .events = 0}) == Words{0x43000000U | 10U << 20});
+    CHECK(words_for({.op = ExchangeOp::SendOff}) == Words{0x70000000});
+    CHECK(words_for({.op = ExchangeOp::SendPic, .mux = MuxControl{}}) == Words{0x70100000});
+    CHECK(words_for({.op = ExchangeOp::DelayPic, .pointer = PointerControl{}}) ==
+          Words{0x60000000});
+    CHECK(words_for({.op = ExchangeOp::DelayXpic, .mux = MuxControl{}}) == Words{0x64000000});
+    CHECK(
+        words_for({.op = ExchangeOp::SendPicp, .mux = MuxControl{}, .pointer = PointerControl{}}) ==
+        Words{0xf0000000, 0});
+}
+
+TEST_CASE("sendpic sel 0 and 1 carry the mux and sel 2 and 3 the pointer", "[isa][exchange]") {
+    const auto sel = [](const ExchangeInstruction& in) { return words_for(in)[0] >> 18 & 3; };
+    const auto op = ExchangeOp::SendPic;
+    CHECK(sel({.op = op, .mux = MuxControl{false, 1}}) == 0);
+    CHECK(sel({.op = op, .mux = MuxControl{true, 1}}) == 1);
+    CHECK(sel({.op = op, .pointer = PointerControl{false, 1}}) == 2);
+    CHECK(sel({.op = op, .pointer = PointerControl{true, 1}}) == 3);
+}
+
+TEST_CASE("exchange words decode to what was encoded", "[isa][exchange]") {
+    std::mt19937 random{7};
+    const auto below = [&](std::uint32_t limit) {
+        return static_cast<std::uint32_t>(random() % limit);
+    };
+    for (int i = 0; i < 20000; ++i) {
+        ExchangeInstruction in;
+        in.op = static_cast<ExchangeOp>(below(8));
+        in.events = in.op == ExchangeOp::Branch
+                        ? 0
+                        : 1 + below(static_cast<std::uint32_t>(max_events(in.op)));
+        const MuxControl mux{below(2) == 1, below(1 << 13)};
+        const PointerControl pointer{below(2) == 1, below(1 << 18)};
+        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
+            in.address = below(1 << 18);
+        if (in.op == ExchangeOp::SendOff)
+            in.delta = below(1 << 11);
+        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp ||
+            in.op == ExchangeOp::SendOff)
+            in.ctl = below(8);
+        const bool either = below(2) == 1;
+        if (in.op == ExchangeOp::DelayXpic || in.op == ExchangeOp::SendPicp ||
+            (in.op == ExchangeOp::SendPic && either))
+            in.mux = mux;
+        if (in.op == ExchangeOp::DelayPic || in.op == ExchangeOp::SendPicp ||
+            (in.op == ExchangeOp::SendPic && !either))
+            in.pointer = pointer;
+        const auto words = words_for(in);
+        REQUIRE(words.size() == words_of(in.op));
+        REQUIRE(decode_exchange_word(words) == in);
+    }
+}
+
+TEST_CASE("exchange fields that do not fit are errors", "[isa][exchange]") {
+    const auto encode = [](const ExchangeInstruction& in) { return words_for(in); };
+    using Catch::Contains;
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .events = 65}),
+                      "send: got 65 events, expected 1..64 events");
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Delay, .events = 0}), Contains("1..524288"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Delay, .events = (1 << 19) + 1}),
+                      Contains("1..524288"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .events = 4097}), Contains("1..4096"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic, .events = 4097}), Contains("1..4096"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayPic, .events = 129}), Contains("1..128"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .address = 1 << 18}),
+                      "send: address got 262144, expected at most 18 bits");
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .delta = 1 << 11}), Contains("11 bits"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .ctl = 8}), Contains("3 bits"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic, .mux = MuxControl{false, 1 << 13}}),
+                      Contains("13 bits"));
+    CHECK_THROWS_WITH(
+        encode({.op = ExchangeOp::DelayPic, .pointer = PointerControl{false, 1 << 18}}),
+        Contains("18 bits"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic}), Contains("no mux control"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayPic}), Contains("no pointer control"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendPic}), Contains("exactly one"));
+}
+
+TEST_CASE("words that are no exchange instruction are errors", "[isa][exchange]") {
+    CHECK_THROWS_AS(decode_exchange_word(Words{0x19000000}), ProgramError);
+    CHECK_THROWS_AS(decode_exchange_word(Words{0x43900000}), ProgramError);
+    CHECK_THROWS_WITH(decode_exchange_word(Words{0xf0000000}),
+                      "sendpicp: got one word, expected two");
+}
+
+TEST_CASE("exchange instructions have a listing form", "[isa][exchange]") {
+    CHECK(text_of({.op = ExchangeOp::Delay, .events = 45}) == "delay 45");
+    CHECK(text_of({.op = ExchangeOp::Send, .events = 40, .address = 0x14000, .ctl = 2}) ==
+          "send 40, 0x14000, 2");
+    CHECK(text_of({.op = ExchangeOp::SendOff, .events = 7, .ctl = 3}) == "sendoff 7, 0, 3");
+    CHECK(text_of({.op = ExchangeOp::SendPic, .events = 2, .pointer = PointerControl{true, 1}}) ==
+          "sendpic 2, format 0x1");
+    CHECK(text_of({.op = ExchangeOp::SendPicp,
+                   .mux = MuxControl{true, 0x640},
+                   .pointer = PointerControl{false, 16}}) ==
+          "sendpicp 1, 0x0, 0, muxpair 0x640, pointer 0x10");
+    CHECK(text_of({.op = ExchangeOp::Branch, .events = 0}) == "br $m10");
+}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_isa LABELS unit
   SOURCES
+    unit/isa/assembler_errors_test.cpp
     unit/isa/assembler_test.cpp
     unit/isa/table_test.cpp
   LINK tessera_isa fmt::fmt)

@@ -170,6 +170,12 @@ TEST_CASE("a delta list load uses the old delta and fetches the next", "[unit][i
     CHECK(run(right, {10, 11, 12, 13}, 4) == std::vector<std::uint32_t>{12, 13, 0x18, 0x88002});
 }
 
+TEST_CASE("a delta list load through the zero register throws the next delta away", "[unit][isa]") {
+    CHECK(run("setzi $m4, 0x88000\nst32 $m4, $m4, $mzero, 0\nldd16a32 $a0, $m4++, $m2, $mzero@\n"
+              "ldd16a32 $a1, $m4++, $m2, $mzero@\nst64 $a0:1, $m3, $mzero, 0\nst32 $mzero, $m3, $mzero, 2",
+              {10, 11}, 3) == std::vector<std::uint32_t>{10, 10, 0});
+}
+
 TEST_CASE("packed addresses step by eight bytes or by signed stride fields", "[unit][isa]") {
     // strides: field 0 = 2, field 1 = -1, field 2 = 3 (in 8 bytes); selectors 1, 2 and 3
     const std::string body = fmt::format("setzi $m0, {}\nsetzi $m1, {}\nsetzi $m6, {}\n"

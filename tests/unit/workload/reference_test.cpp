@@ -31,12 +31,12 @@ DenseF16 uniform(std::int64_t rows, std::int64_t columns, Operand operand) {
     return make_dense(rows, columns, {}, 1, operand, 0);
 }
 
-SparseF16 sparse_operand(std::int64_t m, std::int64_t k, std::int64_t block) {
+SparseF16 sparse_operand(std::int64_t m, std::int64_t k, std::int64_t block, double density = 0.3) {
     SpmmWorkload workload;
     workload.m = m;
     workload.k = k;
     workload.block = block;
-    workload.pattern.density = 0.3;
+    workload.pattern.density = density;
     return make_sparse(workload);
 }
 
@@ -130,18 +130,22 @@ TEST_CASE("one wrong element fails and is located", "[operands]") {
 
 TEST_CASE("a sparse result is checked like a dense one", "[operands]") {
     for (const std::int64_t block : {1, 16}) {
-        const SparseF16 a = sparse_operand(50, 70, block);
-        const DenseF16 x = uniform(70, 11, Operand::B);
-        auto result = rounded_product(densified(a), x);
-        const CheckResult good = check(result, a, x, {});
-        CHECK(good.passed);
-        CHECK(good.elements == 550);
-        CHECK(good.tolerance == tolerance({}, 70));
-        result[11 * 30 + 7] = f32_to_f16(20.0F);
-        const CheckResult bad = check(result, a, x, {});
-        CHECK_FALSE(bad.passed);
-        CHECK(bad.worst_row == 30);
-        CHECK(bad.worst_column == 7);
+        // Below and above the density at which the dense product takes over.
+        for (const double density : {0.08, 0.3}) {
+            CAPTURE(block, density);
+            const SparseF16 a = sparse_operand(50, 70, block, density);
+            const DenseF16 x = uniform(70, 11, Operand::B);
+            auto result = rounded_product(densified(a), x);
+            const CheckResult good = check(result, a, x, {});
+            CHECK(good.passed);
+            CHECK(good.elements == 550);
+            CHECK(good.tolerance == tolerance({}, 70));
+            result[11 * 30 + 7] = f32_to_f16(60.0F);
+            const CheckResult bad = check(result, a, x, {});
+            CHECK_FALSE(bad.passed);
+            CHECK(bad.failed_elements == 1);
+            CHECK(bad.max_error == Approx(60.0).margin(15.0));
+        }
     }
 }
 

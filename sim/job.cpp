@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "sim/job.h"
+
+#include "base/error.h"
+#include "kernels/workload/operands.h"
+#include "kernels/workload/reference.h"
+#include "kernels/workload/values.h"
+#include "sim/planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tessera::sim {
+namespace {
+
+using nlohmann::json;
+using workload::Operand;
+
+const char* word(workload::PartialsType partials) {
+    return partials == workload::PartialsType::F16 ? "f16" : "f32";
+}
+
+std::span<const std::byte> bytes_of(const std::vector<std::uint16_t>& values) {
+    return std::as_bytes(std::span(values));
+}
+
+/// NaN and infinity have no JSON number.
+json number_or_text(double value) {
+    return std::isfinite(value) ? json(value) : json(std::isnan(value) ? "nan" : "inf");
+}
+
+std::string sentence_of(const workload::CheckResult& result) {
+    if (result.passed) {
+        return result.exact_required
+                   ? fmt::format("exact: all {} elements equal the reference", result.elements)
+                   : fmt::format(
+                         "within tolerance: worst error {:.3g}, {:.1f} % of what is allowed",
+                         result.max_error, 100 * result.max_error_over_tolerance);
+    }
+    return fmt::format(
+        "WRONG: {} of {} elements, {} of them not finite; worst at row {} column {}: "
+        "got {}, expected {}",
+        result.failed_elements, result.elements, result.non_finite_elements, result.worst_row,
+        result.worst_column, result.worst_got, result.worst_expected);
+}
+
+CheckOutcome outcome_of(const workload::CheckResult& result, std::int64_t roundings) {
+    CheckOutcome outcome;
+    outcome.passed = result.passed;
+    outcome.text = sentence_of(result);
+    outcome.json = {{"passed", result.passed},
+                    {"exact_required", result.exact_required},
+                    {"elements", result.elements},
+                    {"failed_elements", result.failed_elements},
+                    {"non_finite_elements", result.non_finite_elements},
+                    {"tolerance", result.tolerance},
+                    {"roundings", roundings},
+                    {"max_error", number_or_text(result.max_error)},
+                    {"max_error_over_tolerance", number_or_text(result.max_error_over_tolerance)},
+                    {"worst_row", result.worst_row},
+                    {"worst_column", result.worst_column},
+                    {"sentence", outcome.text}};
+    return outcome;
+}
+
+/// What dense and sparse products share.
+template <class Workload, class MatrixA> class ProductJob : public Job {
+public:
+    ProductJob(const Workload& workload, MatrixA a, workload::DenseF16 b)
+        : workload_(workload), a_(std::move(a)), b_(std::move(b)) {}
+
+    std::vector<HostArray> operands() const override {
+        return {{"a", bytes_of(a_.values)}, {"b", bytes_of(b_.values)}};
+    }
+    CheckOutcome check(std::span<const std::byte> c, int threads) const override {
+        std::vector<std::uint16_t> values(c.size() / 2);
+        std::memcpy(values.data(), c.data(), values.size() * 2);
+        const workload::CheckOptions options{.partials = workload_.partials,
+                                             .roundings = plan_.roundings,
+                                             .exact_required = workload_.values.kind ==
+                                                               workload::ValuesSpec::Kind::Integer,
+                                             .threads = threads};
+        return outcome_of(workload::check(values, a_, b_, options), plan_.roundings);
+    }
+    nlohmann::json plan_json() const override { return plan_.json; }
+    workload::PartialsType partials() const override { return workload_.partials; }
+
+protected:
+    const Workload& workload() const { return workload_; }
+    const MatrixA& a() const { return a_; }
+    Plan& plan_made() { return plan_; }
+
+private:
+    Workload workload_;
+    MatrixA a_;
+    workload::DenseF16 b_;
+    Plan plan_;
+};
+
+class MatmulJob final : public ProductJob<workload::MatmulWorkload, workload::DenseF16> {
+public:
+    explicit MatmulJob(const workload::MatmulWorkload& given)
+        : ProductJob(
+              given,
+              workload::make_dense(given.m, given.k, given.values, given.seed, Operand::A, given.k),
+              workload::make_dense(given.k, given.n, given.values, given.seed, Operand::B,
+                                   given.k)) {}
+
+    const program::Program& plan(const spec::MachineSpec& machine) override {
+        plan_made() = sim::plan(machine, workload());
+        return plan_made().program;
+    }
+    std::int64_t flops() const override { return 2 * workload().m * workload().k * workload().n; }
+    std::optional<std::int64_t> flops_dense_equivalent() const override { return std::nullopt; }
+    std::string sentence() const override {
+        return fmt::format("matmul {} x {} x {}, {} partials", workload().m, workload().k,
+                           workload().n, word(workload().partials));
+    }
+};
+
+std::int64_t stored_elements(const workload::SparseF16& a) {
+    return static_cast<std::int64_t>(a.values.size());
+}
+
+class SpmmJob final : public ProductJob<workload::SpmmWorkload, workload::SparseF16> {
+public:
+    SpmmJob(const workload::SpmmWorkload& given, workload::SparseF16 a, workload::DenseF16 b)
+        : ProductJob(given, std::move(a), std::move(b)) {}
+
+    const program::Program& plan(const spec::MachineSpec& machine) override {
+        plan_made() = sim::plan(machine, workload(), a());
+        return plan_made().program;
+    }
+    std::int64_t flops() const override { return 2 * stored_elements(a()) * workload().n; }
+    std::optional<std::int64_t> flops_dense_equivalent() const override {
+        return 2 * a().rows * a().columns * workload().n;
+    }
+    std::string sentence() const override {
+        return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {} partials",
+                           a().rows, a().columns, workload().n, stored_elements(a()), a().block,
+                           a().block, word(workload().partials));
+    }
+};
+
+std::unique_ptr<Job> make_spmm_job(const workload::SpmmWorkload& given) {
+    auto a = workload::make_sparse(given);
+    auto b = workload::make_dense(a.columns, given.n, given.values, given.seed, Operand::B,
+                                  std::max<std::int64_t>(1, workload::contraction_length(a)));
+    return std::make_unique<SpmmJob>(given, std::move(a), std::move(b));
+}
+
+} // namespace
+
+std::unique_ptr<Job> make_job(const workload::Workload& workload) {
+    if (const auto* matmul = std::get_if<workload::MatmulWorkload>(&workload.kind)) {
+        return std::make_unique<MatmulJob>(*matmul);
+    }
+    return make_spmm_job(std::get<workload::SpmmWorkload>(workload.kind));
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "component/hand_program.h"
+#include "models/ipu/simulate.h"
+#include "traces/coverage.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <sys/resource.h>
+
+using namespace tessera;
+using test::HandProgram;
+
+namespace {
+
+program::Transfer words(TileId from, Address source, std::vector<program::Destination> to,
+                        Bytes bytes) {
+    program::Transfer transfer;
+    transfer.source_tile = from;
+    transfer.source_address = source;
+    transfer.bytes = bytes;
+    transfer.destinations = std::move(to);
+    return transfer;
+}
+
+/// Tile 0 stores 7 and sends the word to tiles 2 and 3; tile 1 has nothing to do in the exchange.
+HandProgram store_and_send() {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    const auto store = hand.compute_set("store", {{0, "store_7"}, {1, "loop_of_5"}});
+    const auto send = hand.exchange("send", {words(0, 0x80000, {{2, 0x90000}, {3, 0x90000}}, 4)});
+    const auto last = hand.compute_set("reduce", {{3, "all_workers"}});
+    hand.then_compute(store).then_exchange(send).then_compute(last);
+    auto& program = hand.program();
+    for (const auto& [name, tile, address] :
+         {std::tuple{"sent", 0U, 0x80000U}, std::tuple{"got2", 2U, 0x90000U},
+          std::tuple{"got3", 3U, 0x90000U}}) {
+        program::Tensor tensor;
+        tensor.name = name;
+        tensor.type = program::DType::F32;
+        tensor.shape = {1};
+        tensor.pieces.push_back({tile, address, 0, {}});
+        program.tensors.push_back(tensor);
+    }
+    return hand;
+}
+
+std::uint32_t word_of(const ipu::Simulation& simulation, const std::string& tensor) {
+    const auto bytes = simulation.read(tensor);
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    return word;
+}
+
+void check_accounts(const ipu::Account& account) {
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sum() == account.cycles());
+        CHECK(tile.idle >= 0);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a compute step lasts the control cost and the slowest stub") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    const auto set = hand.compute_set("uneven", {{0, "loop_of_5"}, {2, "loop_of_50"}});
+    hand.then_compute(set);
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& account = simulation.account();
+    const Cycles step = hand.machine().control.step_cycles;
+    const Cycles slow = hand.stub_cycles("loop_of_50");
+    const Cycles quick = hand.stub_cycles("loop_of_5");
+    CHECK(slow > quick);
+    CHECK(account.phases().compute == step + slow);
+    CHECK(account.cycles() == step + slow);
+    CHECK(simulation.systemc_cycles() == account.cycles());
+    CHECK(account.tiles()[0].compute == step + quick);
+    CHECK(account.tiles()[0].idle == slow - quick);
+    CHECK(account.tiles()[1].idle == step + slow);
+    CHECK(account.tiles()[2].idle == 0);
+    const auto& record = account.compute_sets().at(0);
+    CHECK(record.slowest_tile == 2);
+    CHECK(record.active_tiles == 2);
+    CHECK(record.executions == 1);
+    check_accounts(account);
+}
+
+TEST_CASE("a compute set in which no tile works costs its control step") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_compute(hand.compute_set("nothing", {}));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    CHECK(simulation.account().phases().compute == hand.machine().control.step_cycles);
+    check_accounts(simulation.account());
+}
+
+TEST_CASE("an exchange step is a sync then the prologue and the longest row") {
+    HandProgram hand = store_and_send();
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    CHECK(word_of(simulation, "sent") == 7);
+    CHECK(word_of(simulation, "got2") == 7);
+    CHECK(word_of(simulation, "got3") == 7);
+    const auto& account = simulation.account();
+    const auto& record = account.exchanges().at(0);
+    CHECK(record.bytes == 8);
+    CHECK(record.sent_bytes == 4);
+    CHECK(record.bound_cycles == 1);
+    CHECK(record.active_tiles == 3);
+    CHECK(account.phases().sync == hand.machine().sync.internal_cycles);
+    CHECK(account.phases().exchange == record.cycles);
+    CHECK(record.cycles == *std::max_element(record.tile_cycles.begin(), record.tile_cycles.end()));
+    CHECK(record.cycles > hand.machine().exchange.prologue_cycles);
+    CHECK(account.tiles()[1].exchange == 0);
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sync == hand.machine().sync.internal_cycles);
+    }
+    check_accounts(account);
+}
+
+TEST_CASE("a repeat runs its steps as often as it says") {
+    HandProgram hand = store_and_send();
+    hand.then_sync().repeated(3);
+    std::vector<std::int64_t> steps;
+    ipu::RunOptions options;
+    options.threads = 4;
+    options.progress = [&](std::int64_t done, std::int64_t total, Cycles) {
+        CHECK(total == 12);
+        steps.push_back(done);
+    };
+    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    simulation.run();
+    const auto& account = simulation.account();
+    CHECK(account.exchanges().at(0).executions == 3);
+    CHECK(account.compute_sets().at(0).executions == 3);
+    CHECK(account.exchanges().at(0).bytes == 24);
+    CHECK(account.phases().sync == 6 * hand.machine().sync.internal_cycles);
+    CHECK(steps.size() == 13);
+    CHECK(steps.back() == 12);
+    check_accounts(account);
+}
+
+TEST_CASE("of several faults the earliest is reported whatever thread found it") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_compute(hand.compute_set("quiet", {{0, "at_once"}}));
+    hand.then_compute(hand.compute_set(
+        "loud", {{0, "fault_late"}, {1, "fault_late"}, {2, "fault_early"}, {3, "fault_early"}}));
+    ipu::RunOptions options;
+    options.threads = 4;
+    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    try {
+        simulation.run();
+        FAIL("expected a fault");
+    } catch (const ProgramError& error) {
+        const std::string text = error.what();
+        CAPTURE(text);
+        CHECK(text.rfind("ipu_0.tile_2.supervisor @ ", 0) == 0);
+        CHECK(text.find("ld32") != std::string::npos);
+        CHECK(text.find("hand.S:") != std::string::npos);
+    }
+}
+
+TEST_CASE("spans of a trace cover the run and agree with the accounts") {
+    HandProgram hand = store_and_send();
+    hand.repeated(2);
+    traces::Selection selection;
+    selection.level = traces::Level::Worker;
+    selection.tiles.assign(4, true);
+    traces::CoverageSink sink(selection);
+    traces::NameTable names;
+    ipu::RunOptions options;
+    options.sink = &sink;
+    options.names = &names;
+    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    simulation.run();
+    const auto& account = simulation.account();
+    CHECK(sink.problems(account.cycles()).empty());
+    for (TileId tile = 0; tile < 4; ++tile) {
+        const auto totals = sink.totals(traces::tile_track(tile));
+        const auto& kinds = account.tiles()[tile];
+        CHECK(totals[0] == kinds.compute);
+        CHECK(totals[1] == kinds.exchange);
+        CHECK(totals[2] == kinds.sync);
+        CHECK(totals[3] == kinds.stream);
+        CHECK(totals[4] == kinds.idle);
+    }
+    const auto machine = sink.totals(traces::machine_track());
+    CHECK(machine[0] == account.phases().compute);
+    CHECK(machine[1] == account.phases().exchange);
+    CHECK(machine[2] == account.phases().sync);
+    CHECK(sink.totals(traces::worker_track(3, 0))[0] > 0);
+    CHECK(sink.totals(traces::worker_track(0, 0))[0] == 0);
+}
+
+TEST_CASE("a stub on a tile without an image is refused") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_compute(hand.compute_set("work", {{1, "at_once"}}));
+    hand.program().image_of_tile[1] = program::Program::kNoImage;
+    CHECK_THROWS_WITH(ipu::Simulation(hand.machine(), hand.program(), {}),
+                      "compute set work: tile_1 has a stub but no image");
+}
+
+TEST_CASE("a control step that names nothing is refused") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_exchange(0);
+    CHECK_THROWS_AS(ipu::Simulation(hand.machine(), hand.program(), {}), ProgramError);
+}
+
+TEST_CASE("an exchange whose rows were changed stops the run when it is reached") {
+    HandProgram hand = store_and_send();
+    auto& segments = hand.program().images[2].segments;
+    segments.back().data = test::bytes_of_words(std::vector<std::uint32_t>(
+        static_cast<std::size_t>(segments.back().bytes / 4), 0xffffffffU));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_AS(simulation.run(), ProgramError);
+    CHECK(word_of(simulation, "sent") == 7);
+    CHECK(word_of(simulation, "got2") == 0);
+}
+
+TEST_CASE("a whole chip costs host memory only for the tiles that work") {
+    spec::MachineSpec machine;
+    HandProgram hand(machine, test::kStubs);
+    auto& images = hand.program().image_of_tile;
+    std::fill(images.begin() + 1, images.end(), program::Program::kNoImage);
+    hand.then_compute(hand.compute_set("one", {{0, "loop_of_50"}}));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    CHECK(simulation.account().tiles().size() == 1472);
+    CHECK(simulation.account().compute_sets().at(0).active_tiles == 1);
+    // All tiles together have 897 MiB.
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    CHECK(usage.ru_maxrss < 200 * 1024);
+    check_accounts(simulation.account());
+}

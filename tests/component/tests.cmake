@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+tessera_test(test_component_shells SYSTEMC LABELS component
+  SOURCES component/shells_test.cpp
+  LINK tessera_tile_shell tessera_exchange_shell tessera_sync tessera_exchange_plan tessera_isa)
+target_include_directories(test_component_shells PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+
+tessera_test(test_component_ipu SYSTEMC LABELS component
+  SOURCES component/ipu_test.cpp
+  LINK tessera_machine tessera_exchange_plan tessera_isa)
+target_include_directories(test_component_ipu PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

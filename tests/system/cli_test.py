@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the program `tessera` as a user does. Usage: cli_test.py BINARY SOURCE_DIRECTORY TEST_CLASS"""
+
+import copy
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+TINY = ["tiny_matmul", "tiny_matmul_f32", "tiny_spmm_b1", "tiny_spmm_b16"]
+KINDS = ["compute", "exchange", "sync", "stream", "idle"]
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+
+    def environment(self):
+        return dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
+
+    def tessera(self, *arguments, code=0, **options):
+        done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                              cwd=self.scratch, env=self.environment(), **options)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def result(self, *arguments, code=0):
+        done = self.tessera("run", *arguments, "--json", "-", code=code)
+        return json.loads(done.stdout)
+
+    def file(self, name, text):
+        path = self.scratch / name
+        path.write_text(text)
+        return path
+
+
+class ErrorsTest(CliTest):
+    """Each class of bad input has its exit code, a reason on stderr and nothing on stdout."""
+
+    def refused(self, *arguments, code, says):
+        done = self.tessera(*arguments, code=code)
+        self.assertEqual(done.stdout, "")
+        self.assertIn(says, done.stderr)
+        self.assertNotIn("terminate called", done.stderr)
+        return done
+
+    def test_usage(self):
+        self.refused(code=2, says="see `tessera help`")
+        self.refused("run", code=2, says="expected a workload")
+        self.refused("rum", code=2, says="did you mean 'run'?")
+        self.refused("run", "tiny_matmul", "--thread", "2", code=2, says="did you mean '--threads'?")
+        self.refused("run", "tiny_matmul", "--threads", "0", code=2, says="expected 1..1024 threads")
+
+    def test_unknown_names(self):
+        self.refused("run", "tiny_matmull", code=3, says="did you mean 'tiny_matmul'?")
+        self.refused("run", "tiny_matmul", "--machine", "tinny", code=3, says="did you mean 'tiny'?")
+
+    def test_mistakes_in_options_are_told_together(self):
+        done = self.refused("run", "tiny_matmul", "--machine", "tiny", "--set", "tile.worker=4", "--set",
+                            "workload.m=0", code=3, says="did you mean 'tile.workers'?")
+        self.assertIn("workload.m: got 0", done.stderr)
+
+    def test_broken_files(self):
+        broken = self.file("broken.json", '{"schema_version": 1,\n "kind": }')
+        self.refused("run", broken, code=3, says="broken.json:2:")
+        self.refused("check", broken, code=3, says="broken.json:2:")
+        pattern = self.file("bad.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 1\n")
+        workload = self.file("w.json", json.dumps({
+            "schema_version": 1, "kind": "spmm", "mode": "static", "n": 8, "block": 1, "dtype": "f16",
+            "partials": "f16", "seed": 1, "values": "uniform", "pattern": {"file": pattern.name, "values": "ones"}}))
+        self.refused("run", workload, "--machine", "tiny", code=3, says="bad.mtx")
+
+    def test_absent_files(self):
+        self.refused("run", "./absent.json", code=6, says="absent.json")
+        self.refused("check", "absent.json", code=6, says="absent.json")
+
+    def test_outputs_are_found_unwritable_before_the_run(self):
+        for option in ("--json", "--trace"):
+            self.refused("run", "tiny_matmul", "--machine", "tiny", option, "no/such/place", code=6,
+                         says="no/such/place")
+        self.file("file", "")
+        self.refused("run", "tiny_matmul", "--machine", "tiny", "--out", "file/inside", code=6, says="file/inside")
+
+    def test_what_is_not_modelled(self):
+        self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="not modelled")
+
+    def test_full_stdout(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([BINARY, "list"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 6)
+
+
+class InquiriesTest(CliTest):
+    """Commands that answer without simulating."""
+
+    def test_list(self):
+        self.assertIn("bow", self.tessera("list", "machines").stdout)
+        self.assertIn("cora", self.tessera("list", "workloads").stdout)
+        self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
+        self.assertIn("cora", self.tessera("list").stdout)
+
+    def test_every_checked_in_file_is_valid(self):
+        files = sorted((SOURCE / "configs").glob("machines/*.json")) + sorted(
+            (SOURCE / "configs").glob("workloads/*.json"))
+        done = self.tessera("check", *files)
+        self.assertEqual(len(done.stdout.splitlines()), len(files))
+
+    def test_describe(self):
+        resolved = json.loads(self.tessera("describe", "machine", "tiny", "--json", "--set", "tile.workers=4").stdout)
+        self.assertEqual(resolved["tile"]["workers"], 4)
+        self.assertIn("--set", self.tessera("describe", "machine", "tiny", "--set", "tile.workers=4").stdout)
+        again = self.file("again.json", json.dumps(resolved))
+        self.assertEqual(json.loads(self.tessera("describe", "machine", again, "--json").stdout), resolved)
+        self.assertIn("tile.workers", self.tessera("describe", "machine").stdout)
+        self.assertIn("512", self.tessera("describe", "workload", "cora").stdout)
+        self.tessera("describe", "machine", "--json", code=2)
+
+    def test_schemas_are_those_checked_in(self):
+        for what in ("machine", "workload", "result"):
+            text = self.tessera("schema", what).stdout
+            self.assertEqual(text, (SOURCE / "configs" / "schemas" / f"{what}.schema.json").read_text())
+
+    def test_help_and_version(self):
+        self.assertIn("tessera run", self.tessera("help").stdout)
+        self.assertIn("--trace-tiles", self.tessera("help", "run").stdout)
+        self.assertIn("tessera 0", self.tessera("--version").stdout)
+
+
+class RunsTest(CliTest):
+    """Whole runs on the machine with four tiles."""
+
+    def without_host(self, result):
+        result = copy.deepcopy(result)
+        del result["host"]
+        result.pop("trace", None)
+        return result
+
+    def check_accounts(self, result):
+        self.assertEqual(result["cycles"], sum(result["phases"].values()))
+        self.assertAlmostEqual(sum(result["tiles"][f"{kind}_cycles"]["mean"] for kind in KINDS), result["cycles"],
+                               places=6)
+        self.assertAlmostEqual(sum(part["cycles"] for part in result["explanation"].values()), result["cycles"],
+                               places=6)
+        self.assertEqual(result["phases"]["compute"], sum(step["cycles"] for step in result["compute_sets"]))
+        self.assertEqual(result["phases"]["exchange"], sum(step["cycles"] for step in result["exchanges"]))
+        for step in result["exchanges"]:
+            self.assertEqual(step["bytes"], 4 * step["words"])
+            self.assertGreaterEqual(step["bytes"], step["sent_bytes"])
+        for step in result["exchanges"] + result["compute_sets"]:
+            self.assertLessEqual(step["bound_cycles"], step["cycles"], step["name"])
+        self.assertLessEqual(result["memory"]["max_bytes"], result["memory"]["tile_bytes"])
+
+    def test_every_tiny_workload_is_exact(self):
+        for workload in TINY:
+            with self.subTest(workload):
+                result = self.result(workload, "--machine", "tiny")
+                self.assertTrue(result["check"]["passed"])
+                self.assertEqual(result["schema_version"], 1)
+                self.assertEqual(result["workload"]["name"], workload)
+                self.assertEqual(list(result), sorted(result))
+                self.assertGreater(result["tiles_busy"], 0)
+                self.check_accounts(result)
+
+    def test_threads_change_nothing(self):
+        for workload in TINY:
+            one, two = (self.result(workload, "--machine", "tiny", "--threads", n) for n in (1, 2))
+            self.assertEqual(self.without_host(one), self.without_host(two))
+            self.assertEqual(one["host"]["threads"], 1)
+
+    def test_a_trace_changes_nothing_and_agrees(self):
+        plain = self.result("tiny_matmul", "--machine", "tiny")
+        for level in ("machine", "tile", "worker"):
+            traced = self.result("tiny_matmul", "--machine", "tiny", "--trace", "t.pftrace", "--trace-level", level)
+            self.assertEqual(self.without_host(plain), self.without_host(traced))
+            (self.scratch / "result.json").write_text(json.dumps(traced))
+            subprocess.run([sys.executable, SOURCE / "tools" / "check_trace.py", self.scratch / "t.pftrace", "--result",
+                            self.scratch / "result.json"], check=True, stdout=subprocess.DEVNULL)
+
+    def test_outputs(self):
+        done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--json", "r.json", "--out", "deep/er")
+        written = json.loads((self.scratch / "r.json").read_text())
+        self.assertEqual(written, json.loads((self.scratch / "deep/er/result.json").read_text()))
+        self.assertIn("tiles busy", done.stdout)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(sorted(path.name for path in self.scratch.rglob("*")), ["deep", "er", "r.json", "result.json"])
+
+    def test_no_check(self):
+        self.assertIsNone(self.result("tiny_matmul", "--machine", "tiny", "--no-check")["check"])
+
+    def test_several_workloads(self):
+        done = self.tessera("run", *TINY, "--machine", "tiny", "--json", "-", "--out", "all")
+        runs = json.loads(done.stdout)["runs"]
+        self.assertEqual([run["workload"]["name"] for run in runs], TINY)
+        self.assertIn("cycles ratio", done.stderr)
+        for workload, run in zip(TINY, runs):
+            alone = self.result(workload, "--machine", "tiny")
+            self.assertEqual(self.without_host(run), self.without_host(alone))
+            self.assertTrue((self.scratch / "all" / workload / "result.json").exists())
+        self.tessera("run", "tiny_matmul", "nonsense", "--machine", "tiny", code=3)
+
+    def test_what_does_not_fit(self):
+        done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--set", "workload.m=4096", "--set",
+                            "workload.k=4096", "--set", "workload.n=4096", code=4)
+        self.assertIn("does not fit", done.stderr)
+
+    def test_a_parameter_moves_the_result(self):
+        plain = self.result("tiny_matmul", "--machine", "tiny")
+        slower = self.result("tiny_matmul", "--machine", "tiny", "--set", "sync.internal_cycles=1126")
+        barriers = plain["phases"]["sync"] / plain["machine"]["sync"]["internal_cycles"]
+        self.assertEqual(slower["cycles"], plain["cycles"] + 1000 * barriers)
+
+    def test_interrupt_leaves_no_file(self):
+        process = subprocess.Popen(
+            [BINARY, "run", "dense_4096_f16", "--json", "r.json", "--trace", "t.pftrace"], cwd=self.scratch,
+            env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while not (self.scratch / "t.pftrace.tmp").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(list(self.scratch.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], sys.argv[3]], verbosity=2)

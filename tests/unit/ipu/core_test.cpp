@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "models/ipu/core/account.h"
+#include "models/ipu/core/chip_memory.h"
+#include "models/ipu/core/control_cursor.h"
+#include "models/ipu/core/exchange_demand.h"
+#include "models/ipu/core/tensor_io.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <numeric>
+
+using namespace tessera;
+using program::Step;
+
+namespace {
+
+spec::MachineSpec tiles(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+Step step(Step::Kind kind, std::uint32_t index, std::uint32_t count = 1,
+          std::vector<Step> children = {}) {
+    Step made;
+    made.kind = kind;
+    made.index = index;
+    made.count = count;
+    made.children = std::move(children);
+    return made;
+}
+
+std::vector<std::uint32_t> walked(const Step& root) {
+    std::vector<std::uint32_t> indices;
+    ipu::ControlCursor cursor(root);
+    while (const Step* next = cursor.next()) {
+        indices.push_back(next->index);
+    }
+    CHECK(cursor.next() == nullptr);
+    return indices;
+}
+
+std::vector<std::uint16_t> read_halves(const program::Tensor& tensor,
+                                       const ipu::ChipMemory& memory) {
+    std::vector<std::uint16_t> host(static_cast<std::size_t>(ipu::elements_of(tensor)));
+    ipu::read_tensor(tensor, memory, std::as_writable_bytes(std::span(host)));
+    return host;
+}
+
+std::vector<std::uint16_t> halves_at(const ipu::ChipMemory& memory, TileId tile, Address address) {
+    std::vector<std::uint16_t> halves(12);
+    std::memcpy(halves.data(), memory.at(tile, address, 24), 24);
+    return halves;
+}
+
+/// A 4 x 6 matrix whose columns 0..2 stand transposed on tile 0 and 3..5 row by row on tile 1.
+program::Tensor two_pieces(Address base) {
+    program::Tensor tensor;
+    tensor.name = std::string("a");
+    tensor.shape = {4, 6};
+    tensor.pieces.push_back({0, base, 0, {{3, 1, 8}, {4, 6, 2}}});
+    tensor.pieces.push_back({1, base, 3, {{4, 6, 6}, {3, 1, 2}}});
+    return tensor;
+}
+
+} // namespace
+
+TEST_CASE("the control program is walked in order with its repeats") {
+    using Kind = Step::Kind;
+    const Step body =
+        step(Kind::Sequence, 0, 1,
+             {step(Kind::ComputeSet, 1), step(Kind::Repeat, 0, 2, {step(Kind::Exchange, 2)}),
+              step(Kind::Sync, 3)});
+    const Step root =
+        step(Kind::Sequence, 0, 1, {step(Kind::Repeat, 0, 2, {body}), step(Kind::ComputeSet, 4)});
+    CHECK(walked(root) == std::vector<std::uint32_t>{1, 2, 2, 3, 1, 2, 2, 3, 4});
+    CHECK(ipu::executed_steps(root) == 9);
+}
+
+TEST_CASE("a control program may be one step or nothing at all") {
+    using Kind = Step::Kind;
+    CHECK(walked(step(Kind::ComputeSet, 5)) == std::vector<std::uint32_t>{5});
+    CHECK(walked(step(Kind::Sequence, 0)).empty());
+    CHECK(walked(step(Kind::Repeat, 0, 0, {step(Kind::ComputeSet, 5)})).empty());
+    CHECK(walked(step(Kind::Repeat, 0, 1000000000, {step(Kind::Sequence, 0)})).empty());
+}
+
+TEST_CASE("every tile's five kinds sum to the run") {
+    program::Program program;
+    program.compute_sets.resize(1);
+    program.exchanges.resize(1);
+    ipu::Account account(program, 3);
+    const std::vector<ipu::TileShare> work{{0, 10}, {2, 40}};
+    const std::vector<ipu::TileShare> rows{{1, 25}};
+    account.compute_phase(0, 40, work);
+    account.sync_phase(7);
+    account.exchange_phase(0, 25, rows);
+    account.compute_phase(0, 40, work);
+    CHECK(account.cycles() == 40 + 7 + 25 + 40);
+    CHECK(account.phases().compute == 80);
+    CHECK(account.phases().exchange == 25);
+    CHECK(account.phases().sync == 7);
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sum() == account.cycles());
+    }
+    CHECK(account.tiles()[0].compute == 20);
+    CHECK(account.tiles()[0].idle == 30 + 25 + 30);
+    CHECK(account.tiles()[1].exchange == 25);
+    const auto& record = account.compute_sets()[0];
+    CHECK(record.cycles == 80);
+    CHECK(record.executions == 2);
+    CHECK(record.slowest_tile == 2);
+    CHECK(record.tile_cycles == std::vector<Cycles>{20, 0, 80});
+}
+
+TEST_CASE("tensors go to strided pieces and come back") {
+    const auto machine = tiles(2);
+    ipu::ChipMemory memory(machine);
+    const Address base = machine.memory.region1_begin();
+    const auto tensor = two_pieces(base);
+    std::vector<std::uint16_t> host(24);
+    std::iota(host.begin(), host.end(), std::uint16_t{100});
+    ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory);
+    CHECK(halves_at(memory, 0, base) ==
+          std::vector<std::uint16_t>{100, 106, 112, 118, 101, 107, 113, 119, 102, 108, 114, 120});
+    CHECK(halves_at(memory, 1, base) ==
+          std::vector<std::uint16_t>{103, 104, 105, 109, 110, 111, 115, 116, 117, 121, 122, 123});
+    CHECK(read_halves(tensor, memory) == host);
+}
+
+TEST_CASE("a tensor that does not fit its array or the memory is refused") {
+    const auto machine = tiles(2);
+    ipu::ChipMemory memory(machine);
+    std::vector<std::uint16_t> host(24);
+    const auto bytes = std::as_bytes(std::span(host));
+    auto tensor = two_pieces(machine.memory.region1_begin());
+    CHECK_THROWS_WITH(ipu::write_tensor(tensor, bytes.subspan(2), memory),
+                      "tensor a: got 46 bytes, expected 24 elements of 2 bytes");
+    tensor.pieces[1].host_offset = 4;
+    CHECK_THROWS_WITH(
+        ipu::write_tensor(tensor, bytes, memory),
+        "tensor a: a piece on tile_1 holds elements [4, 25), expected them inside [0, 24)");
+    tensor.pieces[1].host_offset = 3;
+    tensor.pieces[1].address = machine.memory.end() - 2;
+    CHECK_THROWS_AS(ipu::write_tensor(tensor, bytes, memory), ProgramError);
+    tensor.pieces[1].tile = 2;
+    CHECK_THROWS_AS(ipu::write_tensor(tensor, bytes, memory), ProgramError);
+}
+
+TEST_CASE("tile memory ends where the machine says") {
+    const auto machine = tiles(4);
+    const ipu::ChipMemory memory(machine);
+    const Address begin = machine.memory.region0_begin();
+    CHECK(memory.at(3, begin, machine.memory.bytes()) == memory.of_tile(3));
+    CHECK_THROWS_AS(memory.at(3, begin, machine.memory.bytes() + 1), ProgramError);
+    CHECK_THROWS_AS(memory.at(3, begin - 4, 4), ProgramError);
+    CHECK_THROWS_AS(memory.at(4, begin, 4), ProgramError);
+    CHECK_THROWS_AS(memory.at(0, machine.memory.end(), 4), ProgramError);
+    CHECK(memory.at(0, machine.memory.end(), 0) != nullptr);
+}
+
+TEST_CASE("the busiest lane bounds an exchange") {
+    program::Exchange exchange;
+    program::Transfer wide;
+    wide.source_tile = 0;
+    wide.bytes = 800;
+    wide.paired = true;
+    wide.destinations = {{2, 0}, {3, 0}};
+    program::Transfer narrow;
+    narrow.source_tile = 1;
+    narrow.bytes = 40;
+    narrow.destinations = {{2, 0}};
+    exchange.transfers = {wide, narrow};
+    CHECK(ipu::busiest_tile_cycles(exchange, 4, true) == 800 / 8 + 40 / 4);
+    CHECK(ipu::busiest_tile_cycles(exchange, 4, false) == 800 / 4 + 40 / 4);
+}

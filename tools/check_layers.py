@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the layers of docs/architecture.md: which folder may include which, and who may include SystemC.
+
+usage: tools/check_layers.py            exit 1 with one line an offence
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
+UNITS = ["models/tile", "models/exchange", "models/sync"]
+
+# folder -> folders that it may include, besides itself; the longest matching folder counts
+ALLOWED = {
+    "base": [],
+    "traces": ["base"],
+    "models/spec": ["base"],
+    "models/program": ["base"],
+    "models/isa": ["base", "models/program"],
+    "models/timing": ["base", "models/spec"],
+    "models/tile": DATA + ["traces"],
+    "models/exchange": DATA + ["traces"],
+    "models/sync": DATA + ["traces"],
+    "models/ipu": DATA + ["traces"] + UNITS,
+    "kernels": DATA,
+    "sim": ["base", "traces", "models", "kernels"],
+    "tests": ["base", "traces", "models", "kernels", "sim"],
+}
+
+# The only folders whose files may include SystemC, and not their cores.
+SYSTEMC = ["models/tile", "models/exchange", "models/sync", "models/ipu", "sim", "tests"]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+
+def folder_of(path, table):
+    parts = path.split("/")
+    for length in range(len(parts), 0, -1):
+        name = "/".join(parts[:length])
+        if name in table:
+            return name
+    return None
+
+
+def offences(path):
+    own = folder_of(path, ALLOWED)
+    for number, line in enumerate((ROOT / path).read_text().splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quoted, name = match.group(1) == '"', match.group(2)
+        if not quoted:
+            if name.startswith("systemc") and (
+                not any(path.startswith(f + "/") for f in SYSTEMC) or "/core/" in path
+            ):
+                yield f"{path}:{number}: includes SystemC; only {', '.join(SYSTEMC)} may, outside core/"
+            continue
+        target = folder_of(name, ALLOWED)
+        if target is None:
+            yield f'{path}:{number}: "{name}" is not a path from the project root'
+        elif target != own and not any(
+            target == f or target.startswith(f + "/") for f in ALLOWED[own]
+        ):
+            yield f"{path}:{number}: {own} may not include {target} ({name})"
+
+
+def main():
+    sources = [
+        str(p.relative_to(ROOT))
+        for folder in ("base", "traces", "models", "kernels", "sim", "tests")
+        for p in sorted((ROOT / folder).rglob("*"))
+        if p.suffix in (".h", ".cpp", ".def")
+    ]
+    found = [line for path in sources for line in offences(path)]
+    print("\n".join(found) if found else f"layers: {len(sources)} files, no offence")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
