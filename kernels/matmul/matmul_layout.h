@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Where the operands of a partition stand: homes, buffers and addresses.
+#pragma once
+
+#include "kernels/matmul/matmul_grid.h"
+#include "kernels/plan/homes.h"
+#include "kernels/plan/memory_plan.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <optional>
+#include <vector>
+
+namespace tessera::matmul {
+
+/// A run of one operand's chunk on its home tile, `offset` bytes into the home buffer.
+struct HomeRun {
+    plan::Home home;
+    Bytes offset = 0;
+};
+
+/// Local copy from a home to the buffer of the same tile: it cannot receive its own words.
+struct LocalCopy {
+    TileId tile = 0;
+    Address from = 0;
+    Address to = 0;
+    Bytes bytes = 0;
+};
+
+class Layout {
+public:
+    Layout(const spec::MachineSpec& machine, const Grid& grid);
+
+    /// Places all buffers behind `code_bytes`; false when they do not fit (memory() then says why).
+    [[nodiscard]] bool place(Bytes code_bytes);
+
+    [[nodiscard]] const Grid& grid() const { return grid_; }
+    [[nodiscard]] const plan::MemoryPlan& memory() const { return *memory_; }
+    [[nodiscard]] const std::vector<HomeRun>& homes_a(std::int64_t chunk) const {
+        return homes_a_[static_cast<std::size_t>(chunk)];
+    }
+    [[nodiscard]] const std::vector<HomeRun>& homes_b(std::int64_t chunk) const {
+        return homes_b_[static_cast<std::size_t>(chunk)];
+    }
+    /// Group number -> (im, ik) or (ik, in).
+    [[nodiscard]] TilePart group_a(std::size_t group) const;
+    [[nodiscard]] TilePart group_b(std::size_t group) const;
+
+    /// Buffer of a chunk on the tile.
+    [[nodiscard]] Address x(const TilePart& part, std::int64_t chunk) const;
+    [[nodiscard]] Address weights(const TilePart& part, std::int64_t chunk) const;
+    [[nodiscard]] Address home(const char* buffer, const HomeRun& run) const {
+        return memory_->address(buffer) + static_cast<Address>(run.offset);
+    }
+
+    /// Transfers that bring a chunk; copies for what its receivers already have.
+    void bring(std::int64_t chunk, std::vector<program::Transfer>& transfers,
+               std::vector<LocalCopy>& copies) const;
+    /// Transfers of partial results to the tiles that sum them up.
+    [[nodiscard]] std::vector<program::Transfer> bring_partials() const;
+
+    /// Words of vertex state that one tile may need.
+    [[nodiscard]] Bytes state_bytes() const;
+
+private:
+    void deal_a(std::int64_t chunk);
+    void deal_b(std::int64_t chunk);
+    [[nodiscard]] std::vector<TileId> candidates(std::int64_t chunk, bool paired) const;
+    [[nodiscard]] std::vector<HomeRun> stack(const std::vector<plan::Home>& homes, Bytes unit,
+                                             std::vector<Bytes>& filled);
+    void send(const HomeRun& run, Address source, Bytes unit, bool paired,
+              const std::vector<program::Destination>& receivers,
+              std::vector<program::Transfer>& transfers, std::vector<LocalCopy>& copies) const;
+
+    const spec::MachineSpec& machine_;
+    Grid grid_;
+    std::vector<std::vector<HomeRun>> homes_a_;
+    std::vector<std::vector<HomeRun>> homes_b_;
+    std::vector<Bytes> filled_a_;
+    std::vector<Bytes> filled_b_;
+    std::vector<std::int64_t> copies_of_tile_;
+    std::optional<plan::MemoryPlan> memory_;
+};
+
+} // namespace tessera::matmul
