@@ -19,18 +19,17 @@ constexpr Bytes kCopyStateBytes = 16;
 } // namespace
 
 Layout::Layout(const spec::MachineSpec& machine, const Grid& grid)
-    : machine_(machine), grid_(grid),
-      homes_a_(static_cast<std::size_t>(grid.partition().chunks)),
+    : machine_(machine), grid_(grid), homes_a_(static_cast<std::size_t>(grid.partition().chunks)),
       homes_b_(static_cast<std::size_t>(grid.partition().chunks)),
       filled_a_(static_cast<std::size_t>(machine.chip.tiles)),
       filled_b_(static_cast<std::size_t>(machine.chip.tiles)),
       copies_of_tile_(static_cast<std::size_t>(machine.chip.tiles)) {
     for (std::int64_t chunk = 0; chunk < grid.partition().chunks; ++chunk) {
         if (!grid.a_stays()) {
-            deal_a(chunk);
+            deal(operand(true), chunk);
         }
         if (!grid.b_stays()) {
-            deal_b(chunk);
+            deal(operand(false), chunk);
         }
     }
 }
@@ -45,82 +44,92 @@ TilePart Layout::group_b(std::size_t group) const {
     return {0, g % grid_.partition().parts_k, g / grid_.partition().parts_k};
 }
 
-/// While a tile sends at double width its partner may not send, so in one exchange only one member of every pair does;
-/// the members take turns.
-std::vector<TileId> Layout::candidates(std::int64_t chunk, bool paired) const {
-    std::vector<TileId> tiles;
-    const std::int64_t chip = machine_.chip.tiles;
-    const bool alternate = grid_.partition().paired != Paired::None && chip > 1;
-    const std::int64_t member =
-        grid_.partition().chunks > 1 ? chunk % 2 : (paired ? 0 : 1);
-    for (std::int64_t tile = 0; tile < chip; ++tile) {
-        if (!alternate || tile % 2 == member) {
-            tiles.push_back(static_cast<TileId>(tile));
+Layout::Operand Layout::operand(bool is_a) const {
+    const Partition& p = grid_.partition();
+    if (is_a) {
+        return {true, p.paired == Paired::A, kCellBytes,
+                static_cast<std::size_t>(p.parts_m * p.parts_k),
+                static_cast<std::size_t>(p.parts_n)};
+    }
+    return {false, p.paired == Paired::B, grid_.problem().block_bytes(),
+            static_cast<std::size_t>(p.parts_n * p.parts_k), static_cast<std::size_t>(p.parts_m)};
+}
+
+std::int64_t Layout::units(const Operand& op, std::size_t group, std::int64_t chunk) const {
+    const TilePart part = op.is_a ? group_a(group) : group_b(group);
+    const std::int64_t across =
+        op.is_a ? grid_.rows(part.im).length() : grid_.out_groups(part.in).length();
+    return grid_.chunk(part.ik, chunk).length() * across;
+}
+
+TileId Layout::receiver(const Operand& op, std::size_t group, std::size_t number) const {
+    TilePart part = op.is_a ? group_a(group) : group_b(group);
+    (op.is_a ? part.in : part.im) = static_cast<std::int64_t>(number);
+    return grid_.tile(part);
+}
+
+bool Layout::receives(const Operand& op, TileId tile, std::size_t group) const {
+    if (static_cast<std::int64_t>(tile) >= grid_.partition().tiles()) {
+        return false;
+    }
+    const TilePart part = grid_.part(tile);
+    const TilePart wanted = op.is_a ? group_a(group) : group_b(group);
+    return part.ik == wanted.ik && (op.is_a ? part.im == wanted.im : part.in == wanted.in);
+}
+
+/// A pair that sends at double width receives nothing meanwhile, and its other member sends nothing
+/// up to the end of the message. So message j of group g stands on pair j of the next group, which
+/// at that time misses message j of its own group and gets it afterwards; and in one exchange one
+/// member of all pairs sends, the members taking turns.
+std::vector<plan::Home> Layout::deal_wide(const Operand& op, std::int64_t chunk) const {
+    std::vector<plan::Home> homes;
+    const auto pairs = static_cast<std::int64_t>(op.receivers / 2);
+    const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, op.unit_bytes);
+    for (std::size_t group = 0; group < op.groups; ++group) {
+        const std::int64_t all = units(op, group, chunk);
+        const std::int64_t messages = std::clamp<std::int64_t>(all / shortest, 1, pairs);
+        for (std::int64_t turn = 0; turn < messages; ++turn) {
+            const Range part = part_of(all, messages, turn);
+            const auto member = static_cast<std::size_t>(2 * turn + chunk % 2);
+            homes.push_back(
+                {group, part.begin, part.end, receiver(op, (group + 1) % op.groups, member)});
         }
     }
-    return tiles;
+    return homes;
 }
 
-std::vector<HomeRun> Layout::stack(const std::vector<plan::Home>& homes, Bytes unit,
-                                   std::vector<Bytes>& filled) {
+std::vector<plan::Home> Layout::deal_single(const Operand& op, std::int64_t chunk) const {
+    std::vector<std::int64_t> units_of_group;
+    for (std::size_t group = 0; group < op.groups; ++group) {
+        units_of_group.push_back(units(op, group, chunk));
+    }
+    // Beside wide messages: on the members that send them, whose lanes nobody borrows.
+    std::vector<TileId> candidates;
+    const bool half = grid_.partition().paired != Paired::None;
+    for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
+        if (!half || tile % 2 == chunk % 2) {
+            candidates.push_back(static_cast<TileId>(tile));
+        }
+    }
+    return plan::deal_homes(
+        units_of_group, candidates, ceil_div(kShortestMessage, op.unit_bytes),
+        [&](TileId tile, std::size_t group) { return receives(op, tile, group); });
+}
+
+void Layout::deal(const Operand& op, std::int64_t chunk) {
+    std::vector<Bytes>& filled = op.is_a ? filled_a_ : filled_b_;
     std::vector<HomeRun> runs;
-    for (const plan::Home& home : homes) {
-        runs.push_back({home, filled[home.tile]});
-        filled[home.tile] += (home.last - home.first) * unit;
+    std::map<std::size_t, std::int64_t> turns;
+    for (const plan::Home& home : op.wide ? deal_wide(op, chunk) : deal_single(op, chunk)) {
+        runs.push_back({home, filled[home.tile], turns[home.group]++});
+        filled[home.tile] += (home.last - home.first) * op.unit_bytes;
+        copies_of_tile_[home.tile] += receives(op, home.tile, home.group) ? 1 : 0;
     }
-    return runs;
-}
-
-void Layout::deal_a(std::int64_t chunk) {
-    const Partition& p = grid_.partition();
-    std::vector<std::int64_t> units;
-    for (std::size_t g = 0; g < static_cast<std::size_t>(p.parts_m * p.parts_k); ++g) {
-        const TilePart part = group_a(g);
-        units.push_back(grid_.chunk(part.ik, chunk).length() * grid_.rows(part.im).length());
-    }
-    const auto receives = [&](TileId tile, std::size_t group) {
-        const TilePart wanted = group_a(group);
-        const TilePart part = grid_.part(tile);
-        return static_cast<std::int64_t>(tile) < p.tiles() && part.im == wanted.im &&
-               part.ik == wanted.ik;
-    };
-    const bool paired = p.paired == Paired::A;
-    const Bytes shortest = paired ? machine_.exchange.pair_min_items * 8 : kShortestMessage;
-    const auto homes = plan::deal_homes(units, candidates(chunk, paired),
-                                        ceil_div(shortest, kCellBytes), receives);
-    homes_a_[static_cast<std::size_t>(chunk)] = stack(homes, kCellBytes, filled_a_);
-    for (const plan::Home& home : homes) {
-        copies_of_tile_[home.tile] += receives(home.tile, home.group) ? 1 : 0;
-    }
-}
-
-void Layout::deal_b(std::int64_t chunk) {
-    const Partition& p = grid_.partition();
-    std::vector<std::int64_t> units;
-    for (std::size_t g = 0; g < static_cast<std::size_t>(p.parts_n * p.parts_k); ++g) {
-        const TilePart part = group_b(g);
-        units.push_back(grid_.chunk(part.ik, chunk).length() * grid_.out_groups(part.in).length());
-    }
-    const auto receives = [&](TileId tile, std::size_t group) {
-        const TilePart wanted = group_b(group);
-        const TilePart part = grid_.part(tile);
-        return static_cast<std::int64_t>(tile) < p.tiles() && part.in == wanted.in &&
-               part.ik == wanted.ik;
-    };
-    const Bytes unit = grid_.problem().block_bytes();
-    const bool paired = p.paired == Paired::B;
-    const Bytes shortest = paired ? machine_.exchange.pair_min_items * 8 : kShortestMessage;
-    const auto homes =
-        plan::deal_homes(units, candidates(chunk, paired), ceil_div(shortest, unit), receives);
-    homes_b_[static_cast<std::size_t>(chunk)] = stack(homes, unit, filled_b_);
-    for (const plan::Home& home : homes) {
-        copies_of_tile_[home.tile] += receives(home.tile, home.group) ? 1 : 0;
-    }
+    (op.is_a ? homes_a_ : homes_b_)[static_cast<std::size_t>(chunk)] = std::move(runs);
 }
 
 Bytes Layout::state_bytes() const {
-    const std::int64_t copies =
-        *std::max_element(copies_of_tile_.begin(), copies_of_tile_.end());
+    const std::int64_t copies = *std::max_element(copies_of_tile_.begin(), copies_of_tile_.end());
     return (grid_.partition().chunks + 1) * kVertexStateBytes + copies * kCopyStateBytes;
 }
 
@@ -137,7 +146,8 @@ bool Layout::place(Bytes code_bytes) {
     const Bytes weights = grid_.most_out_groups() * grid_.problem().block_bytes() *
                           (grid_.b_stays() ? grid_.most_k_groups() : grid_.most_chunk_groups());
     const bool share_memory = !grid_.b_stays() && slices <= weights;
-    bool fits = memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
+    bool fits =
+        memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
     fits = fits &&
            memory_->place({"weights", Kind::Tensor, weights, 16, Where::Region1, {"partials"}});
     if (share_memory && fits && slices > 0) {
@@ -155,8 +165,8 @@ bool Layout::place(Bytes code_bytes) {
            memory_->place({"home of b", Kind::Tensor, home_b, 16, Where::Any, {"x", "weights"}});
     const Bytes result = grid_.reduces() ? share / kCellBytes * grid_.problem().group * 2 : 0;
     fits = fits && memory_->place({"result", Kind::Tensor, result, 16, Where::Any, {}});
-    return fits && memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any,
-                                   {}});
+    return fits &&
+           memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}});
 }
 
 Address Layout::x(const TilePart& part, std::int64_t chunk) const {
@@ -164,8 +174,7 @@ Address Layout::x(const TilePart& part, std::int64_t chunk) const {
     if (!grid_.a_stays()) {
         return base;
     }
-    const std::int64_t before =
-        grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+    const std::int64_t before = grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
     return base + static_cast<Address>(before * grid_.rows(part.im).length() * kCellBytes);
 }
 
@@ -174,82 +183,108 @@ Address Layout::weights(const TilePart& part, std::int64_t chunk) const {
     if (!grid_.b_stays()) {
         return base;
     }
-    const std::int64_t before =
-        grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+    const std::int64_t before = grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
     return base + static_cast<Address>(before * grid_.out_groups(part.in).length() *
                                        grid_.problem().block_bytes());
 }
 
-void Layout::send(const HomeRun& run, Address source, Bytes unit, bool paired,
-                  const std::vector<program::Destination>& receivers,
-                  std::vector<program::Transfer>& transfers,
-                  std::vector<LocalCopy>& copies) const {
-    program::Transfer message;
-    message.source_tile = run.home.tile;
-    message.source_address = source;
-    message.bytes = (run.home.last - run.home.first) * unit;
-    message.paired = paired;
-    program::Transfer to_partner = message;
-    to_partner.paired = false;
-    for (program::Destination receiver : receivers) {
-        receiver.address += static_cast<Address>(run.home.first * unit);
-        if (receiver.tile == run.home.tile) {
-            copies.push_back({receiver.tile, source, receiver.address, message.bytes});
-        } else if (paired && receiver.tile == (run.home.tile ^ 1U)) {
-            to_partner.destinations.push_back(receiver); // its pair is not complete without us
-        } else {
-            message.destinations.push_back(receiver);
+std::vector<program::Destination> Layout::destinations(const Operand& op, std::size_t group,
+                                                       std::int64_t chunk) const {
+    std::vector<program::Destination> all;
+    for (std::size_t number = 0; number < op.receivers; ++number) {
+        const TileId tile = receiver(op, group, number);
+        const TilePart part = grid_.part(tile);
+        all.push_back({tile, op.is_a ? x(part, chunk) : weights(part, chunk)});
+    }
+    return all;
+}
+
+program::Transfer Layout::message(const Operand& op, const HomeRun& run) const {
+    program::Transfer made;
+    made.source_tile = run.home.tile;
+    made.source_address = home(op.is_a ? "home of a" : "home of b", run);
+    made.bytes = (run.home.last - run.home.first) * op.unit_bytes;
+    made.paired = op.wide;
+    return made;
+}
+
+void Layout::bring_wide(const Operand& op, std::int64_t chunk,
+                        std::vector<program::Transfer>& transfers) const {
+    std::vector<const HomeRun*> order;
+    for (const HomeRun& run : op.is_a ? homes_a(chunk) : homes_b(chunk)) {
+        order.push_back(&run);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const HomeRun* left, const HomeRun* right) {
+        return left->turn < right->turn;
+    });
+    struct Later {
+        std::size_t round = 0;
+        program::Transfer transfer;
+    };
+    std::vector<Later> missed;
+    for (const HomeRun* run : order) {
+        const std::size_t group = run->home.group;
+        program::Transfer now = message(op, *run);
+        program::Transfer later = now;
+        const auto sending =
+            static_cast<std::size_t>(run->turn); // the pair of this group that sends now
+        std::vector<program::Destination> all = destinations(op, group, chunk);
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            all[number].address += static_cast<Address>(run->home.first * op.unit_bytes);
+            (number / 2 == sending ? later : now).destinations.push_back(all[number]);
         }
+        if (!now.destinations.empty()) {
+            transfers.push_back(std::move(now));
+        }
+        // Groups lie on a ring: every second one first, so that nobody sends and receives in one
+        // round.
+        const std::size_t round = group + 1 == op.groups && group % 2 == 0 ? 2 : group % 2;
+        missed.push_back({round, std::move(later)});
     }
-    if (!message.destinations.empty()) {
-        transfers.push_back(message);
+    std::stable_sort(missed.begin(), missed.end(), [](const Later& left, const Later& right) {
+        return left.round < right.round;
+    });
+    for (Later& later : missed) {
+        transfers.push_back(std::move(later.transfer));
     }
-    if (!to_partner.destinations.empty()) {
-        transfers.push_back(to_partner);
+}
+
+void Layout::bring_single(const Operand& op, std::int64_t chunk,
+                          std::vector<program::Transfer>& transfers,
+                          std::vector<LocalCopy>& copies) const {
+    // All groups take their first message, then their second: equal groups stay in step.
+    std::vector<const HomeRun*> order;
+    for (const HomeRun& run : op.is_a ? homes_a(chunk) : homes_b(chunk)) {
+        order.push_back(&run);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const HomeRun* left, const HomeRun* right) {
+        return left->turn < right->turn;
+    });
+    for (const HomeRun* run : order) {
+        program::Transfer transfer = message(op, *run);
+        for (program::Destination to : destinations(op, run->home.group, chunk)) {
+            to.address += static_cast<Address>(run->home.first * op.unit_bytes);
+            if (to.tile == transfer.source_tile) {
+                copies.push_back({to.tile, transfer.source_address, to.address, transfer.bytes});
+            } else {
+                transfer.destinations.push_back(to);
+            }
+        }
+        if (!transfer.destinations.empty()) {
+            transfers.push_back(std::move(transfer));
+        }
     }
 }
 
 void Layout::bring(std::int64_t chunk, std::vector<program::Transfer>& transfers,
                    std::vector<LocalCopy>& copies) const {
-    const Partition& p = grid_.partition();
-    struct Turn {
-        bool single_width = false;
-        std::int64_t turn = 0;
-        std::size_t group = 0;
-        bool is_a = false;
-        const HomeRun* run = nullptr;
-    };
-    // All groups take their first message, then their second: equal groups then stay in step. Double width comes first:
-    // a partner's lane is borrowed up to the end of the message.
-    std::vector<Turn> turns;
-    const auto add = [&](const std::vector<HomeRun>& runs, bool is_a, bool paired) {
-        std::map<std::size_t, std::int64_t> taken;
-        for (const HomeRun& run : runs) {
-            turns.push_back({!paired, taken[run.home.group]++, run.home.group, is_a, &run});
-        }
-    };
-    add(homes_a(chunk), true, p.paired == Paired::A);
-    add(homes_b(chunk), false, p.paired == Paired::B);
-    std::stable_sort(turns.begin(), turns.end(), [](const Turn& left, const Turn& right) {
-        return std::tie(left.single_width, left.turn, left.group) <
-               std::tie(right.single_width, right.turn, right.group);
-    });
-    for (const Turn& turn : turns) {
-        std::vector<program::Destination> receivers;
-        if (turn.is_a) {
-            TilePart part = group_a(turn.group);
-            for (part.in = 0; part.in < p.parts_n; ++part.in) {
-                receivers.push_back({grid_.tile(part), x(part, chunk)});
+    for (const bool wide : {true, false}) {
+        for (const bool is_a : {true, false}) {
+            const Operand op = operand(is_a);
+            if (op.wide != wide) {
+                continue;
             }
-            send(*turn.run, home("home of a", *turn.run), kCellBytes, p.paired == Paired::A,
-                 receivers, transfers, copies);
-        } else {
-            TilePart part = group_b(turn.group);
-            for (part.im = 0; part.im < p.parts_m; ++part.im) {
-                receivers.push_back({grid_.tile(part), weights(part, chunk)});
-            }
-            send(*turn.run, home("home of b", *turn.run), grid_.problem().block_bytes(),
-                 p.paired == Paired::B, receivers, transfers, copies);
+            wide ? bring_wide(op, chunk, transfers) : bring_single(op, chunk, transfers, copies);
         }
     }
 }

@@ -17,6 +17,7 @@ namespace tessera::matmul {
 struct HomeRun {
     plan::Home home;
     Bytes offset = 0;
+    std::int64_t turn = 0; ///< messages of one group go one after the other
 };
 
 /// Local copy from a home to the buffer of the same tile: it cannot receive its own words.
@@ -63,14 +64,31 @@ public:
     [[nodiscard]] Bytes state_bytes() const;
 
 private:
-    void deal_a(std::int64_t chunk);
-    void deal_b(std::int64_t chunk);
-    [[nodiscard]] std::vector<TileId> candidates(std::int64_t chunk, bool paired) const;
-    [[nodiscard]] std::vector<HomeRun> stack(const std::vector<plan::Home>& homes, Bytes unit,
-                                             std::vector<Bytes>& filled);
-    void send(const HomeRun& run, Address source, Bytes unit, bool paired,
-              const std::vector<program::Destination>& receivers,
-              std::vector<program::Transfer>& transfers, std::vector<LocalCopy>& copies) const;
+    /// What differs between the two operands.
+    struct Operand {
+        bool is_a = false;
+        bool wide = false; ///< goes to pairs at double width
+        Bytes unit_bytes = 0;
+        std::size_t groups = 0;
+        std::size_t receivers = 0; ///< tiles of a group
+    };
+    [[nodiscard]] Operand operand(bool is_a) const;
+    [[nodiscard]] std::int64_t units(const Operand& op, std::size_t group,
+                                     std::int64_t chunk) const;
+    [[nodiscard]] TileId receiver(const Operand& op, std::size_t group, std::size_t number) const;
+    [[nodiscard]] bool receives(const Operand& op, TileId tile, std::size_t group) const;
+    [[nodiscard]] std::vector<program::Destination>
+    destinations(const Operand& op, std::size_t group, std::int64_t chunk) const;
+
+    void deal(const Operand& op, std::int64_t chunk);
+    [[nodiscard]] std::vector<plan::Home> deal_wide(const Operand& op, std::int64_t chunk) const;
+    [[nodiscard]] std::vector<plan::Home> deal_single(const Operand& op, std::int64_t chunk) const;
+    void bring_wide(const Operand& op, std::int64_t chunk,
+                    std::vector<program::Transfer>& transfers) const;
+    void bring_single(const Operand& op, std::int64_t chunk,
+                      std::vector<program::Transfer>& transfers,
+                      std::vector<LocalCopy>& copies) const;
+    [[nodiscard]] program::Transfer message(const Operand& op, const HomeRun& run) const;
 
     const spec::MachineSpec& machine_;
     Grid grid_;

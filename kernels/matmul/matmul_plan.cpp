@@ -27,7 +27,8 @@ const char* suffix(PartialsType partials) {
     return partials == PartialsType::F16 ? "f16" : "f32";
 }
 
-/// B's blocks [out group][k group of the chunk] in weight store order; blocks [first, last) stand one after the other.
+/// B's blocks [out group][k group of the chunk] in weight store order; blocks [first, last) stand
+/// one after the other.
 void add_blocks(program::Tensor& tensor, TileId tile, Address address, const Problem& problem,
                 Range out_groups, Range k_groups, std::int64_t first, std::int64_t last) {
     const std::int64_t across = k_groups.length();
@@ -59,8 +60,8 @@ void add_blocks(program::Tensor& tensor, TileId tile, Address address, const Pro
             for (std::int64_t c = 0; c < channels; ++c) {
                 program::Piece channel = piece;
                 channel.host_offset += c;
-                channel.address += static_cast<Address>(
-                    ((c >> 1) & 1) * 256 + (c >> 2) * 64 + (c & 1) * 32);
+                channel.address +=
+                    static_cast<Address>(((c >> 1) & 1) * 256 + (c >> 2) * 64 + (c & 1) * 32);
                 tensor.pieces.push_back(std::move(channel));
             }
         }
@@ -102,14 +103,15 @@ public:
         planned.info.parts_k = p.parts_k;
         planned.info.parts_n = p.parts_n;
         planned.info.chunks = p.chunks;
-        planned.info.paired = p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
+        planned.info.paired =
+            p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
         planned.info.tiles_busy = p.tiles();
         planned.info.rounded_to = partials_;
         planned.info.roundings = partials_ == PartialsType::F16
                                      ? grid_.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
                                      : 4 * grid_.most_k_groups() + p.parts_k;
-        planned.info.flops = 2.0 * static_cast<double>(problem.m) *
-                             static_cast<double>(problem.k) * static_cast<double>(problem.n);
+        planned.info.flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.k) *
+                             static_cast<double>(problem.n);
         planned.info.predicted = predicted_;
         planned.info.bytes_by_buffer = layout_.memory().sizes();
         planned.info.bytes_used = layout_.memory().used_bytes();
@@ -153,23 +155,22 @@ private:
         add_exchange(fmt::format("bring chunk {}", chunk), std::move(transfers), false);
 
         Vertices vertices(static_cast<std::size_t>(machine_.chip.tiles));
-        std::vector<Cycles> cycles(vertices.size());
+        std::map<TileId, std::vector<std::int64_t>> copied_words;
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         for (const LocalCopy& copy : copies) {
             const auto words = static_cast<std::uint32_t>(copy.bytes / 8);
-            vertices[copy.tile].push_back(vertex(copy.tile, "copy64",
-                                                 program::VertexKind::MultiWorker,
-                                                 {copy.from, copy.to, words / workers,
-                                                  words % workers}));
-            cycles[copy.tile] += plan::copy_cycles(machine_, words);
+            vertices[copy.tile].push_back(
+                vertex(copy.tile, "copy64", program::VertexKind::MultiWorker,
+                       {copy.from, copy.to, words / workers, words % workers}));
+            copied_words[copy.tile].push_back(words);
         }
+        Cycles slowest = 0;
         for (std::int64_t tile = 0; tile < grid_.partition().tiles(); ++tile) {
             const auto id = static_cast<TileId>(tile);
             vertices[id].push_back(matmul_vertex(id, chunk));
-            cycles[id] += vertex_cycles(grid_.part(id), chunk);
+            slowest = std::max(slowest, stub_cycles(grid_.part(id), chunk, copied_words[id]));
         }
-        predicted_.compute +=
-            machine_.control.step_cycles + *std::max_element(cycles.begin(), cycles.end());
+        predicted_.compute += machine_.control.step_cycles + slowest;
         builder_.add_compute_set(fmt::format("multiply chunk {}", chunk), std::move(vertices));
     }
 
@@ -187,19 +188,23 @@ private:
                        static_cast<std::uint32_t>(grid_.chunk(part.ik, chunk).length() - 1)});
     }
 
-    Cycles vertex_cycles(const TilePart& part, std::int64_t chunk) {
+    Cycles stub_cycles(const TilePart& part, std::int64_t chunk,
+                       const std::vector<std::int64_t>& copied_words) {
         const plan::MatmulVertexShape shape{grid_.rows(part.im).length(),
                                             grid_.out_groups(part.in).length(),
                                             grid_.chunk(part.ik, chunk).length(), chunk == 0};
-        const auto key =
-            std::make_tuple(shape.rows, shape.out_groups, shape.k_groups, shape.fresh);
+        const auto key = std::make_tuple(shape.rows, shape.out_groups, shape.k_groups, shape.fresh,
+                                         copied_words);
         const auto found = known_cycles_.find(key);
         if (found != known_cycles_.end()) {
             return found->second;
         }
-        const Cycles cycles = plan::matmul_vertex_cycles(machine_, partials_, shape);
-        known_cycles_.emplace(key, cycles);
-        return cycles;
+        plan::StubTimeline stub(machine_, true);
+        for (const std::int64_t words : copied_words) {
+            stub.copy(words);
+        }
+        stub.matmul(partials_, shape);
+        return known_cycles_.emplace(key, stub.finish()).first->second;
     }
 
     void add_reduction() {
@@ -224,9 +229,8 @@ private:
                 {own, slices, units, static_cast<std::uint32_t>(p.parts_k - 1),
                  layout_.memory().address("result"), units / workers, units % workers}));
         }
-        const Cycles cycles =
-            machine_.control.step_cycles +
-            plan::reduce_cycles(machine_, partials_, most_units, p.parts_k - 1);
+        const Cycles cycles = machine_.control.step_cycles +
+                              plan::reduce_cycles(machine_, partials_, most_units, p.parts_k - 1);
         predicted_.compute += cycles;
         predicted_.reduction += cycles;
         builder_.add_compute_set("reduce", std::move(vertices));
@@ -323,7 +327,9 @@ private:
     plan::ImageBuilder builder_;
     std::vector<std::vector<std::uint32_t>> state_;
     plan::PredictedCycles predicted_;
-    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool>, Cycles> known_cycles_;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::int64_t>>,
+             Cycles>
+        known_cycles_;
 };
 
 void check_machine(const spec::MachineSpec& machine) {
@@ -337,10 +343,11 @@ void check_machine(const spec::MachineSpec& machine) {
 std::string too_big(const Problem& problem, const Candidate& tried, const Layout& layout) {
     const plan::Shortfall& missing = layout.memory().shortfall();
     const Partition& p = tried.partition;
-    return fmt::format("matmul {} x {} x {} does not fit in tile memory: tile_0 is {} bytes over ('{}' "
-                       "finds no place); the least partition, {} x {} x {} tiles in {} chunks, needs {}",
-                       problem.m, problem.k, problem.n, missing.bytes_over, missing.name, p.parts_m,
-                       p.parts_k, p.parts_n, p.chunks, layout.memory().describe());
+    return fmt::format(
+        "matmul {} x {} x {} does not fit in tile memory: tile_0 is {} bytes over ('{}' "
+        "finds no place); the least partition, {} x {} x {} tiles in {} chunks, needs {}",
+        problem.m, problem.k, problem.n, missing.bytes_over, missing.name, p.parts_m, p.parts_k,
+        p.parts_n, p.chunks, layout.memory().describe());
 }
 
 } // namespace
@@ -354,7 +361,8 @@ plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
     std::string reason;
     for (const Candidate& candidate : search(machine, problem, kTried)) {
         Layout layout(machine, Grid(problem, candidate.partition));
-        // The length of the exchange rows is known when they are planned; a second round has room for them.
+        // The length of the exchange rows is known when they are planned; a second round has room
+        // for them.
         Bytes code_bytes = machine.memory.element_bytes;
         for (int round = 0; round < 3; ++round) {
             if (!layout.place(code_bytes)) {

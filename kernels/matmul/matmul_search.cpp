@@ -12,7 +12,8 @@ namespace {
 /// Exchange rounds beyond which the fixed cost of a round is all that there is.
 constexpr std::int64_t kMostChunks = 96;
 
-/// Numbers of parts up to `most` that make the largest part of `length` smaller than any fewer parts do.
+/// Numbers of parts up to `most` that make the largest part of `length` smaller than any fewer
+/// parts do.
 std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
     std::vector<std::int64_t> parts;
     std::int64_t largest = length + 1;
@@ -77,7 +78,8 @@ public:
 
 private:
     void chunks(Partition partition) {
-        // More chunks only cost more, but the estimate of bytes is a little low: keep a few that fit.
+        // More chunks only cost more, but the estimate of bytes is a little low: keep a few that
+        // fit.
         constexpr int kKept = 4;
         const std::int64_t most = problem_.k_groups / partition.parts_k;
         int fitting = 0;
@@ -96,11 +98,12 @@ private:
         const bool fits = bytes <= limit_;
         const bool pairs = machine_.exchange.pair_double;
         add(partition, bytes, fits);
-        if (pairs && partition.parts_n % 2 == 0) {
+        // The homes of a group's data are pairs of another group.
+        if (pairs && partition.parts_n % 2 == 0 && partition.parts_m * partition.parts_k > 1) {
             partition.paired = Paired::A;
             add(partition, bytes, fits);
         }
-        if (pairs && partition.parts_m % 2 == 0) {
+        if (pairs && partition.parts_m % 2 == 0 && partition.parts_n * partition.parts_k > 1) {
             partition.paired = Paired::B;
             add(partition, bytes, fits);
         }

@@ -15,8 +15,9 @@ struct Candidate {
     Bytes bytes = 0;
 };
 
-/// Every (parts_m, parts_k, parts_n, chunks, paired) whose estimated bytes fit, by estimated cycles, then by fewer parts;
-/// at most `most` of them. If none fits: the one that needs the fewest bytes.
+/// Every (parts_m, parts_k, parts_n, chunks, paired) whose estimated bytes fit, by estimated
+/// cycles, then by fewer parts; at most `most` of them. If none fits: the one that needs the fewest
+/// bytes.
 [[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
                                             const Problem& problem, std::size_t most);
 

@@ -38,10 +38,8 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
                            std::string name)
-    : machine_(machine), library_(library),
-      images_(static_cast<std::size_t>(machine.chip.tiles)),
-      next_code_(aligned8(machine.memory.region0_begin() +
-                          static_cast<Address>(library.bytes()))) {
+    : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
+      next_code_(aligned8(machine.memory.region0_begin() + static_cast<Address>(library.bytes()))) {
     program_.name = std::move(name);
 }
 
@@ -68,9 +66,8 @@ void ImageBuilder::add_words(TileId tile, program::SegmentKind kind, const std::
 void ImageBuilder::add_bytes(TileId tile, program::SegmentKind kind, const std::string& name,
                              Address address, std::vector<std::byte> bytes) {
     if (!bytes.empty()) {
-        images_[tile].segments.push_back(
-            segment(kind, name, address,
-                    std::make_shared<const std::vector<std::byte>>(std::move(bytes))));
+        images_[tile].segments.push_back(segment(
+            kind, name, address, std::make_shared<const std::vector<std::byte>>(std::move(bytes))));
     }
 }
 

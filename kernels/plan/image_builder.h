@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Collects what a kernel puts on its tiles, places the code zone and makes a Program of it.
 //
-//   code zone: | codelets | stubs, equal ones once | rows of exchange 0, 1, ... | 64 bytes of fetch window |
+//   code zone: | codelets | stubs, equal ones once | rows of exchange 0, 1, ... | 64 bytes of fetch
+//   window |
 #pragma once
 
 #include "kernels/plan/codelet_library.h"

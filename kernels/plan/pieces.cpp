@@ -17,8 +17,7 @@ void add_rectangle(program::Tensor& tensor, TileId tile, Address address, const 
     program::Piece piece;
     piece.tile = tile;
     piece.address = address;
-    piece.host_offset =
-        (grid.first_row + row) * grid.host_row_stride + at * grid.host_inner_stride;
+    piece.host_offset = (grid.first_row + row) * grid.host_row_stride + at * grid.host_inner_stride;
     if (groups > 1) {
         piece.dims.push_back(
             {groups, grid.group * grid.host_inner_stride, grid.rows * grid.cell_bytes});

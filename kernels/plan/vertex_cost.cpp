@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/vertex_cost.h"
 
-#include "kernels/plan/supervisor_timeline.h"
-
 #include <vector>
 
 namespace tessera::plan {
@@ -21,18 +19,6 @@ std::int64_t weight_loads(workload::PartialsType partials) {
     return 2 * amp_group(partials);
 }
 
-/// mov, setzi, call of the stub around a supervisor vertex.
-void enter_vertex(SupervisorTimeline& time) {
-    time.plain(2);
-    time.jump();
-}
-
-void launch_rows(SupervisorTimeline& time, std::int64_t rows, bool fresh, std::int64_t extra) {
-    const std::int64_t workers = time.workers();
-    time.run_all(rows % workers, extra + amp_issues(rows / workers + 1, fresh),
-                 extra + amp_issues(rows / workers, fresh));
-}
-
 } // namespace
 
 std::int64_t amp_issues(std::int64_t rows, bool fresh) {
@@ -43,79 +29,6 @@ std::int64_t amp_issues(std::int64_t rows, bool fresh) {
         return 4 * rows + 15;
     }
     return rows == 2 ? 23 : (rows == 1 ? 19 : 5);
-}
-
-Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
-                            const MatmulVertexShape& shape) {
-    SupervisorTimeline time(machine);
-    enter_vertex(time);
-    const Cycles weights = time.issue();
-    time.plain(2);
-    if (shape.fresh) {
-        time.jump();
-    }
-    time.issue(); // out groups
-    const Cycles k_groups = time.issue();
-    time.issue();
-    const Cycles address = time.result_ready(time.issue(time.result_ready(weights)));
-    time.issue(time.result_ready(k_groups));
-    time.sync();
-    for (std::int64_t out = 0; out < shape.out_groups; ++out) {
-        for (std::int64_t k = 0; k < shape.k_groups; ++k) {
-            const bool first = out == 0 && k == 0;
-            if (first) {
-                time.issue(address);
-                time.plain(weight_loads(partials) - 1);
-            } else {
-                time.sync();
-                time.plain(weight_loads(partials));
-            }
-            const bool fresh = shape.fresh && k == 0;
-            const std::int64_t next_out = fresh ? kNextOutFresh : kNextOutAdd;
-            launch_rows(time, shape.rows, fresh,
-                        first ? kMatmulStart : (k == 0 ? next_out : kNextK));
-            time.issue(); // the next entry
-            if (k + 1 < shape.k_groups) {
-                time.jump();
-            } else {
-                time.plain(3);
-                out + 1 < shape.out_groups ? time.jump() : time.plain(1);
-            }
-        }
-    }
-    time.sync();
-    time.jump();
-    time.jump();
-    return time.now();
-}
-
-Cycles block16_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
-                             std::int64_t columns, const std::vector<bool>& fresh) {
-    SupervisorTimeline time(machine);
-    enter_vertex(time);
-    const Cycles weights = time.issue();
-    const Cycles entries = time.issue();
-    time.plain(1);
-    const Cycles entry = time.issue();
-    const std::vector<std::int64_t> issues(static_cast<std::size_t>(machine.tile.workers),
-                                           kBlockColumns);
-    time.run_all(issues, time.result_ready(entry));
-    Cycles address = time.result_ready(time.issue(time.result_ready(weights)));
-    Cycles list = time.result_ready(entries);
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-        time.issue(list); // the worker entry, ready long before it is launched
-        time.sync();
-        time.issue(address);
-        time.plain(weight_loads(partials) - 1);
-        launch_rows(time, columns, fresh[i], kBlockAddresses);
-        list = time.result_ready(time.issue());
-        i + 1 < fresh.size() ? time.jump() : time.plain(1);
-        address = 0;
-    }
-    time.sync();
-    time.jump();
-    time.jump();
-    return time.now();
 }
 
 std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
@@ -137,38 +50,148 @@ std::int64_t copy_issues(std::int64_t words) {
     return 16 + 2 * words;
 }
 
-Cycles multi_worker_cycles(const spec::MachineSpec& machine, std::span<const std::int64_t> issues) {
-    SupervisorTimeline time(machine);
-    time.issue();
-    const Cycles base = time.issue();
-    time.run_all(issues, time.result_ready(base));
-    time.sync();
-    time.jump();
-    return time.now();
+StubTimeline::StubTimeline(const spec::MachineSpec& machine, bool calls) : time_(machine) {
+    if (calls) {
+        time_.plain(1);
+    }
 }
 
-namespace {
+void StubTimeline::call() {
+    time_.plain(1);
+    time_.jump();
+}
 
-template <typename Issues>
-Cycles dealt_cycles(const spec::MachineSpec& machine, std::int64_t units, Issues issues_of) {
-    const std::int64_t workers = machine.tile.workers;
+void StubTimeline::launch_rows(std::int64_t rows, bool fresh, std::int64_t extra) {
+    const std::int64_t workers = time_.workers();
+    time_.run_all(rows % workers, extra + amp_issues(rows / workers + 1, fresh),
+                  extra + amp_issues(rows / workers, fresh));
+}
+
+void StubTimeline::weights(workload::PartialsType partials, Cycles address_ready) {
+    time_.issue(address_ready);
+    time_.plain(weight_loads(partials) - 1);
+}
+
+void StubTimeline::matmul(workload::PartialsType partials, const MatmulVertexShape& shape) {
+    call();
+    const Cycles pointer = time_.issue();
+    time_.plain(2);
+    if (shape.fresh) {
+        time_.jump();
+    }
+    time_.plain(1); // out groups
+    const Cycles k_groups = time_.issue();
+    time_.plain(1);
+    Cycles address = time_.result_ready(time_.issue(time_.result_ready(pointer)));
+    time_.issue(time_.result_ready(k_groups));
+    for (std::int64_t out = 0; out < shape.out_groups; ++out) {
+        for (std::int64_t k = 0; k < shape.k_groups; ++k) {
+            time_.sync();
+            weights(partials, address);
+            address = 0;
+            const bool fresh = shape.fresh && k == 0;
+            const std::int64_t next_out = fresh ? kNextOutFresh : kNextOutAdd;
+            launch_rows(shape.rows, fresh,
+                        out == 0 && k == 0 ? kMatmulStart : (k == 0 ? next_out : kNextK));
+            time_.plain(1); // the next entry
+            if (k + 1 < shape.k_groups) {
+                time_.jump();
+            } else {
+                time_.plain(3);
+                out + 1 < shape.out_groups ? time_.jump() : time_.plain(1);
+            }
+        }
+    }
+    time_.sync();
+    time_.jump();
+}
+
+void StubTimeline::block16(workload::PartialsType partials, std::int64_t columns,
+                           const std::vector<bool>& fresh) {
+    call();
+    const Cycles pointer = time_.issue();
+    Cycles list = time_.result_ready(time_.issue());
+    time_.plain(1);
+    const Cycles entry = time_.issue();
+    const std::vector<std::int64_t> issues(static_cast<std::size_t>(time_.workers()),
+                                           kBlockColumns);
+    time_.run_all(issues, time_.result_ready(entry));
+    Cycles address = time_.result_ready(time_.issue(time_.result_ready(pointer)));
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        time_.issue(list); // the worker entry, ready long before it is launched
+        time_.sync();
+        weights(partials, address);
+        address = 0;
+        launch_rows(columns, fresh[i], kBlockAddresses);
+        list = time_.result_ready(time_.issue());
+        i + 1 < fresh.size() ? time_.jump() : time_.plain(1);
+    }
+    time_.sync();
+    time_.jump();
+}
+
+void StubTimeline::multi_worker(std::span<const std::int64_t> issues) {
+    time_.plain(1);
+    const Cycles base = time_.issue();
+    time_.run_all(issues, time_.result_ready(base));
+    time_.sync();
+}
+
+template <typename IssuesOf>
+void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
+    const std::int64_t workers = time_.workers();
     std::vector<std::int64_t> issues;
     for (std::int64_t n = 0; n < workers; ++n) {
         issues.push_back(issues_of(units / workers + (n < units % workers ? 1 : 0)));
     }
-    return multi_worker_cycles(machine, issues);
+    multi_worker(issues);
 }
 
-} // namespace
+void StubTimeline::reduce(workload::PartialsType partials, std::int64_t units,
+                          std::int64_t slices) {
+    dealt(units, [&](std::int64_t u) { return reduce_issues(partials, u, slices); });
+}
+
+void StubTimeline::copy(std::int64_t words) {
+    dealt(words, copy_issues);
+}
+
+Cycles StubTimeline::finish() {
+    time_.jump();
+    return time_.now();
+}
+
+Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+                            const MatmulVertexShape& shape) {
+    StubTimeline stub(machine, true);
+    stub.matmul(partials, shape);
+    return stub.finish();
+}
+
+Cycles block16_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+                             std::int64_t columns, const std::vector<bool>& fresh) {
+    StubTimeline stub(machine, true);
+    stub.block16(partials, columns, fresh);
+    return stub.finish();
+}
+
+Cycles multi_worker_cycles(const spec::MachineSpec& machine, std::span<const std::int64_t> issues) {
+    StubTimeline stub(machine, false);
+    stub.multi_worker(issues);
+    return stub.finish();
+}
 
 Cycles reduce_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
                      std::int64_t units, std::int64_t slices) {
-    return dealt_cycles(machine, units,
-                        [&](std::int64_t u) { return reduce_issues(partials, u, slices); });
+    StubTimeline stub(machine, false);
+    stub.reduce(partials, units, slices);
+    return stub.finish();
 }
 
 Cycles copy_cycles(const spec::MachineSpec& machine, std::int64_t words) {
-    return dealt_cycles(machine, words, [](std::int64_t w) { return copy_issues(w); });
+    StubTimeline stub(machine, false);
+    stub.copy(words);
+    return stub.finish();
 }
 
 } // namespace tessera::plan

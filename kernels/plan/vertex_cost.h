@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/plan/supervisor_timeline.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
@@ -29,17 +30,6 @@ struct MatmulVertexShape {
     bool fresh = true; ///< the first k group starts from zero
 };
 
-/// A call of matmul_<p>_fresh or _add.
-[[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine,
-                                          workload::PartialsType partials,
-                                          const MatmulVertexShape& shape);
-
-/// A call of spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from
-/// zero?
-[[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine,
-                                           workload::PartialsType partials, std::int64_t columns,
-                                           const std::vector<bool>& fresh);
-
 /// Worker issues of spmm_elementwise_<p>: rows and non-zeros of one worker.
 [[nodiscard]] std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
                                               std::int64_t non_zeros, std::int64_t column_groups);
@@ -49,10 +39,44 @@ struct MatmulVertexShape {
                                          std::int64_t slices);
 [[nodiscard]] std::int64_t copy_issues(std::int64_t words);
 
-/// A call of a worker vertex whose worker w makes `issues[w]` issues.
+/// Cycles of one tile's stub, vertex by vertex in its order.
+class StubTimeline {
+public:
+    /// `calls`: is there a supervisor vertex among them?
+    StubTimeline(const spec::MachineSpec& machine, bool calls);
+
+    /// matmul_<p>_fresh or _add.
+    void matmul(workload::PartialsType partials, const MatmulVertexShape& shape);
+    /// spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from zero?
+    void block16(workload::PartialsType partials, std::int64_t columns,
+                 const std::vector<bool>& fresh);
+    /// A worker vertex whose worker w makes `issues[w]` issues.
+    void multi_worker(std::span<const std::int64_t> issues);
+    /// reduce_<p> and copy64: work dealt evenly.
+    void reduce(workload::PartialsType partials, std::int64_t units, std::int64_t slices);
+    void copy(std::int64_t words);
+
+    /// From the stub's first instruction to its return.
+    [[nodiscard]] Cycles finish();
+
+private:
+    void call();
+    void launch_rows(std::int64_t rows, bool fresh, std::int64_t extra);
+    void weights(workload::PartialsType partials, Cycles address_ready);
+    template <typename IssuesOf> void dealt(std::int64_t units, const IssuesOf& issues_of);
+
+    SupervisorTimeline time_;
+};
+
+/// Stubs with one vertex.
+[[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine,
+                                          workload::PartialsType partials,
+                                          const MatmulVertexShape& shape);
+[[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine,
+                                           workload::PartialsType partials, std::int64_t columns,
+                                           const std::vector<bool>& fresh);
 [[nodiscard]] Cycles multi_worker_cycles(const spec::MachineSpec& machine,
                                          std::span<const std::int64_t> issues);
-/// The same where worker w of W does `work / W` units, the first work % W one more.
 [[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine,
                                    workload::PartialsType partials, std::int64_t units,
                                    std::int64_t slices);

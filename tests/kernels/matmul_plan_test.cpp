@@ -37,9 +37,10 @@ std::size_t wrong_elements(const Product& p, const std::vector<std::uint16_t>& a
                 sum += static_cast<double>(f16_to_f32(a[static_cast<std::size_t>(i * p.k + l)])) *
                        static_cast<double>(f16_to_f32(b[static_cast<std::size_t>(l * p.n + j)]));
             }
-            wrong += static_cast<double>(f16_to_f32(c[static_cast<std::size_t>(i * p.n + j)])) == sum
-                         ? 0
-                         : 1;
+            wrong +=
+                static_cast<double>(f16_to_f32(c[static_cast<std::size_t>(i * p.n + j)])) == sum
+                    ? 0
+                    : 1;
         }
     }
     return wrong;
@@ -77,9 +78,9 @@ void check_product(const spec::MachineSpec& machine, const Product& p, PartialsT
     CHECK(outcome.cycles.sync == planned.info.predicted.sync);
 }
 
-const std::vector<Product> kProducts = {{1, 1, 1},    {1, 17, 33},  {17, 1, 16}, {33, 16, 1},
-                                        {16, 16, 16}, {33, 17, 40}, {64, 64, 64}, {5, 200, 7},
-                                        {70, 100, 50}};
+const std::vector<Product> kProducts = {{1, 1, 1},    {1, 17, 33},  {17, 1, 16},
+                                        {33, 16, 1},  {16, 16, 16}, {33, 17, 40},
+                                        {64, 64, 64}, {5, 200, 7},  {70, 100, 50}};
 
 } // namespace
 

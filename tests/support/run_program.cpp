@@ -114,11 +114,10 @@ private:
         };
         const auto fabric = exchange::execute_rows(machine_, exchange, reader);
         for (const exchange::CopyRun& copy : fabric.copies) {
-            std::memcpy(tiles_[copy.destination_tile]
-                            .memory(copy.destination_address, copy.bytes)
-                            .data(),
-                        tiles_[copy.source_tile].memory(copy.source_address, copy.bytes).data(),
-                        static_cast<std::size_t>(copy.bytes));
+            std::memcpy(
+                tiles_[copy.destination_tile].memory(copy.destination_address, copy.bytes).data(),
+                tiles_[copy.source_tile].memory(copy.source_address, copy.bytes).data(),
+                static_cast<std::size_t>(copy.bytes));
         }
         const Cycles longest =
             *std::max_element(fabric.row_cycles.begin(), fabric.row_cycles.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a Program on tile cores and the exchange fabric, without SystemC: what a chip does, one step after the other.
+// Runs a Program on tile cores and the exchange fabric, without SystemC: what a chip does, one step
+// after the other.
 #pragma once
 
 #include "base/units.h"
@@ -33,8 +34,8 @@ struct RunOutcome {
 run_program(const spec::MachineSpec& machine, const program::Program& program,
             const std::map<std::string, std::vector<std::uint16_t>>& operands);
 
-/// What is wrong with a program's plain data, one sentence each: segments that overlap or leave memory, operand elements
-/// that have no home or several, result elements without a piece.
+/// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
+/// memory, operand elements that have no home or several, result elements without a piece.
 [[nodiscard]] std::vector<std::string> faults_of(const spec::MachineSpec& machine,
                                                  const program::Program& program);
 
