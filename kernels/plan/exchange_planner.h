@@ -58,8 +58,7 @@ struct PlannedExchange {
 /// boundary, outside the elements of region-0 data that moves meanwhile. Transfers may be
 /// reordered: several orders, the one given among them, are tried and the one with the shortest
 /// longest row is kept. `paired` transfers that cannot be wide, or would make the exchange longer,
-/// are sent as 4-byte items. While a wide message is on the lanes neither its sender nor the
-/// sender's partner receives, so double width pays where senders and receivers are different tiles.
+/// are sent as 4-byte items.
 /// Throws ProgramError, naming the transfer, for: bytes that are no positive multiple of 4, a
 /// misaligned address, an address outside memory, a tile outside the chip, a tile that is its own
 /// receiver, no or repeated receivers, two receives of one word, a word sent from where the same

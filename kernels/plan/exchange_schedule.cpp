@@ -136,25 +136,23 @@ Cycles ExchangeSchedule::element_clash(const SendRun& send, Cycles arrival, cons
     Cycles send_last = send.end();
     Cycles run_first = arrival;
     Cycles run_last = arrival + run.items - 1;
-    if (!send.wide) {
-        const auto send_bytes = send.items * send.item_bytes();
-        const auto low = std::max(element_of(send.address), element_of(run.address));
-        const auto high = std::min(element_of(send.address + send_bytes - 1),
-                                   element_of(run.address + run.bytes() - 1));
-        if (low > high)
-            return 0;
-        const auto begin = element_begin(low);
-        const auto end = element_begin(high + 1);
-        const auto narrow = [&](Cycles& first, Cycles& last, Address address, Bytes item_bytes) {
-            const auto start = first;
-            first = std::max(first, start + (begin - address) / item_bytes);
-            last = std::min(last, start + (end - 1 - address) / item_bytes);
-        };
-        narrow(send_first, send_last, send.address, send.item_bytes());
-        narrow(run_first, run_last, run.address, run.item_bytes());
-        send_last += kElementMargin;
-        run_last += kElementMargin;
-    }
+    const auto send_bytes = send.items * send.item_bytes();
+    const auto low = std::max(element_of(send.address), element_of(run.address));
+    const auto high = std::min(element_of(send.address + send_bytes - 1),
+                               element_of(run.address + run.bytes() - 1));
+    if (low > high)
+        return 0;
+    const auto begin = element_begin(low);
+    const auto end = element_begin(high + 1);
+    const auto narrow = [&](Cycles& first, Cycles& last, Address address, Bytes item_bytes) {
+        const auto start = first;
+        first = std::max(first, start + (begin - address) / item_bytes);
+        last = std::min(last, start + (end - 1 - address) / item_bytes);
+    };
+    narrow(send_first, send_last, send.address, send.item_bytes());
+    narrow(run_first, run_last, run.address, run.item_bytes());
+    send_last += kElementMargin;
+    run_last += kElementMargin;
     if (send_last < run_first || run_last < send_first)
         return 0;
     return move_send ? run_last + 1 - send_first : send_last + 1 - run_first;
@@ -172,29 +170,17 @@ Cycles ExchangeSchedule::clear_of_receives(const TileTimeline& tile, const SendR
     return send.start;
 }
 
-/// Events by which `run` must move to be clear of the sends of its tile, and of a wide send of the
-/// partner: neither a wide sender nor its partner receives while the message is on their lanes.
+/// Events by which `run` must move to be clear of the sends of its tile.
 Cycles ExchangeSchedule::clear_of_sends(TileId tile, const ReceiveRun& run) const {
     const auto& own = tiles_[tile];
     const auto arrival = own.arrival(run);
-    const auto scan = [&](const TileTimeline& timeline, bool wide_only) -> Cycles {
-        const auto& sends = timeline.sends;
-        auto at =
-            std::lower_bound(sends.begin(), sends.end(), arrival - kElementMargin,
-                             [](const SendRun& send, Cycles event) { return send.end() < event; });
-        for (; at != sends.end() && at->start <= arrival + run.items + kElementMargin; ++at) {
-            if (wide_only && !at->wide)
-                continue;
-            if (const auto later = element_clash(*at, arrival, run, false))
-                return later;
-        }
-        return 0;
-    };
-    const auto later = scan(own, false);
-    const auto partner = timing::partner_tile(tile_count_, tile);
-    if (later > 0 || !partner)
-        return later;
-    return scan(tiles_[*partner], true);
+    auto at =
+        std::lower_bound(own.sends.begin(), own.sends.end(), arrival - kElementMargin,
+                         [](const SendRun& send, Cycles event) { return send.end() < event; });
+    for (; at != own.sends.end() && at->start <= arrival + run.items + kElementMargin; ++at)
+        if (const auto later = element_clash(*at, arrival, run, false))
+            return later;
+    return 0;
 }
 
 bool ExchangeSchedule::controls_fit(const TileTimeline& tile, const ReceiveRun& run) const {
@@ -229,10 +215,7 @@ Cycles ExchangeSchedule::after_sender_checks(const Message& message, Cycles star
     send.start = next_free_lane(tile, std::max(start, tile.lane_free_from), message.items);
     if (controls_at(tile, send.start) != kNone || controls_at(tile, send.start + 1) != kNone)
         return send.start + 1;
-    send.start = clear_of_receives(tile, send);
-    if (message.wide)
-        send.start = clear_of_receives(tiles_[message.source ^ 1U], send);
-    return send.start;
+    return clear_of_receives(tile, send);
 }
 
 Cycles ExchangeSchedule::after_receiver_checks(const Message& message, const Receiver& receiver,

@@ -46,6 +46,8 @@ public:
     /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
     /// says by how much.
     [[nodiscard]] bool place(const BufferRequest& request);
+    /// Notes that `name` breaks another limit by so many bytes.
+    void refuse(const std::string& name, Bytes bytes_over) { shortfall_ = {name, bytes_over}; }
     /// A second name for memory that is used at another time.
     void overlay(const std::string& name, const std::string& on, Bytes bytes);
 

@@ -197,16 +197,14 @@ void check_overlap(const Phase& phase, const RowWalk& walk, const std::vector<La
     }
 }
 
-void check_no_arrival(const Phase& phase, TileId sender, const SendRun& run, TileId member,
-                      const std::vector<Arrival>& arrivals) {
-    const auto at = std::lower_bound(
-        arrivals.begin(), arrivals.end(), run.first_event,
-        [](const Arrival& arrival, Cycles event) { return arrival.last_event() < event; });
-    if (at != arrivals.end() && at->first_event <= run.last_event())
-        phase.fail(member, std::max(at->first_event, run.first_event),
-                   fmt::format("receives from tile {} while tile {} sends 64-bit items on the "
-                               "lanes of this pair",
-                               at->source, sender));
+/// Neither a 64-bit sender nor its partner is among the receivers of its message. Other arrivals
+/// are free: the message takes the pair's outgoing lanes, not its incoming ones.
+void check_not_received_by(const Phase& phase, TileId sender, TileId member,
+                           const std::vector<Arrival>& arrivals) {
+    for (const auto& arrival : arrivals)
+        if (arrival.source == sender && arrival.format != 0)
+            phase.fail(member, arrival.first_event,
+                       fmt::format("receives 64-bit items from tile {} of its own pair", sender));
 }
 
 } // namespace
@@ -266,8 +264,8 @@ void check_wide_senders(const Phase& phase, const std::vector<std::vector<Arriva
                            fmt::format("sends while its lane is borrowed by tile {} up to event "
                                        "{}",
                                        walk.tile, run.last_event()));
-            check_no_arrival(phase, walk.tile, run, walk.tile, arrivals[walk.tile]);
-            check_no_arrival(phase, walk.tile, run, *partner, arrivals[*partner]);
+            check_not_received_by(phase, walk.tile, walk.tile, arrivals[walk.tile]);
+            check_not_received_by(phase, walk.tile, *partner, arrivals[*partner]);
         }
     }
 }

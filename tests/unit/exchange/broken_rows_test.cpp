@@ -452,7 +452,8 @@ TEST_CASE("wide receives that meet in one pair are found", "[exchange][broken]")
                       Contains("64-bit receive begins before that of tile"));
 }
 
-TEST_CASE("a wide sender or its partner that receives meanwhile is found", "[exchange][broken]") {
+TEST_CASE("a wide sender or its partner may receive meanwhile", "[exchange]") {
+    // Pins the reading double-width-sender of docs/deviations.md.
     const auto wide = transfer(0, 0x50000, 4096, {{2, 0x60000}, {3, 0x60000}}, true);
     for (const TileId member : {0U, 1U}) {
         // The short message as it is planned alone, put under the wide one.
@@ -473,8 +474,6 @@ TEST_CASE("a wide sender or its partner that receives meanwhile is found", "[exc
             plan::row_words(plan::row_instructions(kMachine, sends, controls, 31 + 512));
         exchange.rows.push_back(row_of(alone, 736));
         exchange.transfers.push_back(to_member);
-        CHECK_THROWS_WITH(
-            run_with(kMachine, exchange),
-            Contains("receives from tile 736 while tile 0 sends 64-bit items on the lanes"));
+        CHECK_NOTHROW(run_with(kMachine, exchange));
     }
 }
