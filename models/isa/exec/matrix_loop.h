@@ -26,16 +26,12 @@ struct HalfPartials {
         return 8U * ((channel >> 1U) & 1U) + 2U * (channel >> 2U) + (channel & 1U);
     }
     static void load(const std::byte* words, float* values) {
-        for (unsigned word = 0; word < 4; ++word) {
-            std::uint64_t halves = 0;
-            std::memcpy(&halves, words + 8U * word, 8);
-            operands_f16x4(halves, values + 4U * word);
-        }
+        load_f16x8(words).store(values);
+        load_f16x8(words + 16).store(values + 8);
     }
     static void pack(const float* values, std::uint64_t* words, std::uint32_t fp_control) {
-        for (unsigned word = 0; word < 4; ++word) {
-            words[word] = results_f16x4(values + 4U * word, fp_control);
-        }
+        results_f16x8(F32x8::load(values), words, fp_control);
+        results_f16x8(F32x8::load(values + 8), words + 2, fp_control);
     }
 };
 
@@ -67,7 +63,8 @@ struct Streams {
 
 inline bool inside(const MemoryView& memory, Address first, std::uint32_t length_bytes) {
     const std::uint32_t offset = first - memory.base;
-    return first % 8 == 0 && offset <= memory.span_bytes && length_bytes <= memory.span_bytes - offset;
+    return first % 8 == 0 && offset <= memory.span_bytes &&
+           length_bytes <= memory.span_bytes - offset;
 }
 
 inline bool in_region1(const MemoryView& memory, Address first) {
@@ -94,7 +91,9 @@ inline bool apart(const MemoryView& memory, Address x, Address y, std::uint32_t 
         return true;
     }
     const std::uint32_t shift = memory.element_shift + 1U;
-    const auto pair = [&](Address address) { return (address - memory.base - memory.region0_bytes) >> shift; };
+    const auto pair = [&](Address address) {
+        return (address - memory.base - memory.region0_bytes) >> shift;
+    };
     return pair(x + length_bytes - 8U) < pair(y) || pair(y + length_bytes - 8U) < pair(x);
 }
 
@@ -107,7 +106,9 @@ inline bool fetch_apart(const Context& c, Address first, std::uint32_t length_by
     if (in_region1(memory, first) || !memory.fetch_conflict_faults) {
         return true;
     }
-    const auto element = [&](Address address) { return (address - memory.base) >> memory.element_shift; };
+    const auto element = [&](Address address) {
+        return (address - memory.base) >> memory.element_shift;
+    };
     return element(first + length_bytes - 8U) < element(c.repeat_first) ||
            element(c.repeat_end - 4U) < element(first);
 }
@@ -125,8 +126,9 @@ inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& str
     const AddressTriple& at = streams.at;
     const std::uint32_t x_back = loop.input_lag * 8U;
     const std::uint32_t p_back = loop.partial_lag * 8U;
-    if (!inside(memory, at.a0 - x_back, length + x_back) || !inside(memory, at.a1 - p_back, length + p_back) ||
-        !inside(memory, at.a2, length) || !in_region1(memory, at.a1 - p_back) || !in_region1(memory, at.a2)) {
+    if (!inside(memory, at.a0 - x_back, length + x_back) ||
+        !inside(memory, at.a1 - p_back, length + p_back) || !inside(memory, at.a2, length) ||
+        !in_region1(memory, at.a1 - p_back) || !in_region1(memory, at.a2)) {
         return false;
     }
     const bool results_trail = at.a2 + 8U * (loop.result_lag + loop.partial_lag) <= at.a1;
@@ -210,7 +212,7 @@ template <typename Partials> inline void scatter(const float* channels, float* b
 
 /// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the next row starts from.
 template <typename Partials> class Rows {
-  public:
+public:
     Rows(Context& c, const MatrixLoop& loop, const Streams& streams)
         : c_(c), loop_(loop), streams_(streams), weights_(channel_weights<Partials>(*c.weights)) {
         gather<Partials>(c.accumulators.even, finished_);
@@ -230,8 +232,10 @@ template <typename Partials> class Rows {
         leave(rows);
     }
 
-  private:
-    [[nodiscard]] std::byte* at(Address address) const { return c_.memory->bytes + (address - c_.memory->base); }
+private:
+    [[nodiscard]] std::byte* at(Address address) const {
+        return c_.memory->bytes + (address - c_.memory->base);
+    }
 
     /// The first stores of the passes take results that are still in registers.
     void store_registers() {
