@@ -225,6 +225,8 @@ std::vector<std::string> directories_of(const RunCommand& command) {
 
 int run_several(const RunCommand& command, const Elaborate& elaborate) {
     const auto directories = directories_of(command);
+    // A mistake in the last workload is told before the first one runs.
+    check_configuration(command, config::default_config_paths());
     const auto json_file = open_json(command.json);
     std::FILE* const people = command.json == "-" ? stderr : stdout;
     std::vector<nlohmann::json> results;

@@ -83,6 +83,12 @@ struct Trace {
 
 } // namespace
 
+void check_configuration(const RunCommand& command, const config::ConfigPaths& paths) {
+    for (const auto& workload : command.workloads) {
+        static_cast<void>(read_configuration(command, workload, paths));
+    }
+}
+
 RunReport run_workload(const RunCommand& command, const std::string& workload,
                        const config::ConfigPaths& paths, const ipu::Progress& progress) {
     Stopwatch whole;

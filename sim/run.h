@@ -20,6 +20,10 @@ struct RunReport {
     bool passed = true;                ///< false only if a check was made and failed
 };
 
+/// Reads the machine and all workloads of `command`. @throws as run_workload does for what is wrong
+/// with them
+void check_configuration(const RunCommand& command, const config::ConfigPaths& paths);
+
 /// Runs `workload` as `command` says; writes the trace, and no other file. Inside sc_main, once a
 /// process.
 /// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; no file is left half

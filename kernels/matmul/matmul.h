@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Dense C[m x n] = A[m x k] * B[k x n], FP16 operands and result, FP16 or FP32 partials, on all
+// tiles of a chip.
+//
+//        n cut in parts_n            A's rows are the rows of the matrix unit, B's blocks its
+//        weights, C's columns its
+//       +------+------+              outputs. Tile (im, ik, in) multiplies A[im, ik] with B[ik,
+//       in]; the parts_k tiles of one
+//    m  |      | tile |  x parts_k   (im, in) then add up their partial results, each a share of
+//    the rows.
+//       +------+------+  layers
+//
+// Per chunk of k: an exchange brings A's chunk to all tiles of its (im, ik) and B's to all of its
+// (ik, in), then one
+//   vertex a tile multiplies. Behind the last chunk: an exchange and a reduction, if parts_k > 1 or
+//   partials are FP32.
+// Timing: kernels/matmul/matmul_cost.h.
+// Any m, k, n >= 1 on any number of tiles; k is padded with zeros to multiples of 16, n to 16 (FP32
+// partials: 8). Sources: docs/models/amp_vertex.md, docs/kernels.md.
+#pragma once
+
+#include "kernels/plan/planned_program.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+namespace tessera::matmul {
+
+/// The best partition by the cost model that fits in tile memory, and its program.
+/// Throws DoesNotFit when none fits; NotModelled when the machine's matrix unit is not that of
+/// ipu2.
+[[nodiscard]] plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
+                                               const workload::MatmulWorkload& workload);
+
+} // namespace tessera::matmul

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/matmul/matmul_cost.h"
+
+#include "kernels/plan/vertex_cost.h"
+
+#include <algorithm>
+
+namespace tessera::matmul {
+namespace {
+
+/// Longest route on a full chip and the events that a row stays alive behind its last word.
+constexpr Cycles kExchangeLatency = 130;
+/// Control instructions for a message of a receiver: source, pointer, neutral.
+constexpr std::int64_t kControlsPerMessage = 3;
+
+Cycles exchange_cycles(const spec::MachineSpec& machine, std::int64_t events) {
+    return machine.exchange.prologue_cycles + kExchangeLatency + events +
+           machine.exchange.row_return_cycles;
+}
+
+/// Cycles from one weight load to the next: weights, launch, workers, sync.
+Cycles load_cycles(const spec::MachineSpec& machine, const Problem& problem, std::int64_t rows,
+                   bool fresh) {
+    const Cycles workers = machine.tile.workers;
+    const std::int64_t issues = plan::amp_issues(ceil_div(rows, workers), fresh) + (fresh ? 2 : 1);
+    const Cycles barrier = rows % workers == 0 ? 3 : 0;
+    return 2 * problem.group + workers * issues + workers - 1 + machine.tile.pipeline_cycles +
+           barrier;
+}
+
+Cycles vertex_cycles(const spec::MachineSpec& machine, const Grid& grid) {
+    const Problem& problem = grid.problem();
+    const std::int64_t out_groups = grid.most_out_groups();
+    const std::int64_t k_groups = grid.most_chunk_groups();
+    const Cycles add = load_cycles(machine, problem, grid.most_rows(), false);
+    return 45 + 19 * machine.tile.workers + out_groups * (k_groups * add + 8);
+}
+
+/// 4-byte items into one tile for a chunk.
+std::int64_t chunk_items(const Grid& grid) {
+    const std::int64_t k_groups = grid.most_chunk_groups();
+    std::int64_t a = grid.a_stays() ? 0 : grid.most_rows() * k_groups * kCellBytes / 4;
+    std::int64_t b =
+        grid.b_stays() ? 0 : grid.most_out_groups() * k_groups * grid.problem().block_bytes() / 4;
+    (grid.partition().paired == Paired::A ? a : b) /=
+        grid.partition().paired == Paired::None ? 1 : 2;
+    return a + b;
+}
+
+} // namespace
+
+plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Grid& grid) {
+    const Partition& p = grid.partition();
+    plan::PredictedCycles cycles;
+    cycles.compute = p.chunks * (machine.control.step_cycles + vertex_cycles(machine, grid));
+    if (!grid.a_stays() || !grid.b_stays()) {
+        cycles.exchange = p.chunks * exchange_cycles(machine, chunk_items(grid));
+        cycles.sync = p.chunks * machine.sync.internal_cycles;
+    }
+    if (grid.reduces()) {
+        const std::int64_t cells = grid.most_rows() * grid.most_out_groups();
+        const std::int64_t share = ceil_div(cells, p.parts_k);
+        const Cycles sum =
+            machine.control.step_cycles +
+            plan::reduce_cycles(machine, grid.problem().partials, 2 * share, p.parts_k - 1);
+        cycles.compute += sum;
+        cycles.reduction = sum;
+        if (p.parts_k > 1) {
+            const std::int64_t items =
+                std::max(share * kCellBytes / 4, kControlsPerMessage) * (p.parts_k - 1);
+            cycles.exchange += exchange_cycles(machine, items);
+            cycles.sync += machine.sync.internal_cycles;
+            cycles.reduction += exchange_cycles(machine, items) + machine.sync.internal_cycles;
+        }
+    }
+    return cycles;
+}
+
+Bytes estimate_bytes(const spec::MachineSpec& machine, const Grid& grid) {
+    const Problem& problem = grid.problem();
+    const Partition& p = grid.partition();
+    const std::int64_t tiles = machine.chip.tiles;
+    const std::int64_t held_a = grid.a_stays() ? grid.most_k_groups() : grid.most_chunk_groups();
+    const std::int64_t held_b = grid.b_stays() ? grid.most_k_groups() : grid.most_chunk_groups();
+    Bytes bytes = grid.most_rows() * held_a * kCellBytes;
+    bytes += grid.most_out_groups() * held_b * problem.block_bytes();
+    const Bytes partials = grid.most_rows() * grid.most_out_groups() * kCellBytes;
+    bytes += partials;
+    bytes += grid.a_stays() ? 0 : problem.m * problem.k_groups * kCellBytes / tiles;
+    bytes +=
+        grid.b_stays() ? 0 : problem.out_groups * problem.k_groups * problem.block_bytes() / tiles;
+    bytes += grid.reduces() ? partials / p.parts_k : 0;
+    return bytes;
+}
+
+} // namespace tessera::matmul

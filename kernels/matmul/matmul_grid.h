@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// A partition of the product over tiles, and what each tile has of it.
+#pragma once
+
+#include "base/units.h"
+#include "kernels/workload/workload.h"
+
+#include <cstdint>
+
+namespace tessera::matmul {
+
+/// Operand that both tiles of a pair receive, at double width.
+enum class Paired { None, A, B };
+
+struct Partition {
+    std::int64_t parts_m = 1;
+    std::int64_t parts_k = 1;
+    std::int64_t parts_n = 1;
+    std::int64_t chunks = 1;
+    Paired paired = Paired::None;
+
+    [[nodiscard]] std::int64_t tiles() const { return parts_m * parts_k * parts_n; }
+};
+
+/// Part `index` of `parts` nearly equal ones of 0 .. length - 1.
+struct Range {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    [[nodiscard]] std::int64_t length() const { return end - begin; }
+};
+
+[[nodiscard]] constexpr Range part_of(std::int64_t length, std::int64_t parts, std::int64_t index) {
+    return {index * length / parts, (index + 1) * length / parts};
+}
+
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t unit) {
+    return (value + unit - 1) / unit;
+}
+
+/// The problem in the units of the matrix unit.
+struct Problem {
+    explicit Problem(const workload::MatmulWorkload& workload);
+
+    std::int64_t m = 0;
+    std::int64_t k = 0;
+    std::int64_t n = 0;
+    workload::PartialsType partials = workload::PartialsType::F16;
+    std::int64_t group = 16;     ///< outputs of one weight load
+    std::int64_t k_groups = 0;   ///< of 16 inputs
+    std::int64_t out_groups = 0; ///< of `group` outputs
+
+    [[nodiscard]] Bytes block_bytes() const { return group * 32; }
+};
+
+/// Bytes of a row of 16 inputs, and of a row of one out group's partials.
+inline constexpr Bytes kCellBytes = 32;
+
+struct TilePart {
+    std::int64_t im = 0;
+    std::int64_t ik = 0;
+    std::int64_t in = 0;
+};
+
+/// Tiles in order of their parts. The part that differs inside a pair is counted fastest.
+class Grid {
+public:
+    Grid(const Problem& problem, const Partition& partition)
+        : problem_(problem), partition_(partition) {}
+
+    [[nodiscard]] const Problem& problem() const { return problem_; }
+    [[nodiscard]] const Partition& partition() const { return partition_; }
+
+    [[nodiscard]] TileId tile(const TilePart& part) const;
+    [[nodiscard]] TilePart part(TileId tile) const;
+
+    [[nodiscard]] Range rows(std::int64_t im) const {
+        return part_of(problem_.m, partition_.parts_m, im);
+    }
+    [[nodiscard]] Range k_groups(std::int64_t ik) const {
+        return part_of(problem_.k_groups, partition_.parts_k, ik);
+    }
+    [[nodiscard]] Range out_groups(std::int64_t in) const {
+        return part_of(problem_.out_groups, partition_.parts_n, in);
+    }
+    /// k groups of a chunk, absolute.
+    [[nodiscard]] Range chunk(std::int64_t ik, std::int64_t chunk) const {
+        const Range all = k_groups(ik);
+        const Range inside = part_of(all.length(), partition_.chunks, chunk);
+        return {all.begin + inside.begin, all.begin + inside.end};
+    }
+    /// Row cells of the partial result that tile (im, ik, in) sums up: a range of [out group][row].
+    [[nodiscard]] Range share(const TilePart& part) const {
+        return part_of(out_groups(part.in).length() * rows(part.im).length(), partition_.parts_k,
+                       part.ik);
+    }
+
+    [[nodiscard]] std::int64_t most_rows() const {
+        return ceil_div(problem_.m, partition_.parts_m);
+    }
+    [[nodiscard]] std::int64_t most_k_groups() const {
+        return ceil_div(problem_.k_groups, partition_.parts_k);
+    }
+    [[nodiscard]] std::int64_t most_chunk_groups() const {
+        return ceil_div(most_k_groups(), partition_.chunks);
+    }
+    [[nodiscard]] std::int64_t most_out_groups() const {
+        return ceil_div(problem_.out_groups, partition_.parts_n);
+    }
+    /// A stays where it is when nobody else needs it; B likewise.
+    [[nodiscard]] bool a_stays() const { return partition_.parts_n == 1; }
+    [[nodiscard]] bool b_stays() const { return partition_.parts_m == 1; }
+    [[nodiscard]] bool reduces() const {
+        return partition_.parts_k > 1 || problem_.partials == workload::PartialsType::F32;
+    }
+
+private:
+    Problem problem_;
+    Partition partition_;
+};
+
+} // namespace tessera::matmul

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/matmul/matmul_layout.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tessera::matmul {
+namespace {
+
+/// Messages shorter than this are dearer in control than in words.
+constexpr Bytes kShortestMessage = 256;
+/// A reduction reads one unit behind its share.
+constexpr Bytes kReadAhead = 16;
+
+constexpr Bytes kVertexStateBytes = 32;
+constexpr Bytes kCopyStateBytes = 16;
+
+} // namespace
+
+Layout::Layout(const spec::MachineSpec& machine, const Grid& grid)
+    : machine_(machine), grid_(grid), homes_a_(static_cast<std::size_t>(grid.partition().chunks)),
+      homes_b_(static_cast<std::size_t>(grid.partition().chunks)),
+      filled_a_(static_cast<std::size_t>(machine.chip.tiles)),
+      filled_b_(static_cast<std::size_t>(machine.chip.tiles)),
+      copies_of_tile_(static_cast<std::size_t>(machine.chip.tiles)) {
+    for (std::int64_t chunk = 0; chunk < grid.partition().chunks; ++chunk) {
+        if (!grid.a_stays()) {
+            deal(operand(true), chunk);
+        }
+        if (!grid.b_stays()) {
+            deal(operand(false), chunk);
+        }
+    }
+}
+
+TilePart Layout::group_a(std::size_t group) const {
+    const auto g = static_cast<std::int64_t>(group);
+    return {g / grid_.partition().parts_k, g % grid_.partition().parts_k, 0};
+}
+
+TilePart Layout::group_b(std::size_t group) const {
+    const auto g = static_cast<std::int64_t>(group);
+    return {0, g % grid_.partition().parts_k, g / grid_.partition().parts_k};
+}
+
+Layout::Operand Layout::operand(bool is_a) const {
+    const Partition& p = grid_.partition();
+    if (is_a) {
+        return {true, p.paired == Paired::A, kCellBytes,
+                static_cast<std::size_t>(p.parts_m * p.parts_k),
+                static_cast<std::size_t>(p.parts_n)};
+    }
+    return {false, p.paired == Paired::B, grid_.problem().block_bytes(),
+            static_cast<std::size_t>(p.parts_n * p.parts_k), static_cast<std::size_t>(p.parts_m)};
+}
+
+std::int64_t Layout::units(const Operand& op, std::size_t group, std::int64_t chunk) const {
+    const TilePart part = op.is_a ? group_a(group) : group_b(group);
+    const std::int64_t across =
+        op.is_a ? grid_.rows(part.im).length() : grid_.out_groups(part.in).length();
+    return grid_.chunk(part.ik, chunk).length() * across;
+}
+
+TileId Layout::receiver(const Operand& op, std::size_t group, std::size_t number) const {
+    TilePart part = op.is_a ? group_a(group) : group_b(group);
+    (op.is_a ? part.in : part.im) = static_cast<std::int64_t>(number);
+    return grid_.tile(part);
+}
+
+bool Layout::receives(const Operand& op, TileId tile, std::size_t group) const {
+    if (static_cast<std::int64_t>(tile) >= grid_.partition().tiles()) {
+        return false;
+    }
+    const TilePart part = grid_.part(tile);
+    const TilePart wanted = op.is_a ? group_a(group) : group_b(group);
+    return part.ik == wanted.ik && (op.is_a ? part.im == wanted.im : part.in == wanted.in);
+}
+
+/// A pair that sends at double width receives nothing meanwhile, and its other member sends nothing
+/// up to the end of the message. So message j of group g stands on pair j of the next group, which
+/// at that time misses message j of its own group and gets it afterwards; and in one exchange one
+/// member of all pairs sends, the members taking turns.
+std::vector<plan::Home> Layout::deal_wide(const Operand& op, std::int64_t chunk) const {
+    std::vector<plan::Home> homes;
+    const auto pairs = static_cast<std::int64_t>(op.receivers / 2);
+    const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, op.unit_bytes);
+    for (std::size_t group = 0; group < op.groups; ++group) {
+        const std::int64_t all = units(op, group, chunk);
+        const std::int64_t messages = std::clamp<std::int64_t>(all / shortest, 1, pairs);
+        for (std::int64_t turn = 0; turn < messages; ++turn) {
+            const Range part = part_of(all, messages, turn);
+            const auto member = static_cast<std::size_t>(2 * turn + chunk % 2);
+            homes.push_back(
+                {group, part.begin, part.end, receiver(op, (group + 1) % op.groups, member)});
+        }
+    }
+    return homes;
+}
+
+std::vector<plan::Home> Layout::deal_single(const Operand& op, std::int64_t chunk) const {
+    std::vector<std::int64_t> units_of_group;
+    for (std::size_t group = 0; group < op.groups; ++group) {
+        units_of_group.push_back(units(op, group, chunk));
+    }
+    // Beside wide messages: on the members that send them, whose lanes nobody borrows.
+    std::vector<TileId> candidates;
+    const bool half = grid_.partition().paired != Paired::None;
+    for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
+        if (!half || tile % 2 == chunk % 2) {
+            candidates.push_back(static_cast<TileId>(tile));
+        }
+    }
+    return plan::deal_homes(
+        units_of_group, candidates, ceil_div(kShortestMessage, op.unit_bytes),
+        [&](TileId tile, std::size_t group) { return receives(op, tile, group); });
+}
+
+void Layout::deal(const Operand& op, std::int64_t chunk) {
+    std::vector<Bytes>& filled = op.is_a ? filled_a_ : filled_b_;
+    std::vector<HomeRun> runs;
+    std::map<std::size_t, std::int64_t> turns;
+    for (const plan::Home& home : op.wide ? deal_wide(op, chunk) : deal_single(op, chunk)) {
+        runs.push_back({home, filled[home.tile], turns[home.group]++});
+        filled[home.tile] += (home.last - home.first) * op.unit_bytes;
+        copies_of_tile_[home.tile] += receives(op, home.tile, home.group) ? 1 : 0;
+    }
+    (op.is_a ? homes_a_ : homes_b_)[static_cast<std::size_t>(chunk)] = std::move(runs);
+}
+
+Bytes Layout::state_bytes() const {
+    const std::int64_t copies = *std::max_element(copies_of_tile_.begin(), copies_of_tile_.end());
+    return (grid_.partition().chunks + 1) * kVertexStateBytes + copies * kCopyStateBytes;
+}
+
+bool Layout::place(Bytes code_bytes) {
+    using plan::Where;
+    using Kind = program::SegmentKind;
+    const Partition& p = grid_.partition();
+    memory_.emplace(machine_, code_bytes);
+    const Bytes out = grid_.most_rows() * grid_.most_out_groups() * kCellBytes;
+    const Bytes share = ceil_div(out / kCellBytes, p.parts_k) * kCellBytes;
+    const Bytes slices = (p.parts_k - 1) * share;
+    const Bytes x = grid_.most_rows() * kCellBytes *
+                    (grid_.a_stays() ? grid_.most_k_groups() : grid_.most_chunk_groups());
+    const Bytes weights = grid_.most_out_groups() * grid_.problem().block_bytes() *
+                          (grid_.b_stays() ? grid_.most_k_groups() : grid_.most_chunk_groups());
+    const bool share_memory = !grid_.b_stays() && slices <= weights;
+    bool fits =
+        memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
+    fits = fits &&
+           memory_->place({"weights", Kind::Tensor, weights, 16, Where::Region1, {"partials"}});
+    if (share_memory && fits && slices > 0) {
+        memory_->overlay("slices", "weights", slices);
+    } else {
+        fits = fits &&
+               memory_->place({"slices", Kind::Tensor, slices, 16, Where::Region1, {"partials"}});
+    }
+    const Bytes home_a = *std::max_element(filled_a_.begin(), filled_a_.end());
+    const Bytes home_b = *std::max_element(filled_b_.begin(), filled_b_.end());
+    fits = fits && memory_->place({"x", Kind::Tensor, x, 16, Where::Any, {"partials"}});
+    fits = fits &&
+           memory_->place({"home of a", Kind::Tensor, home_a, 16, Where::Any, {"x", "weights"}});
+    fits = fits &&
+           memory_->place({"home of b", Kind::Tensor, home_b, 16, Where::Any, {"x", "weights"}});
+    const Bytes result = grid_.reduces() ? share / kCellBytes * grid_.problem().group * 2 : 0;
+    fits = fits && memory_->place({"result", Kind::Tensor, result, 16, Where::Any, {}});
+    return fits &&
+           memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}});
+}
+
+Address Layout::x(const TilePart& part, std::int64_t chunk) const {
+    const Address base = memory_->address("x");
+    if (!grid_.a_stays()) {
+        return base;
+    }
+    const std::int64_t before = grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+    return base + static_cast<Address>(before * grid_.rows(part.im).length() * kCellBytes);
+}
+
+Address Layout::weights(const TilePart& part, std::int64_t chunk) const {
+    const Address base = memory_->address("weights");
+    if (!grid_.b_stays()) {
+        return base;
+    }
+    const std::int64_t before = grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+    return base + static_cast<Address>(before * grid_.out_groups(part.in).length() *
+                                       grid_.problem().block_bytes());
+}
+
+std::vector<program::Destination> Layout::destinations(const Operand& op, std::size_t group,
+                                                       std::int64_t chunk) const {
+    std::vector<program::Destination> all;
+    for (std::size_t number = 0; number < op.receivers; ++number) {
+        const TileId tile = receiver(op, group, number);
+        const TilePart part = grid_.part(tile);
+        all.push_back({tile, op.is_a ? x(part, chunk) : weights(part, chunk)});
+    }
+    return all;
+}
+
+program::Transfer Layout::message(const Operand& op, const HomeRun& run) const {
+    program::Transfer made;
+    made.source_tile = run.home.tile;
+    made.source_address = home(op.is_a ? "home of a" : "home of b", run);
+    made.bytes = (run.home.last - run.home.first) * op.unit_bytes;
+    made.paired = op.wide;
+    return made;
+}
+
+void Layout::bring_wide(const Operand& op, std::int64_t chunk,
+                        std::vector<program::Transfer>& transfers) const {
+    std::vector<const HomeRun*> order;
+    for (const HomeRun& run : op.is_a ? homes_a(chunk) : homes_b(chunk)) {
+        order.push_back(&run);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const HomeRun* left, const HomeRun* right) {
+        return left->turn < right->turn;
+    });
+    struct Later {
+        std::size_t round = 0;
+        program::Transfer transfer;
+    };
+    std::vector<Later> missed;
+    for (const HomeRun* run : order) {
+        const std::size_t group = run->home.group;
+        program::Transfer now = message(op, *run);
+        program::Transfer later = now;
+        const auto sending =
+            static_cast<std::size_t>(run->turn); // the pair of this group that sends now
+        std::vector<program::Destination> all = destinations(op, group, chunk);
+        for (std::size_t number = 0; number < all.size(); ++number) {
+            all[number].address += static_cast<Address>(run->home.first * op.unit_bytes);
+            (number / 2 == sending ? later : now).destinations.push_back(all[number]);
+        }
+        if (!now.destinations.empty()) {
+            transfers.push_back(std::move(now));
+        }
+        // Groups lie on a ring: every second one first, so that nobody sends and receives in one
+        // round.
+        const std::size_t round = group + 1 == op.groups && group % 2 == 0 ? 2 : group % 2;
+        missed.push_back({round, std::move(later)});
+    }
+    std::stable_sort(missed.begin(), missed.end(), [](const Later& left, const Later& right) {
+        return left.round < right.round;
+    });
+    for (Later& later : missed) {
+        transfers.push_back(std::move(later.transfer));
+    }
+}
+
+void Layout::bring_single(const Operand& op, std::int64_t chunk,
+                          std::vector<program::Transfer>& transfers,
+                          std::vector<LocalCopy>& copies) const {
+    // All groups take their first message, then their second: equal groups stay in step.
+    std::vector<const HomeRun*> order;
+    for (const HomeRun& run : op.is_a ? homes_a(chunk) : homes_b(chunk)) {
+        order.push_back(&run);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const HomeRun* left, const HomeRun* right) {
+        return left->turn < right->turn;
+    });
+    for (const HomeRun* run : order) {
+        program::Transfer transfer = message(op, *run);
+        for (program::Destination to : destinations(op, run->home.group, chunk)) {
+            to.address += static_cast<Address>(run->home.first * op.unit_bytes);
+            if (to.tile == transfer.source_tile) {
+                copies.push_back({to.tile, transfer.source_address, to.address, transfer.bytes});
+            } else {
+                transfer.destinations.push_back(to);
+            }
+        }
+        if (!transfer.destinations.empty()) {
+            transfers.push_back(std::move(transfer));
+        }
+    }
+}
+
+void Layout::bring(std::int64_t chunk, std::vector<program::Transfer>& transfers,
+                   std::vector<LocalCopy>& copies) const {
+    for (const bool wide : {true, false}) {
+        for (const bool is_a : {true, false}) {
+            const Operand op = operand(is_a);
+            if (op.wide != wide) {
+                continue;
+            }
+            wide ? bring_wide(op, chunk, transfers) : bring_single(op, chunk, transfers, copies);
+        }
+    }
+}
+
+std::vector<program::Transfer> Layout::bring_partials() const {
+    const Partition& p = grid_.partition();
+    std::vector<program::Transfer> transfers;
+    for (std::int64_t turn = 1; turn < p.parts_k; ++turn) {
+        for (std::int64_t tile = 0; tile < p.tiles(); ++tile) {
+            const TilePart from = grid_.part(static_cast<TileId>(tile));
+            TilePart to = from;
+            to.ik = (from.ik + turn) % p.parts_k;
+            const Range share = grid_.share(to);
+            if (share.length() == 0) {
+                continue;
+            }
+            const std::int64_t slot = from.ik < to.ik ? from.ik : from.ik - 1;
+            program::Transfer transfer;
+            transfer.source_tile = static_cast<TileId>(tile);
+            transfer.source_address =
+                memory_->address("partials") + static_cast<Address>(share.begin * kCellBytes);
+            transfer.bytes = share.length() * kCellBytes;
+            transfer.destinations.push_back(
+                {grid_.tile(to), memory_->address("slices") +
+                                     static_cast<Address>(slot * share.length() * kCellBytes)});
+            transfers.push_back(std::move(transfer));
+        }
+    }
+    return transfers;
+}
+
+} // namespace tessera::matmul

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// All partitions worth trying, cheapest first.
+#pragma once
+
+#include "kernels/matmul/matmul_grid.h"
+#include "models/spec/machine_spec.h"
+
+#include <vector>
+
+namespace tessera::matmul {
+
+struct Candidate {
+    Partition partition;
+    Cycles cycles = 0;
+    Bytes bytes = 0;
+};
+
+/// Every (parts_m, parts_k, parts_n, chunks, paired) whose estimated bytes fit, by estimated
+/// cycles, then by fewer parts; at most `most` of them. If none fits: the one that needs the fewest
+/// bytes.
+[[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
+                                            const Problem& problem, std::size_t most);
+
+} // namespace tessera::matmul

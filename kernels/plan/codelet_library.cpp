@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/codelet_library.h"
+
+#include "base/error.h"
+#include "kernels/codelets/embedded_sources.h"
+#include "models/isa/assembler.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+namespace {
+
+std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
+    std::vector<isa::SourceFile> chosen;
+    for (const std::string& name : names) {
+        const auto& all = codelets::embedded_sources();
+        const auto found = std::find_if(all.begin(), all.end(), [&](const isa::SourceFile& source) {
+            return source.name == name + ".S";
+        });
+        TESSERA_ASSERT(found != all.end());
+        chosen.push_back(*found);
+    }
+    return chosen;
+}
+
+} // namespace
+
+CodeletLibrary::CodeletLibrary(const spec::MachineSpec& machine,
+                               const std::vector<std::string>& sources)
+    : codelet_(isa::assemble("codelets", select(sources), machine.memory.region0_begin(),
+                             isa::standard_constants(machine.tile.workers))) {}
+
+Address CodeletLibrary::entry(const std::string& symbol) const {
+    const auto found = codelet_.symbols.find(symbol);
+    TESSERA_ASSERT(found != codelet_.symbols.end());
+    return found->second;
+}
+
+} // namespace tessera::plan

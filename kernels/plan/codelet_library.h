@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The tile programs a kernel needs, assembled and linked once for a machine.
+#pragma once
+
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::plan {
+
+class CodeletLibrary {
+public:
+    /// Links the named sources (`matmul_amp_f16`, `copy`, ...) at the start of region 0 for the
+    /// machine's number of workers. Throws ConfigError where a source does not assemble (a bug of
+    /// the source, or a machine the text was not written for).
+    CodeletLibrary(const spec::MachineSpec& machine, const std::vector<std::string>& sources);
+
+    [[nodiscard]] const program::Codelet& codelet() const { return codelet_; }
+    /// Address of a global symbol; a name that is not there is a broken invariant.
+    [[nodiscard]] Address entry(const std::string& symbol) const;
+    [[nodiscard]] Bytes bytes() const { return static_cast<Bytes>(codelet_.words.size()) * 4; }
+
+private:
+    program::Codelet codelet_;
+};
+
+} // namespace tessera::plan

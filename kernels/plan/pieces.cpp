@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/pieces.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+namespace {
+
+/// Rows [row, row + rows) of groups [group, group + groups), all groups with `valid` elements.
+void add_rectangle(program::Tensor& tensor, TileId tile, Address address, const CellGrid& grid,
+                   std::int64_t group, std::int64_t groups, std::int64_t row, std::int64_t rows) {
+    const std::int64_t at = (grid.first_group + group) * grid.group;
+    const std::int64_t valid = std::min(grid.group, grid.host_inner - at);
+    if (valid <= 0) {
+        return;
+    }
+    program::Piece piece;
+    piece.tile = tile;
+    piece.address = address;
+    piece.host_offset = (grid.first_row + row) * grid.host_row_stride + at * grid.host_inner_stride;
+    if (groups > 1) {
+        piece.dims.push_back(
+            {groups, grid.group * grid.host_inner_stride, grid.rows * grid.cell_bytes});
+    }
+    piece.dims.push_back({rows, grid.host_row_stride, grid.cell_bytes});
+    piece.dims.push_back({valid, grid.host_inner_stride, grid.element_bytes});
+    tensor.pieces.push_back(std::move(piece));
+}
+
+} // namespace
+
+void add_cells(program::Tensor& tensor, TileId tile, Address address, const CellGrid& grid,
+               std::int64_t first, std::int64_t last) {
+    for (std::int64_t at = first; at < last;) {
+        const std::int64_t group = at / grid.rows;
+        const std::int64_t row = at % grid.rows;
+        const Address here = address + static_cast<Address>((at - first) * grid.cell_bytes);
+        const std::int64_t full = (grid.host_inner / grid.group) - (grid.first_group + group);
+        const std::int64_t whole = std::min((last - at) / grid.rows, full);
+        if (row == 0 && whole > 0) {
+            add_rectangle(tensor, tile, here, grid, group, whole, 0, grid.rows);
+            at += whole * grid.rows;
+        } else {
+            const std::int64_t rows = std::min(grid.rows - row, last - at);
+            add_rectangle(tensor, tile, here, grid, group, 1, row, rows);
+            at += rows;
+        }
+    }
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/stub.h"
+
+#include "models/isa/instruction.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::plan {
+namespace {
+
+constexpr std::uint8_t kState = 0;  ///< $m0: vertex state of a supervisor vertex
+constexpr std::uint8_t kEntry = 1;  ///< $m1
+constexpr std::uint8_t kBase = 2;   ///< $m2
+constexpr std::uint8_t kReturn = 9; ///< $m9
+constexpr std::uint8_t kLink = 10;  ///< $lr
+constexpr std::int32_t kLocalSyncZone = 2;
+
+class Emitter {
+public:
+    void set(std::uint8_t reg, Address value) {
+        isa::Operation op;
+        op.opcode = isa::Opcode::setzi_m;
+        op.d = reg;
+        op.imm = static_cast<std::int32_t>(value);
+        emit(op);
+    }
+    void move(std::uint8_t to, std::uint8_t from) {
+        isa::Operation op;
+        op.opcode = isa::Opcode::or_u;
+        op.d = to;
+        op.a = from;
+        emit(op);
+    }
+    void call(Address entry) {
+        isa::Operation op;
+        op.opcode = isa::Opcode::call;
+        op.d = kLink;
+        op.imm = static_cast<std::int32_t>(entry);
+        emit(op);
+    }
+    void launch(isa::Opcode opcode) {
+        isa::Operation op;
+        op.opcode = opcode;
+        op.a = kEntry;
+        op.b = kBase;
+        emit(op);
+    }
+    void sync() {
+        isa::Operation op;
+        op.opcode = isa::Opcode::sync;
+        op.imm = kLocalSyncZone;
+        emit(op);
+    }
+    void branch(std::uint8_t reg) {
+        isa::Operation op;
+        op.opcode = isa::Opcode::br;
+        op.a = reg;
+        emit(op);
+    }
+    void emit(const isa::Operation& op) { words_.push_back(isa::encode(op)); }
+    [[nodiscard]] std::vector<std::uint32_t> take() { return std::move(words_); }
+
+private:
+    std::vector<std::uint32_t> words_;
+};
+
+} // namespace
+
+std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertices,
+                                     Address region0_base) {
+    Emitter code;
+    const bool calls =
+        std::any_of(vertices.begin(), vertices.end(), [](const program::Vertex& vertex) {
+            return vertex.kind == program::VertexKind::Supervisor;
+        });
+    if (calls) {
+        code.move(kReturn, kLink);
+    }
+    for (const program::Vertex& vertex : vertices) {
+        switch (vertex.kind) {
+        case program::VertexKind::Supervisor:
+            code.set(kState, vertex.state_address);
+            code.call(vertex.entry);
+            break;
+        case program::VertexKind::MultiWorker:
+            code.set(kEntry, vertex.entry);
+            code.set(kBase, vertex.state_address);
+            code.launch(isa::Opcode::runall);
+            code.sync();
+            break;
+        case program::VertexKind::Worker: // `run` counts its vertex base from region 0
+            code.set(kEntry, vertex.entry);
+            code.set(kBase, vertex.state_address - region0_base);
+            code.launch(isa::Opcode::run);
+            code.sync();
+            break;
+        }
+    }
+    code.branch(calls ? kReturn : kLink);
+    return code.take();
+}
+
+} // namespace tessera::plan

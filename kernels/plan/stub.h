@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// What a tile's supervisor runs in a compute set: real instructions that call the vertices in
+// order. Timing: a supervisor vertex costs mov, setzi, call and br around it; a worker vertex two
+// setzi, runall and sync.
+#pragma once
+
+#include "models/program/program.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::plan {
+
+/// The words of the stub for `vertices`; it keeps the link register in $m9, which supervisor
+/// vertices preserve, and returns with a branch to it. Position independent. A Worker vertex starts
+/// in the lowest free context.
+[[nodiscard]] std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertices,
+                                                   Address region0_base);
+
+} // namespace tessera::plan

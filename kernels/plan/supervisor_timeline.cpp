@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/supervisor_timeline.h"
+
+#include <algorithm>
+
+namespace tessera::plan {
+
+SupervisorTimeline::SupervisorTimeline(const spec::MachineSpec& machine)
+    : pipeline_cycles_(machine.tile.pipeline_cycles),
+      free_(static_cast<std::size_t>(machine.tile.workers), 0) {}
+
+Cycles SupervisorTimeline::issue(Cycles sources_ready) {
+    Cycles cycle = std::max(now_, sources_ready);
+    const auto slots = static_cast<Cycles>(free_.size());
+    for (Cycles tried = 0; tried < slots; ++tried) {
+        if (free_[static_cast<std::size_t>((cycle + tried) % slots)] <= cycle + tried) {
+            now_ = cycle + tried + 1;
+            return cycle + tried;
+        }
+    }
+    return issue(*std::min_element(free_.begin(), free_.end()));
+}
+
+void SupervisorTimeline::plain(std::int64_t instructions) {
+    for (std::int64_t i = 0; i < instructions; ++i) {
+        issue();
+    }
+}
+
+void SupervisorTimeline::jump(Cycles sources_ready) {
+    now_ = issue(sources_ready) + pipeline_cycles_;
+}
+
+void SupervisorTimeline::launch(Cycles issued, std::size_t worker, std::int64_t issues) {
+    const auto slots = static_cast<Cycles>(free_.size());
+    const Cycles earliest = issued + pipeline_cycles_;
+    const Cycles start =
+        earliest + ((static_cast<Cycles>(worker) - earliest) % slots + slots) % slots;
+    free_[worker] = start + slots * (issues - 1) + pipeline_cycles_;
+}
+
+void SupervisorTimeline::run_all(std::span<const std::int64_t> issues, Cycles sources_ready) {
+    const Cycles issued = issue(sources_ready);
+    for (std::size_t n = 0; n < free_.size(); ++n) {
+        launch(issued, n, issues[n]);
+    }
+}
+
+void SupervisorTimeline::run_all(std::int64_t longer, std::int64_t more, std::int64_t fewer) {
+    const Cycles issued = issue();
+    for (std::size_t n = 0; n < free_.size(); ++n) {
+        launch(issued, n, static_cast<std::int64_t>(n) < longer ? more : fewer);
+    }
+}
+
+void SupervisorTimeline::sync() {
+    issue();
+    now_ = std::max(now_, *std::max_element(free_.begin(), free_.end()));
+}
+
+} // namespace tessera::plan

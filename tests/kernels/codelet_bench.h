@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// One tile with the codelets under test: places data, calls one vertex, reads results.
+#pragma once
+
+#include "base/float16.h"
+#include "kernels/plan/codelet_library.h"
+#include "kernels/plan/stub.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+#include "models/tile/core/tile_core.h"
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+class CodeletBench {
+public:
+    explicit CodeletBench(const std::vector<std::string>& sources, std::int64_t workers = 6) {
+        machine_.tile.workers = workers;
+        machine_.chip.tiles = 1;
+        library_ = std::make_unique<plan::CodeletLibrary>(machine_, sources);
+        codelets_.push_back(library_->codelet());
+        memory_.resize(static_cast<std::size_t>(machine_.memory.bytes()) / 8);
+        tile_ = std::make_unique<tile::TileCore>(machine_, 0,
+                                                 reinterpret_cast<std::byte*>(memory_.data()));
+    }
+
+    [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
+    [[nodiscard]] Address entry(const std::string& symbol) const { return library_->entry(symbol); }
+    /// First byte behind the code's element.
+    [[nodiscard]] Address region0_data() const {
+        return machine_.memory.region0_begin() +
+               static_cast<Address>(machine_.memory.element_bytes);
+    }
+    /// First byte of the n-th pair of elements of region 1.
+    [[nodiscard]] Address pair(int n) const {
+        return machine_.memory.region1_begin() + static_cast<Address>(n) * 0x8000U;
+    }
+
+    template <typename T> void put(Address at, const std::vector<T>& values) {
+        auto bytes = tile_->memory(at, static_cast<Bytes>(values.size() * sizeof(T)));
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+    }
+    template <typename T> [[nodiscard]] std::vector<T> get(Address at, std::size_t elements) {
+        std::vector<T> values(elements);
+        auto bytes = tile_->memory(at, static_cast<Bytes>(elements * sizeof(T)));
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+        return values;
+    }
+
+    /// Calls one vertex through a stub; cycles from the stub's first instruction to its return.
+    tile::ComputeOutcome call(const std::string& symbol, program::VertexKind kind, Address state) {
+        const program::Vertex vertex{entry(symbol), kind, state, 0};
+        const auto stub = plan::make_stub({vertex}, machine_.memory.region0_begin());
+        const Address stub_at =
+            machine_.memory.region0_begin() + static_cast<Address>((library_->bytes() + 7) / 8 * 8);
+        program::Image image;
+        image.segments.push_back(
+            code_segment(machine_.memory.region0_begin(), library_->codelet().words, "codelets"));
+        image.segments.push_back(code_segment(stub_at, stub, "stub"));
+        codes_.push_back(std::make_unique<tile::CodeCache>(codelets_));
+        tile_->load(image, *codes_.back());
+        return tile_->run(stub_at);
+    }
+
+private:
+    static program::Segment code_segment(Address at, const std::vector<std::uint32_t>& words,
+                                         const std::string& name) {
+        std::vector<std::byte> bytes(words.size() * 4);
+        std::memcpy(bytes.data(), words.data(), bytes.size());
+        program::Segment segment;
+        segment.address = at;
+        segment.bytes = static_cast<Bytes>(bytes.size());
+        segment.kind = program::SegmentKind::Code;
+        segment.name = name;
+        segment.data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+        return segment;
+    }
+
+    spec::MachineSpec machine_;
+    std::unique_ptr<plan::CodeletLibrary> library_;
+    std::vector<std::uint64_t> memory_;
+    std::unique_ptr<tile::TileCore> tile_;
+    std::vector<program::Codelet> codelets_;
+    std::vector<std::unique_ptr<tile::CodeCache>> codes_;
+};
+
+/// Small whole numbers, different for every index.
+inline float small_integer(std::size_t index, int range) {
+    const std::size_t mixed = (index * 2654435761U) >> 7U;
+    return static_cast<float>(static_cast<int>(mixed % static_cast<std::size_t>(2 * range + 1)) -
+                              range);
+}
+
+} // namespace tessera::test

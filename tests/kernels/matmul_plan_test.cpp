@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "base/float16.h"
+#include "kernels/matmul/matmul.h"
+#include "tests/kernels/codelet_bench.h"
+#include "tests/support/run_program.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace tessera;
+using workload::PartialsType;
+
+struct Product {
+    std::int64_t m;
+    std::int64_t k;
+    std::int64_t n;
+};
+
+std::vector<std::uint16_t> integers(std::int64_t elements, int range, std::size_t seed) {
+    std::vector<std::uint16_t> values;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i) {
+        values.push_back(f32_to_f16(test::small_integer(i + seed, range)));
+    }
+    return values;
+}
+
+/// Elements of the result that differ from the product in double.
+std::size_t wrong_elements(const Product& p, const std::vector<std::uint16_t>& a,
+                           const std::vector<std::uint16_t>& b,
+                           const std::vector<std::uint16_t>& c) {
+    std::size_t wrong = 0;
+    for (std::int64_t i = 0; i < p.m; ++i) {
+        for (std::int64_t j = 0; j < p.n; ++j) {
+            double sum = 0;
+            for (std::int64_t l = 0; l < p.k; ++l) {
+                sum += static_cast<double>(f16_to_f32(a[static_cast<std::size_t>(i * p.k + l)])) *
+                       static_cast<double>(f16_to_f32(b[static_cast<std::size_t>(l * p.n + j)]));
+            }
+            wrong +=
+                static_cast<double>(f16_to_f32(c[static_cast<std::size_t>(i * p.n + j)])) == sum
+                    ? 0
+                    : 1;
+        }
+    }
+    return wrong;
+}
+
+spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    machine.tile.workers = workers;
+    return machine;
+}
+
+workload::MatmulWorkload product(const Product& p, PartialsType partials) {
+    workload::MatmulWorkload workload;
+    workload.m = p.m;
+    workload.k = p.k;
+    workload.n = p.n;
+    workload.partials = partials;
+    return workload;
+}
+
+void check_product(const spec::MachineSpec& machine, const Product& p, PartialsType partials) {
+    CAPTURE(machine.chip.tiles, machine.tile.workers, machine.exchange.pair_double, p.m, p.k, p.n,
+            partials == PartialsType::F16);
+    const plan::PlannedProgram planned = matmul::plan_matmul(machine, product(p, partials));
+    CAPTURE(planned.info.parts_m, planned.info.parts_k, planned.info.parts_n, planned.info.chunks,
+            planned.info.paired);
+    CHECK(test::faults_of(machine, planned.program).empty());
+    const auto a = integers(p.m * p.k, 2, 3);
+    const auto b = integers(p.k * p.n, 1, 77);
+    const auto outcome = test::run_program(machine, planned.program, {{"a", a}, {"b", b}});
+    CHECK(wrong_elements(p, a, b, outcome.result) == 0);
+    CHECK(outcome.cycles.compute == planned.info.predicted.compute);
+    CHECK(outcome.cycles.exchange == planned.info.predicted.exchange);
+    CHECK(outcome.cycles.sync == planned.info.predicted.sync);
+}
+
+const std::vector<Product> kProducts = {{1, 1, 1},    {1, 17, 33},  {17, 1, 16},
+                                        {33, 16, 1},  {16, 16, 16}, {33, 17, 40},
+                                        {64, 64, 64}, {5, 200, 7},  {70, 100, 50}};
+
+} // namespace
+
+TEST_CASE("dense products are exact in the predicted cycles on few tiles", "[kernels]") {
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        for (const std::int64_t tiles : {1, 2, 4, 7}) {
+            for (const Product& p : kProducts) {
+                check_product(machine_with(tiles), p, partials);
+            }
+        }
+    }
+}
+
+TEST_CASE("dense products are exact for any number of workers", "[kernels]") {
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        check_product(machine_with(4, workers), {45, 70, 40}, PartialsType::F16);
+        check_product(machine_with(4, workers), {45, 70, 40}, PartialsType::F32);
+    }
+}
+
+TEST_CASE("dense products are exact on 64 tiles with and without double width", "[kernels]") {
+    for (const bool pairs : {true, false}) {
+        spec::MachineSpec machine = machine_with(64);
+        machine.exchange.pair_double = pairs;
+        check_product(machine, {300, 256, 200}, PartialsType::F16);
+        check_product(machine, {64, 700, 96}, PartialsType::F32);
+        check_product(machine, {512, 512, 512}, PartialsType::F16);
+    }
+}
+
+TEST_CASE("a product that is too big says what takes the memory", "[kernels]") {
+    const spec::MachineSpec machine = machine_with(1);
+    try {
+        (void)matmul::plan_matmul(machine, product({4096, 4096, 4096}, PartialsType::F16));
+        FAIL("it fits");
+    } catch (const DoesNotFit& error) {
+        const std::string text = error.what();
+        CAPTURE(text);
+        CHECK(text.find("does not fit in tile memory") != std::string::npos);
+        CHECK(text.find("bytes over") != std::string::npos);
+        CHECK(text.find("partials") != std::string::npos);
+    }
+}

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+tessera_test(test_kernels_codelets LABELS kernels
+  SOURCES kernels/matmul_codelet_test.cpp kernels/sparse_codelet_test.cpp kernels/reduce_codelet_test.cpp
+  LINK tessera_plan tessera_tile_core)
+add_library(tessera_test_run_program STATIC support/run_program.cpp)
+target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
+                      PRIVATE tessera_warnings)
+tessera_test(test_kernels_matmul LABELS kernels
+  SOURCES kernels/matmul_plan_test.cpp
+  LINK tessera_matmul tessera_test_run_program)

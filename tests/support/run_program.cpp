@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "tests/support/run_program.h"
+
+#include "models/exchange/core/fabric.h"
+#include "models/tile/core/tile_core.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+namespace tessera::test {
+namespace {
+
+/// Calls visit(host index, byte offset in the tile) for every element of a piece.
+template <typename Visit> void for_each_element(const program::Piece& piece, const Visit& visit) {
+    std::vector<std::int64_t> index(piece.dims.size(), 0);
+    while (true) {
+        std::int64_t host = piece.host_offset;
+        std::int64_t at = piece.address;
+        for (std::size_t d = 0; d < index.size(); ++d) {
+            host += index[d] * piece.dims[d].host_stride;
+            at += index[d] * piece.dims[d].tile_stride;
+        }
+        visit(host, static_cast<Address>(at));
+        std::size_t d = index.size();
+        while (d > 0 && ++index[d - 1] == piece.dims[d - 1].count) {
+            index[--d] = 0;
+        }
+        if (d == 0) {
+            return;
+        }
+    }
+}
+
+class Runner {
+public:
+    Runner(const spec::MachineSpec& machine, const program::Program& program)
+        : machine_(machine), program_(program), code_(program.codelets) {
+        const auto tiles = static_cast<std::size_t>(machine.chip.tiles);
+        for (std::size_t tile = 0; tile < tiles; ++tile) {
+            memory_.emplace_back(static_cast<std::size_t>(machine.memory.bytes()) / 8);
+            tiles_.emplace_back(machine, static_cast<TileId>(tile),
+                                reinterpret_cast<std::byte*>(memory_.back().data()));
+            const std::uint32_t image = program.image_of_tile[tile];
+            if (image != program::Program::kNoImage) {
+                tiles_.back().load(program.images[image], code_);
+            }
+        }
+    }
+
+    void write(const program::Tensor& tensor, const std::vector<std::uint16_t>& values) {
+        for (const program::Piece& piece : tensor.pieces) {
+            for_each_element(piece, [&](std::int64_t host, Address at) {
+                std::memcpy(tiles_[piece.tile].memory(at, 2).data(),
+                            &values.at(static_cast<std::size_t>(host)), 2);
+            });
+        }
+    }
+
+    [[nodiscard]] std::vector<std::uint16_t> read(const program::Tensor& tensor) {
+        const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
+                                                      std::int64_t{1}, std::multiplies<>{});
+        std::vector<std::uint16_t> values(static_cast<std::size_t>(elements), 0x7e00U);
+        for (const program::Piece& piece : tensor.pieces) {
+            for_each_element(piece, [&](std::int64_t host, Address at) {
+                std::memcpy(&values.at(static_cast<std::size_t>(host)),
+                            tiles_[piece.tile].memory(at, 2).data(), 2);
+            });
+        }
+        return values;
+    }
+
+    void execute(const program::Step& step) {
+        switch (step.kind) {
+        case program::Step::Kind::Sequence:
+        case program::Step::Kind::Repeat:
+            for (std::uint32_t i = 0; i < step.count; ++i) {
+                std::for_each(step.children.begin(), step.children.end(),
+                              [this](const program::Step& child) { execute(child); });
+            }
+            break;
+        case program::Step::Kind::ComputeSet:
+            compute(program_.compute_sets[step.index]);
+            break;
+        case program::Step::Kind::Exchange:
+            exchange(program_.exchanges[step.index]);
+            break;
+        case program::Step::Kind::Sync:
+            outcome.cycles.sync += machine_.sync.internal_cycles;
+            break;
+        }
+    }
+
+    RunOutcome outcome;
+
+private:
+    void compute(const program::ComputeSet& set) {
+        Cycles slowest = 0;
+        for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {
+            if (set.tiles[tile].stub != 0) {
+                slowest = std::max(slowest, tiles_[tile].run(set.tiles[tile].stub).cycles);
+            }
+        }
+        outcome.cycles.compute += machine_.control.step_cycles + slowest;
+        outcome.step_cycles.push_back(slowest);
+    }
+
+    void exchange(const program::Exchange& exchange) {
+        const auto reader = [this](TileId tile, Address address, std::span<std::uint32_t> words) {
+            std::memcpy(words.data(),
+                        tiles_[tile].memory(address, static_cast<Bytes>(words.size_bytes())).data(),
+                        words.size_bytes());
+        };
+        const auto fabric = exchange::execute_rows(machine_, exchange, reader);
+        for (const exchange::CopyRun& copy : fabric.copies) {
+            std::memcpy(
+                tiles_[copy.destination_tile].memory(copy.destination_address, copy.bytes).data(),
+                tiles_[copy.source_tile].memory(copy.source_address, copy.bytes).data(),
+                static_cast<std::size_t>(copy.bytes));
+        }
+        const Cycles longest =
+            *std::max_element(fabric.row_cycles.begin(), fabric.row_cycles.end());
+        outcome.cycles.exchange += machine_.exchange.prologue_cycles + longest;
+        outcome.cycles.sync += machine_.sync.internal_cycles;
+        outcome.step_cycles.push_back(longest);
+    }
+
+    const spec::MachineSpec& machine_;
+    const program::Program& program_;
+    tile::CodeCache code_;
+    std::vector<std::vector<std::uint64_t>> memory_;
+    std::vector<tile::TileCore> tiles_;
+};
+
+void check_segments(const spec::MachineSpec& machine, const program::Program& program,
+                    std::vector<std::string>& faults) {
+    for (const program::Image& image : program.images) {
+        std::vector<const program::Segment*> order;
+        for (const program::Segment& segment : image.segments) {
+            order.push_back(&segment);
+            if (segment.address < machine.memory.region0_begin() ||
+                segment.address + static_cast<Address>(segment.bytes) > machine.memory.end()) {
+                faults.push_back("segment '" + segment.name + "' leaves memory");
+            }
+        }
+        std::sort(order.begin(), order.end(),
+                  [](const auto* a, const auto* b) { return a->address < b->address; });
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            if (order[i - 1]->address + static_cast<Address>(order[i - 1]->bytes) >
+                order[i]->address) {
+                faults.push_back("segments '" + order[i - 1]->name + "' and '" + order[i]->name +
+                                 "' overlap");
+            }
+        }
+    }
+}
+
+} // namespace
+
+RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+                       const std::map<std::string, std::vector<std::uint16_t>>& operands) {
+    Runner runner(machine, program);
+    for (const program::Tensor& tensor : program.tensors) {
+        const auto found = operands.find(tensor.name);
+        if (found != operands.end()) {
+            runner.write(tensor, found->second);
+        }
+    }
+    runner.execute(program.control);
+    for (const program::Tensor& tensor : program.tensors) {
+        if (tensor.name == "c") {
+            runner.outcome.result = runner.read(tensor);
+        }
+    }
+    return std::move(runner.outcome);
+}
+
+std::vector<std::string> faults_of(const spec::MachineSpec& machine,
+                                   const program::Program& program) {
+    std::vector<std::string> faults;
+    check_segments(machine, program, faults);
+    for (const program::Tensor& tensor : program.tensors) {
+        const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
+                                                      std::int64_t{1}, std::multiplies<>{});
+        std::vector<int> times(static_cast<std::size_t>(elements), 0);
+        for (const program::Piece& piece : tensor.pieces) {
+            for_each_element(piece, [&](std::int64_t host, Address) {
+                ++times.at(static_cast<std::size_t>(host));
+            });
+        }
+        if (std::any_of(times.begin(), times.end(), [](int n) { return n != 1; })) {
+            faults.push_back("tensor '" + tensor.name + "' does not hold every element once");
+        }
+    }
+    return faults;
+}
+
+} // namespace tessera::test

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Runs a Program on tile cores and the exchange fabric, without SystemC: what a chip does, one step
+// after the other.
+#pragma once
+
+#include "base/units.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+/// Cycles as the machine accounts for them: an exchange is sync, prologue and longest row.
+struct RunCycles {
+    Cycles compute = 0;
+    Cycles exchange = 0;
+    Cycles sync = 0;
+
+    [[nodiscard]] Cycles total() const { return compute + exchange + sync; }
+};
+
+struct RunOutcome {
+    std::vector<std::uint16_t> result; ///< tensor "c", row-major
+    RunCycles cycles;
+    std::vector<Cycles> step_cycles; ///< of each compute set and exchange, in control order
+};
+
+/// Loads the images, writes the operands by name, executes the control program, reads "c".
+[[nodiscard]] RunOutcome
+run_program(const spec::MachineSpec& machine, const program::Program& program,
+            const std::map<std::string, std::vector<std::uint16_t>>& operands);
+
+/// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
+/// memory, operand elements that have no home or several, result elements without a piece.
+[[nodiscard]] std::vector<std::string> faults_of(const spec::MachineSpec& machine,
+                                                 const program::Program& program);
+
+} // namespace tessera::test
