@@ -77,10 +77,10 @@ bool Layout::receives(const Operand& op, TileId tile, std::size_t group) const {
     return part.ik == wanted.ik && (op.is_a ? part.im == wanted.im : part.in == wanted.in);
 }
 
-/// A pair that sends at double width receives nothing meanwhile, and its other member sends nothing
-/// up to the end of the message. So message j of group g stands on pair j of the next group, which
-/// at that time misses message j of its own group and gets it afterwards; and in one exchange one
-/// member of all pairs sends, the members taking turns.
+/// While a tile sends at double width its partner may not send, so in one exchange one member of
+/// all pairs sends, the members taking turns. Message j of a group stands on pair j of the next
+/// group: no pair sends to itself, and all groups have messages of about one length, so that they
+/// stay in step.
 std::vector<plan::Home> Layout::deal_wide(const Operand& op, std::int64_t chunk) const {
     std::vector<plan::Home> homes;
     const auto pairs = static_cast<std::int64_t>(op.receivers / 2);
@@ -208,50 +208,9 @@ program::Transfer Layout::message(const Operand& op, const HomeRun& run) const {
     return made;
 }
 
-void Layout::bring_wide(const Operand& op, std::int64_t chunk,
-                        std::vector<program::Transfer>& transfers) const {
-    std::vector<const HomeRun*> order;
-    for (const HomeRun& run : op.is_a ? homes_a(chunk) : homes_b(chunk)) {
-        order.push_back(&run);
-    }
-    std::stable_sort(order.begin(), order.end(), [](const HomeRun* left, const HomeRun* right) {
-        return left->turn < right->turn;
-    });
-    struct Later {
-        std::size_t round = 0;
-        program::Transfer transfer;
-    };
-    std::vector<Later> missed;
-    for (const HomeRun* run : order) {
-        const std::size_t group = run->home.group;
-        program::Transfer now = message(op, *run);
-        program::Transfer later = now;
-        const auto sending =
-            static_cast<std::size_t>(run->turn); // the pair of this group that sends now
-        std::vector<program::Destination> all = destinations(op, group, chunk);
-        for (std::size_t number = 0; number < all.size(); ++number) {
-            all[number].address += static_cast<Address>(run->home.first * op.unit_bytes);
-            (number / 2 == sending ? later : now).destinations.push_back(all[number]);
-        }
-        if (!now.destinations.empty()) {
-            transfers.push_back(std::move(now));
-        }
-        // Groups lie on a ring: every second one first, so that nobody sends and receives in one
-        // round.
-        const std::size_t round = group + 1 == op.groups && group % 2 == 0 ? 2 : group % 2;
-        missed.push_back({round, std::move(later)});
-    }
-    std::stable_sort(missed.begin(), missed.end(), [](const Later& left, const Later& right) {
-        return left.round < right.round;
-    });
-    for (Later& later : missed) {
-        transfers.push_back(std::move(later.transfer));
-    }
-}
-
-void Layout::bring_single(const Operand& op, std::int64_t chunk,
-                          std::vector<program::Transfer>& transfers,
-                          std::vector<LocalCopy>& copies) const {
+void Layout::bring_operand(const Operand& op, std::int64_t chunk,
+                           std::vector<program::Transfer>& transfers,
+                           std::vector<LocalCopy>& copies) const {
     // All groups take their first message, then their second: equal groups stay in step.
     std::vector<const HomeRun*> order;
     for (const HomeRun& run : op.is_a ? homes_a(chunk) : homes_b(chunk)) {
@@ -284,7 +243,7 @@ void Layout::bring(std::int64_t chunk, std::vector<program::Transfer>& transfers
             if (op.wide != wide) {
                 continue;
             }
-            wide ? bring_wide(op, chunk, transfers) : bring_single(op, chunk, transfers, copies);
+            bring_operand(op, chunk, transfers, copies);
         }
     }
 }

@@ -83,11 +83,9 @@ private:
     void deal(const Operand& op, std::int64_t chunk);
     [[nodiscard]] std::vector<plan::Home> deal_wide(const Operand& op, std::int64_t chunk) const;
     [[nodiscard]] std::vector<plan::Home> deal_single(const Operand& op, std::int64_t chunk) const;
-    void bring_wide(const Operand& op, std::int64_t chunk,
-                    std::vector<program::Transfer>& transfers) const;
-    void bring_single(const Operand& op, std::int64_t chunk,
-                      std::vector<program::Transfer>& transfers,
-                      std::vector<LocalCopy>& copies) const;
+    void bring_operand(const Operand& op, std::int64_t chunk,
+                       std::vector<program::Transfer>& transfers,
+                       std::vector<LocalCopy>& copies) const;
     [[nodiscard]] program::Transfer message(const Operand& op, const HomeRun& run) const;
 
     const spec::MachineSpec& machine_;
