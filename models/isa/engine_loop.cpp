@@ -118,13 +118,13 @@ const MicroOperation* follow(Context& c, const MicroOperation* from, bool counts
 
 void execute(Context& c, const MicroOperation& op);
 
-/// Does all passes but the last of a matrix-unit body at once, if it may. A body that begins in another phase than 0
+/// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
 /// is interpreted up to there, and from there to its end after the last whole row.
 void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t first,
                     std::int32_t last) {
     const MatrixLoop& loop = c.program->matrix_loops[static_cast<std::size_t>(body_end.imm) - 1];
     c.repeat_by_rows = false;
-    const std::uint32_t passes = c.repeat_count - 1;
+    const std::uint32_t passes = c.repeat_count;
     const std::uint32_t before = (4U - loop.first_phase) % 4U;
     const std::uint32_t rows = before == 0 ? passes : passes - 1;
     const matrix_loop::Streams streams = matrix_loop::streams_from(c, loop, before, rows);
@@ -233,14 +233,15 @@ label_body_end:
     {
         const std::int32_t first = c.program->index_of(c.repeat_first);
         close_block(c, index, first);
-        if (--c.repeat_count == 0) {
+        --c.repeat_count;
+        if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
+            c.repeat_end - c.repeat_first == 4 * 8) {
+            repeat_by_rows(c, *op, first, index);
+        }
+        if (c.repeat_count == 0) {
             ++op;
             c.block_first = index + 1;
         } else {
-            if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 2 &&
-                c.repeat_end - c.repeat_first == 4 * 8) {
-                repeat_by_rows(c, *op, first, index);
-            }
             op = c.program->operations.data() + first;
         }
     }

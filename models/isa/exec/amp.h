@@ -56,12 +56,11 @@ TESSERA_INLINE void swap_banks(Accumulators& acc, unsigned set, unsigned units) 
     std::swap_ranges(even, even + units, odd);
 }
 
-/// Two results leave, the shift register moves by two, two partials enter. Returns the results.
+/// Two results leave (as a word of two FP32), the shift register moves by two, two partials enter.
 TESSERA_INLINE void shift(Accumulators& acc, unsigned set, unsigned units, const float* partials,
-                          float* results) {
+                          std::uint64_t& result) {
     float* odd = acc.odd + 8U * set;
-    results[0] = odd[0];
-    results[1] = odd[1];
+    std::memcpy(&result, odd, 8);
     for (unsigned u = 0; u + 2 < units; ++u) {
         odd[u] = odd[u + 2];
     }
@@ -84,7 +83,7 @@ TESSERA_INLINE void multiply(Context& c, unsigned set, unsigned units, unsigned 
 
 /// A step of all eight units of a set, the usual case.
 TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase, const F32x8 (&input)[4],
-                                  const float* partials, float* results) {
+                                  const float* partials, std::uint64_t& result) {
     float* even = c.accumulators.even + 8U * set;
     float* odd = c.accumulators.odd + 8U * set;
     F32x8 sums = F32x8::load(even);
@@ -93,14 +92,14 @@ TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase, cons
         std::swap(sums, moving);
         moving.store(odd);
     }
-    std::memcpy(results, odd, 8);
+    std::memcpy(&result, odd, 8);
     moving.shifted_in(partials).store(odd);
     matrix_step(sums, input, &c.weights->lanes[phase & 3U][0][8U * set], 16).store(even);
 }
 
 template <unsigned kSets>
 TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* partials,
-                         float* results) {
+                         std::uint64_t* results) {
     const Flag flag(op.imm);
     const std::uint64_t x = load_pair(c.aux + op.a);
     if (flag.units != 8) [[unlikely]] {
@@ -108,7 +107,7 @@ TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* part
             if (flag.phase == 0) {
                 swap_banks(c.accumulators, set, flag.units);
             }
-            shift(c.accumulators, set, flag.units, partials + 2U * set, results + 2U * set);
+            shift(c.accumulators, set, flag.units, partials + 2U * set, results[set]);
             multiply(c, set, flag.units, flag.phase, x);
         }
         return;
@@ -119,8 +118,23 @@ TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* part
     const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
                             F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
     for (unsigned set = 0; set < kSets; ++set) {
-        step_of_eight(c, set, flag.phase, input, partials + 2U * set, results + 2U * set);
+        step_of_eight(c, set, flag.phase, input, partials + 2U * set, results[set]);
     }
+}
+
+} // namespace amp
+
+namespace amp {
+
+TESSERA_INLINE float first_of(std::uint64_t pair) {
+    return as_f32(static_cast<std::uint32_t>(pair));
+}
+TESSERA_INLINE float second_of(std::uint64_t pair) {
+    return as_f32(static_cast<std::uint32_t>(pair >> 32U));
+}
+TESSERA_INLINE std::uint32_t halves_of(std::uint64_t pair, std::uint32_t fp_control) {
+    return result_f16(first_of(pair), fp_control) |
+           (static_cast<std::uint32_t>(result_f16(second_of(pair), fp_control)) << 16U);
 }
 
 } // namespace amp
@@ -128,19 +142,20 @@ TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* part
 /// Both sets, FP16 partials and results.
 TESSERA_INLINE void f16v4hihov4amp(Context& c, const MicroOperation& op) {
     float partials[4];
-    float results[4];
+    std::uint64_t results[2];
     operands_f16x4(load_pair(c.aux + op.b), partials);
     amp::step<2>(c, op, partials, results);
-    store_pair(c.aux + op.d, results_f16x4(results, c.fp_control));
+    store_pair(c.aux + op.d, results_f16x4(results[0], results[1], c.fp_control));
 }
 
 /// One set, FP32 partials and results.
 TESSERA_INLINE void f16v4sisoamp(Context& c, const MicroOperation& op) {
     const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
-    float results[2];
-    amp::step<1>(c, op, partials, results);
-    store_pair(c.aux + op.d, result_f32(results[0]) |
-                                 (static_cast<std::uint64_t>(result_f32(results[1])) << 32U));
+    std::uint64_t result = 0;
+    amp::step<1>(c, op, partials, &result);
+    store_pair(c.aux + op.d,
+               result_f32(amp::first_of(result)) |
+                   (static_cast<std::uint64_t>(result_f32(amp::second_of(result))) << 32U));
 }
 
 /// One set, FP16 partials and results.
@@ -148,19 +163,17 @@ TESSERA_INLINE void f16v4hihoamp(Context& c, const MicroOperation& op) {
     const std::uint32_t p = c.aux[op.b];
     const float partials[2] = {operand_f16(static_cast<std::uint16_t>(p)),
                                operand_f16(static_cast<std::uint16_t>(p >> 16U))};
-    float results[2];
-    amp::step<1>(c, op, partials, results);
-    c.aux[op.d] = result_f16(results[0], c.fp_control) |
-                  (static_cast<std::uint32_t>(result_f16(results[1], c.fp_control)) << 16U);
+    std::uint64_t result = 0;
+    amp::step<1>(c, op, partials, &result);
+    c.aux[op.d] = amp::halves_of(result, c.fp_control);
 }
 
 /// One set, FP32 partials in, FP16 results.
 TESSERA_INLINE void f16v4sihoamp(Context& c, const MicroOperation& op) {
     const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
-    float results[2];
-    amp::step<1>(c, op, partials, results);
-    c.aux[op.d] = result_f16(results[0], c.fp_control) |
-                  (static_cast<std::uint32_t>(result_f16(results[1], c.fp_control)) << 16U);
+    std::uint64_t result = 0;
+    amp::step<1>(c, op, partials, &result);
+    c.aux[op.d] = amp::halves_of(result, c.fp_control);
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

@@ -3,7 +3,7 @@
 //
 // In the steady state of such a body ("load the next input and partial, store an earlier result, multiply") a row's sums
 // depend only on its own inputs and its own partials: sums(row) = partials(row) + dot_0 + dot_1 + dot_2 + dot_3, added in
-// that order, which is what bundle after bundle computes. So the passes between the first and the last are done here with
+// that order, which is what bundle after bundle computes. So the passes behind the first are done here with
 // the same operations in the same order on the same values: results are equal bit for bit (tests/unit/tile). Where a
 // precondition fails (strides, alignment, overlap, an element or fetch conflict that could arise) nothing is done and
 // the bundles are interpreted, with their faults.

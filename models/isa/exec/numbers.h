@@ -125,6 +125,24 @@ TESSERA_INLINE std::uint64_t results_f16x4(const float* values, std::uint32_t fp
     return result;
 }
 
+/// The same of two words of two FP32 values each.
+TESSERA_INLINE std::uint64_t results_f16x4(std::uint64_t first, std::uint64_t second,
+                                           std::uint32_t fp_control) {
+#ifdef __AVX2__
+    const __m128 values = _mm_castsi128_ps(
+        _mm_set_epi64x(static_cast<long long>(second), static_cast<long long>(first)));
+    const auto halves = static_cast<std::uint64_t>(
+        _mm_cvtsi128_si64(_mm_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT)));
+    if (!any_special(halves)) [[likely]] {
+        return halves;
+    }
+#endif
+    float unpacked[4];
+    std::memcpy(unpacked, &first, 8);
+    std::memcpy(unpacked + 2, &second, 8);
+    return results_f16x4(unpacked, fp_control);
+}
+
 /// Smaller or larger of two values by the machine's rules: one NaN loses, -0 is below +0.
 template <bool kMax> inline float select(float x, float y) {
     if (x != x) {
