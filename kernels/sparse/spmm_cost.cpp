@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_cost.h"
 
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/sparse/spmm_reduction.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +13,29 @@ namespace {
 
 /// Typical route and the events that a row stays alive behind its last word.
 constexpr double kExchangeLatency = 130;
-/// Events that a short message costs a receiver beside its words: controls and waiting for the
-/// others of a multicast.
-constexpr double kEventsPerMessage = 14;
+/// Control events of a short message at its receiver.
+constexpr double kEventsPerMessage = 3;
+/// What irregular messages cost over the busiest tile's words and controls (measured 1.2 .. 1.6),
+/// and regular ones.
+constexpr double kIrregular = 1.4;
+constexpr double kRegular = 1.1;
 /// The fullest tile's share over the average one's.
 constexpr double kUneven = 1.1;
 /// Issues around a reduction's loop, and cycles of its launch.
 constexpr double kReduceIssues = 24;
 constexpr double kLaunchCycles = 30;
+
+double exchange_overhead(const spec::MachineSpec& machine) {
+    return static_cast<double>(machine.exchange.prologue_cycles +
+                               machine.exchange.row_return_cycles) +
+           kExchangeLatency;
+}
+
+double value_words(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
+                   double blocks) {
+    const double words = blocks * static_cast<double>(problem.value_bytes()) / 4;
+    return machine.exchange.pair_double && split.parts_n % 2 == 0 ? words / 2 : words;
+}
 
 /// Averages over the parts of a split.
 struct Averages {
@@ -51,18 +67,36 @@ Averages averages(const Problem& problem, const Split& split) {
     return average;
 }
 
-double multiply(const spec::MachineSpec& machine, const Problem& problem, const Averages& average) {
-    const auto workers = static_cast<double>(machine.tile.workers);
-    if (problem.block == 1) {
-        const double row_issues = problem.partials == workload::PartialsType::F16 ? 6 : 7;
-        return 40 + 11 * workers +
-               average.columns / 8 *
-                   (12 * workers + kUneven * (3 * average.blocks + row_issues * average.rows));
+/// Blocks of the fullest row.
+double longest_row(const Problem& problem) {
+    const std::vector<std::int64_t>& start = problem.matrix->row_start;
+    std::int64_t longest = 0;
+    for (std::size_t row = 0; row + 1 < start.size(); ++row) {
+        longest = std::max(longest, start[row + 1] - start[row]);
     }
+    return static_cast<double>(longest);
+}
+
+double multiply(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
+                const Averages& average) {
+    const auto workers = static_cast<double>(machine.tile.workers);
     const bool half = problem.partials == workload::PartialsType::F16;
+    // a row is never cut: neither between tiles nor, for elements, between workers
+    const double row = longest_row(problem) / static_cast<double>(split.parts_k);
+    if (problem.block == 1) {
+        const double row_issues = half ? 6 : 7;
+        const double all = 3 * average.blocks + row_issues * average.rows;
+        const double fullest = std::max(kUneven * all, workers * (3 * row + row_issues));
+        return 40 + 11 * workers + average.columns / 8 * (12 * workers + fullest);
+    }
+    const double mean_row = average.blocks / std::max(average.rows, 1.0);
+    const double rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
+                                  static_cast<double>(split.parts_m));
+    const double fullest =
+        std::max({average.blocks, row, std::min(rows, average.rows + 1) * mean_row});
     const double rounds = std::ceil(average.columns / workers);
     const double load = (half ? 32 : 16) + 25 + workers * (4 * rounds + 20);
-    return 200 + kUneven * average.blocks * (half ? 1 : 2) * load;
+    return 200 + fullest * (half ? 1 : 2) * load;
 }
 
 /// Consecutive rows for each team, nearly equal work.
@@ -134,30 +168,27 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
     plan::PredictedCycles cycles;
     const auto line_words =
         static_cast<double>(problem.x_line_bytes(problem.widest_slice(split))) / 4;
-    double words = 0;
-    double messages = 0;
+    double exchange = 0;
     if (split.parts_m > 1) {
-        words += average.lines * line_words;
         // lines that everybody needs come in few long messages
-        messages += average.lines * (1 - average.lines / average.band_lines) + 4;
+        const double scattered = 1 - average.lines / average.band_lines;
+        exchange +=
+            (scattered > 0.25 ? kIrregular : kRegular) *
+            (average.lines * line_words + kEventsPerMessage * (average.lines * scattered + 4));
     }
     if (split.parts_n > 1) {
-        const double values = average.blocks * static_cast<double>(problem.value_bytes()) / 4;
-        words += machine.exchange.pair_double && split.parts_n % 2 == 0 ? values / 2 : values;
-        messages += 2;
+        exchange += kRegular * value_words(machine, problem, split, average.blocks);
     }
-    const double fixed =
-        static_cast<double>(machine.exchange.prologue_cycles + machine.exchange.row_return_cycles) +
-        kExchangeLatency;
-    double exchange = words > 0 ? fixed + kUneven * (words + kEventsPerMessage * messages) : 0;
-    double compute =
-        multiply(machine, problem, average) + static_cast<double>(machine.control.step_cycles);
-    Cycles syncs = words > 0 ? 1 : 0;
+    const double fixed = exchange_overhead(machine);
+    Cycles syncs = exchange > 0 ? 1 : 0;
+    exchange += exchange > 0 ? fixed : 0;
+    double compute = multiply(machine, problem, split, average) +
+                     static_cast<double>(machine.control.step_cycles);
     const bool half = problem.partials == workload::PartialsType::F16;
     if (average.contributors > 1.02 || !half) {
         const auto line_bytes =
             static_cast<double>(problem.partial_line_bytes(problem.widest_slice(split)));
-        const double more = average.contributors - 1;
+        const double more = std::max(average.contributors - 1, 0.0);
         const double own_rows = average.rows / std::max(average.contributors, 1.0);
         // rows of dense parts make long runs; single rows make a job each
         const double scattered =
@@ -165,13 +196,13 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
                                   static_cast<double>(problem.matrix->block_rows()));
         const double jobs = 2 + own_rows * scattered * (split.parts_k > 1 ? 1 : 0);
         const double units = own_rows * line_bytes / 16;
+        const auto workers = static_cast<double>(machine.tile.workers);
         const double sum =
-            jobs * (kLaunchCycles + kReduceIssues * static_cast<double>(machine.tile.workers)) +
-            units * (more + (half ? 8 : 6));
+            jobs * (kLaunchCycles + kReduceIssues * workers) + units * (more + (half ? 8 : 6));
         double move = 0;
         if (more > 0.02) {
-            move = fixed +
-                   kUneven * (own_rows * more * line_bytes / 4 + kEventsPerMessage * jobs * more);
+            move = fixed + kIrregular *
+                               (own_rows * more * line_bytes / 4 + kEventsPerMessage * jobs * more);
             ++syncs;
         }
         compute += sum + static_cast<double>(machine.control.step_cycles);
@@ -181,6 +212,83 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
     cycles.compute = static_cast<Cycles>(compute);
     cycles.exchange = static_cast<Cycles>(exchange);
     cycles.sync = syncs * machine.sync.internal_cycles;
+    return cycles;
+}
+
+namespace {
+
+/// Words and control events of X that come to a part.
+double incoming_x(const Partition& partition, const Part& part, double line_words) {
+    const auto everybody = static_cast<std::size_t>(partition.split().parts_m);
+    double regular = 0;
+    double irregular = 0;
+    std::int32_t before = -2;
+    for (const std::int32_t line : part.x_lines) {
+        const std::vector<std::int32_t>& users = partition.users_of_line(line);
+        if (users.size() > 1) {
+            const bool new_message =
+                before + 1 != line || partition.users_of_line(line - 1) != users;
+            (users.size() == everybody ? regular : irregular) +=
+                line_words + (new_message ? kEventsPerMessage : 0);
+        }
+        before = line;
+    }
+    return kRegular * regular + kIrregular * irregular;
+}
+
+} // namespace
+
+plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& partition) {
+    const Problem& problem = partition.problem();
+    const Split& split = partition.split();
+    const std::int64_t columns = problem.widest_slice(split);
+    const auto line_words = static_cast<double>(problem.x_line_bytes(columns)) / 4;
+    const auto partial_words = static_cast<double>(problem.partial_line_bytes(columns)) / 4;
+    const Reduction reduction = find_reduction(partition);
+    Cycles multiply = 0;
+    Cycles sum = 0;
+    double bring = 0;
+    double move = 0;
+    for (std::int64_t number = 0; number < split.parts(); ++number) {
+        const Part& part = partition.part(number);
+        if (part.blocks.empty()) {
+            continue;
+        }
+        multiply = std::max(multiply, multiply_cycles(machine, problem, part, columns, {}));
+        double words = incoming_x(partition, part, line_words);
+        if (split.parts_n > 1) {
+            words += kRegular *
+                     value_words(machine, problem, split, static_cast<double>(part.blocks.size()));
+        }
+        bring = std::max(bring, words);
+        plan::StubTimeline stub(machine, false);
+        double partials = 0;
+        for (const std::size_t job_number :
+             reduction.jobs_of_part[static_cast<std::size_t>(number)]) {
+            const SumJob& job = reduction.jobs[job_number];
+            const auto others = static_cast<std::int64_t>(job.others.size());
+            stub.reduce(problem.partials, job.rows * problem.partial_line_bytes(columns) / 16,
+                        others);
+            partials += static_cast<double>(others) *
+                        (static_cast<double>(job.rows) * partial_words + kEventsPerMessage);
+        }
+        sum = std::max(sum, stub.finish());
+        move = std::max(move, kIrregular * partials);
+    }
+    plan::PredictedCycles cycles;
+    cycles.compute = multiply + machine.control.step_cycles;
+    const double fixed = exchange_overhead(machine);
+    if (bring > 0) {
+        cycles.exchange += static_cast<Cycles>(fixed + bring);
+        cycles.sync += machine.sync.internal_cycles;
+    }
+    if (!reduction.jobs.empty()) {
+        cycles.compute += sum + machine.control.step_cycles;
+    }
+    if (move > 0) {
+        cycles.exchange += static_cast<Cycles>(fixed + move);
+        cycles.sync += machine.sync.internal_cycles;
+    }
     return cycles;
 }
 

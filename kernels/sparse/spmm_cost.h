@@ -20,7 +20,12 @@ namespace tessera::spmm {
 [[nodiscard]] plan::PredictedCycles estimate(const spec::MachineSpec& machine,
                                              const Problem& problem, const Split& split);
 
-/// The same for bytes of one tile, without the code zone.
+/// From the parts themselves: vertices exactly, exchanges from the words and messages of the
+/// busiest tile.
+[[nodiscard]] plan::PredictedCycles refine(const spec::MachineSpec& machine,
+                                           const Partition& partition);
+
+/// Bytes of one tile by averages, without the code zone.
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);
 

@@ -5,6 +5,7 @@
 #include "kernels/plan/homes.h"
 #include "kernels/plan/memory_plan.h"
 #include "kernels/sparse/spmm_partition.h"
+#include "kernels/sparse/spmm_reduction.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -28,17 +29,6 @@ struct HomeRun {
     std::int64_t turn = 0;
 };
 
-/// Rows of C that one part sums up: its own partial lines and one slice of lines from every other
-/// contributor.
-struct SumJob {
-    std::int32_t reducer = 0;
-    std::int32_t first_row = 0;
-    std::int32_t rows = 0;
-    std::vector<std::int32_t> others; ///< contributing parts besides the reducer
-    std::int64_t slices_offset = 0;   ///< lines into the buffer "slices"
-    std::int64_t result_offset = 0;   ///< lines into the buffer "result"
-};
-
 struct LocalCopy {
     TileId tile = 0;
     Address from = 0;
@@ -59,7 +49,7 @@ public:
     [[nodiscard]] Bytes value_unit_bytes() const;
     [[nodiscard]] std::int64_t values_a_unit() const;
     [[nodiscard]] bool values_stay() const { return partition_.split().parts_n == 1; }
-    [[nodiscard]] bool reduces() const { return !jobs_.empty(); }
+    [[nodiscard]] bool reduces() const { return !reduction_.jobs.empty(); }
 
     [[nodiscard]] const std::vector<LineRun>& runs() const { return runs_; }
     [[nodiscard]] const std::vector<std::int32_t>& users(const LineRun& run) const {
@@ -69,10 +59,7 @@ public:
         return homes_x_[static_cast<std::size_t>(in)];
     }
     [[nodiscard]] const std::vector<HomeRun>& homes_values() const { return homes_values_; }
-    [[nodiscard]] const std::vector<SumJob>& jobs() const { return jobs_; }
-    [[nodiscard]] const std::vector<std::vector<std::size_t>>& jobs_of_part() const {
-        return jobs_of_part_;
-    }
+    [[nodiscard]] const Reduction& reduction() const { return reduction_; }
 
     [[nodiscard]] Address x_line(std::int64_t part, std::int64_t line, std::int64_t columns) const;
     [[nodiscard]] Address partial_line(std::int64_t part, std::int64_t row,
@@ -84,10 +71,8 @@ public:
     /// Bytes of a part's lists: offsets and counts, or entries.
     [[nodiscard]] Bytes metadata_bytes(const Part& part) const;
 
-    /// Rows of C without blocks, ascending; `empty_rows(in)` of them stand on each tile of a slice,
-    /// evenly.
-    [[nodiscard]] const std::vector<std::int32_t>& empty_rows() const { return empty_rows_; }
-    /// The share of part `part`: positions in empty_rows().
+    /// Rows of C without blocks stand evenly on the tiles of a slice; the share of part `part`:
+    /// positions in the reduction's empty rows.
     [[nodiscard]] Range empty_share(std::int64_t part) const;
 
     void bring(std::vector<program::Transfer>& transfers, std::vector<LocalCopy>& copies) const;
@@ -97,8 +82,6 @@ private:
     void find_runs();
     void deal_x();
     void deal_values();
-    void find_jobs();
-    void add_jobs(std::int64_t first_row, std::int64_t rows, std::size_t turn);
     [[nodiscard]] Bytes state_bytes() const;
     [[nodiscard]] Bytes empty_rows_bytes() const;
 
@@ -111,11 +94,7 @@ private:
     std::vector<Bytes> filled_x_;
     std::vector<Bytes> filled_values_;
     std::vector<std::int64_t> copies_of_tile_;
-    std::vector<SumJob> jobs_;
-    std::vector<std::vector<std::size_t>> jobs_of_part_;
-    std::vector<std::int64_t> slices_lines_;
-    std::vector<std::int64_t> result_lines_;
-    std::vector<std::int32_t> empty_rows_;
+    Reduction reduction_;
     std::optional<plan::MemoryPlan> memory_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 using workload::PartialsType;
 
 /// Splits planned to the end; the estimate ranks them, the plan decides.
-constexpr std::size_t kPlanned = 6;
+constexpr std::size_t kPlanned = 3;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 60;
 
@@ -273,13 +273,13 @@ private:
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         Cycles slowest = 0;
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
-            const auto& jobs = layout_.jobs_of_part()[static_cast<std::size_t>(part)];
+            const auto& jobs = layout_.reduction().jobs_of_part[static_cast<std::size_t>(part)];
             for (std::int64_t in = 0; in < split_.parts_n && !jobs.empty(); ++in) {
                 const TileId tile = partition_.tile(part, in);
                 const std::int64_t columns = problem_.slice(split_, in).length();
                 plan::StubTimeline stub(machine_, false);
                 for (const std::size_t number : jobs) {
-                    const SumJob& job = layout_.jobs()[number];
+                    const SumJob& job = layout_.reduction().jobs[number];
                     const auto units = static_cast<std::uint32_t>(
                         job.rows * problem_.partial_line_bytes(columns) / 16);
                     const Address own = layout_.partial_line(part, job.first_row, columns);

@@ -9,6 +9,10 @@
 namespace tessera::spmm {
 namespace {
 
+constexpr std::int64_t kRankedBlocks = 30'000'000;
+constexpr std::int64_t kFewestRanked = 8;
+constexpr std::int64_t kMostRanked = 100;
+
 /// Numbers of parts that make the largest part of `length` smaller than any fewer parts do.
 std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
     std::vector<std::int64_t> parts;
@@ -51,6 +55,18 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
                   };
                   return key(left) < key(right);
               });
+    const std::int64_t affordable = kRankedBlocks / std::max<std::int64_t>(a.blocks(), 1);
+    const auto ranked =
+        static_cast<std::ptrdiff_t>(std::min(std::clamp(affordable, kFewestRanked, kMostRanked),
+                                             static_cast<std::int64_t>(candidates.size())));
+    std::for_each(candidates.begin(), candidates.begin() + ranked, [&](Candidate& candidate) {
+        candidate.cycles = refine(machine, Partition(problem, candidate.split)).total();
+    });
+    std::stable_sort(candidates.begin(), candidates.begin() + ranked,
+                     [limit](const Candidate& left, const Candidate& right) {
+                         return std::make_tuple(left.bytes > limit, left.cycles) <
+                                std::make_tuple(right.bytes > limit, right.cycles);
+                     });
     return candidates;
 }
 

@@ -121,7 +121,7 @@ void add_empty_rows(Tensor& tensor, const Layout& layout, std::int64_t in) {
             add_lines(tensor, partition.tile(part, in),
                       layout.memory().address("empty rows") +
                           static_cast<Address>((at - share.begin) * line_bytes),
-                      shape, layout.empty_rows()[static_cast<std::size_t>(at)], 1);
+                      shape, layout.reduction().empty_rows[static_cast<std::size_t>(at)], 1);
         }
     }
 }
@@ -177,14 +177,14 @@ Tensor result_tensor(const Layout& layout) {
     Tensor tensor{"c", program::DType::F16, {problem.matrix->rows, problem.n}, {}};
     for (std::int64_t in = 0; in < partition.split().parts_n; ++in) {
         const LineShape shape = c_shape(layout, in);
-        for (const SumJob& job : layout.jobs()) {
+        for (const SumJob& job : layout.reduction().jobs) {
             add_lines(tensor, partition.tile(job.reducer, in),
                       layout.result(job, shape.slice.length()), shape, job.first_row, job.rows);
         }
         if (half_partials(problem)) {
             add_sole_rows(tensor, layout, in);
         }
-        if (!layout.empty_rows().empty()) {
+        if (!layout.reduction().empty_rows.empty()) {
             add_empty_rows(tensor, layout, in);
         }
     }
