@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: MIT
+// docs/four_tiles.md: every number of that run follows from the rules and the machine's parameters,
+// and what the page shows is what the program prints.
+#include "kernels/matmul/matmul.h"
+#include "kernels/workload/load.h"
+#include "models/isa/exchange_word.h"
+#include "models/spec/load.h"
+#include "models/timing/exchange_latency.h"
+#include "tests/system/by_hand.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <sstream>
+
+using namespace tessera;
+
+namespace {
+
+using Overrides = std::vector<std::string>;
+
+std::string output_of(const std::string& options, const Overrides& overrides) {
+    std::string command = "TESSERA_CONFIGS='" TESSERA_SOURCE_DIR "/configs' '" TESSERA_BINARY
+                          "' run four_tiles --machine tiny" +
+                          options;
+    for (const auto& set : overrides) {
+        command += " --set " + set;
+    }
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 4096> part{};
+    while (const std::size_t bytes = fread(part.data(), 1, part.size(), pipe.get())) {
+        text.append(part.data(), bytes);
+    }
+    return text;
+}
+
+/// What one tile does in the run.
+struct TileSheet {
+    by_hand::SupervisorPath stub;
+    Cycles row_events = 0;
+    Cycles exchange = 0;
+    Cycles compute = 0;
+};
+
+/// The run, by hand: nothing here but the plan, the machine's parameters and the rules.
+class Paper {
+public:
+    explicit Paper(const Overrides& overrides)
+        : machine(spec::load_machine("tiny", paths(), overrides).spec),
+          workload(std::get<workload::MatmulWorkload>(
+              workload::load_workload("four_tiles", paths()).workload.kind)),
+          program(matmul::plan_matmul(machine, workload).program), timing(machine) {
+        REQUIRE(program.exchanges.size() == 1);
+        REQUIRE(program.exchanges[0].transfers.size() == 1);
+        REQUIRE(program.compute_sets.size() == 1);
+        for (TileId tile = 0; tile < 4; ++tile) {
+            listings.emplace_back(program, tile);
+        }
+        for (TileId tile = 0; tile < 4; ++tile) {
+            tiles.push_back(sheet(tile));
+        }
+    }
+
+    [[nodiscard]] const program::Transfer& transfer() const {
+        return program.exchanges[0].transfers[0];
+    }
+    [[nodiscard]] std::int64_t words() const { return transfer().bytes / 4; }
+
+    /// The sender waits so long that no receiver's mux has to turn before its row's first event.
+    [[nodiscard]] Cycles wait_events() const {
+        Cycles wait = 0;
+        for (const auto& to : transfer().destinations) {
+            wait = std::max(wait, -timing.mux_offset(transfer().source_tile, to.tile));
+        }
+        return wait;
+    }
+
+    [[nodiscard]] by_hand::WorkerChoices choices(TileId tile, Address entry,
+                                                 std::int64_t worker) const {
+        if (entry == program.codelets[0].symbols.at("copy64")) {
+            REQUIRE(tile == transfer().source_tile);
+            return {{}, share_of(transfer().bytes / 8, worker)};
+        }
+        const std::int64_t rows = share_of(workload.m, worker);
+        if (rows >= 2) {
+            return {{false}, rows - 2};
+        }
+        return {{true, rows < 1}, 0};
+    }
+
+    [[nodiscard]] Cycles slowest(Cycles TileSheet::*part) const {
+        Cycles most = 0;
+        for (const auto& tile : tiles) {
+            most = std::max(most, tile.*part);
+        }
+        return most;
+    }
+    [[nodiscard]] Cycles sum(Cycles TileSheet::*part) const {
+        Cycles all = 0;
+        for (const auto& tile : tiles) {
+            all += tile.*part;
+        }
+        return all;
+    }
+    [[nodiscard]] std::int64_t worker_issues(TileId tile) const {
+        std::int64_t issues = 0;
+        for (const auto& launch : tiles[tile].stub.launches) {
+            for (const auto& run : launch.workers) {
+                issues += run.issues;
+            }
+        }
+        return issues;
+    }
+    [[nodiscard]] std::int64_t supervisor_issues(TileId tile) const {
+        return static_cast<std::int64_t>(tiles[tile].stub.path.size());
+    }
+    [[nodiscard]] Cycles idle(TileId tile) const {
+        return slowest(&TileSheet::exchange) - tiles[tile].exchange + slowest(&TileSheet::compute) -
+               tiles[tile].compute;
+    }
+    [[nodiscard]] Cycles cycles() const {
+        return machine.sync.internal_cycles + slowest(&TileSheet::exchange) +
+               slowest(&TileSheet::compute);
+    }
+
+    spec::MachineSpec machine;
+    workload::MatmulWorkload workload;
+    program::Program program;
+    timing::ExchangeTiming timing;
+    std::vector<by_hand::Listing> listings;
+    std::vector<TileSheet> tiles;
+
+private:
+    static config::ConfigPaths paths() { return {{TESSERA_SOURCE_DIR "/configs"}}; }
+
+    /// Work is dealt evenly; the first workers take what is left over.
+    [[nodiscard]] std::int64_t share_of(std::int64_t units, std::int64_t worker) const {
+        const std::int64_t workers = machine.tile.workers;
+        return units / workers + (worker < units % workers ? 1 : 0);
+    }
+
+    [[nodiscard]] Cycles row_events_of(TileId tile) const {
+        const Cycles last_sent = wait_events() + words();
+        const TileId source = transfer().source_tile;
+        if (tile == source) {
+            return last_sent;
+        }
+        return last_sent + timing.latency(source, tile) + machine.exchange.row_tail_cycles;
+    }
+
+    [[nodiscard]] TileSheet sheet(TileId tile) const {
+        const by_hand::Listing& code = listings[tile];
+        TileSheet made;
+        made.stub = by_hand::walk_supervisor(
+            machine.tile, code, program.compute_sets[0].tiles[tile].stub,
+            [&](Address entry, std::int64_t worker) {
+                return by_hand::walk_worker(machine.tile, code, entry, choices(tile, entry, worker))
+                    .issues;
+            });
+        made.compute = machine.control.step_cycles + made.stub.cycles;
+        made.row_events = row_events_of(tile);
+        made.exchange =
+            machine.exchange.prologue_cycles + made.row_events + machine.exchange.row_return_cycles;
+        return made;
+    }
+};
+
+void check_step(const nlohmann::json& step, const Paper& paper, Cycles TileSheet::*part) {
+    const Cycles longest = paper.slowest(part);
+    CHECK(step["cycles"] == longest);
+    CHECK(step["active_tiles"] == 4);
+    CHECK(step["executions"] == 1);
+    CHECK(step["tile_cycles"]["max"] == longest);
+    CHECK(step["tile_cycles"]["mean"].get<double>() == Approx(0.25 * double(paper.sum(part))));
+    Cycles shortest = longest;
+    for (const auto& tile : paper.tiles) {
+        shortest = std::min(shortest, tile.*part);
+    }
+    CHECK(step["tile_cycles"]["min"] == shortest);
+    CHECK(paper.tiles.at(step["slowest_tile"].get<std::size_t>()).*part == longest);
+}
+
+void check_exchange(const nlohmann::json& step, const Paper& paper) {
+    check_step(step, paper, &TileSheet::exchange);
+    CHECK(step["bound_cycles"] == paper.words());
+    CHECK(step["sent_bytes"] == paper.transfer().bytes);
+    const auto receivers = static_cast<std::int64_t>(paper.transfer().destinations.size());
+    CHECK(step["bytes"] == receivers * paper.transfer().bytes);
+    CHECK(step["words"] == receivers * paper.words());
+}
+
+void check_compute_set(const nlohmann::json& step, const Paper& paper) {
+    check_step(step, paper, &TileSheet::compute);
+    std::int64_t worker_issues = 0;
+    std::int64_t supervisor_issues = 0;
+    std::int64_t bound = 0;
+    for (TileId tile = 0; tile < 4; ++tile) {
+        worker_issues += paper.worker_issues(tile);
+        supervisor_issues += paper.supervisor_issues(tile);
+        bound = std::max(bound, paper.worker_issues(tile) + paper.supervisor_issues(tile));
+    }
+    CHECK(step["worker_issues"] == worker_issues);
+    CHECK(step["supervisor_instructions"] == supervisor_issues);
+    CHECK(step["bound_cycles"] == bound);
+}
+
+void check_tiles(const nlohmann::json& result, const Paper& paper) {
+    std::vector<Cycles> idle;
+    for (TileId tile = 0; tile < 4; ++tile) {
+        idle.push_back(paper.idle(tile));
+    }
+    const auto& said = result["tiles"]["idle_cycles"];
+    CHECK(said["min"] == *std::min_element(idle.begin(), idle.end()));
+    CHECK(said["max"] == *std::max_element(idle.begin(), idle.end()));
+    const double idle_mean = 0.25 * double(std::accumulate(idle.begin(), idle.end(), Cycles{0}));
+    CHECK(said["mean"].get<double>() == Approx(idle_mean));
+    const auto& parts = result["explanation"];
+    CHECK(parts["compute"]["cycles"].get<double>() ==
+          Approx(0.25 * double(paper.sum(&TileSheet::compute))));
+    CHECK(parts["exchange"]["cycles"].get<double>() ==
+          Approx(0.25 * double(paper.sum(&TileSheet::exchange))));
+    CHECK(parts["uneven_splits"]["cycles"].get<double>() == Approx(idle_mean));
+}
+
+std::string row_block(const Paper& paper) {
+    std::string text;
+    for (const auto& row : paper.program.exchanges[0].rows) {
+        text += fmt::format("{}tile {}\n", text.empty() ? "" : "\n", row.tile);
+        const std::span<const std::uint32_t> words(row.words);
+        Cycles event = 0;
+        for (std::size_t at = 0; at < words.size();) {
+            const auto in = isa::decode_exchange_word(words.subspan(at));
+            at += isa::words_of(in.op);
+            const auto events =
+                in.events == 0 ? "" : fmt::format("{} .. {}", event + 1, event + in.events);
+            event += in.events;
+            text += fmt::format("{:>10}  {}\n", events, isa::text_of(in));
+        }
+        CHECK(event == paper.tiles[row.tile].row_events);
+    }
+    return text;
+}
+
+std::string latency_block(const Paper& paper) {
+    std::string text = "to tile  sub  entry  displacement   L    T  mux at  pointer at  last word  "
+                       "row ends\n";
+    const TileId source = paper.transfer().source_tile;
+    const Cycles first = paper.wait_events() + 1;
+    for (const auto& to : paper.transfer().destinations) {
+        const auto& position = paper.timing.grid().position(to.tile);
+        const std::array<int, 4> entry{1, 5, 2, 4};
+        const int enters = entry.at(static_cast<std::size_t>(position.sub));
+        const int displacement = enters - 6 * (paper.timing.grid().position(source).sub % 2);
+        const Cycles latency = paper.timing.latency(source, to.tile);
+        CHECK(latency == 22 + std::abs(displacement));
+        const Cycles offset = paper.timing.mux_offset(source, to.tile);
+        text += fmt::format("{:>7}  {:>3}  {:>5}  {:>12}  {:>2}  {:>3}  {:>6}  {:>10}  {:>9}  "
+                            "{:>8}\n",
+                            to.tile, position.sub, enters, displacement, latency, offset,
+                            first + offset, first + latency, first + latency + paper.words() - 1,
+                            paper.tiles[to.tile].row_events);
+    }
+    return text;
+}
+
+std::string supervisor_block(const Paper& paper, TileId tile) {
+    std::string text = "cycle  instruction\n";
+    const auto& path = paper.tiles[tile].stub.path;
+    const auto is_load = [&](std::size_t i) {
+        return i < path.size() && path[i].text.rfind("ld128putcs", 0) == 0;
+    };
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        if (is_load(i) && i > 0 && is_load(i - 1) && is_load(i + 1)) {
+            text += is_load(i - 2) ? "" : "  ...  one a cycle\n";
+            continue;
+        }
+        text += fmt::format("{:>5}  {}\n", path[i].cycle, path[i].text);
+    }
+    return text + fmt::format("{:>5}  (returned)\n", paper.tiles[tile].stub.cycles);
+}
+
+std::string launch_block(const Paper& paper, TileId tile) {
+    std::string text;
+    for (const auto& launch : paper.tiles[tile].stub.launches) {
+        text += fmt::format("{}launched on {:#x}\nworker  first issue  issues  last issue  "
+                            "slot free\n",
+                            text.empty() ? "" : "\n", launch.entry);
+        for (std::size_t worker = 0; worker < launch.workers.size(); ++worker) {
+            const auto& run = launch.workers[worker];
+            text += fmt::format("{:>6}  {:>11}  {:>6}  {:>10}  {:>9}\n", worker, run.first,
+                                run.issues, run.last, run.slot_free);
+        }
+    }
+    return text;
+}
+
+/// The path of worker 0 of the tile's launch number `number`.
+std::string worker_block(const Paper& paper, TileId tile, std::size_t number) {
+    const auto& launch = paper.tiles[tile].stub.launches.at(number);
+    const auto walked = by_hand::walk_worker(paper.machine.tile, paper.listings[tile], launch.entry,
+                                             paper.choices(tile, launch.entry, 0));
+    CHECK(walked.issues == launch.workers[0].issues);
+    std::string text = "issue  cycle  instruction\n";
+    for (const auto& issued : walked.path) {
+        const Cycles cycle = launch.workers[0].first + paper.machine.tile.workers * issued.cycle;
+        text += fmt::format("{}{:>5}  {:>5}  {}{}\n", issued.jumped_here ? "\n" : "", issued.cycle,
+                            cycle, issued.text,
+                            issued.times == 1 ? "" : fmt::format("  x {}", issued.times));
+    }
+    return text;
+}
+
+std::string account_block(const Paper& paper) {
+    std::string text = "tile  sync  exchange  compute  idle    sum\n";
+    const Cycles sync = paper.machine.sync.internal_cycles;
+    for (TileId tile = 0; tile < 4; ++tile) {
+        const auto& sheet = paper.tiles[tile];
+        text += fmt::format("{:>4}  {:>4}  {:>8}  {:>7}  {:>4}  {:>5}\n", tile, sync,
+                            sheet.exchange, sheet.compute, paper.idle(tile),
+                            sync + sheet.exchange + sheet.compute + paper.idle(tile));
+    }
+    return text + fmt::format("{:>4}  {:>4}  {:>8}  {:>7}  {:>4}  {:>5}\n", "run", sync,
+                              paper.slowest(&TileSheet::exchange),
+                              paper.slowest(&TileSheet::compute), "", paper.cycles());
+}
+
+/// The fenced block of the page behind `<!-- checked: name -->`.
+std::string block_of_page(const std::string& name) {
+    std::ifstream file(TESSERA_SOURCE_DIR "/docs/four_tiles.md");
+    std::stringstream page;
+    page << file.rdbuf();
+    const std::string text = page.str();
+    const std::string mark = "<!-- checked: " + name + " -->\n```\n";
+    const std::size_t at = text.find(mark);
+    INFO("docs/four_tiles.md has no block '" << name << "'");
+    REQUIRE(at != std::string::npos);
+    const std::size_t begin = at + mark.size();
+    return text.substr(begin, text.find("```\n", begin) - begin);
+}
+
+/// The host's times differ from run to run, and lines may end in blanks.
+std::string comparable(const std::string& text) {
+    std::istringstream lines(text);
+    std::string kept;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.rfind("host ", 0) != 0) {
+            kept += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+        }
+    }
+    return kept;
+}
+
+} // namespace
+
+TEST_CASE("every cycle of the four-tile example follows from the parameters", "[cli][four_tiles]") {
+    const std::vector<Overrides> variants{
+        {},
+        {"tile.pipeline_cycles=9"},
+        {"tile.workers=3"},
+        {"tile.workers=8"},
+        {"exchange.mux_to_pointer_cycles=60", "exchange.row_tail_cycles=11"},
+        {"exchange.row_return_cycles=9", "exchange.prologue_cycles=41"},
+        {"sync.internal_cycles=200", "control.step_cycles=20"},
+    };
+    for (const auto& overrides : variants) {
+        CAPTURE(overrides);
+        const Paper paper(overrides);
+        const auto result = nlohmann::json::parse(output_of(" --json - 2>/dev/null", overrides));
+        REQUIRE(result["exchanges"].size() == 1);
+        REQUIRE(result["compute_sets"].size() == 1);
+        CHECK(result["check"]["passed"] == true);
+        check_exchange(result["exchanges"][0], paper);
+        check_compute_set(result["compute_sets"][0], paper);
+        check_tiles(result, paper);
+        CHECK(result["phases"]["exchange"] == paper.slowest(&TileSheet::exchange));
+        CHECK(result["phases"]["compute"] == paper.slowest(&TileSheet::compute));
+        CHECK(result["phases"]["sync"] == paper.machine.sync.internal_cycles);
+        CHECK(result["phases"]["stream"] == 0);
+        CHECK(result["cycles"] == paper.cycles());
+    }
+}
+
+TEST_CASE("the page of the four-tile example shows what the program prints", "[cli][four_tiles]") {
+    CHECK(comparable(block_of_page("output")) == comparable(output_of("", {})));
+}
+
+TEST_CASE("the page of the four-tile example shows what the rules give", "[cli][four_tiles]") {
+    const Paper paper({});
+    const TileId home = paper.transfer().source_tile;
+    CHECK(block_of_page("rows") == row_block(paper));
+    CHECK(block_of_page("latencies") == latency_block(paper));
+    CHECK(block_of_page("supervisor of tile 0") == supervisor_block(paper, 0));
+    CHECK(block_of_page("workers of tile 0") == launch_block(paper, 0));
+    CHECK(block_of_page("multiplying worker") == worker_block(paper, 0, 0));
+    CHECK(block_of_page("supervisor of tile 2") == supervisor_block(paper, home));
+    CHECK(block_of_page("workers of tile 2") == launch_block(paper, home));
+    CHECK(block_of_page("copying worker") == worker_block(paper, home, 0));
+    CHECK(block_of_page("account") == account_block(paper));
+}
