@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // docs/four_tiles.md: every number of that run follows from the rules and the machine's parameters,
 // and what the page shows is what the program prints.
-#include "kernels/matmul/matmul.h"
-#include "kernels/workload/load.h"
 #include "models/isa/exchange_word.h"
-#include "models/spec/load.h"
-#include "models/timing/exchange_latency.h"
-#include "tests/system/by_hand.h"
+#include "tests/system/four_tiles_paper.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -22,10 +18,11 @@
 #include <sstream>
 
 using namespace tessera;
+using test::Overrides;
+using test::Paper;
+using test::TileSheet;
 
 namespace {
-
-using Overrides = std::vector<std::string>;
 
 std::string output_of(const std::string& options, const Overrides& overrides) {
     std::string command = "TESSERA_CONFIGS='" TESSERA_SOURCE_DIR "/configs' '" TESSERA_BINARY
@@ -43,137 +40,6 @@ std::string output_of(const std::string& options, const Overrides& overrides) {
     }
     return text;
 }
-
-/// What one tile does in the run.
-struct TileSheet {
-    by_hand::SupervisorPath stub;
-    Cycles row_events = 0;
-    Cycles exchange = 0;
-    Cycles compute = 0;
-};
-
-/// The run, by hand: nothing here but the plan, the machine's parameters and the rules.
-class Paper {
-public:
-    explicit Paper(const Overrides& overrides)
-        : machine(spec::load_machine("tiny", paths(), overrides).spec),
-          workload(std::get<workload::MatmulWorkload>(
-              workload::load_workload("four_tiles", paths()).workload.kind)),
-          program(matmul::plan_matmul(machine, workload).program), timing(machine) {
-        REQUIRE(program.exchanges.size() == 1);
-        REQUIRE(program.exchanges[0].transfers.size() == 1);
-        REQUIRE(program.compute_sets.size() == 1);
-        for (TileId tile = 0; tile < 4; ++tile) {
-            listings.emplace_back(program, tile);
-        }
-        for (TileId tile = 0; tile < 4; ++tile) {
-            tiles.push_back(sheet(tile));
-        }
-    }
-
-    [[nodiscard]] const program::Transfer& transfer() const {
-        return program.exchanges[0].transfers[0];
-    }
-    [[nodiscard]] std::int64_t words() const { return transfer().bytes / 4; }
-
-    /// The sender waits so long that no receiver's mux has to turn before its row's first event.
-    [[nodiscard]] Cycles wait_events() const {
-        Cycles wait = 0;
-        for (const auto& to : transfer().destinations) {
-            wait = std::max(wait, -timing.mux_offset(transfer().source_tile, to.tile));
-        }
-        return wait;
-    }
-
-    [[nodiscard]] by_hand::WorkerChoices choices(TileId tile, Address entry,
-                                                 std::int64_t worker) const {
-        if (entry == program.codelets[0].symbols.at("copy64")) {
-            REQUIRE(tile == transfer().source_tile);
-            return {{}, share_of(transfer().bytes / 8, worker)};
-        }
-        const std::int64_t rows = share_of(workload.m, worker);
-        if (rows >= 2) {
-            return {{false}, rows - 2};
-        }
-        return {{true, rows < 1}, 0};
-    }
-
-    [[nodiscard]] Cycles slowest(Cycles TileSheet::*part) const {
-        Cycles most = 0;
-        for (const auto& tile : tiles) {
-            most = std::max(most, tile.*part);
-        }
-        return most;
-    }
-    [[nodiscard]] Cycles sum(Cycles TileSheet::*part) const {
-        Cycles all = 0;
-        for (const auto& tile : tiles) {
-            all += tile.*part;
-        }
-        return all;
-    }
-    [[nodiscard]] std::int64_t worker_issues(TileId tile) const {
-        std::int64_t issues = 0;
-        for (const auto& launch : tiles[tile].stub.launches) {
-            for (const auto& run : launch.workers) {
-                issues += run.issues;
-            }
-        }
-        return issues;
-    }
-    [[nodiscard]] std::int64_t supervisor_issues(TileId tile) const {
-        return static_cast<std::int64_t>(tiles[tile].stub.path.size());
-    }
-    [[nodiscard]] Cycles idle(TileId tile) const {
-        return slowest(&TileSheet::exchange) - tiles[tile].exchange + slowest(&TileSheet::compute) -
-               tiles[tile].compute;
-    }
-    [[nodiscard]] Cycles cycles() const {
-        return machine.sync.internal_cycles + slowest(&TileSheet::exchange) +
-               slowest(&TileSheet::compute);
-    }
-
-    spec::MachineSpec machine;
-    workload::MatmulWorkload workload;
-    program::Program program;
-    timing::ExchangeTiming timing;
-    std::vector<by_hand::Listing> listings;
-    std::vector<TileSheet> tiles;
-
-private:
-    static config::ConfigPaths paths() { return {{TESSERA_SOURCE_DIR "/configs"}}; }
-
-    /// Work is dealt evenly; the first workers take what is left over.
-    [[nodiscard]] std::int64_t share_of(std::int64_t units, std::int64_t worker) const {
-        const std::int64_t workers = machine.tile.workers;
-        return units / workers + (worker < units % workers ? 1 : 0);
-    }
-
-    [[nodiscard]] Cycles row_events_of(TileId tile) const {
-        const Cycles last_sent = wait_events() + words();
-        const TileId source = transfer().source_tile;
-        if (tile == source) {
-            return last_sent;
-        }
-        return last_sent + timing.latency(source, tile) + machine.exchange.row_tail_cycles;
-    }
-
-    [[nodiscard]] TileSheet sheet(TileId tile) const {
-        const by_hand::Listing& code = listings[tile];
-        TileSheet made;
-        made.stub = by_hand::walk_supervisor(
-            machine.tile, code, program.compute_sets[0].tiles[tile].stub,
-            [&](Address entry, std::int64_t worker) {
-                return by_hand::walk_worker(machine.tile, code, entry, choices(tile, entry, worker))
-                    .issues;
-            });
-        made.compute = machine.control.step_cycles + made.stub.cycles;
-        made.row_events = row_events_of(tile);
-        made.exchange =
-            machine.exchange.prologue_cycles + made.row_events + machine.exchange.row_return_cycles;
-        return made;
-    }
-};
 
 void check_step(const nlohmann::json& step, const Paper& paper, Cycles TileSheet::*part) {
     const Cycles longest = paper.slowest(part);
@@ -334,6 +200,54 @@ std::string account_block(const Paper& paper) {
                               paper.slowest(&TileSheet::compute), "", paper.cycles());
 }
 
+std::string memory_block(const Paper& paper, TileId tile) {
+    std::string text;
+    Bytes sum = 0;
+    for (const auto& segment : paper.program.images[paper.program.image_of_tile[tile]].segments) {
+        text += fmt::format("{:#x}  {:>5}  {}\n", segment.address, segment.bytes, segment.name);
+        sum += segment.bytes;
+    }
+    return text + fmt::format("         {:>5}\n", sum);
+}
+
+/// "(1 + 2 + 3 + 4) / 4 = 2.50" over the four tiles.
+template <typename Of> std::string mean_text(const Of& of_tile) {
+    const std::array<Cycles, 4> cycles{of_tile(0), of_tile(1), of_tile(2), of_tile(3)};
+    return fmt::format("({}) / 4 = {:.2f}", fmt::join(cycles, " + "),
+                       0.25 * double(std::accumulate(cycles.begin(), cycles.end(), Cycles{0})));
+}
+
+std::string sums_block(const Paper& paper) {
+    const auto& tiles = paper.tiles;
+    const auto line = [](const std::string& what, const std::string& sum) {
+        return fmt::format("{:<26}{}\n", what, sum);
+    };
+    const TileId home = paper.transfer().source_tile;
+    const auto& work = paper.workload;
+    const auto flops = 2 * work.m * work.k * work.n;
+    const double ghz = paper.machine.chip.clock_hz * 1e-9;
+    const double microseconds = double(paper.cycles()) / ghz * 1e-3;
+    const double tflops = double(flops) / microseconds * 1e-6;
+    const std::int64_t macs = paper.machine.amp.macs_f16_f16;
+    const double peak = double(4 * macs * 2) * ghz * 1e-3;
+    return line("compute, mean", mean_text([&](TileId t) { return tiles[t].compute; })) +
+           line("exchange, mean", mean_text([&](TileId t) { return tiles[t].exchange; })) +
+           line("uneven splits", mean_text([&](TileId t) { return paper.idle(t); })) +
+           line("bound of the exchange", fmt::format("{} words on a lane", paper.words())) +
+           line("bound of the compute set",
+                fmt::format("{} worker issues + {} supervisor issues of tile {} = {}",
+                            paper.worker_issues(home), paper.supervisor_issues(home), home,
+                            paper.worker_issues(home) + paper.supervisor_issues(home))) +
+           line("operations", fmt::format("2 x {} x {} x {} = {}", work.m, work.k, work.n, flops)) +
+           line("time",
+                fmt::format("{} cycles / {} GHz = {:.4f} us", paper.cycles(), ghz, microseconds)) +
+           line("speed",
+                fmt::format("{} / {:.4f} us = {:.5f} TFLOP/s", flops, microseconds, tflops)) +
+           line("peak",
+                fmt::format("4 tiles x {} x 2 x {} GHz = {:.4f} TFLOP/s", macs, ghz, peak)) +
+           line("of the peak", fmt::format("{:.1f} %", 100 * tflops / peak));
+}
+
 /// The fenced block of the page behind `<!-- checked: name -->`.
 std::string block_of_page(const std::string& name) {
     std::ifstream file(TESSERA_SOURCE_DIR "/docs/four_tiles.md");
@@ -346,6 +260,16 @@ std::string block_of_page(const std::string& name) {
     REQUIRE(at != std::string::npos);
     const std::size_t begin = at + mark.size();
     return text.substr(begin, text.find("```\n", begin) - begin);
+}
+
+/// A block that differs is printed as it should be, to be pasted into the page.
+void check_block(const std::string& name, const std::string& expected) {
+    const bool equal = block_of_page(name) == expected;
+    if (!equal) {
+        fmt::print("docs/four_tiles.md, block '{}', should be:\n{}\n", name, expected);
+    }
+    INFO("docs/four_tiles.md, block '" << name << "'; read the sentences round it again too");
+    CHECK(equal);
 }
 
 /// The host's times differ from run to run, and lines may end in blanks.
@@ -391,19 +315,23 @@ TEST_CASE("every cycle of the four-tile example follows from the parameters", "[
 }
 
 TEST_CASE("the page of the four-tile example shows what the program prints", "[cli][four_tiles]") {
-    CHECK(comparable(block_of_page("output")) == comparable(output_of("", {})));
+    const std::string printed = output_of("", {});
+    INFO(printed);
+    CHECK(comparable(block_of_page("output")) == comparable(printed));
 }
 
 TEST_CASE("the page of the four-tile example shows what the rules give", "[cli][four_tiles]") {
     const Paper paper({});
     const TileId home = paper.transfer().source_tile;
-    CHECK(block_of_page("rows") == row_block(paper));
-    CHECK(block_of_page("latencies") == latency_block(paper));
-    CHECK(block_of_page("supervisor of tile 0") == supervisor_block(paper, 0));
-    CHECK(block_of_page("workers of tile 0") == launch_block(paper, 0));
-    CHECK(block_of_page("multiplying worker") == worker_block(paper, 0, 0));
-    CHECK(block_of_page("supervisor of tile 2") == supervisor_block(paper, home));
-    CHECK(block_of_page("workers of tile 2") == launch_block(paper, home));
-    CHECK(block_of_page("copying worker") == worker_block(paper, home, 0));
-    CHECK(block_of_page("account") == account_block(paper));
+    check_block("rows", row_block(paper));
+    check_block("latencies", latency_block(paper));
+    check_block("supervisor of tile 0", supervisor_block(paper, 0));
+    check_block("workers of tile 0", launch_block(paper, 0));
+    check_block("multiplying worker", worker_block(paper, 0, 0));
+    check_block("supervisor of tile 2", supervisor_block(paper, home));
+    check_block("workers of tile 2", launch_block(paper, home));
+    check_block("copying worker", worker_block(paper, home, 0));
+    check_block("account", account_block(paper));
+    check_block("memory of tile 2", memory_block(paper, home));
+    check_block("sums", sums_block(paper));
 }
