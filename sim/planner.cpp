@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/planner.h"
 
-#include "base/error.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/sparse/spmm.h"
 
 namespace tessera::sim {
 namespace {
@@ -32,8 +32,9 @@ Plan plan(const spec::MachineSpec& machine, const workload::MatmulWorkload& work
     return from(matmul::plan_matmul(machine, workload));
 }
 
-Plan plan(const spec::MachineSpec&, const workload::SpmmWorkload&, const workload::SparseF16&) {
-    throw NotModelled("not modelled: planning of spmm");
+Plan plan(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+          const workload::SparseF16& a) {
+    return from(spmm::plan_spmm(machine, workload, a));
 }
 
 } // namespace tessera::sim

@@ -77,25 +77,18 @@ bool Layout::receives(const Operand& op, TileId tile, std::size_t group) const {
     return part.ik == wanted.ik && (op.is_a ? part.im == wanted.im : part.in == wanted.in);
 }
 
-/// While a tile sends at double width its partner may not send, so in one exchange one member of
-/// all pairs sends, the members taking turns. Message j of a group stands on pair j of the next
-/// group: no pair sends to itself, and all groups have messages of about one length, so that they
-/// stay in step.
 std::vector<plan::Home> Layout::deal_wide(const Operand& op, std::int64_t chunk) const {
-    std::vector<plan::Home> homes;
-    const auto pairs = static_cast<std::int64_t>(op.receivers / 2);
-    const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, op.unit_bytes);
+    std::vector<std::int64_t> units_of_group;
+    std::vector<std::vector<TileId>> receivers;
     for (std::size_t group = 0; group < op.groups; ++group) {
-        const std::int64_t all = units(op, group, chunk);
-        const std::int64_t messages = std::clamp<std::int64_t>(all / shortest, 1, pairs);
-        for (std::int64_t turn = 0; turn < messages; ++turn) {
-            const Range part = part_of(all, messages, turn);
-            const auto member = static_cast<std::size_t>(2 * turn + chunk % 2);
-            homes.push_back(
-                {group, part.begin, part.end, receiver(op, (group + 1) % op.groups, member)});
+        units_of_group.push_back(units(op, group, chunk));
+        receivers.emplace_back();
+        for (std::size_t number = 0; number < op.receivers; ++number) {
+            receivers.back().push_back(receiver(op, group, number));
         }
     }
-    return homes;
+    const std::int64_t shortest = ceil_div(machine_.exchange.pair_min_items * 8, op.unit_bytes);
+    return plan::deal_to_next_group(units_of_group, receivers, shortest, chunk % 2);
 }
 
 std::vector<plan::Home> Layout::deal_single(const Operand& op, std::int64_t chunk) const {

@@ -50,4 +50,24 @@ std::vector<Home> deal_homes(const std::vector<std::int64_t>& units_of_group,
     return homes;
 }
 
+std::vector<Home> deal_to_next_group(const std::vector<std::int64_t>& units_of_group,
+                                     const std::vector<std::vector<TileId>>& receivers_of_group,
+                                     std::int64_t shortest, std::int64_t member) {
+    TESSERA_ASSERT(units_of_group.size() > 1);
+    std::vector<Home> homes;
+    for (std::size_t group = 0; group < units_of_group.size(); ++group) {
+        const std::vector<TileId>& next = receivers_of_group[(group + 1) % units_of_group.size()];
+        const std::int64_t all = units_of_group[group];
+        const auto pairs = static_cast<std::int64_t>(next.size() / 2);
+        const std::int64_t messages = std::clamp<std::int64_t>(all / shortest, 1, pairs);
+        for (std::int64_t turn = 0; turn < messages; ++turn) {
+            const std::int64_t first = turn * all / messages;
+            const std::int64_t last = (turn + 1) * all / messages;
+            homes.push_back(
+                {group, first, last, next[static_cast<std::size_t>(2 * turn + member)]});
+        }
+    }
+    return homes;
+}
+
 } // namespace tessera::plan

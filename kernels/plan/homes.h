@@ -26,4 +26,14 @@ struct Home {
 deal_homes(const std::vector<std::int64_t>& units_of_group, const std::vector<TileId>& candidates,
            std::int64_t share, const std::function<bool(TileId tile, std::size_t group)>& receives);
 
+/// Homes for data that goes to tile pairs at double width. While a tile sends so its partner may
+/// not send: in one exchange only member `member` (0 or 1) of the pairs sends. Message j of a group
+/// stands on pair j of the next group, so no pair sends to itself, and all groups have messages of
+/// about one length and stay in step. `receivers_of_group[g]` is a list of complete pairs; there
+/// are at least two groups. No message is shorter than `shortest` units unless its group is.
+[[nodiscard]] std::vector<Home>
+deal_to_next_group(const std::vector<std::int64_t>& units_of_group,
+                   const std::vector<std::vector<TileId>>& receivers_of_group,
+                   std::int64_t shortest, std::int64_t member);
+
 } // namespace tessera::plan

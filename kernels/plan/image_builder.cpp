@@ -64,38 +64,41 @@ void ImageBuilder::add_words(TileId tile, program::SegmentKind kind, const std::
 }
 
 void ImageBuilder::add_bytes(TileId tile, program::SegmentKind kind, const std::string& name,
-                             Address address, std::vector<std::byte> bytes) {
-    if (!bytes.empty()) {
-        images_[tile].segments.push_back(segment(
-            kind, name, address, std::make_shared<const std::vector<std::byte>>(std::move(bytes))));
+                             Address address, program::SharedBytes bytes) {
+    if (!bytes->empty()) {
+        images_[tile].segments.push_back(segment(kind, name, address, std::move(bytes)));
     }
 }
 
-Address ImageBuilder::stub(const std::vector<program::Vertex>& vertices) {
+program::SharedBytes ImageBuilder::stub(const std::vector<program::Vertex>& vertices) {
     std::vector<std::uint32_t> words = make_stub(vertices, machine_.memory.region0_begin());
     const auto found = stubs_.find(words);
     if (found != stubs_.end()) {
         return found->second;
     }
-    const Address at = next_code_;
-    next_code_ = aligned8(at + static_cast<Address>(words.size() * 4));
-    stub_bytes_[at] = share(words);
-    stubs_.emplace(std::move(words), at);
-    return at;
+    program::SharedBytes bytes = share(words);
+    stubs_.emplace(std::move(words), bytes);
+    return bytes;
 }
 
 void ImageBuilder::add_compute_set(const std::string& name,
                                    std::vector<std::vector<program::Vertex>> vertices_of_tile) {
     program::ComputeSet set;
     set.name = name;
-    for (std::vector<program::Vertex>& vertices : vertices_of_tile) {
-        program::TileVertices tile;
-        if (!vertices.empty()) {
-            tile.stub = stub(vertices);
-            tile.vertices = std::move(vertices);
+    Bytes longest = 0;
+    for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
+        program::TileVertices vertices;
+        if (!vertices_of_tile[tile].empty()) {
+            const program::SharedBytes code = stub(vertices_of_tile[tile]);
+            longest = std::max(longest, static_cast<Bytes>(code->size()));
+            vertices.stub = next_code_;
+            vertices.vertices = std::move(vertices_of_tile[tile]);
+            images_[tile].segments.push_back(
+                segment(program::SegmentKind::Code, "stub of " + name, next_code_, code));
         }
-        set.tiles.push_back(std::move(tile));
+        set.tiles.push_back(std::move(vertices));
     }
+    next_code_ = aligned8(next_code_ + static_cast<Address>(longest));
     program::Step step;
     step.kind = program::Step::Kind::ComputeSet;
     step.index = static_cast<std::uint32_t>(program_.compute_sets.size());
@@ -146,23 +149,14 @@ void ImageBuilder::add_row_segments(program::Exchange& exchange, Address at) {
 
 program::Program ImageBuilder::build() {
     const program::SharedBytes codelets = share(library_.codelet().words);
-    const Address code_at = machine_.memory.region0_begin();
-    std::vector<std::set<Address>> stubs_of(images_.size());
+    std::set<TileId> running;
     for (const program::ComputeSet& set : program_.compute_sets) {
         for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {
-            if (set.tiles[tile].stub != 0) {
-                stubs_of[tile].insert(set.tiles[tile].stub);
+            if (set.tiles[tile].stub != 0 && running.insert(static_cast<TileId>(tile)).second) {
+                images_[tile].segments.push_back(segment(program::SegmentKind::Code, "codelets",
+                                                         machine_.memory.region0_begin(),
+                                                         codelets));
             }
-        }
-    }
-    for (std::size_t tile = 0; tile < images_.size(); ++tile) {
-        if (!stubs_of[tile].empty()) {
-            images_[tile].segments.push_back(
-                segment(program::SegmentKind::Code, "codelets", code_at, codelets));
-        }
-        for (const Address at : stubs_of[tile]) {
-            images_[tile].segments.push_back(
-                segment(program::SegmentKind::Code, "stub", at, stub_bytes_.at(at)));
         }
     }
     Address at = next_code_;

@@ -27,7 +27,7 @@ public:
     void add_words(TileId tile, program::SegmentKind kind, const std::string& name, Address address,
                    const std::vector<std::uint32_t>& words);
     void add_bytes(TileId tile, program::SegmentKind kind, const std::string& name, Address address,
-                   std::vector<std::byte> bytes);
+                   program::SharedBytes bytes);
 
     /// Steps run in the order in which they are added.
     void add_compute_set(const std::string& name,
@@ -43,15 +43,14 @@ public:
     [[nodiscard]] program::Program build();
 
 private:
-    [[nodiscard]] Address stub(const std::vector<program::Vertex>& vertices);
+    [[nodiscard]] program::SharedBytes stub(const std::vector<program::Vertex>& vertices);
     void add_row_segments(program::Exchange& exchange, Address at);
 
     const spec::MachineSpec& machine_;
     const CodeletLibrary& library_;
     program::Program program_;
     std::vector<program::Image> images_;
-    std::map<std::vector<std::uint32_t>, Address> stubs_;
-    std::map<Address, program::SharedBytes> stub_bytes_;
+    std::map<std::vector<std::uint32_t>, program::SharedBytes> stubs_;
     Address next_code_ = 0;
     std::map<std::string, std::uint32_t> names_;
 };

@@ -6,7 +6,7 @@
 //   one 16 KiB element is a granule             one pair of elements, 32 KiB, is a granule
 //
 // One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
-// everywhere. Source: docs/evidence.md#tile-memory.
+// everywhere. Source: docs/evidence.md#memory-conflicts.
 #pragma once
 
 #include "base/units.h"
@@ -46,6 +46,8 @@ public:
     /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
     /// says by how much.
     [[nodiscard]] bool place(const BufferRequest& request);
+    /// Notes that `name` breaks another limit by so many bytes.
+    void refuse(const std::string& name, Bytes bytes_over) { shortfall_ = {name, bytes_over}; }
     /// A second name for memory that is used at another time.
     void overlay(const std::string& name, const std::string& on, Bytes bytes);
 

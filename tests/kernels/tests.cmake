@@ -8,3 +8,6 @@ target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_
 tessera_test(test_kernels_matmul LABELS kernels
   SOURCES kernels/matmul_plan_test.cpp
   LINK tessera_matmul tessera_test_run_program)
+tessera_test(test_kernels_spmm LABELS kernels
+  SOURCES kernels/spmm_plan_test.cpp
+  LINK tessera_spmm tessera_test_run_program)

@@ -186,7 +186,8 @@ class RunsTest(CliTest):
                             self.scratch / "result.json"], check=True, stdout=subprocess.DEVNULL)
 
     def test_outputs(self):
-        done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--json", "r.json", "--out", "deep/er")
+        done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--threads", "5", "--json", "r.json", "--out",
+                            "deep/er")
         written = json.loads((self.scratch / "r.json").read_text())
         self.assertEqual(written, json.loads((self.scratch / "deep/er/result.json").read_text()))
         self.assertIn("tiles busy", done.stdout)

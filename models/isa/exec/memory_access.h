@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Checked access to tile memory: alignment, bounds, the fetch window of region 0, one access an
-// element an instruction. Source: docs/evidence.md#tile-memory
+// element an instruction. Source: docs/evidence.md#memory-conflicts
 #pragma once
 
 #include "models/isa/context.h"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Static sparse-dense product C[m x n] = A[m x k] * X[k x n]: A sparse in blocks of 1 or 16, its
+// pattern known when planning.
+//
+//     X: parts_n slices of columns            A: parts_k bands of columns with nearly equal work;
+//     in each band parts_m
+//     +----+----+----+                           parts of consecutive rows with nearly equal work
+//     |    |    |    |  band 0                +-------+-----+
+//     |    |    |    |                        |  part |     |
+//     +----+----+----+                        +-------+ part|    Tile (im, ik, in) multiplies part
+//     im of band ik with the |    |    |    |  band 1                |  part |     |    rows of X's
+//     slice in that it needs.
+//     +----+----+----+                        +-------+-----+
+//
+// One exchange brings every tile the rows of X that its non-zeros touch and, when parts_n > 1, the
+// values of its non-zeros;
+//   then one vertex multiplies. Rows of C with several contributing bands are then reduced: each
+//   contributor sums up some.
+// Where things stand: X and the values each on one tile; rows of X that one tile alone needs are on
+// that tile. Rows of A
+//   without non-zeros are zero-filled memory that nothing writes: they are zero because the image
+//   is loaded so.
+// Timing: kernels/sparse/spmm_cost.h. Not modelled: passes over n when one shot does not fit; rows
+// cut between parts. Source: docs/kernels.md.
+#pragma once
+
+#include "kernels/plan/planned_program.h"
+#include "kernels/workload/operands.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+namespace tessera::spmm {
+
+/// The best partition by the cost model that fits in tile memory, and its program. Tensors: "a"
+/// {blocks, block, block} (values as stored), "b" {k, n}, "c" {m, n}. Only n and partials of the
+/// workload are read; the shape of A is that of `matrix`. Throws DoesNotFit, naming what takes the
+/// memory; NotModelled for a machine that does not run programs.
+[[nodiscard]] plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
+                                             const workload::SpmmWorkload& workload,
+                                             const workload::SparseF16& matrix);
+
+} // namespace tessera::spmm

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/spmm_layout.h"
+
+#include "kernels/plan/vertex_cost.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tessera::spmm {
+namespace {
+
+/// Messages shorter than this are dearer in control than in words.
+constexpr Bytes kShortestMessage = 256;
+/// Vertices read up to one access behind their data.
+constexpr Bytes kReadAhead = 16;
+
+constexpr std::int64_t kReduceStateBytes = 28;
+constexpr std::int64_t kCopyStateBytes = 16;
+
+std::int64_t ceil_div(std::int64_t value, std::int64_t unit) {
+    return (value + unit - 1) / unit;
+}
+
+template <typename T> T most(const std::vector<T>& values) {
+    return values.empty() ? T{} : *std::max_element(values.begin(), values.end());
+}
+
+} // namespace
+
+Layout::Layout(const spec::MachineSpec& machine, const Partition& partition)
+    : machine_(machine), partition_(partition),
+      homes_x_(static_cast<std::size_t>(partition.split().parts_n)),
+      filled_x_(static_cast<std::size_t>(machine.chip.tiles)),
+      filled_values_(static_cast<std::size_t>(machine.chip.tiles)),
+      copies_of_tile_(static_cast<std::size_t>(machine.chip.tiles)),
+      jobs_of_part_(static_cast<std::size_t>(partition.split().parts())),
+      slices_lines_(jobs_of_part_.size()), result_lines_(jobs_of_part_.size()) {
+    find_runs();
+    deal_x();
+    if (!values_stay()) {
+        deal_values();
+    }
+    find_jobs();
+}
+
+Bytes Layout::value_unit_bytes() const {
+    return partition_.problem().value_bytes() * values_a_unit();
+}
+
+std::int64_t Layout::values_a_unit() const {
+    return partition_.problem().block == 1 ? 8 : 1;
+}
+
+void Layout::find_runs() {
+    const std::int64_t lines = partition_.problem().matrix->block_columns();
+    for (std::int64_t line = 0; line < lines; ++line) {
+        if (runs_.empty() || partition_.users_of_line(line) != partition_.users_of_line(line - 1)) {
+            runs_.push_back({line, line});
+        }
+        runs_.back().last = line + 1;
+    }
+}
+
+/// A line that one tile needs is at home there. The others of slice `in` stand on the tiles of the
+/// next slice, which never receive them.
+void Layout::deal_x() {
+    const Split& split = partition_.split();
+    const Problem& problem = partition_.problem();
+    for (std::int64_t in = 0; in < split.parts_n; ++in) {
+        std::vector<std::int64_t> lines_of_run;
+        for (const LineRun& run : runs_) {
+            lines_of_run.push_back(users(run).size() == 1 ? 0 : run.length());
+        }
+        std::vector<TileId> candidates;
+        if (split.parts_n > 1) {
+            for (std::int64_t part = 0; part < split.parts(); ++part) {
+                candidates.push_back(partition_.tile(part, (in + 1) % split.parts_n));
+            }
+        } else {
+            for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
+                candidates.push_back(static_cast<TileId>(tile));
+            }
+        }
+        const Bytes line_bytes = problem.x_line_bytes(problem.slice(split, in).length());
+        const auto receives = [&](TileId tile, std::size_t run) {
+            const std::vector<std::int32_t>& parts = users(runs_[run]);
+            return split.parts_n == 1 &&
+                   std::binary_search(parts.begin(), parts.end(), static_cast<std::int32_t>(tile));
+        };
+        for (const plan::Home& home : plan::deal_homes(
+                 lines_of_run, candidates, ceil_div(kShortestMessage, line_bytes), receives)) {
+            homes_x_[static_cast<std::size_t>(in)].push_back({home, filled_x_[home.tile], 0});
+            filled_x_[home.tile] += (home.last - home.first) * line_bytes;
+            copies_of_tile_[home.tile] += receives(home.tile, home.group) ? 1 : 0;
+        }
+    }
+}
+
+void Layout::deal_values() {
+    const Split& split = partition_.split();
+    std::vector<std::int64_t> units;
+    std::vector<std::vector<TileId>> receivers;
+    std::int64_t least = 0;
+    for (std::int64_t part = 0; part < split.parts(); ++part) {
+        units.push_back(ceil_div(static_cast<std::int64_t>(partition_.part(part).blocks.size()),
+                                 values_a_unit()));
+        least = part == 0 ? units.back() : std::min(least, units.back());
+        receivers.emplace_back();
+        for (std::int64_t in = 0; in < split.parts_n; ++in) {
+            receivers.back().push_back(partition_.tile(part, in));
+        }
+    }
+    const std::int64_t wide_units =
+        ceil_div(machine_.exchange.pair_min_items * 8, value_unit_bytes());
+    values_wide_ = machine_.exchange.pair_double && split.parts_n % 2 == 0 && split.parts() > 1 &&
+                   least >= wide_units;
+    std::vector<plan::Home> homes;
+    if (values_wide_) {
+        homes = plan::deal_to_next_group(units, receivers, wide_units, 0);
+    } else {
+        std::vector<TileId> candidates;
+        for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
+            candidates.push_back(static_cast<TileId>(tile));
+        }
+        homes = plan::deal_homes(units, candidates, ceil_div(kShortestMessage, value_unit_bytes()),
+                                 [&](TileId tile, std::size_t part) {
+                                     return static_cast<std::size_t>(tile) /
+                                                static_cast<std::size_t>(split.parts_n) ==
+                                            part;
+                                 });
+    }
+    std::map<std::size_t, std::int64_t> turns;
+    for (const plan::Home& home : homes) {
+        homes_values_.push_back({home, filled_values_[home.tile], turns[home.group]++});
+        filled_values_[home.tile] += (home.last - home.first) * value_unit_bytes();
+        const bool own =
+            static_cast<std::size_t>(home.tile) / static_cast<std::size_t>(split.parts_n) ==
+            home.group;
+        copies_of_tile_[home.tile] += own ? 1 : 0;
+    }
+}
+
+/// Consecutive rows with the same contributors are dealt evenly to these.
+void Layout::find_jobs() {
+    const Problem& problem = partition_.problem();
+    const std::int64_t rows = problem.matrix->block_rows();
+    const std::size_t least = problem.partials == workload::PartialsType::F16 ? 2 : 1;
+    std::size_t turn = 0;
+    for (std::int64_t first = 0; first < rows;) {
+        std::int64_t last = first + 1;
+        while (last < rows && partition_.contributors(last) == partition_.contributors(first)) {
+            ++last;
+        }
+        for (std::int64_t row = first; partition_.contributors(first).empty() && row < last;
+             ++row) {
+            empty_rows_.push_back(static_cast<std::int32_t>(row));
+        }
+        if (partition_.contributors(first).size() >= least) {
+            add_jobs(first, last - first, turn++);
+        }
+        first = last;
+    }
+}
+
+void Layout::add_jobs(std::int64_t first_row, std::int64_t rows, std::size_t turn) {
+    const std::vector<std::int32_t>& parts = partition_.contributors(first_row);
+    const auto shares = static_cast<std::int64_t>(parts.size());
+    for (std::int64_t share = 0; share < shares; ++share) {
+        const std::int64_t begin = share * rows / shares;
+        const std::int64_t end = (share + 1) * rows / shares;
+        if (begin == end) {
+            continue;
+        }
+        SumJob job;
+        job.reducer = parts[(static_cast<std::size_t>(share) + turn) % parts.size()];
+        job.first_row = static_cast<std::int32_t>(first_row + begin);
+        job.rows = static_cast<std::int32_t>(end - begin);
+        for (const std::int32_t part : parts) {
+            if (part != job.reducer) {
+                job.others.push_back(part);
+            }
+        }
+        const auto reducer = static_cast<std::size_t>(job.reducer);
+        job.slices_offset = slices_lines_[reducer];
+        job.result_offset = result_lines_[reducer];
+        slices_lines_[reducer] += static_cast<std::int64_t>(job.others.size()) * job.rows;
+        result_lines_[reducer] += job.rows;
+        jobs_of_part_[reducer].push_back(jobs_.size());
+        jobs_.push_back(std::move(job));
+    }
+}
+
+Range Layout::empty_share(std::int64_t part) const {
+    const auto all = static_cast<std::int64_t>(empty_rows_.size());
+    const std::int64_t parts = partition_.split().parts();
+    return {part * all / parts, (part + 1) * all / parts};
+}
+
+Bytes Layout::empty_rows_bytes() const {
+    const Problem& problem = partition_.problem();
+    const auto all = static_cast<std::int64_t>(empty_rows_.size());
+    return ceil_div(all, partition_.split().parts()) *
+           problem.result_line_bytes(problem.widest_slice(partition_.split()));
+}
+
+Bytes Layout::metadata_bytes(const Part& part) const {
+    const auto blocks = static_cast<Bytes>(part.blocks.size());
+    const auto rows = static_cast<Bytes>(part.rows.size());
+    if (partition_.problem().block == 1) {
+        return 2 * (blocks + 1) + 2 * (rows + 1);
+    }
+    return 12 * blocks * (partition_.problem().partials == workload::PartialsType::F16 ? 1 : 2);
+}
+
+Bytes Layout::state_bytes() const {
+    std::size_t jobs = 0;
+    for (const std::vector<std::size_t>& of_part : jobs_of_part_) {
+        jobs = std::max(jobs, of_part.size());
+    }
+    const Bytes multiply = partition_.problem().block == 1 ? 16 + 24 * machine_.tile.workers : 20;
+    return multiply + kReduceStateBytes * static_cast<Bytes>(jobs) +
+           kCopyStateBytes * most(copies_of_tile_);
+}
+
+bool Layout::place(Bytes code_bytes) {
+    using plan::Where;
+    using Kind = program::SegmentKind;
+    const Problem& problem = partition_.problem();
+    const std::int64_t columns = problem.widest_slice(partition_.split());
+    memory_.emplace(machine_, code_bytes);
+    Bytes metadata = 0;
+    for (std::int64_t part = 0; part < partition_.split().parts(); ++part) {
+        metadata = std::max(metadata, metadata_bytes(partition_.part(part)));
+    }
+    const auto lines = static_cast<Bytes>(partition_.most_x_lines());
+    const Bytes x = lines * problem.x_line_bytes(columns);
+    if (problem.block == 1 && x - problem.x_line_bytes(columns) > 0xffff) {
+        memory_->refuse("x", x - problem.x_line_bytes(columns) - 0xffff);
+        return false;
+    }
+    const Bytes partials =
+        static_cast<Bytes>(partition_.most_rows()) * problem.partial_line_bytes(columns);
+    const Bytes values = ceil_div(static_cast<Bytes>(partition_.most_blocks()), values_a_unit()) *
+                         value_unit_bytes();
+    const Bytes slices = most(slices_lines_) * problem.partial_line_bytes(columns);
+    const Bytes result = most(result_lines_) * problem.result_line_bytes(columns);
+    const auto one = [&](const char* name, Kind kind, Bytes bytes, Where where,
+                         std::vector<std::string> apart) {
+        return memory_->place({name, kind, bytes, 16, where, std::move(apart)});
+    };
+    // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
+    // sends and receives.
+    const Where values_where = problem.block == 1 ? Where::Any : Where::Region1;
+    return one("partials", Kind::Tensor, partials + kReadAhead, Where::Region1, {}) &&
+           one("x", Kind::Tensor, x, problem.block == 1 ? Where::Region1 : Where::Any,
+               {"partials"}) &&
+           one("values", Kind::Tensor, values + kReadAhead, values_where, {}) &&
+           one("slices", Kind::Tensor, slices, Where::Region1, {"partials"}) &&
+           one("home of x", Kind::Tensor, most(filled_x_), Where::Any, {"x", "values"}) &&
+           one("home of values", Kind::Tensor, most(filled_values_), Where::Any, {"x", "values"}) &&
+           one("lists", Kind::Metadata, metadata, Where::Any, {"x"}) &&
+           one("result", Kind::Tensor, result, Where::Any, {}) &&
+           one("empty rows", Kind::Tensor, empty_rows_bytes(), Where::Any, {}) &&
+           one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {});
+}
+
+Address Layout::x_line(std::int64_t part, std::int64_t line, std::int64_t columns) const {
+    return memory_->address("x") +
+           static_cast<Address>(partition_.part(part).local_line(static_cast<std::int32_t>(line)) *
+                                partition_.problem().x_line_bytes(columns));
+}
+
+Address Layout::partial_line(std::int64_t part, std::int64_t row, std::int64_t columns) const {
+    return memory_->address("partials") +
+           static_cast<Address>(partition_.part(part).local_row(static_cast<std::int32_t>(row)) *
+                                partition_.problem().partial_line_bytes(columns));
+}
+
+Address Layout::slice(const SumJob& job, std::size_t other, std::int64_t columns) const {
+    const std::int64_t line = job.slices_offset + static_cast<std::int64_t>(other) * job.rows;
+    return memory_->address("slices") +
+           static_cast<Address>(line * partition_.problem().partial_line_bytes(columns));
+}
+
+Address Layout::result(const SumJob& job, std::int64_t columns) const {
+    return memory_->address("result") +
+           static_cast<Address>(job.result_offset *
+                                partition_.problem().result_line_bytes(columns));
+}
+
+Address Layout::home_x(const HomeRun& run) const {
+    return memory_->address("home of x") + static_cast<Address>(run.offset);
+}
+
+Address Layout::home_values(const HomeRun& run) const {
+    return memory_->address("home of values") + static_cast<Address>(run.offset);
+}
+
+void Layout::bring(std::vector<program::Transfer>& transfers,
+                   std::vector<LocalCopy>& copies) const {
+    const Split& split = partition_.split();
+    const Problem& problem = partition_.problem();
+    const auto add = [&](program::Transfer transfer,
+                         const std::vector<program::Destination>& receivers) {
+        for (const program::Destination& to : receivers) {
+            if (to.tile == transfer.source_tile) {
+                copies.push_back({to.tile, transfer.source_address, to.address, transfer.bytes});
+            } else {
+                transfer.destinations.push_back(to);
+            }
+        }
+        if (!transfer.destinations.empty()) {
+            transfers.push_back(std::move(transfer));
+        }
+    };
+    std::vector<const HomeRun*> order;
+    for (const HomeRun& run : homes_values_) {
+        order.push_back(&run);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const HomeRun* left, const HomeRun* right) {
+        return left->turn < right->turn;
+    });
+    for (const HomeRun* run : order) {
+        std::vector<program::Destination> receivers;
+        for (std::int64_t in = 0; in < split.parts_n; ++in) {
+            receivers.push_back({partition_.tile(static_cast<std::int64_t>(run->home.group), in),
+                                 memory_->address("values") +
+                                     static_cast<Address>(run->home.first * value_unit_bytes())});
+        }
+        add({run->home.tile,
+             home_values(*run),
+             (run->home.last - run->home.first) * value_unit_bytes(),
+             values_wide_,
+             {}},
+            receivers);
+    }
+    for (std::int64_t in = 0; in < split.parts_n; ++in) {
+        const std::int64_t columns = problem.slice(split, in).length();
+        for (const HomeRun& run : homes_x(in)) {
+            const LineRun& lines = runs_[run.home.group];
+            std::vector<program::Destination> receivers;
+            for (const std::int32_t part : users(lines)) {
+                receivers.push_back({partition_.tile(part, in),
+                                     x_line(part, lines.first + run.home.first, columns)});
+            }
+            add({run.home.tile,
+                 home_x(run),
+                 (run.home.last - run.home.first) * problem.x_line_bytes(columns),
+                 false,
+                 {}},
+                receivers);
+        }
+    }
+}
+
+std::vector<program::Transfer> Layout::bring_partials() const {
+    const Split& split = partition_.split();
+    const Problem& problem = partition_.problem();
+    std::vector<program::Transfer> transfers;
+    const std::size_t turns = static_cast<std::size_t>(split.parts_k);
+    for (std::size_t turn = 0; turn < turns; ++turn) {
+        for (const SumJob& job : jobs_) {
+            if (turn >= job.others.size()) {
+                continue;
+            }
+            const std::size_t other =
+                (turn + static_cast<std::size_t>(job.reducer)) % job.others.size();
+            for (std::int64_t in = 0; in < split.parts_n; ++in) {
+                const std::int64_t columns = problem.slice(split, in).length();
+                program::Transfer transfer;
+                transfer.source_tile = partition_.tile(job.others[other], in);
+                transfer.source_address = partial_line(job.others[other], job.first_row, columns);
+                transfer.bytes = job.rows * problem.partial_line_bytes(columns);
+                transfer.destinations.push_back(
+                    {partition_.tile(job.reducer, in), slice(job, other, columns)});
+                transfers.push_back(std::move(transfer));
+            }
+        }
+    }
+    return transfers;
+}
+
+} // namespace tessera::spmm

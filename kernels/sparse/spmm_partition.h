@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// The pattern cut into bands and parts: which blocks, which rows of X and which rows of C each part
+// has.
+#pragma once
+
+#include "base/units.h"
+#include "kernels/workload/operands.h"
+#include "kernels/workload/workload.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::spmm {
+
+struct Split {
+    std::int64_t parts_m = 1;
+    std::int64_t parts_k = 1;
+    std::int64_t parts_n = 1;
+
+    [[nodiscard]] std::int64_t parts() const { return parts_m * parts_k; }
+    [[nodiscard]] std::int64_t tiles() const { return parts() * parts_n; }
+};
+
+struct Range {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    [[nodiscard]] std::int64_t length() const { return end - begin; }
+};
+
+/// Sizes of one product. A *line* is a row of X or C of one slice: 1 row for elements, 16 for
+/// blocks of 16.
+struct Problem {
+    Problem(const workload::SpmmWorkload& workload, const workload::SparseF16& a);
+
+    const workload::SparseF16* matrix = nullptr;
+    std::int64_t n = 0;
+    std::int64_t block = 1;
+    workload::PartialsType partials = workload::PartialsType::F16;
+
+    /// Columns of X come in this grain: 8 for elements, 1 for blocks.
+    [[nodiscard]] std::int64_t column_grain() const { return block == 1 ? 8 : 1; }
+    [[nodiscard]] std::int64_t column_groups() const {
+        return (n + column_grain() - 1) / column_grain();
+    }
+    /// Columns [begin, end) of slice `in`; the last may reach beyond n.
+    [[nodiscard]] Range slice(const Split& split, std::int64_t in) const {
+        return {in * column_groups() / split.parts_n * column_grain(),
+                (in + 1) * column_groups() / split.parts_n * column_grain()};
+    }
+    [[nodiscard]] std::int64_t widest_slice(const Split& split) const {
+        return (column_groups() + split.parts_n - 1) / split.parts_n * column_grain();
+    }
+    [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const { return 2 * block * columns; }
+    [[nodiscard]] Bytes partial_line_bytes(std::int64_t columns) const {
+        return (partials == workload::PartialsType::F16 ? 2 : 4) * block * columns;
+    }
+    [[nodiscard]] Bytes result_line_bytes(std::int64_t columns) const {
+        return 2 * block * columns;
+    }
+    [[nodiscard]] Bytes value_bytes() const { return 2 * block * block; }
+    /// Work of one row with so many blocks, in worker issues for one column group or weight load.
+    [[nodiscard]] std::int64_t row_work(std::int64_t blocks) const {
+        return blocks == 0 ? 0 : (block == 1 ? 3 * blocks + 6 : blocks);
+    }
+};
+
+/// What one part of the pattern is: the same for all slices of X.
+struct Part {
+    std::vector<std::int32_t> x_lines;    ///< lines of X in the tile, ascending
+    std::vector<std::int32_t> rows;       ///< block rows with blocks, ascending
+    std::vector<std::int32_t> row_blocks; ///< blocks of each of them
+    std::vector<std::int32_t> local_x;    ///< of each block: index into x_lines
+    std::vector<std::int64_t> blocks;     ///< of each block: index into the matrix
+
+    [[nodiscard]] std::int64_t local_row(std::int32_t row) const;
+    [[nodiscard]] std::int64_t local_line(std::int32_t line) const;
+};
+
+class Partition {
+public:
+    Partition(const Problem& problem, const Split& split);
+
+    [[nodiscard]] const Problem& problem() const { return problem_; }
+    [[nodiscard]] const Split& split() const { return split_; }
+    /// im * parts_k + ik -> the part.
+    [[nodiscard]] const Part& part(std::int64_t number) const {
+        return parts_[static_cast<std::size_t>(number)];
+    }
+    [[nodiscard]] TileId tile(std::int64_t part, std::int64_t in) const {
+        return static_cast<TileId>(part * split_.parts_n + in);
+    }
+    /// Parts that have line `line` of X, ascending; empty for lines that nobody needs.
+    [[nodiscard]] const std::vector<std::int32_t>& users_of_line(std::int64_t line) const {
+        return users_of_line_[static_cast<std::size_t>(line)];
+    }
+    /// Parts that contribute to block row `row`.
+    [[nodiscard]] const std::vector<std::int32_t>& contributors(std::int64_t row) const {
+        return contributors_[static_cast<std::size_t>(row)];
+    }
+    [[nodiscard]] std::size_t most_x_lines() const;
+    [[nodiscard]] std::size_t most_rows() const;
+    [[nodiscard]] std::size_t most_blocks() const;
+
+private:
+    void cut_bands();
+    void cut_parts();
+    void collect_lines();
+    void collect_rows();
+
+    Problem problem_;
+    Split split_;
+    std::vector<std::int32_t> band_of_column_;
+    std::vector<Part> parts_;
+    std::vector<std::vector<std::int32_t>> users_of_line_;
+    std::vector<std::vector<std::int32_t>> contributors_;
+};
+
+} // namespace tessera::spmm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/spmm_search.h"
+
+#include "kernels/sparse/spmm_cost.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tessera::spmm {
+namespace {
+
+/// Numbers of parts that make the largest part of `length` smaller than any fewer parts do.
+std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
+    std::vector<std::int64_t> parts;
+    std::int64_t largest = length + 1;
+    for (std::int64_t p = 1; p <= std::min(length, most); ++p) {
+        const std::int64_t this_largest = (length + p - 1) / p;
+        if (this_largest < largest) {
+            largest = this_largest;
+            parts.push_back(p);
+        }
+    }
+    return parts;
+}
+
+} // namespace
+
+std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem) {
+    const std::int64_t tiles = machine.chip.tiles;
+    const workload::SparseF16& a = *problem.matrix;
+    const Bytes limit = machine.memory.bytes() - machine.memory.element_bytes;
+    std::vector<Candidate> candidates;
+    for (const std::int64_t pn : useful_parts(problem.column_groups(), tiles)) {
+        for (const std::int64_t pk : useful_parts(a.block_columns(), tiles / pn)) {
+            const std::int64_t most_m = std::min(a.block_rows(), tiles / pn / pk);
+            for (std::int64_t pm = most_m; pm >= 1; pm = pm == 1 ? 0 : 1) {
+                Candidate candidate;
+                candidate.split = {pm, pk, pn};
+                candidate.bytes = estimate_bytes(machine, problem, candidate.split);
+                candidate.cycles = estimate(machine, problem, candidate.split).total();
+                candidates.push_back(candidate);
+            }
+        }
+    }
+    std::sort(candidates.begin(), candidates.end(),
+              [limit](const Candidate& left, const Candidate& right) {
+                  const auto key = [limit](const Candidate& c) {
+                      const bool over = c.bytes > limit;
+                      return std::make_tuple(over, over ? c.bytes : c.cycles, c.split.tiles(),
+                                             c.split.parts_n, c.split.parts_k);
+                  };
+                  return key(left) < key(right);
+              });
+    return candidates;
+}
+
+} // namespace tessera::spmm

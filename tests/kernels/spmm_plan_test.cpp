@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "base/float16.h"
+#include "kernels/sparse/spmm.h"
+#include "tests/kernels/codelet_bench.h"
+#include "tests/support/run_program.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace tessera;
+using workload::PartialsType;
+
+struct Shape {
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t n;
+    std::int64_t block;
+    int kept_of_100; ///< blocks
+};
+
+/// Every row but each seventh has its blocks chosen by a fixed rule; values are small whole numbers.
+workload::SparseF16 pattern(const Shape& shape) {
+    workload::SparseF16 a;
+    a.rows = shape.rows;
+    a.columns = shape.columns;
+    a.block = shape.block;
+    a.row_start.push_back(0);
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        for (std::int64_t column = 0; column < a.block_columns(); ++column) {
+            const auto mixed =
+                (static_cast<std::uint64_t>(row * 7919 + column) * 0x9e3779b97f4a7c15U) >> 40U;
+            if (row % 7 != 3 && static_cast<int>(mixed % 100) < shape.kept_of_100) {
+                a.block_column.push_back(static_cast<std::int32_t>(column));
+            }
+        }
+        a.row_start.push_back(a.blocks());
+    }
+    std::int64_t row = 0;
+    for (std::int64_t b = 0; b < a.blocks(); ++b) {
+        while (a.row_start[static_cast<std::size_t>(row + 1)] <= b) {
+            ++row;
+        }
+        for (std::int64_t i = 0; i < shape.block * shape.block; ++i) {
+            const std::int64_t r = row * shape.block + i / shape.block;
+            const std::int64_t c =
+                a.block_column[static_cast<std::size_t>(b)] * shape.block + i % shape.block;
+            const bool inside = r < shape.rows && c < shape.columns;
+            a.values.push_back(
+                inside ? f32_to_f16(test::small_integer(static_cast<std::size_t>(b * 256 + i), 2))
+                       : std::uint16_t{0});
+        }
+    }
+    return a;
+}
+
+std::vector<double> product(const workload::SparseF16& a, const std::vector<std::uint16_t>& x,
+                            std::int64_t n) {
+    std::vector<double> c(static_cast<std::size_t>(a.rows * n));
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)];
+             b < a.row_start[static_cast<std::size_t>(row + 1)]; ++b) {
+            for (std::int64_t i = 0; i < a.block * a.block; ++i) {
+                const std::int64_t r = row * a.block + i / a.block;
+                const std::int64_t k =
+                    a.block_column[static_cast<std::size_t>(b)] * a.block + i % a.block;
+                if (r >= a.rows || k >= a.columns) {
+                    continue;
+                }
+                const double value = static_cast<double>(
+                    f16_to_f32(a.values[static_cast<std::size_t>(b * a.block * a.block + i)]));
+                for (std::int64_t j = 0; j < n; ++j) {
+                    c[static_cast<std::size_t>(r * n + j)] +=
+                        value * static_cast<double>(
+                                    f16_to_f32(x[static_cast<std::size_t>(k * n + j)]));
+                }
+            }
+        }
+    }
+    return c;
+}
+
+void check_spmm(const spec::MachineSpec& machine, const Shape& shape, PartialsType partials) {
+    CAPTURE(machine.chip.tiles, machine.tile.workers, shape.rows, shape.columns, shape.n,
+            shape.block, shape.kept_of_100, partials == PartialsType::F16);
+    const workload::SparseF16 a = pattern(shape);
+    workload::SpmmWorkload workload;
+    workload.n = shape.n;
+    workload.block = shape.block;
+    workload.partials = partials;
+    const plan::PlannedProgram planned = spmm::plan_spmm(machine, workload, a);
+    CAPTURE(planned.info.parts_m, planned.info.parts_k, planned.info.parts_n);
+    const auto faults = test::faults_of(machine, planned.program);
+    CAPTURE(faults.empty() ? std::string() : faults.front());
+    CHECK(faults.empty());
+    std::vector<std::uint16_t> x;
+    for (std::int64_t i = 0; i < shape.columns * shape.n; ++i) {
+        x.push_back(f32_to_f16(test::small_integer(static_cast<std::size_t>(i) + 99, 1)));
+    }
+    const auto outcome = test::run_program(machine, planned.program, {{"a", a.values}, {"b", x}});
+    const std::vector<double> wanted = product(a, x, shape.n);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        wrong += static_cast<double>(f16_to_f32(outcome.result[i])) == wanted[i] ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(outcome.cycles.compute == planned.info.predicted.compute);
+    CHECK(outcome.cycles.exchange == planned.info.predicted.exchange);
+    CHECK(outcome.cycles.sync == planned.info.predicted.sync);
+}
+
+spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    machine.tile.workers = workers;
+    return machine;
+}
+
+const std::vector<Shape> kElements = {{1, 1, 1, 1, 100}, {17, 33, 9, 1, 20},  {40, 40, 16, 1, 10},
+                                      {8, 100, 5, 1, 50}, {100, 8, 64, 1, 30}, {30, 30, 8, 1, 0}};
+const std::vector<Shape> kBlocks = {{16, 16, 1, 16, 100}, {33, 50, 7, 16, 60}, {100, 64, 20, 16, 40},
+                                    {160, 160, 33, 16, 25}, {48, 48, 4, 16, 0}};
+
+} // namespace
+
+TEST_CASE("sparse products are exact in the predicted cycles on few tiles", "[kernels]") {
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        for (const std::int64_t tiles : {1, 2, 4, 7}) {
+            for (const Shape& shape : kElements) {
+                check_spmm(machine_with(tiles), shape, partials);
+            }
+            for (const Shape& shape : kBlocks) {
+                check_spmm(machine_with(tiles), shape, partials);
+            }
+        }
+    }
+}
+
+TEST_CASE("sparse products are exact for any number of workers", "[kernels]") {
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        check_spmm(machine_with(4, workers), {50, 60, 24, 1, 15}, PartialsType::F16);
+        check_spmm(machine_with(4, workers), {64, 96, 24, 16, 50}, PartialsType::F16);
+    }
+}
+
+TEST_CASE("sparse products are exact on 64 tiles with and without double width", "[kernels]") {
+    for (const bool pairs : {true, false}) {
+        spec::MachineSpec machine = machine_with(64);
+        machine.exchange.pair_double = pairs;
+        check_spmm(machine, {300, 300, 64, 1, 5}, PartialsType::F16);
+        check_spmm(machine, {300, 300, 64, 1, 5}, PartialsType::F32);
+        check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F16);
+        check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F32);
+        check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F16);
+    }
+}
