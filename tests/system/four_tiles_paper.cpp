@@ -8,6 +8,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
 #include <variant>
 
 namespace tessera::test {
@@ -18,6 +21,23 @@ config::ConfigPaths paths() {
 }
 
 } // namespace
+
+std::string output_of(const std::string& options, const Overrides& overrides) {
+    std::string command = "TESSERA_CONFIGS='" TESSERA_SOURCE_DIR "/configs' '" TESSERA_BINARY
+                          "' run four_tiles --machine tiny" +
+                          options;
+    for (const auto& set : overrides) {
+        command += " --set " + set;
+    }
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 4096> part{};
+    while (const std::size_t bytes = fread(part.data(), 1, part.size(), pipe.get())) {
+        text.append(part.data(), bytes);
+    }
+    return text;
+}
 
 Paper::Paper(const Overrides& overrides)
     : machine(spec::load_machine("tiny", paths(), overrides).spec),

@@ -23,6 +23,9 @@ namespace tessera::test {
 /// `path=value` of machine parameters, as for --set.
 using Overrides = std::vector<std::string>;
 
+/// What `tessera run four_tiles --machine tiny <options>` writes to stdout.
+[[nodiscard]] std::string output_of(const std::string& options, const Overrides& overrides);
+
 /// What one tile does in the run.
 struct TileSheet {
     by_hand::SupervisorPath stub;
