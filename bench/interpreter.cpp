@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Bundles a second of one tile on one core: a matrix-unit loop by rows and bundle by bundle, an element-sparse loop and
 // an integer loop. Prints one line of JSON.
+#include "models/isa/assembler.h"
+#include "models/tile/core/tile_core.h"
+
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
-
-#include "models/isa/assembler.h"
-#include "models/tile/core/tile_core.h"
 
 using namespace tessera;
 
@@ -69,9 +69,9 @@ const char* const kInteger = R"(
 
 double bundles_per_s(const char* body, bool rows_at_once) {
     const spec::MachineSpec machine;
-    std::vector<program::Codelet> codelets{isa::assemble("bench", {{"bench.S", std::string(kFrame) + body}},
-                                                         machine.memory.region0_begin(),
-                                                         isa::standard_constants(machine.tile.workers))};
+    std::vector<program::Codelet> codelets{isa::assemble(
+        "bench", {{"bench.S", std::string(kFrame) + body}}, machine.memory.region0_begin(),
+        isa::standard_constants(machine.tile.workers))};
     std::vector<std::uint64_t> memory(static_cast<std::size_t>(machine.memory.bytes()) / 8);
     tile::CodeCache cache(codelets);
     tile::TileCore core(machine, 0, reinterpret_cast<std::byte*>(memory.data()));
@@ -96,9 +96,10 @@ double bundles_per_s(const char* body, bool rows_at_once) {
 } // namespace
 
 int main() {
-    fmt::print("{{\"matrix_by_rows\": {:.4g}, \"matrix_by_bundles\": {:.4g}, \"element_sparse\": {:.4g}, "
-               "\"integer\": {:.4g}}}\n",
-               bundles_per_s(kMatrix, true), bundles_per_s(kMatrix, false), bundles_per_s(kSparse, true),
-               bundles_per_s(kInteger, true));
+    fmt::print(
+        "{{\"matrix_by_rows\": {:.4g}, \"matrix_by_bundles\": {:.4g}, \"element_sparse\": {:.4g}, "
+        "\"integer\": {:.4g}}}\n",
+        bundles_per_s(kMatrix, true), bundles_per_s(kMatrix, false), bundles_per_s(kSparse, true),
+        bundles_per_s(kInteger, true));
     return 0;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The yardstick: a native single-precision matrix product of n x n x n. Prints the best of a few runs in seconds.
+#include <cblas.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-
-#include <cblas.h>
 
 int main(int argc, char** argv) {
     const int n = argc > 1 ? std::atoi(argv[1]) : 4096;
@@ -20,9 +20,10 @@ int main(int argc, char** argv) {
     double best = 1e30;
     for (int run = 0; run < runs; ++run) {
         const auto start = std::chrono::steady_clock::now();
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0F, a.data(), n, b.data(), n,
-                    0.0F, c.data(), n);
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0F, a.data(), n, b.data(),
+                    n, 0.0F, c.data(), n);
+        best = std::min(
+            best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::printf("%.6f\n", best);
     return c.back() == 0.125F * static_cast<float>(n) ? 0 : 1;
