@@ -45,18 +45,37 @@ std::unique_ptr<JsonOutput> open_json(const std::string& path) {
     return path.empty() || path == "-" ? nullptr : std::make_unique<JsonOutput>(path);
 }
 
-std::unique_ptr<JsonOutput> open_in_directory(const std::string& directory) {
-    if (directory.empty()) {
-        return nullptr;
+/// What `--out` asks for, opened before the run: result.json, output.npy, and the trace's name.
+class OutDirectory {
+public:
+    explicit OutDirectory(const std::string& directory)
+        : path_(made(directory)), npy_temporary_((path_ / "output.npy").string()),
+          json_((path_ / "result.json").string()), npy_((path_ / "output.npy").string()) {}
+
+    [[nodiscard]] std::string trace() const { return (path_ / "trace.pftrace.gz").string(); }
+
+    void write(const RunReport& report) {
+        npy_.write(report.output_npy);
+        npy_.commit();
+        json_.write(report.result);
     }
-    std::error_code failed;
-    fs::create_directories(directory, failed);
-    if (failed) {
-        throw IoError(
-            fmt::format("{}: the directory cannot be made: {}", directory, failed.message()));
+
+private:
+    static fs::path made(const std::string& directory) {
+        std::error_code failed;
+        fs::create_directories(directory, failed);
+        if (failed) {
+            throw IoError(
+                fmt::format("{}: the directory cannot be made: {}", directory, failed.message()));
+        }
+        return directory;
     }
-    return std::make_unique<JsonOutput>((fs::path(directory) / "result.json").string());
-}
+
+    fs::path path_;
+    TemporaryOutput npy_temporary_;
+    JsonOutput json_;
+    traces::OutputFile npy_;
+};
 
 /// A line on a terminal that overwrites itself, ten times a second at most.
 class ProgressLine {
@@ -92,9 +111,15 @@ private:
 };
 
 /// Runs one workload here and prints its summary.
-RunReport run_here(const RunCommand& command, const std::string& workload,
+RunReport run_here(RunCommand command, const std::string& workload,
                    const std::string& out_directory, bool to_stderr, const Elaborate& elaborate) {
-    const auto in_directory = open_in_directory(out_directory);
+    std::unique_ptr<OutDirectory> out;
+    if (!out_directory.empty()) {
+        out = std::make_unique<OutDirectory>(out_directory);
+        if (command.trace.empty()) {
+            command.trace = out->trace();
+        }
+    }
     RunReport report;
     ProgressLine progress;
     elaborate([&] {
@@ -102,8 +127,8 @@ RunReport run_here(const RunCommand& command, const std::string& workload,
             run_workload(command, workload, config::default_config_paths(), progress.callback());
     });
     progress.clear();
-    if (in_directory != nullptr) {
-        in_directory->write(report.result);
+    if (out != nullptr) {
+        out->write(report);
     }
     std::fputs(summary_text(report.result).c_str(), to_stderr ? stderr : stdout);
     for (const auto& warning : report.warnings) {
@@ -225,6 +250,8 @@ std::vector<std::string> directories_of(const RunCommand& command) {
 
 int run_several(const RunCommand& command, const Elaborate& elaborate) {
     const auto directories = directories_of(command);
+    // A mistake in the last workload is told before the first one runs.
+    check_configuration(command, config::default_config_paths());
     const auto json_file = open_json(command.json);
     std::FILE* const people = command.json == "-" ? stderr : stdout;
     std::vector<nlohmann::json> results;

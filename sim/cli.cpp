@@ -84,10 +84,11 @@ Command make_run(const po::variables_map& options, const std::vector<std::string
         throw UsageError(fmt::format("run: --threads: got {}, expected 1..{} threads", run.threads,
                                      kMaxThreads));
     }
-    if (run.trace.empty() && !(run.trace_tiles.empty() && run.trace_level.empty())) {
+    if (run.trace.empty() && run.out_directory.empty() &&
+        !(run.trace_tiles.empty() && run.trace_level.empty())) {
         throw UsageError(
-            "run: --trace-tiles and --trace-level say what --trace FILE shows, and there is "
-            "no --trace");
+            "run: --trace-tiles and --trace-level say what a trace shows, and there is "
+            "no --trace or --out");
     }
     if (!run.trace.empty() && names.size() > 1) {
         throw UsageError("run: --trace: got several workloads, expected one a trace");
@@ -104,11 +105,13 @@ void add_run_options(po::options_description& options) {
         "json", po::value<std::string>()->value_name("FILE"),
         "write the result as JSON; - for stdout, the summary then goes to stderr")(
         "out", po::value<std::string>()->value_name("DIR"),
-        "write DIR/result.json")("trace", po::value<std::string>()->value_name("FILE"),
-                                 "write a Perfetto trace; compressed if FILE ends in .gz")(
+        "write result.json, output.npy and trace.pftrace.gz to DIR")(
+        "trace", po::value<std::string>()->value_name("FILE"),
+        "write a Perfetto trace; compressed if FILE ends in .gz")(
         "trace-tiles", po::value<std::string>()->value_name("TILES"),
-        "tiles in the trace: all, or as in 0-15,700")(
-        "trace-level", po::value<std::string>()->value_name("LEVEL"), "machine, tile or worker")(
+        "tiles in the trace: all, or as in 0-15,700 (default 16 evenly spread)")(
+        "trace-level", po::value<std::string>()->value_name("LEVEL"),
+        "machine, tile or worker (default worker)")(
         "threads", po::value<int>()->default_value(default_threads(), "all cores")->value_name("N"),
         "host threads; the result does not depend on it")(
         "no-check", "do not compare the result with the host reference");

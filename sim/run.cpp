@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/workload/load.h"
+#include "kernels/workload/npy.h"
 #include "models/ipu/simulate.h"
 #include "models/spec/load.h"
 #include "sim/interrupt.h"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -81,7 +83,26 @@ struct Trace {
     traces::PerfettoExporter exporter;
 };
 
+/// Tensor c, FP16, as a file.
+std::string npy_bytes(const program::Program& program, std::span<const std::byte> c) {
+    std::vector<std::uint16_t> halves(c.size() / 2);
+    std::memcpy(halves.data(), c.data(), halves.size() * 2);
+    for (const program::Tensor& tensor : program.tensors) {
+        if (tensor.name == "c") {
+            return workload::npy_bytes_f16(halves, {tensor.shape.at(0), tensor.shape.at(1)});
+        }
+    }
+    TESSERA_ASSERT(!"a program has a tensor c");
+    return {};
+}
+
 } // namespace
+
+void check_configuration(const RunCommand& command, const config::ConfigPaths& paths) {
+    for (const auto& workload : command.workloads) {
+        static_cast<void>(read_configuration(command, workload, paths));
+    }
+}
 
 RunReport run_workload(const RunCommand& command, const std::string& workload,
                        const config::ConfigPaths& paths, const ipu::Progress& progress) {
@@ -118,6 +139,7 @@ RunReport run_workload(const RunCommand& command, const std::string& workload,
     host.check_s = watch.lap();
 
     RunReport report;
+    report.output_npy = npy_bytes(program, c);
     std::optional<traces::TraceSummary> traced;
     if (trace != nullptr) {
         traced = trace->exporter.finish();

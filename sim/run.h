@@ -18,7 +18,12 @@ struct RunReport {
     nlohmann::json result;
     std::vector<std::string> warnings; ///< sentences for stderr
     bool passed = true;                ///< false only if a check was made and failed
+    std::string output_npy;            ///< tensor c as the bytes of a `.npy` file
 };
+
+/// Reads the machine and all workloads of `command`. @throws as run_workload does for what is wrong
+/// with them
+void check_configuration(const RunCommand& command, const config::ConfigPaths& paths);
 
 /// Runs `workload` as `command` says; writes the trace, and no other file. Inside sc_main, once a
 /// process.

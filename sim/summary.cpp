@@ -80,12 +80,16 @@ std::string steps_text(const json& result) {
         return (*left)["cycles"].get<std::int64_t>() > (*right)["cycles"].get<std::int64_t>();
     });
     steps.resize(std::min(steps.size(), kSlowestSteps));
-    std::string text =
-        fmt::format("{:<10} {:<24} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n", "steps",
-                    "slowest first", "times", "cycles", "mean", "bound", "tiles", "slowest");
+    std::size_t name_width = std::string("slowest first").size();
     for (const json* step : steps) {
-        text += fmt::format("{:<10} {:<24} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n", "",
-                            (*step)["name"].get<std::string>(),
+        name_width = std::max(name_width, (*step)["name"].get_ref<const std::string&>().size());
+    }
+    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n",
+                                   "steps", "slowest first", name_width, "times", "cycles", "mean",
+                                   "bound", "tiles", "slowest");
+    for (const json* step : steps) {
+        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n", "",
+                            (*step)["name"].get<std::string>(), name_width,
                             (*step)["executions"].get<std::int64_t>(),
                             grouped((*step)["cycles"].get<std::int64_t>()),
                             grouped(std::llround((*step)["tile_cycles"]["mean"].get<double>())),

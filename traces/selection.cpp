@@ -92,7 +92,7 @@ void select_tiles(std::string_view text, std::vector<bool>& tiles, Diagnostics& 
 
 Level level_of(std::string_view text, Diagnostics& mistakes) {
     if (text.empty()) {
-        return Level::Tile;
+        return Level::Worker;
     }
     const auto found = std::find(kLevelWords.begin(), kLevelWords.end(), text);
     if (found == kLevelWords.end()) {

@@ -16,14 +16,14 @@ inline constexpr TileId kDefaultTracedTiles = 16;
 
 /// The tiles and the level that a trace shows.
 struct Selection {
-    Level level = Level::Tile;
+    Level level = Level::Worker;
     std::vector<bool> tiles; ///< by tile number
 
     /// The numbers of the tiles that get tracks, ascending; none at level Machine.
     [[nodiscard]] std::vector<TileId> traced_tiles() const;
 };
 
-/// Reads the texts of --trace-level (`machine`, `tile`, `worker`, empty for `tile`) and
+/// Reads the texts of --trace-level (`machine`, `tile`, `worker`, empty for `worker`) and
 /// --trace-tiles
 /// (`all`; numbers and ranges as in `0-15,700`; empty for kDefaultTracedTiles tiles from the first
 /// to the last) for a machine of `machine_tiles` tiles. Throws ConfigError with all that is wrong,

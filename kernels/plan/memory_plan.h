@@ -6,7 +6,7 @@
 //   one 16 KiB element is a granule             one pair of elements, 32 KiB, is a granule
 //
 // One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
-// everywhere. Source: docs/evidence.md#tile-memory.
+// everywhere. Source: docs/evidence.md#memory-conflicts.
 #pragma once
 
 #include "base/units.h"

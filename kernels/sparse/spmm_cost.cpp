@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tessera::spmm {
 namespace {
@@ -97,6 +98,67 @@ double multiply(const spec::MachineSpec& machine, const Problem& problem, const 
     const double rounds = std::ceil(average.columns / workers);
     const double load = (half ? 32 : 16) + 25 + workers * (4 * rounds + 20);
     return 200 + fullest * (half ? 1 : 2) * load;
+}
+
+/// Consecutive rows for each team, nearly equal work.
+std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int64_t teams) {
+    std::int64_t all = 0;
+    for (const std::int32_t blocks : part.row_blocks) {
+        all += problem.row_work(blocks);
+    }
+    std::vector<Range> rows(static_cast<std::size_t>(teams));
+    std::int64_t done = 0;
+    std::int64_t row = 0;
+    for (std::size_t team = 0; team < rows.size(); ++team) {
+        rows[team].begin = row;
+        const std::int64_t until = 2 * all * static_cast<std::int64_t>(team + 1) / teams;
+        while (row < static_cast<std::int64_t>(part.rows.size())) {
+            const std::int64_t work =
+                problem.row_work(part.row_blocks[static_cast<std::size_t>(row)]);
+            if (team + 1 < rows.size() && 2 * done + work > until) {
+                break;
+            }
+            done += work;
+            ++row;
+        }
+        rows[team].end = row;
+    }
+    return rows;
+}
+
+/// Shares of `teams` teams of `team_workers` workers each.
+std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int64_t column_groups,
+                             std::int64_t teams, std::int64_t team_workers) {
+    std::vector<Share> shares;
+    std::int64_t first_block = 0;
+    for (const Range& rows : deal_rows(problem, part, teams)) {
+        std::int64_t blocks = 0;
+        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+            blocks += part.row_blocks[static_cast<std::size_t>(row)];
+        }
+        for (std::int64_t member = 0; member < team_workers; ++member) {
+            shares.push_back({rows,
+                              {member * column_groups / team_workers,
+                               (member + 1) * column_groups / team_workers},
+                              first_block,
+                              blocks});
+        }
+        first_block += blocks;
+    }
+    return shares;
+}
+
+std::int64_t issues_of(const Problem& problem, const Share& share) {
+    return plan::elementwise_issues(problem.partials, share.rows.length(), share.blocks,
+                                    share.groups.length());
+}
+
+std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& shares) {
+    std::int64_t most = 0;
+    for (const Share& share : shares) {
+        most = std::max(most, issues_of(problem, share));
+    }
+    return most;
 }
 
 } // namespace
@@ -241,29 +303,20 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     return static_cast<Bytes>(bytes);
 }
 
-std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int64_t workers) {
-    std::int64_t all = 0;
-    for (const std::int32_t blocks : part.row_blocks) {
-        all += problem.row_work(blocks);
-    }
-    std::vector<Range> rows(static_cast<std::size_t>(workers));
-    std::int64_t done = 0;
-    std::int64_t row = 0;
-    for (std::size_t worker = 0; worker < rows.size(); ++worker) {
-        rows[worker].begin = row;
-        const std::int64_t until = 2 * all * static_cast<std::int64_t>(worker + 1) / workers;
-        while (row < static_cast<std::int64_t>(part.rows.size())) {
-            const std::int64_t work =
-                problem.row_work(part.row_blocks[static_cast<std::size_t>(row)]);
-            if (worker + 1 < rows.size() && 2 * done + work > until) {
-                break;
-            }
-            done += work;
-            ++row;
+std::vector<Share> deal_work(const Problem& problem, const Part& part, std::int64_t column_groups,
+                             std::int64_t workers) {
+    std::vector<Share> best;
+    for (std::int64_t team_workers = 1; team_workers <= std::min(workers, column_groups);
+         ++team_workers) {
+        std::vector<Share> shares =
+            shares_of(problem, part, column_groups, workers / team_workers, team_workers);
+        // Workers that make no whole team have no rows.
+        shares.resize(static_cast<std::size_t>(workers));
+        if (best.empty() || slowest_issues(problem, shares) < slowest_issues(problem, best)) {
+            best = std::move(shares);
         }
-        rows[worker].end = row;
     }
-    return rows;
+    return best;
 }
 
 Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem, const Part& part,
@@ -284,13 +337,8 @@ Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem,
         return stub.finish();
     }
     std::vector<std::int64_t> issues;
-    for (const Range& rows : deal_rows(problem, part, machine.tile.workers)) {
-        std::int64_t non_zeros = 0;
-        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-            non_zeros += part.row_blocks[static_cast<std::size_t>(row)];
-        }
-        issues.push_back(
-            plan::elementwise_issues(problem.partials, rows.length(), non_zeros, columns / 8));
+    for (const Share& share : deal_work(problem, part, columns / 8, machine.tile.workers)) {
+        issues.push_back(issues_of(problem, share));
     }
     stub.multi_worker(issues);
     return stub.finish();

@@ -29,9 +29,19 @@ namespace tessera::spmm {
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);
 
-/// Rows of a part for each worker: consecutive, nearly equal work.
-[[nodiscard]] std::vector<Range> deal_rows(const Problem& problem, const Part& part,
-                                           std::int64_t workers);
+/// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of 8 columns.
+struct Share {
+    Range rows;
+    Range groups;
+    std::int64_t first_block = 0; ///< of the part
+    std::int64_t blocks = 0;
+};
+
+/// A share for each worker. The workers form teams of equal size: a team has nearly equal work in rows, its
+/// workers part the column groups; the team size is the one whose slowest worker ends first. So a heavy row
+/// is not one worker's.
+[[nodiscard]] std::vector<Share> deal_work(const Problem& problem, const Part& part,
+                                           std::int64_t column_groups, std::int64_t workers);
 
 /// The tile's stub: local copies of so many 8-byte words, then the part's vertex.
 [[nodiscard]] Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem,

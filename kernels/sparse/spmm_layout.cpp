@@ -169,7 +169,7 @@ Bytes Layout::state_bytes() const {
     for (const std::vector<std::size_t>& of_part : reduction_.jobs_of_part) {
         jobs = std::max(jobs, of_part.size());
     }
-    const Bytes multiply = partition_.problem().block == 1 ? 16 + 24 * machine_.tile.workers : 20;
+    const Bytes multiply = partition_.problem().block == 1 ? 4 + 28 * machine_.tile.workers : 20;
     return multiply + kReduceStateBytes * static_cast<Bytes>(jobs) +
            kCopyStateBytes * most(copies_of_tile_);
 }

@@ -251,21 +251,21 @@ private:
                            width / workers, width % workers});
         }
         const auto row_bytes = static_cast<std::uint32_t>(problem_.partial_line_bytes(columns));
-        std::vector<std::uint32_t> state = {memory.address("x"),
-                                            static_cast<std::uint32_t>(columns / 8 - 1),
-                                            row_bytes / 8 - (half ? 1 : 3), 0};
+        const auto group_bytes = static_cast<std::uint32_t>(problem_.partial_line_bytes(8));
+        std::vector<std::uint32_t> state = {row_bytes / 8 - (half ? 1 : 3)};
         const Address counts =
             memory.address("lists") + static_cast<Address>(2 * (part.blocks.size() + 1));
-        std::uint32_t done = 0;
-        for (const Range& rows : deal_rows(problem_, part, machine_.tile.workers)) {
-            const auto first = static_cast<std::uint32_t>(rows.begin);
-            state.insert(state.end(),
-                         {memory.address("lists") + 2 * done, memory.address("values") + 2 * done,
-                          counts + 2 * first, memory.address("partials") + first * row_bytes,
-                          static_cast<std::uint32_t>(rows.length()) - 1U, 0});
-            for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-                done += static_cast<std::uint32_t>(part.row_blocks[static_cast<std::size_t>(row)]);
-            }
+        for (const Share& share : deal_work(problem_, part, columns / 8, machine_.tile.workers)) {
+            const auto first_row = static_cast<std::uint32_t>(share.rows.begin);
+            const auto first_group = static_cast<std::uint32_t>(share.groups.begin);
+            const auto done = static_cast<std::uint32_t>(share.first_block);
+            state.insert(state.end(), {memory.address("lists") + 2 * done,
+                                       memory.address("values") + 2 * done, counts + 2 * first_row,
+                                       memory.address("partials") + first_row * row_bytes +
+                                           first_group * group_bytes,
+                                       static_cast<std::uint32_t>(share.rows.length()) - 1U,
+                                       memory.address("x") + first_group * 16,
+                                       static_cast<std::uint32_t>(share.groups.length()) - 1U});
         }
         return vertex(tile, fmt::format("spmm_elementwise_{}", suffix(problem_.partials)),
                       program::VertexKind::MultiWorker, state);

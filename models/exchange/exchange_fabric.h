@@ -7,7 +7,7 @@
 // Ports: out_end, told once a phase.
 // Timing: phase = exchange.prologue_cycles + max(row cycles); an exchange without rows takes no
 // time. Not modelled: the skew of the rows' event counts over the grid (docs/deviations.md).
-// Source: docs/evidence.md#exchange
+// Source: docs/evidence.md#exchange-rows
 #pragma once
 
 #include "models/exchange/core/fabric.h"

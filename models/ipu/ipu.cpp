@@ -5,6 +5,7 @@
 #include "models/ipu/core/exchange_demand.h"
 
 #include <fmt/format.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -17,7 +18,9 @@ namespace tessera::ipu {
 
 /// Host threads that run tiles; the calling thread is one of them.
 struct Ipu::HostThreads {
-    explicit HostThreads(int threads) : arena(threads) {}
+    explicit HostThreads(int threads)
+        : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
+          arena(threads) {}
 
     template <class Body> void for_each(std::size_t items, const Body& body) {
         arena.execute([&] {
@@ -25,6 +28,7 @@ struct Ipu::HostThreads {
         });
     }
 
+    tbb::global_control limit; // without it TBB keeps to the number of cores, and says so on stderr
     tbb::task_arena arena;
 };
 

@@ -13,7 +13,7 @@
 // Timing: compute step = control.step_cycles + slowest stub; exchange step = sync.internal_cycles +
 //   exchange.prologue_cycles + longest row; sync step = sync.internal_cycles.
 // Not modelled: overlap of a tile's next compute set with a slower tile's last one
-// (docs/models/ipu.md). Source: docs/evidence.md#sync, docs/evidence.md#exchange
+// (docs/models/ipu.md). Source: docs/evidence.md#sync, docs/evidence.md#exchange-rows
 #pragma once
 
 #include "models/exchange/exchange_fabric.h"

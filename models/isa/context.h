@@ -34,8 +34,9 @@ struct WeightStore {
     std::array<std::uint64_t, 64> registers{};
     alignas(64) float lanes[4][4][16] = {};
     bool lanes_stale = false; ///< registers changed since `lanes` was made
-    alignas(64) float channels[4][4][16] = {}; ///< `lanes` by output channel, for exec/matrix_loop.h
-    std::uint8_t channels_made = 0;            ///< 0 stale, 1 for both sets, 2 for one set
+    alignas(
+        64) float channels[4][4][16] = {}; ///< `lanes` by output channel, for exec/matrix_loop.h
+    std::uint8_t channels_made = 0;        ///< 0 stale, 1 for both sets, 2 for one set
 };
 
 /// Accumulators by unit: AACC[2u] is even[u], AACC[2u + 1] is odd[u]; the second set are units 8
@@ -94,8 +95,9 @@ struct Context {
     bool taken = false;
     bool exited = false;
     std::uint32_t repeat_count = 0; ///< passes still to do of the running rpt body
-    bool rows_at_once = true;    ///< whether matrix-unit bodies may be done by rows at all
-    bool repeat_by_rows = false;    ///< the running body may still be done by rows (exec/matrix_loop.h)
+    bool rows_at_once = true;       ///< whether matrix-unit bodies may be done by rows at all
+    bool repeat_by_rows =
+        false; ///< the running body may still be done by rows (exec/matrix_loop.h)
     Address repeat_first = 0;
     Address repeat_end = 0; ///< first address behind the body
 };

@@ -122,7 +122,8 @@ private:
             return number;
         case OperandKind::MainSrc:
         case OperandKind::MainDelta:
-        case OperandKind::MainAt: // `$mzero@` throws the reloaded delta away: the instruction looks after that
+        case OperandKind::
+            MainAt: // `$mzero@` throws the reloaded delta away: the instruction looks after that
             return number;
         default:
             return aux_index(mapped, kind, number);
@@ -145,38 +146,53 @@ private:
 
 /// Recognises the body that exec/matrix_loop.h can do by rows: `halves` are the eight operations of four bundles.
 class MatrixLoopMatcher {
-  public:
+public:
     static bool match(const std::array<Operation, 8>& halves, MatrixLoop& loop) {
         MatrixLoopMatcher matcher{halves, loop};
         return matcher.bundles() && matcher.lags();
     }
 
-  private:
-    MatrixLoopMatcher(const std::array<Operation, 8>& halves, MatrixLoop& loop) : halves_(halves), loop_(loop) {}
+private:
+    MatrixLoopMatcher(const std::array<Operation, 8>& halves, MatrixLoop& loop)
+        : halves_(halves), loop_(loop) {}
 
     [[nodiscard]] const Operation& main(unsigned bundle) const { return halves_[2 * (bundle % 4)]; }
-    [[nodiscard]] const Operation& aux(unsigned bundle) const { return halves_[2 * (bundle % 4) + 1]; }
+    [[nodiscard]] const Operation& aux(unsigned bundle) const {
+        return halves_[2 * (bundle % 4) + 1];
+    }
+
+    [[nodiscard]] unsigned loaded_registers() const { return loop_.reads_partials ? 4 : 2; }
 
     bool bundles() {
         const Opcode step = aux(0).opcode;
-        if (step != Opcode::f16v4hihov4amp && step != Opcode::f16v4sisoamp) {
+        const Opcode access = main(0).opcode;
+        if ((step != Opcode::f16v4hihov4amp && step != Opcode::f16v4sisoamp) ||
+            (access != Opcode::ld2xst64pace && access != Opcode::ldst64pace)) {
             return false;
         }
         loop_.half_partials = step == Opcode::f16v4hihov4amp;
+        loop_.reads_partials = access == Opcode::ld2xst64pace;
         loop_.addresses = main(0).a;
         loop_.stride = main(0).b;
+        loop_.first_phase = static_cast<std::uint8_t>(aux(0).imm & 3);
         constexpr std::int32_t kFourEngines = 0x30;
+        constexpr unsigned kZeroPair = 14;
         for (unsigned t = 0; t < 4; ++t) {
-            if (main(t).opcode != Opcode::ld2xst64pace || main(t).a != loop_.addresses ||
+            const unsigned phase = (loop_.first_phase + t) % 4;
+            const bool partial_register =
+                loop_.reads_partials ? aux(t).b < 8 : aux(t).b == kZeroPair;
+            if (main(t).opcode != access || main(t).a != loop_.addresses ||
                 main(t).b != loop_.stride || aux(t).opcode != step ||
-                aux(t).imm != kFourEngines + static_cast<std::int32_t>(t) || main(t).d >= 8 ||
-                main(t).c >= 8 || aux(t).d >= 8 || aux(t).a >= 8 || aux(t).b >= 8) {
+                aux(t).imm != kFourEngines + static_cast<std::int32_t>(phase) || main(t).d >= 8 ||
+                main(t).c >= 8 || aux(t).d >= 8 || aux(t).a >= 8 || !partial_register) {
                 return false;
             }
-            loop_.selectors[t] = static_cast<std::uint8_t>(main(t).imm);
-            loop_.loaded[t] = main(t).d;
-            loop_.stored[t] = main(t).c;
-            loop_.result[t] = aux(t).d;
+            const auto selectors = static_cast<unsigned>(main(t).imm);
+            loop_.selectors[phase] = static_cast<std::uint8_t>(
+                loop_.reads_partials ? selectors : (selectors & 3U) | ((selectors >> 2U) << 4U));
+            loop_.loaded[phase] = main(t).d;
+            loop_.stored[phase] = main(t).c;
+            loop_.result[phase] = aux(t).d;
         }
         return true;
     }
@@ -186,10 +202,11 @@ class MatrixLoopMatcher {
     }
 
     /// How many bundles before bundle `t` the pair `pair` was last written, and that it is the expected write.
-    template <typename Expected> [[nodiscard]] std::uint32_t lag(unsigned t, unsigned pair, Expected expected) const {
+    template <typename Expected>
+    [[nodiscard]] std::uint32_t lag(unsigned t, unsigned pair, Expected expected) const {
         for (unsigned back = 1; back <= 4; ++back) {
             const unsigned s = t + 4 - back;
-            const bool by_load = overlap(pair, 2, main(s).d, 4);
+            const bool by_load = overlap(pair, 2, main(s).d, loaded_registers());
             const bool by_step = overlap(pair, 2, aux(s).d, 2);
             if (by_load || by_step) {
                 return expected(s) ? back : 0;
@@ -200,10 +217,14 @@ class MatrixLoopMatcher {
 
     bool lags() {
         for (unsigned t = 0; t < 4; ++t) {
-            const std::uint32_t input = lag(t, aux(t).a, [&](unsigned s) { return main(s).d == aux(t).a; });
+            const std::uint32_t input =
+                lag(t, aux(t).a, [&](unsigned s) { return main(s).d == aux(t).a; });
             const std::uint32_t partial =
-                lag(t, aux(t).b, [&](unsigned s) { return main(s).d + 2U == aux(t).b; });
-            const std::uint32_t result = lag(t, main(t).c, [&](unsigned s) { return aux(s).d == main(t).c; });
+                !loop_.reads_partials
+                    ? 1
+                    : lag(t, aux(t).b, [&](unsigned s) { return main(s).d + 2U == aux(t).b; });
+            const std::uint32_t result =
+                lag(t, main(t).c, [&](unsigned s) { return aux(s).d == main(t).c; });
             if (t == 0) {
                 loop_.input_lag = input;
                 loop_.partial_lag = partial;

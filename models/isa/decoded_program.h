@@ -35,19 +35,22 @@ struct Position {
     std::int32_t count_upto = 0;
 };
 
-/// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }` in phases 0 to 3, with the registers through which
-/// its rows flow; see exec/matrix_loop.h.
+/// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }`, or with ldst64pace and no partials, in four
+/// successive phases, with the registers through which its rows flow; see exec/matrix_loop.h. Arrays are by phase.
 struct MatrixLoop {
-    bool half_partials = true;         ///< f16v4hihov4amp, else f16v4sisoamp
-    std::uint8_t addresses = 0;        ///< main pair with the three addresses
-    std::uint8_t stride = 0;           ///< main register with the strides
-    std::array<std::uint8_t, 4> selectors{}; ///< stride selectors of each bundle
-    std::array<std::uint8_t, 4> loaded{};    ///< aux quad that each bundle loads
-    std::array<std::uint8_t, 4> stored{};    ///< aux pair that each bundle stores
-    std::array<std::uint8_t, 4> result{};    ///< aux pair that each bundle's step writes
-    std::uint32_t input_lag = 0;   ///< bundles from loading an input to multiplying it
-    std::uint32_t partial_lag = 0; ///< bundles from loading a partial to feeding it
-    std::uint32_t result_lag = 0;  ///< bundles from a result to its store
+    bool half_partials = true;    ///< f16v4hihov4amp, else f16v4sisoamp
+    bool reads_partials = true;   ///< ld2xst64pace, else the partials are zero
+    std::uint8_t first_phase = 0; ///< of the body's first bundle
+    std::uint8_t addresses = 0;   ///< main pair with the three addresses
+    std::uint8_t stride = 0;      ///< main register with the strides
+    std::array<std::uint8_t, 4>
+        selectors{}; ///< stride selectors: bits 1:0 input, 3:2 partial, 5:4 result
+    std::array<std::uint8_t, 4> loaded{}; ///< aux quad (or pair) that a bundle loads
+    std::array<std::uint8_t, 4> stored{}; ///< aux pair that a bundle stores
+    std::array<std::uint8_t, 4> result{}; ///< aux pair that a bundle's step writes
+    std::uint32_t input_lag = 0;          ///< bundles from loading an input to multiplying it
+    std::uint32_t partial_lag = 0;        ///< bundles from loading a partial to feeding it
+    std::uint32_t result_lag = 0;         ///< bundles from a result to its store
 };
 
 struct DecodedProgram {
@@ -56,9 +59,9 @@ struct DecodedProgram {
     std::vector<Address> address_of; ///< of each operation
     std::vector<Position> positions; ///< of each operation
     std::vector<MainRegisters>
-        main_registers;                  ///< of each operation, for the supervisor's dependencies
-    std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
-    std::vector<std::uint8_t> is_bundle; ///< for each word
+        main_registers;                   ///< of each operation, for the supervisor's dependencies
+    std::vector<std::int32_t> first_of;   ///< for each word: index of its first operation
+    std::vector<std::uint8_t> is_bundle;  ///< for each word
     std::vector<MatrixLoop> matrix_loops; ///< BodyEnd operations refer to them: imm - 1, or imm 0
 
     [[nodiscard]] std::uint32_t bytes() const {

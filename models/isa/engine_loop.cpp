@@ -116,16 +116,37 @@ const MicroOperation* follow(Context& c, const MicroOperation* from, bool counts
     return &c.program->operations[static_cast<std::size_t>(index)];
 }
 
-/// Does all passes but the last of a matrix-unit body at once, if it may.
-void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t first, std::int32_t last) {
+void execute(Context& c, const MicroOperation& op);
+
+/// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
+/// is interpreted up to there, and from there to its end after the last whole row.
+void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t first,
+                    std::int32_t last) {
     const MatrixLoop& loop = c.program->matrix_loops[static_cast<std::size_t>(body_end.imm) - 1];
-    const std::uint32_t passes = matrix_loop::run(c, loop, c.repeat_count - 1);
     c.repeat_by_rows = false;
-    c.repeat_count -= passes;
+    const std::uint32_t passes = c.repeat_count;
+    const std::uint32_t before = (4U - loop.first_phase) % 4U;
+    const std::uint32_t rows = before == 0 ? passes : passes - 1;
+    const matrix_loop::Streams streams = matrix_loop::streams_from(c, loop, before, rows);
+    if (rows == 0 || !matrix_loop::allowed(c, loop, streams)) {
+        return;
+    }
+    const auto interpret = [&c](Address from, Address to) {
+        for (std::int32_t index = c.program->index_of(from);
+             c.program->address_of[static_cast<std::size_t>(index)] < to; ++index) {
+            execute(c, c.program->operations[static_cast<std::size_t>(index)]);
+        }
+    };
+    interpret(c.repeat_first, c.repeat_first + 8U * before);
+    matrix_loop::run(c, loop, streams);
     const Position& begin = c.program->positions[static_cast<std::size_t>(first)];
     const Position& end = c.program->positions[static_cast<std::size_t>(last)];
     c.issues += static_cast<std::int64_t>(passes) * (end.issues_upto - begin.issues_before);
     c.executed += static_cast<std::int64_t>(passes) * (end.count_upto - begin.count_before);
+    if (before != 0) {
+        interpret(c.repeat_first + 8U * before, c.repeat_end);
+    }
+    c.repeat_count -= passes;
 }
 
 void run_worker(Context& c) {
@@ -212,14 +233,15 @@ label_body_end:
     {
         const std::int32_t first = c.program->index_of(c.repeat_first);
         close_block(c, index, first);
-        if (--c.repeat_count == 0) {
+        --c.repeat_count;
+        if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
+            c.repeat_end - c.repeat_first == 4 * 8) {
+            repeat_by_rows(c, *op, first, index);
+        }
+        if (c.repeat_count == 0) {
             ++op;
             c.block_first = index + 1;
         } else {
-            if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 2 &&
-                c.repeat_end - c.repeat_first == 4 * 8) {
-                repeat_by_rows(c, *op, first, index);
-            }
             op = c.program->operations.data() + first;
         }
     }
@@ -262,6 +284,15 @@ void execute(Context& c, const MicroOperation& op) {
         break;
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP
+    case static_cast<std::uint8_t>(Internal::CommitSingle):
+        commit_single(c, op);
+        break;
+    case static_cast<std::uint8_t>(Internal::CommitPair):
+        commit_pair(c, op);
+        break;
+    case static_cast<std::uint8_t>(Internal::CommitQuad):
+        commit_quad(c, op);
+        break;
     case static_cast<std::uint8_t>(Internal::BadRepeat):
         bad_repeat(op);
         break;

@@ -21,8 +21,7 @@ public:
         make_rows();
         const auto element = static_cast<std::uint32_t>(partials == PartialsType::F16 ? 2 : 4);
         const std::uint32_t row_bytes = static_cast<std::uint32_t>(columns_) * element;
-        std::vector<std::uint32_t> state = {x_, static_cast<std::uint32_t>(groups_ - 1),
-                                            row_bytes / 8 - (element == 2 ? 1 : 3), 0};
+        std::vector<std::uint32_t> state = {row_bytes / 8 - (element == 2 ? 1 : 3)};
         std::uint32_t row = 0;
         std::uint32_t at = 0;
         std::vector<std::uint16_t> deltas;
@@ -31,7 +30,8 @@ public:
         for (const auto& rows : rows_) {
             state.insert(state.end(),
                          {deltas_ + 2 * at, values_ + 2 * at, counts_ + 2 * row,
-                          out_ + row * row_bytes, static_cast<std::uint32_t>(rows.size()) - 1, 0});
+                          out_ + row * row_bytes, static_cast<std::uint32_t>(rows.size()) - 1, x_,
+                          static_cast<std::uint32_t>(groups_ - 1)});
             for (const auto& non_zeros : rows) {
                 counts.push_back(static_cast<std::uint16_t>(non_zeros.size() - 1));
                 for (const std::size_t column : non_zeros) {

@@ -71,8 +71,8 @@ std::vector<double> product(const workload::SparseF16& a, const std::vector<std:
                     f16_to_f32(a.values[static_cast<std::size_t>(b * a.block * a.block + i)]));
                 for (std::int64_t j = 0; j < n; ++j) {
                     c[static_cast<std::size_t>(r * n + j)] +=
-                        value * static_cast<double>(
-                                    f16_to_f32(x[static_cast<std::size_t>(k * n + j)]));
+                        value *
+                        static_cast<double>(f16_to_f32(x[static_cast<std::size_t>(k * n + j)]));
                 }
             }
         }
@@ -116,10 +116,13 @@ spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
     return machine;
 }
 
-const std::vector<Shape> kElements = {{1, 1, 1, 1, 100}, {17, 33, 9, 1, 20},  {40, 40, 16, 1, 10},
+const std::vector<Shape> kElements = {{1, 1, 1, 1, 100},  {17, 33, 9, 1, 20},  {40, 40, 16, 1, 10},
                                       {8, 100, 5, 1, 50}, {100, 8, 64, 1, 30}, {30, 30, 8, 1, 0}};
-const std::vector<Shape> kBlocks = {{16, 16, 1, 16, 100}, {33, 50, 7, 16, 60}, {100, 64, 20, 16, 40},
-                                    {160, 160, 33, 16, 25}, {48, 48, 4, 16, 0}};
+const std::vector<Shape> kBlocks = {{16, 16, 1, 16, 100},
+                                    {33, 50, 7, 16, 60},
+                                    {100, 64, 20, 16, 40},
+                                    {160, 160, 33, 16, 25},
+                                    {48, 48, 4, 16, 0}};
 
 } // namespace
 

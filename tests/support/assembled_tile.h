@@ -2,18 +2,18 @@
 // One tile with a program assembled from text: code at the start of region 0, entry `start`.
 #pragma once
 
+#include "models/isa/assembler.h"
+#include "models/tile/core/tile_core.h"
+
 #include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "models/isa/assembler.h"
-#include "models/tile/core/tile_core.h"
-
 namespace tessera::test {
 
 class AssembledTile {
-  public:
+public:
     explicit AssembledTile(const std::string& text, spec::MachineSpec machine = {})
         : spec_(std::move(machine)), memory_(static_cast<std::size_t>(spec_.memory.bytes())) {
         codelets_.push_back(isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(),
@@ -29,11 +29,14 @@ class AssembledTile {
         core_->load(image, *cache_);
     }
 
-    tile::ComputeOutcome run(const std::string& entry = "start", std::vector<tile::ContextSpan>* spans = nullptr) {
+    tile::ComputeOutcome run(const std::string& entry = "start",
+                             std::vector<tile::ContextSpan>* spans = nullptr) {
         return core_->run(symbol(entry), spans);
     }
 
-    [[nodiscard]] Address symbol(const std::string& name) const { return codelets_.front().symbols.at(name); }
+    [[nodiscard]] Address symbol(const std::string& name) const {
+        return codelets_.front().symbols.at(name);
+    }
     [[nodiscard]] const spec::MachineSpec& spec() const { return spec_; }
     [[nodiscard]] tile::TileCore& core() { return *core_; }
 
@@ -48,7 +51,7 @@ class AssembledTile {
         return values;
     }
 
-  private:
+private:
     spec::MachineSpec spec_;
     std::vector<std::byte> memory_;
     std::vector<program::Codelet> codelets_;

@@ -9,11 +9,11 @@
 namespace tessera::isa::TESSERA_ENGINE {
 
 /// Products are rounded before they are added: not fused.
-inline void f32mac(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f32mac(Context& c, const MicroOperation& op) {
     c.accumulators.even[0] += vector::flushed(c.aux[op.a]) * vector::flushed(c.aux[op.b]);
 }
 
-inline void f32v2mac(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f32v2mac(Context& c, const MicroOperation& op) {
     for (unsigned i = 0; i < 2; ++i) {
         c.accumulators.even[i] +=
             vector::flushed(c.aux[op.a + i]) * vector::flushed(c.aux[op.b + i]);
@@ -23,7 +23,7 @@ inline void f32v2mac(Context& c, const MicroOperation& op) {
 namespace vector {
 
 /// The rounded two-term dot product: exact products of halves, one rounding of their sum.
-inline float dot2_f16(std::uint32_t x, std::uint32_t y) {
+TESSERA_INLINE float dot2_f16(std::uint32_t x, std::uint32_t y) {
     const float low =
         operand_f16(static_cast<std::uint16_t>(x)) * operand_f16(static_cast<std::uint16_t>(y));
     return std::fma(operand_f16(static_cast<std::uint16_t>(x >> 16U)),
@@ -32,23 +32,23 @@ inline float dot2_f16(std::uint32_t x, std::uint32_t y) {
 
 } // namespace vector
 
-inline void f16v2cmac(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v2cmac(Context& c, const MicroOperation& op) {
     c.accumulators.even[0] += vector::dot2_f16(c.aux[op.a], c.aux[op.b]);
 }
 
-inline void f16v4cmac(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4cmac(Context& c, const MicroOperation& op) {
     for (unsigned i = 0; i < 2; ++i) {
         c.accumulators.even[i] += vector::dot2_f16(c.aux[op.a + i], c.aux[op.b + i]);
     }
 }
 
-inline void f32v4acc(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f32v4acc(Context& c, const MicroOperation& op) {
     for (unsigned i = 0; i < 4; ++i) {
         c.accumulators.even[i] += vector::flushed(c.aux[op.a + i]);
     }
 }
 
-inline void f16v4acc(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4acc(Context& c, const MicroOperation& op) {
     float x[4];
     operands_f16x4(load_pair(c.aux + op.a), x);
     for (unsigned i = 0; i < 4; ++i) {
@@ -56,14 +56,12 @@ inline void f16v4acc(Context& c, const MicroOperation& op) {
     }
 }
 
-inline void f16v8acc(Context& c, const MicroOperation& op) {
-    alignas(32) float x[8];
-    operands_f16x4(load_pair(c.aux + op.a), x);
-    operands_f16x4(load_pair(c.aux + op.a + 2), x + 4);
-    (F32x8::load(c.accumulators.even) + F32x8::load(x)).store(c.accumulators.even);
+TESSERA_INLINE void f16v8acc(Context& c, const MicroOperation& op) {
+    const F32x8 x = operands_f16x8(load_pair(c.aux + op.a), load_pair(c.aux + op.a + 2));
+    (F32x8::load(c.accumulators.even) + x).store(c.accumulators.even);
 }
 
-inline void f16v4gacc(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4gacc(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, results_f16x4(c.accumulators.even, c.fp_control));
 }
 
@@ -76,7 +74,7 @@ struct Drained {
     float second;
 };
 
-inline Drained drain(Context& c, const MicroOperation& op, float in0, float in1) {
+TESSERA_INLINE Drained drain(Context& c, const MicroOperation& op, float in0, float in1) {
     const auto select = static_cast<unsigned>(op.imm);
     float* bank = (select & 1U) != 0 ? c.accumulators.odd : c.accumulators.even;
     bank += (select & 2U) != 0 ? 8 : 0;
@@ -91,7 +89,7 @@ inline Drained drain(Context& c, const MicroOperation& op, float in0, float in1)
 
 } // namespace vector
 
-inline void f32v2gina(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f32v2gina(Context& c, const MicroOperation& op) {
     const auto out =
         vector::drain(c, op, vector::flushed(c.aux[op.a]), vector::flushed(c.aux[op.a + 1U]));
     const std::uint64_t lo = result_f32(out.first);
@@ -99,7 +97,7 @@ inline void f32v2gina(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, lo | (hi << 32U));
 }
 
-inline void f16v2gina(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v2gina(Context& c, const MicroOperation& op) {
     const std::uint32_t x = c.aux[op.a];
     const auto out = vector::drain(c, op, operand_f16(static_cast<std::uint16_t>(x)),
                                    operand_f16(static_cast<std::uint16_t>(x >> 16U)));

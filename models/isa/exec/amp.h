@@ -12,25 +12,31 @@
 #include "models/isa/exec/vector.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::isa::TESSERA_ENGINE {
 
 namespace amp {
 
-/// The FP16 lanes of the weight store as operands.
-inline const WeightStore& fresh(WeightStore& weights) {
-    if (weights.lanes_stale) [[unlikely]] {
-        for (unsigned unit = 0; unit < 16; ++unit) {
-            for (unsigned n = 0; n < 4; ++n) {
-                float lanes[4];
-                operands_f16x4(weights.registers[unit * 4 + n], lanes);
-                for (unsigned k = 0; k < 4; ++k) {
-                    weights.lanes[n][k][unit] = lanes[k];
-                }
+/// Widens the weight registers.
+[[gnu::noinline]] inline void refresh(WeightStore& weights) {
+    for (unsigned unit = 0; unit < 16; ++unit) {
+        for (unsigned n = 0; n < 4; ++n) {
+            float lanes[4];
+            operands_f16x4(weights.registers[unit * 4 + n], lanes);
+            for (unsigned k = 0; k < 4; ++k) {
+                weights.lanes[n][k][unit] = lanes[k];
             }
         }
-        weights.lanes_stale = false;
-        weights.channels_made = 0;
+    }
+    weights.lanes_stale = false;
+    weights.channels_made = 0;
+}
+
+/// The FP16 lanes of the weight store as operands.
+TESSERA_INLINE const WeightStore& fresh(WeightStore& weights) {
+    if (weights.lanes_stale) [[unlikely]] {
+        refresh(weights);
     }
     return weights;
 }
@@ -44,18 +50,17 @@ struct Flag {
           phase(static_cast<unsigned>(imm) & 15U) {}
 };
 
-inline void swap_banks(Accumulators& acc, unsigned set, unsigned units) {
+TESSERA_INLINE void swap_banks(Accumulators& acc, unsigned set, unsigned units) {
     float* even = acc.even + 8U * set;
     float* odd = acc.odd + 8U * set;
     std::swap_ranges(even, even + units, odd);
 }
 
-/// Two results leave, the shift register moves by two, two partials enter. Returns the results.
-inline void shift(Accumulators& acc, unsigned set, unsigned units, const float* partials,
-                  float* results) {
+/// Two results leave (as a word of two FP32), the shift register moves by two, two partials enter.
+TESSERA_INLINE void shift(Accumulators& acc, unsigned set, unsigned units, const float* partials,
+                          std::uint64_t& result) {
     float* odd = acc.odd + 8U * set;
-    results[0] = odd[0];
-    results[1] = odd[1];
+    std::memcpy(&result, odd, 8);
     for (unsigned u = 0; u + 2 < units; ++u) {
         odd[u] = odd[u + 2];
     }
@@ -63,7 +68,8 @@ inline void shift(Accumulators& acc, unsigned set, unsigned units, const float* 
     odd[units - 1] = partials[1];
 }
 
-inline void multiply(Context& c, unsigned set, unsigned units, unsigned phase, std::uint64_t x) {
+TESSERA_INLINE void multiply(Context& c, unsigned set, unsigned units, unsigned phase,
+                             std::uint64_t x) {
     float lanes[4];
     operands_f16x4(x, lanes);
     const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
@@ -75,57 +81,99 @@ inline void multiply(Context& c, unsigned set, unsigned units, unsigned phase, s
     std::copy_n(sums, units, even);
 }
 
+/// A step of all eight units of a set, the usual case.
+TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase, const F32x8 (&input)[4],
+                                  const float* partials, std::uint64_t& result) {
+    float* even = c.accumulators.even + 8U * set;
+    float* odd = c.accumulators.odd + 8U * set;
+    F32x8 sums = F32x8::load(even);
+    F32x8 moving = F32x8::load(odd);
+    if (phase == 0) {
+        std::swap(sums, moving);
+        moving.store(odd);
+    }
+    std::memcpy(&result, odd, 8);
+    moving.shifted_in(partials).store(odd);
+    matrix_step(sums, input, &c.weights->lanes[phase & 3U][0][8U * set], 16).store(even);
+}
+
 template <unsigned kSets>
-inline void step(Context& c, const MicroOperation& op, const float* partials, float* results) {
+TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* partials,
+                         std::uint64_t* results) {
     const Flag flag(op.imm);
     const std::uint64_t x = load_pair(c.aux + op.a);
-    for (unsigned set = 0; set < kSets; ++set) {
-        if (flag.phase == 0) {
-            swap_banks(c.accumulators, set, flag.units);
+    if (flag.units != 8) [[unlikely]] {
+        for (unsigned set = 0; set < kSets; ++set) {
+            if (flag.phase == 0) {
+                swap_banks(c.accumulators, set, flag.units);
+            }
+            shift(c.accumulators, set, flag.units, partials + 2U * set, results[set]);
+            multiply(c, set, flag.units, flag.phase, x);
         }
-        shift(c.accumulators, set, flag.units, partials + 2U * set, results + 2U * set);
-        multiply(c, set, flag.units, flag.phase, x);
+        return;
+    }
+    fresh(*c.weights);
+    float lanes[4];
+    operands_f16x4(x, lanes);
+    const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
+                            F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
+    for (unsigned set = 0; set < kSets; ++set) {
+        step_of_eight(c, set, flag.phase, input, partials + 2U * set, results[set]);
     }
 }
 
 } // namespace amp
 
+namespace amp {
+
+TESSERA_INLINE float first_of(std::uint64_t pair) {
+    return as_f32(static_cast<std::uint32_t>(pair));
+}
+TESSERA_INLINE float second_of(std::uint64_t pair) {
+    return as_f32(static_cast<std::uint32_t>(pair >> 32U));
+}
+TESSERA_INLINE std::uint32_t halves_of(std::uint64_t pair, std::uint32_t fp_control) {
+    return result_f16(first_of(pair), fp_control) |
+           (static_cast<std::uint32_t>(result_f16(second_of(pair), fp_control)) << 16U);
+}
+
+} // namespace amp
+
 /// Both sets, FP16 partials and results.
-inline void f16v4hihov4amp(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4hihov4amp(Context& c, const MicroOperation& op) {
     float partials[4];
-    float results[4];
+    std::uint64_t results[2];
     operands_f16x4(load_pair(c.aux + op.b), partials);
     amp::step<2>(c, op, partials, results);
-    store_pair(c.aux + op.d, results_f16x4(results, c.fp_control));
+    store_pair(c.aux + op.d, results_f16x4(results[0], results[1], c.fp_control));
 }
 
 /// One set, FP32 partials and results.
-inline void f16v4sisoamp(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4sisoamp(Context& c, const MicroOperation& op) {
     const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
-    float results[2];
-    amp::step<1>(c, op, partials, results);
-    store_pair(c.aux + op.d, result_f32(results[0]) |
-                                 (static_cast<std::uint64_t>(result_f32(results[1])) << 32U));
+    std::uint64_t result = 0;
+    amp::step<1>(c, op, partials, &result);
+    store_pair(c.aux + op.d,
+               result_f32(amp::first_of(result)) |
+                   (static_cast<std::uint64_t>(result_f32(amp::second_of(result))) << 32U));
 }
 
 /// One set, FP16 partials and results.
-inline void f16v4hihoamp(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4hihoamp(Context& c, const MicroOperation& op) {
     const std::uint32_t p = c.aux[op.b];
     const float partials[2] = {operand_f16(static_cast<std::uint16_t>(p)),
                                operand_f16(static_cast<std::uint16_t>(p >> 16U))};
-    float results[2];
-    amp::step<1>(c, op, partials, results);
-    c.aux[op.d] = result_f16(results[0], c.fp_control) |
-                  (static_cast<std::uint32_t>(result_f16(results[1], c.fp_control)) << 16U);
+    std::uint64_t result = 0;
+    amp::step<1>(c, op, partials, &result);
+    c.aux[op.d] = amp::halves_of(result, c.fp_control);
 }
 
 /// One set, FP32 partials in, FP16 results.
-inline void f16v4sihoamp(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v4sihoamp(Context& c, const MicroOperation& op) {
     const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
-    float results[2];
-    amp::step<1>(c, op, partials, results);
-    c.aux[op.d] = result_f16(results[0], c.fp_control) |
-                  (static_cast<std::uint32_t>(result_f16(results[1], c.fp_control)) << 16U);
+    std::uint64_t result = 0;
+    amp::step<1>(c, op, partials, &result);
+    c.aux[op.d] = amp::halves_of(result, c.fp_control);
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/isa/context.h"
+#include "models/isa/exec/numbers.h"
 
 #include <bit>
 
@@ -10,39 +11,40 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace integer {
 
-inline std::int32_t as_signed(std::uint32_t value) {
+TESSERA_INLINE std::int32_t as_signed(std::uint32_t value) {
     return static_cast<std::int32_t>(value);
 }
 
-inline std::uint32_t shift_right_arithmetic(std::uint32_t value, std::uint32_t amount) {
+TESSERA_INLINE std::uint32_t shift_right_arithmetic(std::uint32_t value, std::uint32_t amount) {
     return static_cast<std::uint32_t>(as_signed(value) >> (amount & 31U));
 }
 
-inline std::uint32_t smaller(std::uint32_t x, std::uint32_t y) {
+TESSERA_INLINE std::uint32_t smaller(std::uint32_t x, std::uint32_t y) {
     return as_signed(x) < as_signed(y) ? x : y;
 }
 
-inline std::uint32_t larger(std::uint32_t x, std::uint32_t y) {
+TESSERA_INLINE std::uint32_t larger(std::uint32_t x, std::uint32_t y) {
     return as_signed(x) > as_signed(y) ? x : y;
 }
 
-inline std::uint32_t byte_of(std::uint32_t value, unsigned index) {
+TESSERA_INLINE std::uint32_t byte_of(std::uint32_t value, unsigned index) {
     return (value >> (8U * index)) & 0xffU;
 }
 
-inline std::uint32_t bytes(std::uint32_t b0, std::uint32_t b1, std::uint32_t b2, std::uint32_t b3) {
+TESSERA_INLINE std::uint32_t bytes(std::uint32_t b0, std::uint32_t b1, std::uint32_t b2,
+                                   std::uint32_t b3) {
     return b0 | (b1 << 8U) | (b2 << 16U) | (b3 << 24U);
 }
 
-inline std::uint32_t roll16(std::uint32_t x, std::uint32_t y) {
+TESSERA_INLINE std::uint32_t roll16(std::uint32_t x, std::uint32_t y) {
     return (x >> 16U) | (y << 16U);
 }
 
-inline std::uint32_t sort4x16lo(std::uint32_t x, std::uint32_t y) {
+TESSERA_INLINE std::uint32_t sort4x16lo(std::uint32_t x, std::uint32_t y) {
     return (x & 0xffffU) | (y << 16U);
 }
 
-inline std::uint32_t sort4x16hi(std::uint32_t x, std::uint32_t y) {
+TESSERA_INLINE std::uint32_t sort4x16hi(std::uint32_t x, std::uint32_t y) {
     return (x >> 16U) | (y & 0xffff0000U);
 }
 
@@ -50,19 +52,19 @@ inline std::uint32_t sort4x16hi(std::uint32_t x, std::uint32_t y) {
 
 // Three registers, and the same with a constant as the second source.
 #define TESSERA_INTEGER(id, expression)                                                            \
-    inline void id(Context& c, const MicroOperation& op) {                                         \
+    TESSERA_INLINE void id(Context& c, const MicroOperation& op) {                                 \
         const std::uint32_t x = c.main[op.a];                                                      \
         const std::uint32_t y = c.main[op.b];                                                      \
         c.main[op.d] = (expression);                                                               \
     }
 #define TESSERA_INTEGER_CONSTANT(id, expression)                                                   \
-    inline void id(Context& c, const MicroOperation& op) {                                         \
+    TESSERA_INLINE void id(Context& c, const MicroOperation& op) {                                 \
         const std::uint32_t x = c.main[op.a];                                                      \
         const auto y = static_cast<std::uint32_t>(op.imm);                                         \
         c.main[op.d] = (expression);                                                               \
     }
 #define TESSERA_INTEGER_UNARY(id, expression)                                                      \
-    inline void id(Context& c, const MicroOperation& op) {                                         \
+    TESSERA_INLINE void id(Context& c, const MicroOperation& op) {                                 \
         const std::uint32_t x = c.main[op.a];                                                      \
         c.main[op.d] = static_cast<std::uint32_t>(expression);                                     \
     }
@@ -128,7 +130,7 @@ TESSERA_INTEGER_UNARY(swap8_m, ((x & 0x00ff00ffU) << 8U) | ((x >> 8U) & 0x00ff00
 TESSERA_INTEGER_UNARY(sort8_m, integer::bytes(integer::byte_of(x, 0), integer::byte_of(x, 2),
                                               integer::byte_of(x, 1), integer::byte_of(x, 3)))
 
-inline void bitrev8_m(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void bitrev8_m(Context& c, const MicroOperation& op) {
     std::uint32_t x = c.main[op.a];
     x = ((x & 0x0f0f0f0fU) << 4U) | ((x >> 4U) & 0x0f0f0f0fU);
     x = ((x & 0x33333333U) << 2U) | ((x >> 2U) & 0x33333333U);
@@ -139,17 +141,17 @@ inline void bitrev8_m(Context& c, const MicroOperation& op) {
 #undef TESSERA_INTEGER_CONSTANT
 #undef TESSERA_INTEGER_UNARY
 
-inline void setzi_m(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void setzi_m(Context& c, const MicroOperation& op) {
     c.main[op.d] = static_cast<std::uint32_t>(op.imm);
 }
 
-inline void atom(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void atom(Context& c, const MicroOperation& op) {
     c.main[op.d] = c.aux[op.a];
 }
 
 /// Three 21-bit addresses in a register pair: the third one's low 11 bits above the first, the
 /// others above the second.
-inline void tapack(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void tapack(Context& c, const MicroOperation& op) {
     constexpr std::uint32_t kMask = 0x1fffffU;
     const std::uint32_t a0 = c.main[op.a] & kMask;
     const std::uint32_t a1 = c.main[op.b] & kMask;

@@ -14,21 +14,24 @@ namespace access {
 /// How a loaded value of `kBytes` lands in a register file.
 struct Word {
     static constexpr unsigned kBytes = 4;
-    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+    TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
+                                    Address at) {
         *to = read<std::uint32_t>(c, op, at);
     }
 };
 
 struct Pair {
     static constexpr unsigned kBytes = 8;
-    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+    TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
+                                    Address at) {
         store_pair(to, read<std::uint64_t>(c, op, at));
     }
 };
 
 struct Quad {
     static constexpr unsigned kBytes = 16;
-    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+    TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
+                                    Address at) {
         const std::byte* from = checked<16>(c, op, at);
         if (at - c.memory->base < c.memory->region0_bytes) [[unlikely]] {
             fault(op, "a 128-bit load outside the interleaved region");
@@ -39,7 +42,8 @@ struct Quad {
 
 template <typename T> struct Narrow {
     static constexpr unsigned kBytes = sizeof(T);
-    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+    TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
+                                    Address at) {
         *to = static_cast<std::uint32_t>(static_cast<std::int32_t>(read<T>(c, op, at)));
     }
 };
@@ -47,20 +51,21 @@ template <typename T> struct Narrow {
 /// One half in both halves of a register.
 struct BroadcastHalf {
     static constexpr unsigned kBytes = 2;
-    static void load(std::uint32_t* to, const Context& c, const MicroOperation& op, Address at) {
+    TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
+                                    Address at) {
         *to = read<std::uint16_t>(c, op, at) * 0x10001U;
     }
 };
 
 template <typename Value>
-inline void load_immediate(Context& c, const MicroOperation& op, std::uint32_t* file) {
+TESSERA_INLINE void load_immediate(Context& c, const MicroOperation& op, std::uint32_t* file) {
     const Address at =
         c.main[op.a] + c.main[op.b] + static_cast<std::uint32_t>(op.imm) * Value::kBytes;
     Value::load(file + op.d, c, op, at);
 }
 
 template <typename Value>
-inline void load_register(Context& c, const MicroOperation& op, std::uint32_t* file) {
+TESSERA_INLINE void load_register(Context& c, const MicroOperation& op, std::uint32_t* file) {
     const Address at = c.main[op.a] + c.main[op.b] + c.main[op.c] * Value::kBytes;
     Value::load(file + op.d, c, op, at);
 }
@@ -68,15 +73,15 @@ inline void load_register(Context& c, const MicroOperation& op, std::uint32_t* f
 /// Post-increment: the delta register steps by `steps` accesses. It is written last, so it wins
 /// over the data.
 template <typename Value>
-inline void load_step(Context& c, const MicroOperation& op, std::uint32_t* file,
-                      std::uint32_t steps) {
+TESSERA_INLINE void load_step(Context& c, const MicroOperation& op, std::uint32_t* file,
+                              std::uint32_t steps) {
     const std::uint32_t delta = c.main[op.b];
     Value::load(file + op.d, c, op, c.main[op.a] + delta);
     c.main[op.b] = delta + steps * Value::kBytes;
 }
 
 template <typename T>
-inline void store_step(Context& c, const MicroOperation& op, T value, std::uint32_t steps) {
+TESSERA_INLINE void store_step(Context& c, const MicroOperation& op, T value, std::uint32_t steps) {
     const std::uint32_t delta = c.main[op.b];
     write<T>(c, op, c.main[op.a] + delta, value);
     c.main[op.b] = delta + steps * static_cast<std::uint32_t>(sizeof(T));
@@ -85,17 +90,17 @@ inline void store_step(Context& c, const MicroOperation& op, T value, std::uint3
 } // namespace access
 
 #define TESSERA_LOAD(name, value, file)                                                            \
-    inline void name##_i(Context& c, const MicroOperation& op) {                                   \
+    TESSERA_INLINE void name##_i(Context& c, const MicroOperation& op) {                           \
         access::load_immediate<access::value>(c, op, c.file);                                      \
     }                                                                                              \
-    inline void name##_r(Context& c, const MicroOperation& op) {                                   \
+    TESSERA_INLINE void name##_r(Context& c, const MicroOperation& op) {                           \
         access::load_register<access::value>(c, op, c.file);                                       \
     }
 #define TESSERA_LOAD_STEP(name, value, file)                                                       \
-    inline void name##_i(Context& c, const MicroOperation& op) {                                   \
+    TESSERA_INLINE void name##_i(Context& c, const MicroOperation& op) {                           \
         access::load_step<access::value>(c, op, c.file, static_cast<std::uint32_t>(op.imm));       \
     }                                                                                              \
-    inline void name##_r(Context& c, const MicroOperation& op) {                                   \
+    TESSERA_INLINE void name##_r(Context& c, const MicroOperation& op) {                           \
         access::load_step<access::value>(c, op, c.file, c.main[op.c]);                             \
     }
 
@@ -121,43 +126,43 @@ TESSERA_LOAD_STEP(ldb16step, BroadcastHalf, aux)
 #undef TESSERA_LOAD
 #undef TESSERA_LOAD_STEP
 
-inline Address store_address(const Context& c, const MicroOperation& op,
-                             std::uint32_t offset_bytes) {
+TESSERA_INLINE Address store_address(const Context& c, const MicroOperation& op,
+                                     std::uint32_t offset_bytes) {
     return c.main[op.a] + c.main[op.b] + offset_bytes;
 }
 
-inline void st32_m_i(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32_m_i(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.main[op.d]);
 }
-inline void st32_a_i(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32_a_i(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.aux[op.d]);
 }
-inline void st64_i(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st64_i(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 8U),
           load_pair(c.aux + op.d));
 }
-inline void st32_a_r(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32_a_r(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, c.main[op.c] * 4U), c.aux[op.d]);
 }
-inline void st64_r(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st64_r(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, c.main[op.c] * 8U), load_pair(c.aux + op.d));
 }
-inline void st32step_m_i(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32step_m_i(Context& c, const MicroOperation& op) {
     access::store_step(c, op, c.main[op.d], static_cast<std::uint32_t>(op.imm));
 }
-inline void st32step_m_r(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32step_m_r(Context& c, const MicroOperation& op) {
     access::store_step(c, op, c.main[op.d], c.main[op.c]);
 }
-inline void st32step_a_i(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32step_a_i(Context& c, const MicroOperation& op) {
     access::store_step(c, op, c.aux[op.d], static_cast<std::uint32_t>(op.imm));
 }
-inline void st32step_a_r(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st32step_a_r(Context& c, const MicroOperation& op) {
     access::store_step(c, op, c.aux[op.d], c.main[op.c]);
 }
-inline void st64step_i(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st64step_i(Context& c, const MicroOperation& op) {
     access::store_step(c, op, load_pair(c.aux + op.d), static_cast<std::uint32_t>(op.imm));
 }
-inline void st64step_r(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st64step_r(Context& c, const MicroOperation& op) {
     access::store_step(c, op, load_pair(c.aux + op.d), c.main[op.c]);
 }
 
@@ -182,7 +187,7 @@ struct AddressTriple {
 
 /// Step selected by a 2-bit field: 8 bytes, or 8 times one of the stride register's signed 10-bit
 /// fields.
-inline std::uint32_t pace_step(std::uint32_t strides, unsigned selector) {
+TESSERA_INLINE std::uint32_t pace_step(std::uint32_t strides, unsigned selector) {
     if (selector == 0) {
         return 8;
     }
@@ -190,7 +195,7 @@ inline std::uint32_t pace_step(std::uint32_t strides, unsigned selector) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(field << 22U) >> 22) * 8U;
 }
 
-inline void ld2x64pace(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void ld2x64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a1);
     const auto first = read<std::uint64_t>(c, op, at.a0);
@@ -203,7 +208,7 @@ inline void ld2x64pace(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d2, second);
 }
 
-inline void ldst64pace(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void ldst64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a2);
     const auto loaded = read<std::uint64_t>(c, op, at.a0);
@@ -215,7 +220,7 @@ inline void ldst64pace(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, loaded);
 }
 
-inline void ld2xst64pace(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void ld2xst64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a1);
     check_elements(c, op, at.a0, at.a2);
@@ -235,7 +240,7 @@ inline void ld2xst64pace(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d + 2, second);
 }
 
-inline void st64pace(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void st64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     write(c, op, at.a2, load_pair(c.aux + op.c));
     at.a2 += pace_step(c.main[op.b], static_cast<unsigned>(op.imm) & 3U);
@@ -246,7 +251,7 @@ inline void st64pace(Context& c, const MicroOperation& op) {
 
 namespace access {
 
-template <typename Value> inline void load_delta(Context& c, const MicroOperation& op) {
+template <typename Value> TESSERA_INLINE void load_delta(Context& c, const MicroOperation& op) {
     const Address data = c.main[op.b] + (c.main[op.c] & 0xffffU);
     const Address list = c.main[op.a];
     check_elements(c, op, data, list);
@@ -257,13 +262,13 @@ template <typename Value> inline void load_delta(Context& c, const MicroOperatio
 
 } // namespace access
 
-inline void ldd16a64(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void ldd16a64(Context& c, const MicroOperation& op) {
     access::load_delta<access::Pair>(c, op);
 }
-inline void ldd16a32(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void ldd16a32(Context& c, const MicroOperation& op) {
     access::load_delta<access::Word>(c, op);
 }
-inline void ldd16b16(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void ldd16b16(Context& c, const MicroOperation& op) {
     access::load_delta<access::BroadcastHalf>(c, op);
 }
 

@@ -3,7 +3,7 @@
 //
 // In the steady state of such a body ("load the next input and partial, store an earlier result, multiply") a row's sums
 // depend only on its own inputs and its own partials: sums(row) = partials(row) + dot_0 + dot_1 + dot_2 + dot_3, added in
-// that order, which is what bundle after bundle computes. So the passes between the first and the last are done here with
+// that order, which is what bundle after bundle computes. So the passes behind the first are done here with
 // the same operations in the same order on the same values: results are equal bit for bit (tests/unit/tile). Where a
 // precondition fails (strides, alignment, overlap, an element or fetch conflict that could arise) nothing is done and
 // the bundles are interpreted, with their faults.
@@ -26,16 +26,12 @@ struct HalfPartials {
         return 8U * ((channel >> 1U) & 1U) + 2U * (channel >> 2U) + (channel & 1U);
     }
     static void load(const std::byte* words, float* values) {
-        for (unsigned word = 0; word < 4; ++word) {
-            std::uint64_t halves = 0;
-            std::memcpy(&halves, words + 8U * word, 8);
-            operands_f16x4(halves, values + 4U * word);
-        }
+        load_f16x8(words).store(values);
+        load_f16x8(words + 16).store(values + 8);
     }
     static void pack(const float* values, std::uint64_t* words, std::uint32_t fp_control) {
-        for (unsigned word = 0; word < 4; ++word) {
-            words[word] = results_f16x4(values + 4U * word, fp_control);
-        }
+        results_f16x8(F32x8::load(values), words, fp_control);
+        results_f16x8(F32x8::load(values + 8), words + 2, fp_control);
     }
 };
 
@@ -67,7 +63,8 @@ struct Streams {
 
 inline bool inside(const MemoryView& memory, Address first, std::uint32_t length_bytes) {
     const std::uint32_t offset = first - memory.base;
-    return first % 8 == 0 && offset <= memory.span_bytes && length_bytes <= memory.span_bytes - offset;
+    return first % 8 == 0 && offset <= memory.span_bytes &&
+           length_bytes <= memory.span_bytes - offset;
 }
 
 inline bool in_region1(const MemoryView& memory, Address first) {
@@ -94,7 +91,9 @@ inline bool apart(const MemoryView& memory, Address x, Address y, std::uint32_t 
         return true;
     }
     const std::uint32_t shift = memory.element_shift + 1U;
-    const auto pair = [&](Address address) { return (address - memory.base - memory.region0_bytes) >> shift; };
+    const auto pair = [&](Address address) {
+        return (address - memory.base - memory.region0_bytes) >> shift;
+    };
     return pair(x + length_bytes - 8U) < pair(y) || pair(y + length_bytes - 8U) < pair(x);
 }
 
@@ -107,7 +106,9 @@ inline bool fetch_apart(const Context& c, Address first, std::uint32_t length_by
     if (in_region1(memory, first) || !memory.fetch_conflict_faults) {
         return true;
     }
-    const auto element = [&](Address address) { return (address - memory.base) >> memory.element_shift; };
+    const auto element = [&](Address address) {
+        return (address - memory.base) >> memory.element_shift;
+    };
     return element(first + length_bytes - 8U) < element(c.repeat_first) ||
            element(c.repeat_end - 4U) < element(first);
 }
@@ -124,15 +125,19 @@ inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& str
     const std::uint32_t length = streams.bundles * 8U;
     const AddressTriple& at = streams.at;
     const std::uint32_t x_back = loop.input_lag * 8U;
-    const std::uint32_t p_back = loop.partial_lag * 8U;
-    if (!inside(memory, at.a0 - x_back, length + x_back) || !inside(memory, at.a1 - p_back, length + p_back) ||
-        !inside(memory, at.a2, length) || !in_region1(memory, at.a1 - p_back) || !in_region1(memory, at.a2)) {
+    if (!inside(memory, at.a0 - x_back, length + x_back) || !inside(memory, at.a2, length) ||
+        !in_region1(memory, at.a2) || !apart(memory, at.a0, at.a2, length) ||
+        !fetch_apart(c, at.a0, length) ||
+        !disjoint(at.a2, length, at.a0 - x_back, length + x_back)) {
         return false;
     }
+    if (!loop.reads_partials) {
+        return true;
+    }
+    const std::uint32_t p_back = loop.partial_lag * 8U;
     const bool results_trail = at.a2 + 8U * (loop.result_lag + loop.partial_lag) <= at.a1;
-    return apart(memory, at.a0, at.a1, length) && apart(memory, at.a0, at.a2, length) &&
-           apart(memory, at.a1, at.a2, length) && fetch_apart(c, at.a0, length) &&
-           disjoint(at.a2, length, at.a0 - x_back, length + x_back) &&
+    return inside(memory, at.a1 - p_back, length + p_back) && in_region1(memory, at.a1 - p_back) &&
+           apart(memory, at.a0, at.a1, length) && apart(memory, at.a1, at.a2, length) &&
            (results_trail || disjoint(at.a2, length, at.a1 - p_back, length + p_back));
 }
 
@@ -210,7 +215,7 @@ template <typename Partials> inline void scatter(const float* channels, float* b
 
 /// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the next row starts from.
 template <typename Partials> class Rows {
-  public:
+public:
     Rows(Context& c, const MatrixLoop& loop, const Streams& streams)
         : c_(c), loop_(loop), streams_(streams), weights_(channel_weights<Partials>(*c.weights)) {
         gather<Partials>(c.accumulators.even, finished_);
@@ -230,8 +235,10 @@ template <typename Partials> class Rows {
         leave(rows);
     }
 
-  private:
-    [[nodiscard]] std::byte* at(Address address) const { return c_.memory->bytes + (address - c_.memory->base); }
+private:
+    [[nodiscard]] std::byte* at(Address address) const {
+        return c_.memory->bytes + (address - c_.memory->base);
+    }
 
     /// The first stores of the passes take results that are still in registers.
     void store_registers() {
@@ -250,7 +257,11 @@ template <typename Partials> class Rows {
         const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
         for (unsigned r = 0; r < kRows; ++r) {
             load_inputs(at(x + 32U * r), inputs + 16U * r);
-            Partials::load(at(p + 32U * r), fed + kChannels * r);
+            if (loop_.reads_partials) {
+                Partials::load(at(p + 32U * r), fed + kChannels * r);
+            } else {
+                std::memset(fed + kChannels * r, 0, kChannels * sizeof(float));
+            }
         }
         std::memcpy(sums, waiting_, sizeof waiting_);
         std::memcpy(sums + kChannels, fed, (kRows - 1) * sizeof waiting_);
@@ -281,12 +292,14 @@ template <typename Partials> class Rows {
         for (unsigned bundle = 0; bundle < 4; ++bundle) {
             const std::uint32_t index = 4U * (rows - 1U) + bundle;
             std::memcpy(c_.aux + loop_.loaded[bundle], at(streams_.at.a0 + 8U * index), 8);
-            std::memcpy(c_.aux + loop_.loaded[bundle] + 2U, at(streams_.at.a1 + 8U * index), 8);
+            if (loop_.reads_partials) {
+                std::memcpy(c_.aux + loop_.loaded[bundle] + 2U, at(streams_.at.a1 + 8U * index), 8);
+            }
             store_pair(c_.aux + loop_.result[bundle], results_[bundle]);
         }
         AddressTriple next = streams_.at;
         next.a0 += 8U * streams_.bundles;
-        next.a1 += 8U * streams_.bundles;
+        next.a1 += loop_.reads_partials ? 8U * streams_.bundles : 0U;
         next.a2 += 8U * streams_.bundles;
         next.pack(c_.main + loop_.addresses);
         scatter<Partials>(finished_, c_.accumulators.even);
@@ -302,18 +315,23 @@ template <typename Partials> class Rows {
     std::uint64_t results_[4] = {};
 };
 
-/// Does `passes` passes of the body, or none. Returns how many.
-inline std::uint32_t run(Context& c, const MatrixLoop& loop, std::uint32_t passes) {
-    const Streams streams{AddressTriple::unpack(c.main + loop.addresses), passes * 4U};
-    if (passes == 0 || !allowed(c, loop, streams)) {
-        return 0;
-    }
+/// The streams of `rows` rows from `bundles` bundles further on.
+inline Streams streams_from(const Context& c, const MatrixLoop& loop, std::uint32_t bundles,
+                            std::uint32_t rows) {
+    Streams streams{AddressTriple::unpack(c.main + loop.addresses), 4U * rows};
+    streams.at.a0 += 8U * bundles;
+    streams.at.a1 += loop.reads_partials ? 8U * bundles : 0U;
+    streams.at.a2 += 8U * bundles;
+    return streams;
+}
+
+/// Does `rows` rows; the next bundle is one of phase 0 and the streams are allowed.
+inline void run(Context& c, const MatrixLoop& loop, const Streams& streams) {
     if (loop.half_partials) {
         Rows<HalfPartials>(c, loop, streams).run();
     } else {
         Rows<SinglePartials>(c, loop, streams).run();
     }
-    return passes;
 }
 
 } // namespace matrix_loop

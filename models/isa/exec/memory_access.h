@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Checked access to tile memory: alignment, bounds, the fetch window of region 0, one access an
-// element an instruction. Source: docs/evidence.md#tile-memory
+// element an instruction. Source: docs/evidence.md#memory-conflicts
 #pragma once
 
 #include "models/isa/context.h"
 #include "models/isa/decoded_program.h"
+#include "models/isa/exec/numbers.h"
 
 #include <cstring>
 
@@ -18,7 +19,8 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 /// Region 0 is shared with instruction fetch: [PC+4, PC+16] for a worker, the body of a running
 /// rpt, and [PC+4, PC+64] for the supervisor.
-inline void check_fetch_window(const Context& c, const MicroOperation& op, std::uint32_t offset) {
+TESSERA_INLINE void check_fetch_window(const Context& c, const MicroOperation& op,
+                                       std::uint32_t offset) {
     const MemoryView& memory = *c.memory;
     if (!memory.fetch_conflict_faults) {
         return;
@@ -41,7 +43,7 @@ inline void check_fetch_window(const Context& c, const MicroOperation& op, std::
 }
 
 template <unsigned kBytes>
-inline std::byte* checked(const Context& c, const MicroOperation& op, Address address) {
+TESSERA_INLINE std::byte* checked(const Context& c, const MicroOperation& op, Address address) {
     const MemoryView& memory = *c.memory;
     const std::uint32_t offset = address - memory.base;
     if (offset > memory.span_bytes - kBytes || (address & (kBytes - 1U)) != 0) [[unlikely]] {
@@ -53,14 +55,16 @@ inline std::byte* checked(const Context& c, const MicroOperation& op, Address ad
     return memory.bytes + offset;
 }
 
-template <typename T> inline T read(const Context& c, const MicroOperation& op, Address address) {
+template <typename T>
+TESSERA_INLINE T read(const Context& c, const MicroOperation& op, Address address) {
     T value{};
     std::memcpy(&value, checked<sizeof(T)>(c, op, address), sizeof(T));
     return value;
 }
 
 /// Somewhere between the first and the last code byte: is it code itself?
-inline void check_store_beside_code(const Context& c, const MicroOperation& op, Address address) {
+TESSERA_INLINE void check_store_beside_code(const Context& c, const MicroOperation& op,
+                                            Address address) {
     for (const DecodedProgram* program : c.programs) {
         if (address - program->base < program->bytes()) {
             fault(op, "a store into code (self-modifying code is not modelled; docs/deviations.md)",
@@ -70,7 +74,7 @@ inline void check_store_beside_code(const Context& c, const MicroOperation& op, 
 }
 
 template <typename T>
-inline void write(const Context& c, const MicroOperation& op, Address address, T value) {
+TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address address, T value) {
     std::byte* to = checked<sizeof(T)>(c, op, address);
     const std::uint32_t offset = address - c.memory->base;
     if (offset < c.memory->code_end && offset >= c.memory->code_begin) [[unlikely]] {
@@ -81,7 +85,7 @@ inline void write(const Context& c, const MicroOperation& op, Address address, T
 
 /// The memory element of an address inside memory: region 1 elements are paired and bit 3 selects
 /// the member.
-inline std::uint32_t element_of(const MemoryView& memory, Address address) {
+TESSERA_INLINE std::uint32_t element_of(const MemoryView& memory, Address address) {
     const std::uint32_t offset = address - memory.base;
     if (offset < memory.region0_bytes) {
         return offset >> memory.element_shift;
@@ -90,8 +94,8 @@ inline std::uint32_t element_of(const MemoryView& memory, Address address) {
     return 0x10000U | ((inside >> (memory.element_shift + 1U)) << 1U) | ((address >> 3U) & 1U);
 }
 
-inline void check_elements(const Context& c, const MicroOperation& op, Address first,
-                           Address second) {
+TESSERA_INLINE void check_elements(const Context& c, const MicroOperation& op, Address first,
+                                   Address second) {
     if (element_of(*c.memory, first) == element_of(*c.memory, second)) [[unlikely]] {
         fault_element_conflict(op, first, second);
     }

@@ -18,6 +18,9 @@
 #include <immintrin.h>
 #endif
 
+/// The loop's speed hangs on these being part of it.
+#define TESSERA_INLINE [[gnu::always_inline]] inline
+
 namespace tessera::isa::TESSERA_ENGINE {
 
 inline constexpr std::uint32_t kNanF32 = 0x7fd9c000U; ///< the one NaN that FP32 results have
@@ -25,16 +28,16 @@ inline constexpr std::uint16_t kNanF16 = 0x7ece;
 inline constexpr std::uint32_t kNanOnOverflow = 1U << 20U; ///< FP_CTL.NANOO
 inline constexpr float kMaxF16 = 65504.0F;
 
-inline float as_f32(std::uint32_t bits) {
+TESSERA_INLINE float as_f32(std::uint32_t bits) {
     return std::bit_cast<float>(bits);
 }
 
-inline std::uint32_t as_bits(float value) {
+TESSERA_INLINE std::uint32_t as_bits(float value) {
     return std::bit_cast<std::uint32_t>(value);
 }
 
 /// An FP32 result as it is written: NaN canonical, subnormals as zero of the same sign.
-inline std::uint32_t result_f32(float value) {
+TESSERA_INLINE std::uint32_t result_f32(float value) {
     const std::uint32_t bits = as_bits(value);
     const std::uint32_t exponent = bits & 0x7f800000U;
     if (exponent == 0) [[unlikely]] {
@@ -73,28 +76,28 @@ inline std::uint16_t result_f16(float value, std::uint32_t fp_control) {
 #endif
 }
 
-inline std::uint16_t half_of(std::uint64_t halves, unsigned index) {
+TESSERA_INLINE std::uint16_t half_of(std::uint64_t halves, unsigned index) {
     return static_cast<std::uint16_t>(halves >> (16U * index));
 }
 
 /// True if a half of the four has all exponent bits set (infinity or NaN).
-inline bool any_special(std::uint64_t halves) {
+TESSERA_INLINE bool any_special(std::uint64_t halves) {
     const std::uint64_t exponents = halves & 0x7c007c007c007c00ULL;
     return ((exponents + 0x0400040004000400ULL) & 0x8000800080008000ULL) != 0;
 }
 
-inline std::uint64_t load_pair(const std::uint32_t* registers) {
+TESSERA_INLINE std::uint64_t load_pair(const std::uint32_t* registers) {
     std::uint64_t value = 0;
     std::memcpy(&value, registers, 8);
     return value;
 }
 
-inline void store_pair(std::uint32_t* registers, std::uint64_t value) {
+TESSERA_INLINE void store_pair(std::uint32_t* registers, std::uint64_t value) {
     std::memcpy(registers, &value, 8);
 }
 
 /// Four halves as operands of an arithmetic instruction.
-inline void operands_f16x4(std::uint64_t halves, float* out) {
+TESSERA_INLINE void operands_f16x4(std::uint64_t halves, float* out) {
 #ifdef __AVX2__
     if (!any_special(halves)) [[likely]] {
         _mm_storeu_ps(out, _mm_cvtph_ps(_mm_cvtsi64_si128(static_cast<long long>(halves))));
@@ -107,7 +110,7 @@ inline void operands_f16x4(std::uint64_t halves, float* out) {
 }
 
 /// Four FP32 values rounded to FP16 and packed.
-inline std::uint64_t results_f16x4(const float* values, std::uint32_t fp_control) {
+TESSERA_INLINE std::uint64_t results_f16x4(const float* values, std::uint32_t fp_control) {
 #ifdef __AVX2__
     const __m128i packed = _mm_cvtps_ph(_mm_loadu_ps(values), _MM_FROUND_TO_NEAREST_INT);
     const auto halves = static_cast<std::uint64_t>(_mm_cvtsi128_si64(packed));
@@ -120,6 +123,24 @@ inline std::uint64_t results_f16x4(const float* values, std::uint32_t fp_control
         result |= static_cast<std::uint64_t>(result_f16(values[i], fp_control)) << (16U * i);
     }
     return result;
+}
+
+/// The same of two words of two FP32 values each.
+TESSERA_INLINE std::uint64_t results_f16x4(std::uint64_t first, std::uint64_t second,
+                                           std::uint32_t fp_control) {
+#ifdef __AVX2__
+    const __m128 values = _mm_castsi128_ps(
+        _mm_set_epi64x(static_cast<long long>(second), static_cast<long long>(first)));
+    const auto halves = static_cast<std::uint64_t>(
+        _mm_cvtsi128_si64(_mm_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT)));
+    if (!any_special(halves)) [[likely]] {
+        return halves;
+    }
+#endif
+    float unpacked[4];
+    std::memcpy(unpacked, &first, 8);
+    std::memcpy(unpacked + 2, &second, 8);
+    return results_f16x4(unpacked, fp_control);
 }
 
 /// Smaller or larger of two values by the machine's rules: one NaN loses, -0 is below +0.
@@ -152,6 +173,14 @@ struct F32x8 {
     void store(float* to) const {
         _mm256_store_ps(to, lanes);
     }
+    /// Lanes 2..7 move down by two; a pair of values enters at the top.
+    [[nodiscard]] F32x8 shifted_in(const float* pair) const {
+        const __m256 down =
+            _mm256_permutevar8x32_ps(lanes, _mm256_setr_epi32(2, 3, 4, 5, 6, 7, 6, 7));
+        const __m128i entering = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pair));
+        const __m256 spread = _mm256_castpd_ps(_mm256_broadcastsd_pd(_mm_castsi128_pd(entering)));
+        return {_mm256_blend_ps(down, spread, 0xc0)};
+    }
     friend F32x8 operator*(F32x8 x, F32x8 y) {
         return {_mm256_mul_ps(x.lanes, y.lanes)};
     }
@@ -181,6 +210,15 @@ struct F32x8 {
     void store(float* to) const {
         std::memcpy(to, lanes, sizeof lanes);
     }
+    [[nodiscard]] F32x8 shifted_in(const float* pair) const {
+        F32x8 v = *this;
+        for (unsigned i = 0; i < 6; ++i) {
+            v.lanes[i] = lanes[i + 2];
+        }
+        v.lanes[6] = pair[0];
+        v.lanes[7] = pair[1];
+        return v;
+    }
     friend F32x8 operator*(F32x8 x, F32x8 y) {
         for (unsigned i = 0; i < 8; ++i) {
             x.lanes[i] *= y.lanes[i];
@@ -202,10 +240,60 @@ struct F32x8 {
 #endif
 };
 
+/// Two words of four halves as operands of an arithmetic instruction.
+TESSERA_INLINE F32x8 operands_f16x8(std::uint64_t low, std::uint64_t high) {
+#ifdef __AVX2__
+    if (!any_special(low) && !any_special(high)) [[likely]] {
+        return {_mm256_cvtph_ps(
+            _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low)))};
+    }
+#endif
+    alignas(32) float values[8];
+    operands_f16x4(low, values);
+    operands_f16x4(high, values + 4);
+    return F32x8::load(values);
+}
+
+/// Eight halves from memory as operands of an arithmetic instruction.
+TESSERA_INLINE F32x8 load_f16x8(const std::byte* halves) {
+#ifdef __AVX2__
+    const __m128i packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(halves));
+    const __m128i exponent = _mm_set1_epi16(0x7c00);
+    const __m128i special = _mm_cmpeq_epi16(_mm_and_si128(packed, exponent), exponent);
+    if (_mm_testz_si128(special, special) != 0) [[likely]] {
+        return {_mm256_cvtph_ps(packed)};
+    }
+#endif
+    alignas(32) float values[8];
+    for (unsigned word = 0; word < 2; ++word) {
+        std::uint64_t four = 0;
+        std::memcpy(&four, halves + 8U * word, 8);
+        operands_f16x4(four, values + 4U * word);
+    }
+    return F32x8::load(values);
+}
+
+/// Eight values rounded to FP16, as two words.
+TESSERA_INLINE void results_f16x8(F32x8 values, std::uint64_t* words, std::uint32_t fp_control) {
+#ifdef __AVX2__
+    const __m128i packed = _mm256_cvtps_ph(values.lanes, _MM_FROUND_TO_NEAREST_INT);
+    const __m128i exponent = _mm_set1_epi16(0x7c00);
+    const __m128i special = _mm_cmpeq_epi16(_mm_and_si128(packed, exponent), exponent);
+    if (_mm_testz_si128(special, special) != 0) [[likely]] {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(words), packed);
+        return;
+    }
+#endif
+    alignas(32) float lanes[8];
+    values.store(lanes);
+    words[0] = results_f16x4(lanes, fp_control);
+    words[1] = results_f16x4(lanes + 4, fp_control);
+}
+
 /// One matrix-unit step of eight units: acc + dot(x, w), the dot product as the chain that Tessera
 /// defines (docs/deviations.md#dot-product), then one rounded addition.
-inline F32x8 matrix_step(F32x8 accumulator, const F32x8 (&x)[4], const float* weights,
-                         unsigned lane_stride) {
+TESSERA_INLINE F32x8 matrix_step(F32x8 accumulator, const F32x8 (&x)[4], const float* weights,
+                                 unsigned lane_stride) {
     F32x8 dot = x[0] * F32x8::load(weights);
     dot = fma(x[1], F32x8::load(weights + lane_stride), dot);
     dot = fma(x[2], F32x8::load(weights + 2 * lane_stride), dot);

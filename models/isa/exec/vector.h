@@ -11,7 +11,7 @@ namespace tessera::isa::TESSERA_ENGINE {
 namespace vector {
 
 /// The first source of an instruction on single registers: :BL and :BU repeat one half.
-inline std::uint32_t first_word(const Context& c, const MicroOperation& op) {
+TESSERA_INLINE std::uint32_t first_word(const Context& c, const MicroOperation& op) {
     const std::uint32_t value = c.aux[op.a];
     switch (op.broadcast) {
     case Broadcast::Lower:
@@ -25,7 +25,7 @@ inline std::uint32_t first_word(const Context& c, const MicroOperation& op) {
 
 /// The first source of an instruction on pairs: :B repeats the register, :BL and :BU repeat one of
 /// its halves.
-inline std::uint64_t first_pair(const Context& c, const MicroOperation& op) {
+TESSERA_INLINE std::uint64_t first_pair(const Context& c, const MicroOperation& op) {
     if (op.broadcast == Broadcast::None) {
         return load_pair(c.aux + op.a);
     }
@@ -48,19 +48,19 @@ struct Min {
     static float apply(float x, float y) { return select<false>(x, y); }
 };
 
-inline float flushed(std::uint32_t bits) {
+TESSERA_INLINE float flushed(std::uint32_t bits) {
     return as_f32((bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits);
 }
 
-template <typename Operator> inline std::uint32_t on_f32(std::uint32_t x, std::uint32_t y) {
+template <typename Operator> TESSERA_INLINE std::uint32_t on_f32(std::uint32_t x, std::uint32_t y) {
     return result_f32(Operator::apply(flushed(x), flushed(y)));
 }
 
-template <typename Operator> inline void f32(Context& c, const MicroOperation& op) {
+template <typename Operator> TESSERA_INLINE void f32(Context& c, const MicroOperation& op) {
     c.aux[op.d] = on_f32<Operator>(c.aux[op.a], c.aux[op.b]);
 }
 
-template <typename Operator> inline void f32v2(Context& c, const MicroOperation& op) {
+template <typename Operator> TESSERA_INLINE void f32v2(Context& c, const MicroOperation& op) {
     const std::uint64_t x = first_pair(c, op);
     const std::uint64_t y = load_pair(c.aux + op.b);
     const std::uint64_t lo =
@@ -73,7 +73,8 @@ template <typename Operator> inline void f32v2(Context& c, const MicroOperation&
 /// Arithmetic on four halves: exact in binary32 up to its one rounding, then rounded to FP16 (24 >=
 /// 2 * 11 + 2 bits, so the two roundings equal one).
 template <typename Operator>
-inline std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y, std::uint32_t fp_control) {
+TESSERA_INLINE std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y,
+                                              std::uint32_t fp_control) {
     float left[4];
     float right[4];
     operands_f16x4(x, left);
@@ -85,7 +86,8 @@ inline std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y, std::uin
 }
 
 /// Comparison-like operations keep infinities.
-template <typename Operator> inline std::uint64_t select_f16x4(std::uint64_t x, std::uint64_t y) {
+template <typename Operator>
+TESSERA_INLINE std::uint64_t select_f16x4(std::uint64_t x, std::uint64_t y) {
     std::uint64_t result = 0;
     for (unsigned i = 0; i < 4; ++i) {
         const float value = Operator::apply(widen(half_of(x, i)), widen(half_of(y, i)));
@@ -95,21 +97,23 @@ template <typename Operator> inline std::uint64_t select_f16x4(std::uint64_t x, 
     return result;
 }
 
-template <typename Operator> inline void f16v4(Context& c, const MicroOperation& op) {
+template <typename Operator> TESSERA_INLINE void f16v4(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, arithmetic_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b),
                                                         c.fp_control));
 }
 
-template <typename Operator> inline void f16v2(Context& c, const MicroOperation& op) {
+template <typename Operator> TESSERA_INLINE void f16v2(Context& c, const MicroOperation& op) {
     c.aux[op.d] = static_cast<std::uint32_t>(
         arithmetic_f16x4<Operator>(first_word(c, op), c.aux[op.b], c.fp_control));
 }
 
-template <typename Operator> inline void f16v4_select(Context& c, const MicroOperation& op) {
+template <typename Operator>
+TESSERA_INLINE void f16v4_select(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, select_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b)));
 }
 
-template <typename Operator> inline void f16v2_select(Context& c, const MicroOperation& op) {
+template <typename Operator>
+TESSERA_INLINE void f16v2_select(Context& c, const MicroOperation& op) {
     c.aux[op.d] =
         static_cast<std::uint32_t>(select_f16x4<Operator>(first_word(c, op), c.aux[op.b]));
 }
@@ -117,7 +121,7 @@ template <typename Operator> inline void f16v2_select(Context& c, const MicroOpe
 } // namespace vector
 
 #define TESSERA_AUX(id, body)                                                                      \
-    inline void id(Context& c, const MicroOperation& op) {                                         \
+    TESSERA_INLINE void id(Context& c, const MicroOperation& op) {                                 \
         body;                                                                                      \
     }
 
@@ -162,26 +166,26 @@ TESSERA_AUX(sort4x16lo_a, c.aux[op.d] = integer::sort4x16lo(vector::first_word(c
 TESSERA_AUX(sort4x16hi_a, c.aux[op.d] = integer::sort4x16hi(vector::first_word(c, op), c.aux[op.b]))
 TESSERA_AUX(roll16_a, c.aux[op.d] = integer::roll16(c.aux[op.a], c.aux[op.b]))
 
-inline void sort4x32lo(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void sort4x32lo(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, c.aux[op.a] | (static_cast<std::uint64_t>(c.aux[op.b]) << 32U));
 }
-inline void sort4x32hi(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void sort4x32hi(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d,
                c.aux[op.a + 1U] | (static_cast<std::uint64_t>(c.aux[op.b + 1U]) << 32U));
 }
-inline void roll32(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void roll32(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, c.aux[op.a + 1U] | (static_cast<std::uint64_t>(c.aux[op.b]) << 32U));
 }
 
 // ---- conversions: an infinite half keeps its value when it is widened
 namespace vector {
 
-inline std::uint32_t widened(std::uint16_t half) {
+TESSERA_INLINE std::uint32_t widened(std::uint16_t half) {
     const float value = widen(half);
     return value != value ? kNanF32 : as_bits(value);
 }
 
-inline std::uint32_t narrowed(const Context& c, std::uint32_t bits) {
+TESSERA_INLINE std::uint32_t narrowed(const Context& c, std::uint32_t bits) {
     return result_f16(flushed(bits), c.fp_control);
 }
 
@@ -192,14 +196,14 @@ TESSERA_AUX(f32tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) * 0x10001U)
 TESSERA_AUX(f32v2tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) |
                                       (vector::narrowed(c, c.aux[op.a + 1U]) << 16U))
 
-inline void f16v2tof32(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f16v2tof32(Context& c, const MicroOperation& op) {
     const std::uint32_t x = c.aux[op.a];
     const std::uint64_t lo = vector::widened(static_cast<std::uint16_t>(x));
     const std::uint64_t hi = vector::widened(static_cast<std::uint16_t>(x >> 16U));
     store_pair(c.aux + op.d, lo | (hi << 32U));
 }
 
-inline void f32v4tof16(Context& c, const MicroOperation& op) {
+TESSERA_INLINE void f32v4tof16(Context& c, const MicroOperation& op) {
     std::uint64_t result = 0;
     for (unsigned i = 0; i < 4; ++i) {
         result |= static_cast<std::uint64_t>(vector::narrowed(c, c.aux[op.a + i])) << (16U * i);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // When instructions issue: worker slots, supervisor dependencies, branches, launches and exits, as formulas over the
 // machine's parameters.
-#include <string>
+#include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "tests/support/assembled_tile.h"
+#include <string>
 
 using namespace tessera;
 
@@ -28,7 +28,8 @@ std::string launching(const std::string& worker) {
 
 } // namespace
 
-TEST_CASE("independent supervisor instructions issue one a cycle and the return takes a branch", "[timing][tile]") {
+TEST_CASE("independent supervisor instructions issue one a cycle and the return takes a branch",
+          "[timing][tile]") {
     const spec::MachineSpec machine;
     for (const int count : {0, 1, 7}) {
         std::string body;
@@ -46,7 +47,8 @@ TEST_CASE("a supervisor instruction waits for its operands", "[timing][tile]") {
         // setzi at 0, add at `pipeline`, br one later
         CHECK(cycles_of("setzi $m0, 1\nadd $m1, $m0, 1", machine) == pipeline + 1 + pipeline);
         // an independent instruction between them hides one cycle only
-        CHECK(cycles_of("setzi $m0, 1\nsetzi $m2, 1\nadd $m1, $m0, 1", machine) == pipeline + 1 + pipeline);
+        CHECK(cycles_of("setzi $m0, 1\nsetzi $m2, 1\nadd $m1, $m0, 1", machine) ==
+              pipeline + 1 + pipeline);
     }
 }
 
@@ -71,7 +73,8 @@ TEST_CASE("weight loads stream one a cycle after their address is set", "[timing
     CHECK(cycles_of(body) == 2 * pipeline + 32 + pipeline);
 }
 
-TEST_CASE("a launch runs every worker in its slot and the sync waits for the last", "[timing][tile]") {
+TEST_CASE("a launch runs every worker in its slot and the sync waits for the last",
+          "[timing][tile]") {
     for (const std::int64_t workers : {1, 2, 6, 8}) {
         spec::MachineSpec machine;
         machine.tile.workers = workers;
@@ -111,17 +114,20 @@ TEST_CASE("a bundle issues once and a repeat adds no cycles", "[timing][tile]") 
     };
     CHECK(issues("{ setzi $m0, 1 ; setzi $a0, 1 }") == 1 + 1);
     for (const int passes : {0, 1, 2, 100}) {
-        const auto body = fmt::format("{{ rpt {}, 1 ; fnop }}\n{{ nop ; fnop }}\n{{ nop ; fnop }}", passes);
+        const auto body =
+            fmt::format("{{ rpt {}, 1 ; fnop }}\n{{ nop ; fnop }}\n{{ nop ; fnop }}", passes);
         CHECK(issues(body) == 1 + 2 * passes + 1);
     }
 }
 
-TEST_CASE("a branch to a bundle at four modulo eight costs the configured issues", "[timing][tile]") {
+TEST_CASE("a branch to a bundle at four modulo eight costs the configured issues",
+          "[timing][tile]") {
     for (const Cycles extra : {0, 1}) {
         spec::MachineSpec machine;
         machine.tile.unaligned_bundle_issues = extra;
         const auto issues = [&](const std::string& body) {
-            return test::AssembledTile(launching(body), machine).run().worker_issues / machine.tile.workers;
+            return test::AssembledTile(launching(body), machine).run().worker_issues /
+                   machine.tile.workers;
         };
         // bri at 0, bundle at 4: unaligned; with a nop between, the bundle stands at 8
         CHECK(issues("bri 1f\n1: { nop ; fnop }") == 3 + extra);
@@ -134,10 +140,12 @@ TEST_CASE("six active workers suspend the supervisor until one exits", "[timing]
     const spec::MachineSpec machine;
     const Cycles pipeline = machine.tile.pipeline_cycles;
     // worker 0 exits at once, the others later: the supervisor's next instruction takes worker 0's slot
-    const std::string text = supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nget $m1, $COUNT_L\n"
-                                        "setzi $m2, 0x80000\nst32 $m1, $m2, $mzero, 0\n"
-                                        "sync TEXCH_SYNCZONE_LOCAL") +
-                             ".worker\n.align 8\nworker: get $m0, $WSR\nbrz $m0, 1f\nnop\nnop\nnop\nnop\n1: exitz $mzero\n";
+    const std::string text =
+        supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nget $m1, $COUNT_L\n"
+                   "setzi $m2, 0x80000\nst32 $m1, $m2, $mzero, 0\n"
+                   "sync TEXCH_SYNCZONE_LOCAL") +
+        ".worker\n.align 8\nworker: get $m0, $WSR\nbrz $m0, 1f\nnop\nnop\nnop\nnop\n1: exitz "
+        "$mzero\n";
     std::vector<tile::ContextSpan> spans;
     test::AssembledTile tile(text);
     tile.run("start", &spans);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What instructions compute, run as worker programs: registers in, registers out.
+#include "base/float16.h"
+#include "models/isa/engine.h"
+#include "tests/support/assembled_tile.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <random>
 #include <string>
 #include <vector>
-
-#include <catch2/catch.hpp>
-#include <fmt/format.h>
-
-#include "base/float16.h"
-#include "models/isa/engine.h"
-#include "tests/support/assembled_tile.h"
 
 using namespace tessera;
 
@@ -21,10 +21,12 @@ constexpr Address kIn = 0x80000;
 constexpr Address kOut = 0x90000;
 
 /// Runs `body` on worker 0 with $m2 = kIn and $m3 = kOut and returns `words` words from kOut.
-std::vector<std::uint32_t> run(const std::string& body, const std::vector<std::uint32_t>& input, std::size_t words) {
-    test::AssembledTile tile(".supervisor\n.globl start\nstart: setzi $m0, worker\nrun $m0, $mzero, 0\n"
-                             "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\n.align 8\nworker:\n" +
-                             fmt::format("setzi $m2, {}\nsetzi $m3, {}\n", kIn, kOut) + body + "\nexitz $mzero\n");
+std::vector<std::uint32_t> run(const std::string& body, const std::vector<std::uint32_t>& input,
+                               std::size_t words) {
+    test::AssembledTile tile(
+        ".supervisor\n.globl start\nstart: setzi $m0, worker\nrun $m0, $mzero, 0\n"
+        "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\n.align 8\nworker:\n" +
+        fmt::format("setzi $m2, {}\nsetzi $m3, {}\n", kIn, kOut) + body + "\nexitz $mzero\n");
     tile.write(kIn, input);
     tile.run();
     return tile.read<std::uint32_t>(kOut, words);
@@ -32,7 +34,8 @@ std::vector<std::uint32_t> run(const std::string& body, const std::vector<std::u
 
 /// d = mnemonic of two main registers.
 std::uint32_t main2(const std::string& mnemonic, std::uint32_t x, std::uint32_t y) {
-    return run("ld32 $m4, $m2, 0\nld32 $m5, $m2, 1\n" + mnemonic + " $m6, $m4, $m5\nst32 $m6, $m3, $mzero, 0",
+    return run("ld32 $m4, $m2, 0\nld32 $m5, $m2, 1\n" + mnemonic +
+                   " $m6, $m4, $m5\nst32 $m6, $m3, $mzero, 0",
                {x, y}, 1)[0];
 }
 
@@ -41,7 +44,8 @@ std::uint32_t main1(const std::string& mnemonic, std::uint32_t x) {
 }
 
 /// d = mnemonic of two aux registers.
-std::uint32_t aux2(const std::string& mnemonic, std::uint32_t x, std::uint32_t y, const std::string& suffix = "") {
+std::uint32_t aux2(const std::string& mnemonic, std::uint32_t x, std::uint32_t y,
+                   const std::string& suffix = "") {
     return run("ld32 $a0, $m2, 0\nld32 $a1, $m2, 1\n" + mnemonic + " $a2, $a0" + suffix +
                    ", $a1\nst32 $a2, $m3, $mzero, 0",
                {x, y}, 1)[0];
@@ -119,7 +123,8 @@ TEST_CASE("constants of integer instructions take the form that fits", "[unit][i
 
 TEST_CASE("branches go where their condition says", "[unit][isa]") {
     const auto taken = [](const std::string& branch, std::uint32_t x) {
-        return run("ld32 $m4, $m2, 0\nsetzi $m6, 1\n" + branch + " $m4, 1f\nsetzi $m6, 0\n1: st32 $m6, $m3, $mzero, 0",
+        return run("ld32 $m4, $m2, 0\nsetzi $m6, 1\n" + branch +
+                       " $m4, 1f\nsetzi $m6, 0\n1: st32 $m6, $m3, $mzero, 0",
                    {x}, 1)[0] != 0;
     };
     for (const std::uint32_t x : {0U, 1U, 0x7fffffffU, 0x80000000U, 0xffffffffU}) {
@@ -131,10 +136,12 @@ TEST_CASE("branches go where their condition says", "[unit][isa]") {
         CHECK(taken("brnzdec", x) == (x != 0));
     }
     // brnzdec leaves zero alone and counts a loop of n + 1 passes
-    CHECK(run("setzi $m4, 4\nsetzi $m5, 0\n1: add $m5, $m5, 1\nbrnzdec $m4, 1b\nst32 $m5, $m3, $mzero, 0\n"
+    CHECK(run("setzi $m4, 4\nsetzi $m5, 0\n1: add $m5, $m5, 1\nbrnzdec $m4, 1b\nst32 $m5, $m3, "
+              "$mzero, 0\n"
               "st32 $m4, $m3, $mzero, 1",
               {}, 2) == std::vector<std::uint32_t>{5, 0});
-    CHECK(run("call $lr, 1f\nsetzi $m5, 7\nst32 $m5, $m3, $mzero, 0\nexitz $mzero\n1: br $lr", {}, 1)[0] == 7);
+    CHECK(run("call $lr, 1f\nsetzi $m5, 7\nst32 $m5, $m3, $mzero, 0\nexitz $mzero\n1: br $lr", {},
+              1)[0] == 7);
 }
 
 TEST_CASE("loads extend, broadcast and step as their names say", "[unit][isa]") {
@@ -147,13 +154,18 @@ TEST_CASE("loads extend, broadcast and step as their names say", "[unit][isa]") 
     CHECK(run("ld128 $a0:3, $m2, 0\nst64 $a2:3, $m3, $mzero, 0", data, 2) ==
           std::vector<std::uint32_t>{0x55667788, 0x99aabbcc});
     // base + delta + offset * size; the step form moves the delta by stride * size
-    CHECK(run("setzi $m5, 4\nld32 $m4, $m2, $m5, 2\nst32 $m4, $m3, $mzero, 0", data, 1)[0] == 0x99aabbccU);
-    CHECK(run("setzi $m5, 8\nld32step $m4, $m2, $m5+=, -1\nst32 $m4, $m3, $mzero, 0\nst32 $m5, $m3, $mzero, 1", data, 2) ==
-          std::vector<std::uint32_t>{0x55667788, 4});
-    CHECK(run("setzi $m6, 3\nsetzi $m5, 0\nld32step $m4, $m2, $m5+=, $m6\nst32 $m5, $m3, $mzero, 0", data, 1)[0] == 12);
-    CHECK(run("ld32step $mzero, $mzero, $m2+=, 2\nld32 $m4, $m2, 0\nst32 $m4, $m3, $mzero, 0", data, 1)[0] == 0x55667788);
-    CHECK(run("ld64step $a0:1, $mzero, $m2+=, 1\nst64step $a0:1, $mzero, $m3+=, 1\nst32 $m2, $m3, $mzero, 0", data, 3) ==
-          std::vector<std::uint32_t>{0x80f1c2d3, 0x11223344, kIn + 8});
+    CHECK(run("setzi $m5, 4\nld32 $m4, $m2, $m5, 2\nst32 $m4, $m3, $mzero, 0", data, 1)[0] ==
+          0x99aabbccU);
+    CHECK(run("setzi $m5, 8\nld32step $m4, $m2, $m5+=, -1\nst32 $m4, $m3, $mzero, 0\nst32 $m5, "
+              "$m3, $mzero, 1",
+              data, 2) == std::vector<std::uint32_t>{0x55667788, 4});
+    CHECK(run("setzi $m6, 3\nsetzi $m5, 0\nld32step $m4, $m2, $m5+=, $m6\nst32 $m5, $m3, $mzero, 0",
+              data, 1)[0] == 12);
+    CHECK(run("ld32step $mzero, $mzero, $m2+=, 2\nld32 $m4, $m2, 0\nst32 $m4, $m3, $mzero, 0", data,
+              1)[0] == 0x55667788);
+    CHECK(run("ld64step $a0:1, $mzero, $m2+=, 1\nst64step $a0:1, $mzero, $m3+=, 1\nst32 $m2, $m3, "
+              "$mzero, 0",
+              data, 3) == std::vector<std::uint32_t>{0x80f1c2d3, 0x11223344, kIn + 8});
 }
 
 TEST_CASE("a delta list load uses the old delta and fetches the next", "[unit][isa]") {
@@ -163,46 +175,51 @@ TEST_CASE("a delta list load uses the old delta and fetches the next", "[unit][i
                              "st32 $m6, $m3, $mzero, 2\nst32 $m4, $m3, $mzero, 3\n"
                              "st64 $a0:1, $m3, $mzero, 0";
     CHECK_THROWS(run(body, {0, 1, 2, 3}, 4)); // 4 is misaligned for 64 bits
-    const std::string right = "setzi $m4, 0x88000\nsetzi $m5, 0x00010018\nst32 $m5, $m4, $mzero, 0\n"
-                              "setzi $m6, 8\nldd16a64 $a0:1, $m4++, $m2, $m6@\n"
-                              "st32 $m6, $m3, $mzero, 2\nst32 $m4, $m3, $mzero, 3\n"
-                              "st64 $a0:1, $m3, $mzero, 0";
+    const std::string right =
+        "setzi $m4, 0x88000\nsetzi $m5, 0x00010018\nst32 $m5, $m4, $mzero, 0\n"
+        "setzi $m6, 8\nldd16a64 $a0:1, $m4++, $m2, $m6@\n"
+        "st32 $m6, $m3, $mzero, 2\nst32 $m4, $m3, $mzero, 3\n"
+        "st64 $a0:1, $m3, $mzero, 0";
     CHECK(run(right, {10, 11, 12, 13}, 4) == std::vector<std::uint32_t>{12, 13, 0x18, 0x88002});
 }
 
 TEST_CASE("a delta list load through the zero register throws the next delta away", "[unit][isa]") {
     CHECK(run("setzi $m4, 0x88000\nst32 $m4, $m4, $mzero, 0\nldd16a32 $a0, $m4++, $m2, $mzero@\n"
-              "ldd16a32 $a1, $m4++, $m2, $mzero@\nst64 $a0:1, $m3, $mzero, 0\nst32 $mzero, $m3, $mzero, 2",
+              "ldd16a32 $a1, $m4++, $m2, $mzero@\nst64 $a0:1, $m3, $mzero, 0\nst32 $mzero, $m3, "
+              "$mzero, 2",
               {10, 11}, 3) == std::vector<std::uint32_t>{10, 10, 0});
 }
 
 TEST_CASE("packed addresses step by eight bytes or by signed stride fields", "[unit][isa]") {
     // strides: field 0 = 2, field 1 = -1, field 2 = 3 (in 8 bytes); selectors 1, 2 and 3
-    const std::string body = fmt::format("setzi $m0, {}\nsetzi $m1, {}\nsetzi $m6, {}\n"
-                                         "tapack $m4:5, $m0, $m1, $m6\nldconst $m7, {}\n"
-                                         "ld2xst64pace $a0:3, $azeros, $m4:5+=, $m7, 0b111001\n"
-                                         "st32 $m4, $m3, $mzero, 0\nst32 $m5, $m3, $mzero, 1",
-                                         kIn, kIn + 0x8000, kIn + 0x10000 + 0x400, 2 | (1023 << 10) | (3 << 20));
+    const std::string body =
+        fmt::format("setzi $m0, {}\nsetzi $m1, {}\nsetzi $m6, {}\n"
+                    "tapack $m4:5, $m0, $m1, $m6\nldconst $m7, {}\n"
+                    "ld2xst64pace $a0:3, $azeros, $m4:5+=, $m7, 0b111001\n"
+                    "st32 $m4, $m3, $mzero, 0\nst32 $m5, $m3, $mzero, 1",
+                    kIn, kIn + 0x8000, kIn + 0x10000 + 0x400, 2 | (1023 << 10) | (3 << 20));
     const auto packed = run(body, {}, 2);
     CHECK((packed[0] & 0x1fffffU) == kIn + 16);
     CHECK((packed[1] & 0x1fffffU) == kIn + 0x8000 - 8);
-    CHECK(((packed[0] >> 21U) | (((packed[1] >> 21U) & 0x3ffU) << 11U)) == kIn + 0x10000 + 0x400 + 24);
+    CHECK(((packed[0] >> 21U) | (((packed[1] >> 21U) & 0x3ffU) << 11U)) ==
+          kIn + 0x10000 + 0x400 + 24);
 }
 
 TEST_CASE("both halves of a bundle read before either writes", "[unit][isa]") {
     // the store takes the old $a0:1, the addition takes the old operands of the load
     CHECK(run("ld64 $a0:1, $m2, 0\n{ st64 $a0:1, $m3, $mzero, 0 ; f32v2add $a0:1, $a0:1, $a0:1 }\n"
               "st64 $a0:1, $m3, $mzero, 1",
-              {bits(1.0F), bits(2.0F)}, 4) ==
-          std::vector<std::uint32_t>{bits(1.0F), bits(2.0F), bits(2.0F), bits(4.0F)});
+              {bits(1.0F), bits(2.0F)},
+              4) == std::vector<std::uint32_t>{bits(1.0F), bits(2.0F), bits(2.0F), bits(4.0F)});
     CHECK(run("ld64 $a0:1, $m2, 0\n{ ld64 $a0:1, $m2, 1 ; f32v2add $a2:3, $a0:1, $a0:1 }\n"
               "st64 $a0:1, $m3, $mzero, 0\nst64 $a2:3, $m3, $mzero, 1",
-              {bits(1.0F), bits(2.0F), bits(5.0F), bits(6.0F)}, 4) ==
-          std::vector<std::uint32_t>{bits(5.0F), bits(6.0F), bits(2.0F), bits(4.0F)});
+              {bits(1.0F), bits(2.0F), bits(5.0F), bits(6.0F)},
+              4) == std::vector<std::uint32_t>{bits(5.0F), bits(6.0F), bits(2.0F), bits(4.0F)});
     // load, store and arithmetic on the same registers at once
     CHECK(run("setzi $m6, 0x88000\ntapack $m4:5, $m2, $mzero, $m6\nld64 $a0:1, $m2, 1\n"
               "{ ldst64pace $a0:1, $a2:3, $m4:5+=, $mzero, 0 ; f32v2add $a2:3, $a0:1, $a0:1 }\n"
-              "st64 $a0:1, $m3, $mzero, 0\nst64 $a2:3, $m3, $mzero, 1\nld64 $a4:5, $m6, 0\nst64 $a4:5, $m3, $mzero, 2",
+              "st64 $a0:1, $m3, $mzero, 0\nst64 $a2:3, $m3, $mzero, 1\nld64 $a4:5, $m6, 0\nst64 "
+              "$a4:5, $m3, $mzero, 2",
               {bits(1.0F), bits(2.0F), bits(5.0F), bits(6.0F)}, 6) ==
           std::vector<std::uint32_t>{bits(1.0F), bits(2.0F), bits(10.0F), bits(12.0F), 0, 0});
 }
@@ -226,8 +243,10 @@ TEST_CASE("FP16 arithmetic rounds once and saturates and keeps subnormals", "[un
     CHECK(aux2("f16v2add", halves(1.0F, -2.0F), halves(0.5F, 4.0F)) == halves(1.5F, 2.0F));
     CHECK(aux2("f16v2mul", halves(300.0F, -300.0F), halves(300.0F, 300.0F)) == 0xfbff7bffU);
     CHECK(aux2("f16v2add", 0x00010001U, 0x00010002U) == 0x00020003U);
-    CHECK(aux2("f16v2add", 0x00007c00U, 0) == 0x00007eceU); // an infinite operand acts as a signalling NaN
-    CHECK(aux2("f16v2max", 0x00007c00U, halves(1.0F, 2.0F)) == (0x7c00U | (halves(0, 2.0F) & 0xffff0000U)));
+    CHECK(aux2("f16v2add", 0x00007c00U, 0) ==
+          0x00007eceU); // an infinite operand acts as a signalling NaN
+    CHECK(aux2("f16v2max", 0x00007c00U, halves(1.0F, 2.0F)) ==
+          (0x7c00U | (halves(0, 2.0F) & 0xffff0000U)));
     CHECK(aux2("f16v2mul", halves(3.0F, 5.0F), halves(2.0F, 7.0F), ":BL") == halves(6.0F, 21.0F));
     CHECK(aux2("f16v2mul", halves(3.0F, 5.0F), halves(2.0F, 7.0F), ":BU") == halves(10.0F, 35.0F));
     const auto nan_on_overflow = run("ldconst $a3, 0x100000\nuput $FP_CTL, $a3\nld32 $a0, $m2, 0\n"
@@ -244,13 +263,15 @@ TEST_CASE("every half pattern survives widening and narrowing", "[unit][isa]") {
     // four windows, so that input and output stay apart
     for (const std::uint32_t start : {0U, 0x2000U, 0x4000U, 0x6000U}) {
         const std::vector<std::uint32_t> window(all.begin() + start, all.begin() + start + 0x2000);
-        const auto result = run("setzi $m4, 0x1fff\n1: ld32step $a0, $mzero, $m2+=, 1\nf16v2tof32 $a2:3, $a0\n"
-                                "f32v2tof16 $a1, $a2:3\nst32step $a1, $mzero, $m3+=, 1\nbrnzdec $m4, 1b",
-                                window, window.size());
+        const auto result =
+            run("setzi $m4, 0x1fff\n1: ld32step $a0, $mzero, $m2+=, 1\nf16v2tof32 $a2:3, $a0\n"
+                "f32v2tof16 $a1, $a2:3\nst32step $a1, $mzero, $m3+=, 1\nbrnzdec $m4, 1b",
+                window, window.size());
         for (std::size_t i = 0; i < window.size(); ++i) {
             for (const unsigned shift : {0U, 16U}) {
                 const std::uint32_t half = (window[i] >> shift) & 0xffffU;
-                const bool special = (half & 0x7c00U) == 0x7c00U; // NaN, and infinity which narrows to NaN
+                const bool special =
+                    (half & 0x7c00U) == 0x7c00U; // NaN, and infinity which narrows to NaN
                 if (((result[i] >> shift) & 0xffffU) != (special ? 0x7eceU : half)) {
                     FAIL("pattern " << half << " became " << ((result[i] >> shift) & 0xffffU));
                 }
@@ -260,13 +281,19 @@ TEST_CASE("every half pattern survives widening and narrowing", "[unit][isa]") {
 }
 
 TEST_CASE("accumulators drain in order and clear", "[unit][isa]") {
-    const std::vector<std::uint32_t> values = {halves(1, 2), halves(3, 4), halves(5, 6), halves(7, 8)};
-    CHECK(run("setzi $a0, 8\nuput $FP_CLR, $a0\nld128 $a0:3, $m2, 0\nf16v8acc $a0:3\nf16v8acc $a0:3\n"
-              "f16v2gina $a4, $azero, 0\nst32step $a4, $mzero, $m3+=, 1\nf16v2gina $a4, $azero, 0\nst32step $a4, $mzero, $m3+=, 1\n"
-              "f32v2gina $a4:5, $azeros, 0\nst64step $a4:5, $mzero, $m3+=, 1\nf16v2gina $a4, $azero, 0\nst32step $a4, $mzero, $m3+=, 1\n"
-              "f16v2gina $a4, $azero, 0\nst32step $a4, $mzero, $m3+=, 1",
-              values, 6) == std::vector<std::uint32_t>{halves(2, 4), halves(6, 8), bits(10), bits(12), halves(14, 16), 0});
-    CHECK(run("setzi $a0, 8\nuput $FP_CLR, $a0\nld64 $a0:1, $m2, 0\nf16v4cmac $a0:1, $a0:1\nf32v2gina $a2:3, $azeros, 0\n"
+    const std::vector<std::uint32_t> values = {halves(1, 2), halves(3, 4), halves(5, 6),
+                                               halves(7, 8)};
+    CHECK(
+        run("setzi $a0, 8\nuput $FP_CLR, $a0\nld128 $a0:3, $m2, 0\nf16v8acc $a0:3\nf16v8acc $a0:3\n"
+            "f16v2gina $a4, $azero, 0\nst32step $a4, $mzero, $m3+=, 1\nf16v2gina $a4, $azero, "
+            "0\nst32step $a4, $mzero, $m3+=, 1\n"
+            "f32v2gina $a4:5, $azeros, 0\nst64step $a4:5, $mzero, $m3+=, 1\nf16v2gina $a4, $azero, "
+            "0\nst32step $a4, $mzero, $m3+=, 1\n"
+            "f16v2gina $a4, $azero, 0\nst32step $a4, $mzero, $m3+=, 1",
+            values, 6) == std::vector<std::uint32_t>{halves(2, 4), halves(6, 8), bits(10), bits(12),
+                                                     halves(14, 16), 0});
+    CHECK(run("setzi $a0, 8\nuput $FP_CLR, $a0\nld64 $a0:1, $m2, 0\nf16v4cmac $a0:1, "
+              "$a0:1\nf32v2gina $a2:3, $azeros, 0\n"
               "st64 $a2:3, $m3, $mzero, 0",
               values, 2) == std::vector<std::uint32_t>{bits(5), bits(25)});
 }
@@ -286,8 +313,9 @@ std::string amp_recipe(bool half, int pixels) {
             if (has_partial) {
                 text += "ld64step $a2:3, $mzero, $m5+=, 1\n";
             }
-            text += fmt::format("{} $a4:5, {}, {}, TAMP_F16V4_E4_P{}\n", half ? "f16v4hihov4amp" : "f16v4sisoamp",
-                                has_input ? "$a0:1" : "$azeros", has_partial ? "$a2:3" : "$azeros", phase);
+            text += fmt::format(
+                "{} $a4:5, {}, {}, TAMP_F16V4_E4_P{}\n", half ? "f16v4hihov4amp" : "f16v4sisoamp",
+                has_input ? "$a0:1" : "$azeros", has_partial ? "$a2:3" : "$azeros", phase);
             if (group >= 2) {
                 text += "st64step $a4:5, $mzero, $m6+=, 1\n";
             }
@@ -302,11 +330,13 @@ TEST_CASE("the matrix unit multiplies by the published recipe", "[unit][isa]") {
     for (const bool half : {true, false}) {
         const int outputs = half ? 16 : 8;
         const int pixels = 3;
-        std::string text = ".supervisor\n.globl start\nstart: setzi $m0, 0xb0000\nput $CCCSLOAD, $m0\n";
+        std::string text =
+            ".supervisor\n.globl start\nstart: setzi $m0, 0xb0000\nput $CCCSLOAD, $m0\n";
         for (int i = 0; i < 64; ++i) {
             text += fmt::format("ld64putcs {}\n", i);
         }
-        text += "setzi $m0, worker\nrun $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\n.align 8\nworker:\n" +
+        text += "setzi $m0, worker\nrun $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\nbr "
+                "$lr\n.worker\n.align 8\nworker:\n" +
                 amp_recipe(half, pixels) + "exitz $mzero\n";
         test::AssembledTile tile(text);
         std::mt19937 random(11);
@@ -326,7 +356,8 @@ TEST_CASE("the matrix unit multiplies by the published recipe", "[unit][isa]") {
         for (int c = 0; c < outputs; ++c) {
             const int unit = half ? 8 * ((c >> 1) & 1) + 2 * (c >> 2) + (c & 1) : c;
             for (int k = 0; k < 16; ++k) {
-                weights[static_cast<std::size_t>(unit * 16 + k)] = f32_to_f16(w[static_cast<std::size_t>(c * 16 + k)]);
+                weights[static_cast<std::size_t>(unit * 16 + k)] =
+                    f32_to_f16(w[static_cast<std::size_t>(c * 16 + k)]);
             }
         }
         tile.write(0x80000, inputs);
@@ -348,7 +379,8 @@ TEST_CASE("the matrix unit multiplies by the published recipe", "[unit][isa]") {
                 const auto at = static_cast<std::size_t>(pixel * outputs + c);
                 float expected = p[at];
                 for (int k = 0; k < 16; ++k) {
-                    expected += x[static_cast<std::size_t>(pixel * 16 + k)] * w[static_cast<std::size_t>(c * 16 + k)];
+                    expected += x[static_cast<std::size_t>(pixel * 16 + k)] *
+                                w[static_cast<std::size_t>(c * 16 + k)];
                 }
                 CHECK((half ? f16_to_f32(half_results[at]) : single_results[at]) == expected);
             }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Doing a matrix-unit repeat body by rows must leave exactly what bundle after bundle leaves: memory, registers,
 // accumulators and cycles.
-#include <random>
-#include <string>
-#include <vector>
+#include "base/float16.h"
+#include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "base/float16.h"
-#include "tests/support/assembled_tile.h"
+#include <random>
+#include <string>
+#include <vector>
 
 using namespace tessera;
 
@@ -22,8 +22,17 @@ constexpr Address kRegisters = 0xb0000; // what the worker saves when it is done
 
 /// A worker that feeds `passes` rows through the loop and stores its registers and accumulators. The store runs
 /// `result_distance` words behind the partial load.
-std::string streaming_program(bool half, int passes, int result_distance, const std::string& strides) {
-    const std::string step = half ? "f16v4hihov4amp" : "f16v4sisoamp";
+std::string streaming_program(bool half, int passes, int result_distance,
+                              const std::string& strides, int first_phase = 0,
+                              bool partials = true) {
+    std::string body;
+    for (int bundle = 0; bundle < 4; ++bundle) {
+        const std::string result = bundle % 2 == 0 ? "$a4:5" : "$a6:7";
+        body += fmt::format("{{ {}, {}, $m4:5+=, $m3, 0 ; {} {}, $a0:1, {}, TAMP_F16V4_E4_P{} }}\n",
+                            partials ? "ld2xst64pace $a0:3" : "ldst64pace $a0:1", result,
+                            half ? "f16v4hihov4amp" : "f16v4sisoamp", result,
+                            partials ? "$a2:3" : "$azeros", (first_phase + bundle) % 4);
+    }
     std::string text = fmt::format(R"(
         .supervisor
         .globl start
@@ -35,7 +44,8 @@ std::string streaming_program(bool half, int passes, int result_distance, const 
     for (int i = 0; i < 64; ++i) {
         text += fmt::format("ld64putcs {}\n", i);
     }
-    text += fmt::format(R"(
+    text += fmt::format(
+        R"(
             setzi $m1, worker
             setzi $m2, {registers}
             run $m1, $mzero, 0
@@ -57,10 +67,7 @@ std::string streaming_program(bool half, int passes, int result_distance, const 
             uput $FP_CLR, $a0
             .align 8
             {{ rpt {passes}, 3 ; fnop }}
-            {{ ld2xst64pace $a0:3, $a4:5, $m4:5+=, $m3, 0 ; {step} $a4:5, $a0:1, $a2:3, TAMP_F16V4_E4_P0 }}
-            {{ ld2xst64pace $a0:3, $a6:7, $m4:5+=, $m3, 0 ; {step} $a6:7, $a0:1, $a2:3, TAMP_F16V4_E4_P1 }}
-            {{ ld2xst64pace $a0:3, $a4:5, $m4:5+=, $m3, 0 ; {step} $a4:5, $a0:1, $a2:3, TAMP_F16V4_E4_P2 }}
-            {{ ld2xst64pace $a0:3, $a6:7, $m4:5+=, $m3, 0 ; {step} $a6:7, $a0:1, $a2:3, TAMP_F16V4_E4_P3 }}
+            {body}
             setzi $m6, {registers}
             st64step $a0:1, $mzero, $m6+=, 1
             st64step $a2:3, $mzero, $m6+=, 1
@@ -69,23 +76,26 @@ std::string streaming_program(bool half, int passes, int result_distance, const 
             st32step $m4, $mzero, $m6+=, 1
             st32step $m5, $mzero, $m6+=, 1
     )",
-                        fmt::arg("registers", kRegisters), fmt::arg("inputs", kInputs),
-                        fmt::arg("partials", kPartials), fmt::arg("results", int(kPartials) - 8 * result_distance),
-                        fmt::arg("strides", strides), fmt::arg("passes", passes), fmt::arg("step", step));
+        fmt::arg("registers", kRegisters), fmt::arg("inputs", kInputs),
+        fmt::arg("partials", kPartials), fmt::arg("results", int(kPartials) - 8 * result_distance),
+        fmt::arg("strides", strides), fmt::arg("passes", passes), fmt::arg("body", body));
     for (int bank = 0; bank < 4; ++bank) {
         for (int pair = 0; pair < 4; ++pair) {
-            text += fmt::format("f32v2gina $a0:1, $azeros, {}\nst64step $a0:1, $mzero, $m6+=, 1\n", bank);
+            text += fmt::format("f32v2gina $a0:1, $azeros, {}\nst64step $a0:1, $mzero, $m6+=, 1\n",
+                                bank);
         }
     }
     return text + "exitz $mzero\n";
 }
 
-std::vector<std::uint16_t> random_halves(std::mt19937& random, std::size_t count, int special_percent) {
+std::vector<std::uint16_t> random_halves(std::mt19937& random, std::size_t count,
+                                         int special_percent) {
     std::vector<std::uint16_t> values(count);
     for (auto& value : values) {
         const auto draw = random();
         if (static_cast<int>(draw % 100) < special_percent) {
-            value = static_cast<std::uint16_t>(draw >> 16U); // any pattern: infinities, NaN, subnormals
+            value =
+                static_cast<std::uint16_t>(draw >> 16U); // any pattern: infinities, NaN, subnormals
         } else {
             value = f32_to_f16(static_cast<float>(static_cast<int>(draw >> 8U) % 33 - 16) / 16.0F);
         }
@@ -109,8 +119,8 @@ Result run(const std::string& text, bool rows_at_once, unsigned seed, int specia
     tile.write(kWeights, random_halves(random, 256, special_percent));
     tile.core().set_rows_at_once(rows_at_once);
     const auto outcome = tile.run();
-    return {tile.read<std::uint32_t>(kInputs - 0x100, 0x8000), tile.read<std::uint32_t>(kRegisters, 64),
-            outcome.cycles, outcome.worker_bundles};
+    return {tile.read<std::uint32_t>(kInputs - 0x100, 0x8000),
+            tile.read<std::uint32_t>(kRegisters, 64), outcome.cycles, outcome.worker_bundles};
 }
 
 } // namespace
@@ -119,17 +129,23 @@ TEST_CASE("rows at once leave what bundle after bundle leaves", "[unit][tile]") 
     for (const bool half : {true, false}) {
         for (const int passes : {0, 1, 2, 3, 4, 5, 8, 9, 64, 113}) {
             for (const int special_percent : {0, 3}) {
-                CAPTURE(half, passes, special_percent);
-                const std::string text = streaming_program(half, passes, 11, "setzi $m3, 1");
-                CHECK(run(text, true, 7U + static_cast<unsigned>(passes), special_percent) ==
-                      run(text, false, 7U + static_cast<unsigned>(passes), special_percent));
+                for (int variant = 0; variant < 8; ++variant) {
+                    const int first_phase = variant % 4;
+                    const bool partials = variant < 4;
+                    CAPTURE(half, passes, special_percent, first_phase, partials);
+                    const std::string text =
+                        streaming_program(half, passes, 11, "setzi $m3, 1", first_phase, partials);
+                    CHECK(run(text, true, 7U + static_cast<unsigned>(passes), special_percent) ==
+                          run(text, false, 7U + static_cast<unsigned>(passes), special_percent));
+                }
             }
         }
     }
 }
 
 TEST_CASE("a matrix loop over conflicting addresses faults either way", "[unit][tile]") {
-    const std::string text = streaming_program(true, 20, 10, "setzi $m3, 1"); // an even distance: same element
+    const std::string text =
+        streaming_program(true, 20, 10, "setzi $m3, 1"); // an even distance: same element
     for (const bool rows_at_once : {true, false}) {
         CHECK_THROWS_WITH(run(text, rows_at_once, 1, 0), Catch::Contains("in one memory element"));
     }

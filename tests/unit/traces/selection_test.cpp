@@ -47,10 +47,10 @@ TEST_CASE("without tiles a trace shows some that are spread over the machine", "
     CHECK(tiles_of("", kDefaultTracedTiles).size() == kDefaultTracedTiles);
 }
 
-TEST_CASE("a level is given by its word and is tile by default", "[unit][traces]") {
+TEST_CASE("a level is given by its word and is worker by default", "[unit][traces]") {
     CHECK(parse_selection("", "machine", kTiles).level == Level::Machine);
     CHECK(parse_selection("", "worker", kTiles).level == Level::Worker);
-    CHECK(parse_selection("", "", kTiles).level == Level::Tile);
+    CHECK(parse_selection("", "", kTiles).level == Level::Worker);
     CHECK(parse_selection("all", "machine", kTiles).traced_tiles().empty());
 }
 

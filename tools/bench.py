@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The benchmark of ./dev bench: how fast the simulator runs, beside a native sgemm measured in the same minute.
+
+usage: tools/bench.py BUILD_DIRECTORY [--repeat N] [--threads N]
+
+The machine that it runs on may be shared: quote the ratios, not the seconds.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+WORKLOADS = ["dense_4096_f16", "spmm_static_b16_4096", "spmm_static_b1_4096", "cora"]
+
+
+def output(command):
+    return subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE).stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--repeat", type=int, default=2, help="runs of each workload; the fastest counts")
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+
+    sgemm = options.build / "bench" / "bench_native_sgemm"
+    native = float(output([sgemm, 4096, options.threads, 3]))
+    print(f"native sgemm 4096 x 4096 x 4096, {options.threads} threads: {native:.3f} s")
+
+    units = json.loads(output([options.build / "bench" / "bench_interpreter"]))
+    for name, rate in units.items():
+        print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
+
+    head = ["workload", "cycles", "of peak", "M bundles/s", "plan s", "simulate s", "check s", "wall s", "MiB"]
+    print("".join(f"{h:>13}" if i else f"{h:<22}" for i, h in enumerate(head)))
+    dense = None
+    for workload in WORKLOADS:
+        best = None
+        for _ in range(options.repeat):
+            command = [options.build / "sim" / "tessera", "run", workload, "--machine", "bow", "--json", "-"]
+            result = json.loads(output(command + ["--threads", options.threads]))
+            if best is None or result["host"]["simulate_s"] < best["host"]["simulate_s"]:
+                best = result
+        host = best["host"]
+        row = [
+            f"{best['cycles']:,}", f"{best['fraction_of_peak']:.3f}", f"{host['bundles_per_s'] / 1e6:,.0f}",
+            f"{host['plan_s']:.2f}", f"{host['simulate_s']:.2f}", f"{host['check_s']:.2f}",
+            f"{host['wall_s']:.2f}", f"{host['peak_rss_bytes'] / 2**20:,.0f}",
+        ]
+        print(f"{workload:<22}" + "".join(f"{cell:>13}" for cell in row))
+        if workload == "dense_4096_f16":
+            dense = host["simulate_s"]
+    native = min(native, float(output([sgemm, 4096, options.threads, 3])))
+    print(f"dense_4096_f16 simulate / native sgemm: {dense / native:.2f} (target: at most 10)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
