@@ -9,6 +9,7 @@
 #include "models/spec/machine_spec.h"
 #include "models/tile/core/tile_core.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -43,12 +44,12 @@ public:
 
     template <typename T> void put(Address at, const std::vector<T>& values) {
         auto bytes = tile_->memory(at, static_cast<Bytes>(values.size() * sizeof(T)));
-        std::memcpy(bytes.data(), values.data(), bytes.size());
+        std::copy_n(reinterpret_cast<const std::byte*>(values.data()), bytes.size(), bytes.data());
     }
     template <typename T> [[nodiscard]] std::vector<T> get(Address at, std::size_t elements) {
         std::vector<T> values(elements);
         auto bytes = tile_->memory(at, static_cast<Bytes>(elements * sizeof(T)));
-        std::memcpy(values.data(), bytes.data(), bytes.size());
+        std::copy_n(bytes.data(), bytes.size(), reinterpret_cast<std::byte*>(values.data()));
         return values;
     }
 
