@@ -22,7 +22,7 @@ namespace {
 using workload::PartialsType;
 
 /// Splits planned to the end; the estimate ranks them, the plan decides.
-constexpr std::size_t kPlanned = 3;
+constexpr std::size_t kPlanned = 2;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 60;
 

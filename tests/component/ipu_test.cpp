@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "component/hand_program.h"
+#include "tests/component/hand_program.h"
 #include "models/ipu/simulate.h"
 #include "traces/coverage.h"
 
