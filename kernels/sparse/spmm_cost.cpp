@@ -13,11 +13,12 @@ namespace {
 
 /// Typical route and the events that a row stays alive behind its last word.
 constexpr double kExchangeLatency = 130;
-/// Control events of a short message at its receiver.
+/// Control events of a message at its receiver; they hide behind its words where there are more of
+/// these.
 constexpr double kEventsPerMessage = 3;
-/// What irregular messages cost over the busiest tile's words and controls (measured 1.2 .. 1.6),
-/// and regular ones.
-constexpr double kIrregular = 1.4;
+/// What irregular messages cost over the busiest tile's words (planned: 1.1 .. 1.6), and regular
+/// ones.
+constexpr double kIrregular = 1.3;
 constexpr double kRegular = 1.1;
 /// The fullest tile's share over the average one's.
 constexpr double kUneven = 1.1;
@@ -172,9 +173,8 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
     if (split.parts_m > 1) {
         // lines that everybody needs come in few long messages
         const double scattered = 1 - average.lines / average.band_lines;
-        exchange +=
-            (scattered > 0.25 ? kIrregular : kRegular) *
-            (average.lines * line_words + kEventsPerMessage * (average.lines * scattered + 4));
+        exchange += (scattered > 0.25 ? kIrregular : kRegular) * average.lines *
+                    std::max(line_words, kEventsPerMessage * scattered);
     }
     if (split.parts_n > 1) {
         exchange += kRegular * value_words(machine, problem, split, average.blocks);
@@ -201,8 +201,8 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
             jobs * (kLaunchCycles + kReduceIssues * workers) + units * (more + (half ? 8 : 6));
         double move = 0;
         if (more > 0.02) {
-            move = fixed + kIrregular *
-                               (own_rows * more * line_bytes / 4 + kEventsPerMessage * jobs * more);
+            move = fixed + kIrregular * more *
+                               std::max(own_rows * line_bytes / 4, kEventsPerMessage * jobs);
             ++syncs;
         }
         compute += sum + static_cast<double>(machine.control.step_cycles);
@@ -217,21 +217,16 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
 
 namespace {
 
-/// Words and control events of X that come to a part.
+/// Events in which X comes to a part.
 double incoming_x(const Partition& partition, const Part& part, double line_words) {
     const auto everybody = static_cast<std::size_t>(partition.split().parts_m);
     double regular = 0;
     double irregular = 0;
-    std::int32_t before = -2;
     for (const std::int32_t line : part.x_lines) {
-        const std::vector<std::int32_t>& users = partition.users_of_line(line);
-        if (users.size() > 1) {
-            const bool new_message =
-                before + 1 != line || partition.users_of_line(line - 1) != users;
-            (users.size() == everybody ? regular : irregular) +=
-                line_words + (new_message ? kEventsPerMessage : 0);
+        const std::size_t users = partition.users_of_line(line).size();
+        if (users > 1) {
+            (users == everybody ? regular : irregular) += std::max(line_words, kEventsPerMessage);
         }
-        before = line;
     }
     return kRegular * regular + kIrregular * irregular;
 }
@@ -270,7 +265,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& 
             stub.reduce(problem.partials, job.rows * problem.partial_line_bytes(columns) / 16,
                         others);
             partials += static_cast<double>(others) *
-                        (static_cast<double>(job.rows) * partial_words + kEventsPerMessage);
+                        std::max(static_cast<double>(job.rows) * partial_words, kEventsPerMessage);
         }
         sum = std::max(sum, stub.finish());
         move = std::max(move, kIrregular * partials);

@@ -248,6 +248,19 @@ Address Layout::home_values(const HomeRun& run) const {
     return memory_->address("home of values") + static_cast<Address>(run.offset);
 }
 
+std::size_t Layout::messages() const {
+    std::size_t count = homes_values_.size();
+    for (const std::vector<HomeRun>& homes : homes_x_) {
+        for (const HomeRun& run : homes) {
+            count += (users(runs_[run.home.group]).size() + kGathered - 1) / kGathered;
+        }
+    }
+    for (const SumJob& job : reduction_.jobs) {
+        count += job.others.size() * static_cast<std::size_t>(partition_.split().parts_n);
+    }
+    return count;
+}
+
 void Layout::bring(std::vector<program::Transfer>& transfers,
                    std::vector<LocalCopy>& copies) const {
     const Split& split = partition_.split();

@@ -75,6 +75,9 @@ public:
     /// positions in the reduction's empty rows.
     [[nodiscard]] Range empty_share(std::int64_t part) const;
 
+    /// Upper bound on the transfers of `bring` and `bring_partials`.
+    [[nodiscard]] std::size_t messages() const;
+
     void bring(std::vector<program::Transfer>& transfers, std::vector<LocalCopy>& copies) const;
     [[nodiscard]] std::vector<program::Transfer> bring_partials() const;
 

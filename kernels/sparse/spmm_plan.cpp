@@ -22,7 +22,10 @@ namespace {
 using workload::PartialsType;
 
 /// Splits planned to the end; the estimate ranks them, the plan decides.
-constexpr std::size_t kPlanned = 2;
+constexpr std::size_t kPlanned = 3;
+/// With more transfers than this the best-ranked split is taken: planning their exchange is what
+/// takes the time.
+constexpr std::size_t kManyTransfers = 30'000;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 60;
 
@@ -346,13 +349,17 @@ std::string too_big(const Problem& problem, const Split& split, const Layout& la
         layout.memory().describe());
 }
 
-/// The split's program, or nothing when it does not fit; `reason` then says why.
+/// The split's program, or nothing when it does not fit; `reason` then says why. A split that is
+/// only `compared` with one that fits is not planned either when that would take long.
 std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
                                                const plan::CodeletLibrary& library,
                                                const Problem& problem, const Split& split,
-                                               std::string& reason) {
+                                               bool compared, std::string& reason) {
     const Partition partition(problem, split);
     Layout layout(machine, partition);
+    if (compared && layout.messages() > kManyTransfers) {
+        return std::nullopt;
+    }
     // The length of the exchange rows is known when they are planned; the next round has room for
     // them.
     Bytes code_bytes = machine.memory.element_bytes;
@@ -395,7 +402,8 @@ plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
         if (planned == kPlanned || (tried++ >= kTried && planned > 0) || tried > 4 * kTried) {
             break;
         }
-        auto made = plan_split(machine, library, problem, candidate.split, reason);
+        auto made =
+            plan_split(machine, library, problem, candidate.split, best.has_value(), reason);
         planned += made.has_value() ? 1 : 0;
         if (made.has_value() &&
             (!best.has_value() || made->info.predicted.total() < best->info.predicted.total())) {

@@ -154,6 +154,6 @@ TEST_CASE(
     "[kernels]") {
     MatmulVertex vertex(PartialsType::F16, {96, 1, 1}, 6);
     const Cycles fixed = vertex.run(true).cycles - 4 * 96;
-    CHECK(fixed > 0);
+    CHECK(fixed == 268); // docs/models/amp_vertex.md lists them
     CHECK(fixed <= 383);
 }

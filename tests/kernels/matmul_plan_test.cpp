@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matmul_search.h"
 #include "tests/kernels/codelet_bench.h"
 #include "tests/support/run_program.h"
 
@@ -108,6 +109,37 @@ TEST_CASE("dense products are exact on 64 tiles with and without double width", 
         check_product(machine, {300, 256, 200}, PartialsType::F16);
         check_product(machine, {64, 700, 96}, PartialsType::F32);
         check_product(machine, {512, 512, 512}, PartialsType::F16);
+    }
+}
+
+TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels]") {
+    spec::MachineSpec machine;
+    const auto workload = product({4096, 4096, 4096}, PartialsType::F16);
+    const plan::PlannedProgram paired = matmul::plan_matmul(machine, workload);
+    CHECK(test::faults_of(machine, paired.program).empty());
+    CHECK(paired.info.tiles_busy >= 1400);
+    CHECK(paired.info.predicted.total() >= 960'000);
+    CHECK(paired.info.predicted.total() <= 1'330'000);
+
+    machine.exchange.pair_double = false;
+    const plan::PlannedProgram single = matmul::plan_matmul(machine, workload);
+    const double ideal = paired.info.flops / 2 / 64 / 1472;
+    const double with_pairs = ideal / static_cast<double>(paired.info.predicted.total());
+    const double without = ideal / static_cast<double>(single.info.predicted.total());
+    CHECK(with_pairs - without > 0.02);
+    CHECK(with_pairs - without < 0.06);
+}
+
+TEST_CASE("the cost model of dense products is near the plan that it chooses", "[kernels]") {
+    const spec::MachineSpec machine;
+    for (const Product& p : {Product{4096, 4096, 4096}, Product{1024, 1024, 1024},
+                             Product{4096, 4096, 64}, Product{300, 5000, 700}}) {
+        CAPTURE(p.m, p.k, p.n);
+        const auto workload = product(p, PartialsType::F16);
+        const auto planned = matmul::plan_matmul(machine, workload);
+        const auto best = matmul::search(machine, matmul::Problem(workload), 1);
+        CHECK(static_cast<double>(best.front().cycles) ==
+              Approx(static_cast<double>(planned.info.predicted.total())).epsilon(0.2));
     }
 }
 

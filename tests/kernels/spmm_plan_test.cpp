@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
 #include "kernels/sparse/spmm.h"
+#include "kernels/workload/values.h"
 #include "tests/kernels/codelet_bench.h"
 #include "tests/support/run_program.h"
 
@@ -155,5 +156,47 @@ TEST_CASE("sparse products are exact on 64 tiles with and without double width",
         check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F16);
         check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F32);
         check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F16);
+    }
+}
+
+TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles", "[kernels]") {
+    spec::MachineSpec machine;
+    workload::SpmmWorkload workload;
+    workload.n = 64;
+    workload.pattern.source = workload::PatternSpec::Source::File;
+    workload.pattern.path = TESSERA_SOURCE_DIR "/configs/data/cora.mtx";
+    workload.pattern.file_values = workload::PatternSpec::FileValues::Gcn;
+    const workload::SparseF16 a = workload::make_sparse(workload);
+    const plan::PlannedProgram planned = spmm::plan_spmm(machine, workload, a);
+    CHECK(planned.info.tiles_busy > 1000);
+    CHECK(planned.info.flops == 2.0 * 13264 * 64);
+    CHECK(test::faults_of(machine, planned.program).empty());
+}
+
+TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
+    // a wide matrix of few rows: more tiles than rows are busy only if the columns are cut
+    const Shape shape{8, 2000, 8, 1, 40};
+    workload::SpmmWorkload workload;
+    workload.n = shape.n;
+    const workload::SparseF16 a = pattern(shape);
+    const auto planned = spmm::plan_spmm(machine_with(64), workload, a);
+    CHECK(planned.info.parts_k > 1);
+    CHECK(planned.info.predicted.reduction > 0);
+    check_spmm(machine_with(64), shape, PartialsType::F16);
+    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, PartialsType::F16);
+    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, PartialsType::F32);
+}
+
+TEST_CASE("a sparse product that is too big says what takes the memory", "[kernels]") {
+    workload::SpmmWorkload workload;
+    workload.n = 100'000;
+    try {
+        (void)spmm::plan_spmm(machine_with(1), workload, pattern({100, 100, 1, 1, 50}));
+        FAIL("it fits");
+    } catch (const DoesNotFit& error) {
+        const std::string text = error.what();
+        CAPTURE(text);
+        CHECK(text.find("does not fit in tile memory") != std::string::npos);
+        CHECK(text.find("bytes over") != std::string::npos);
     }
 }

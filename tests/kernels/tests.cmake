@@ -10,4 +10,7 @@ tessera_test(test_kernels_matmul LABELS kernels
   LINK tessera_matmul tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
   SOURCES kernels/spmm_plan_test.cpp
-  LINK tessera_spmm tessera_test_run_program)
+  LINK tessera_spmm tessera_operands tessera_test_run_program)
+tessera_test(test_kernels_plan LABELS kernels
+  SOURCES kernels/memory_plan_test.cpp
+  LINK tessera_plan)
