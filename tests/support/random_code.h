@@ -53,10 +53,11 @@ inline std::int32_t constant(const isa::OperandSpec& operand, const Draw& draw, 
 
 /// A register that the operand may name. Mostly $m1..$m3 and $m6..$m8 stay addresses, $m9..$m11 small numbers and strides,
 /// $m4:5 three addresses, so that a program gets somewhere before it faults.
-inline std::int32_t register_number(const isa::OperandSpec& operand, bool steps, const Draw& draw) {
+inline std::int32_t register_number(const isa::OperandSpec& operand, isa::Lane lane, bool steps,
+                                    const Draw& draw) {
     static constexpr std::int32_t kAddresses[] = {1, 2, 3, 6, 7, 8};
     static constexpr std::int32_t kScratch[] = {0, 0, 12, 14, 15, 15};
-    static constexpr std::int32_t kSmall[] = {9, 10, 11, 15, 15, 15};
+    static constexpr std::int32_t kSmall[] = {9, 9, 10, 15, 15, 15};
     const std::uint32_t pick = below(draw, 6);
     if (below(draw, 24) != 0) {
         switch (operand.kind) {
@@ -74,6 +75,15 @@ inline std::int32_t register_number(const isa::OperandSpec& operand, bool steps,
             return kSmall[pick % 3];
         case isa::OperandKind::MainPairDst:
             return 12;
+        // loads to $a0..$a3 and results to $a4..$a7 do not meet in a bundle
+        case isa::OperandKind::AuxDst:
+        case isa::OperandKind::AuxPairDst:
+        case isa::OperandKind::AuxQuadDst: {
+            const bool second = operand.slot == isa::Slot::C;
+            const std::int32_t within = operand.kind == isa::OperandKind::AuxDst ? 3 : 0;
+            return (lane == isa::Lane::Main ? 0 : 4) + (second ? 2 : 0) +
+                   (static_cast<std::int32_t>(pick) & within);
+        }
         case isa::OperandKind::MainPairStep:
             return 4;
         default:
@@ -99,7 +109,7 @@ inline std::int32_t register_number(const isa::OperandSpec& operand, bool steps,
 /// Whether the instruction always faults in a worker, or ends it.
 inline bool is_terminal(const isa::OpcodeSpec& spec) {
     return (spec.flags & (isa::kSolo | isa::kSupervisor)) != 0 || spec.mnemonic == "put" ||
-           spec.mnemonic == "br";
+           spec.mnemonic == "br" || spec.mnemonic == "rpt" || spec.mnemonic == "uget";
 }
 
 inline std::uint32_t instruction(isa::Lane lane, const Draw& draw, Address base) {
@@ -118,7 +128,7 @@ inline std::uint32_t instruction(isa::Lane lane, const Draw& draw, Address base)
         const bool is_constant = operand.slot == isa::Slot::Imm || operand.slot == isa::Slot::Imm2;
         isa::set_operand(operation, operand.slot,
                          is_constant ? constant(operand, draw, base)
-                                     : register_number(operand, steps, draw));
+                                     : register_number(operand, lane, steps, draw));
     }
     if ((spec.flags & isa::kBroadcast) != 0 && below(draw, 2) == 0) {
         operation.broadcast = static_cast<isa::Broadcast>(below(draw, 4));
@@ -126,26 +136,52 @@ inline std::uint32_t instruction(isa::Lane lane, const Draw& draw, Address base)
     return isa::encode(operation);
 }
 
+inline void bundle(std::vector<std::uint32_t>& words, const Draw& draw, Address base) {
+    words.push_back(instruction(isa::Lane::Main, draw, base) | isa::kBundleBit);
+    words.push_back(instruction(isa::Lane::Aux, draw, base));
+}
+
+/// An rpt with a body that starts where it must and mostly holds what it may.
+inline void repeat(std::vector<std::uint32_t>& words, const Draw& draw, Address base) {
+    constexpr std::uint16_t kBarred = isa::kControl | isa::kSystem;
+    if (words.size() % 2 == 0) {
+        words.push_back(instruction(isa::Lane::Aux, draw, base));
+    }
+    isa::Operation rpt;
+    rpt.opcode = isa::Opcode::rpt_i;
+    rpt.imm = static_cast<std::int32_t>(below(draw, 8));
+    rpt.imm2 = static_cast<std::int32_t>(below(draw, 4));
+    words.push_back(isa::encode(rpt));
+    for (std::int32_t bundles = 0; bundles <= rpt.imm2; ++bundles) {
+        const std::size_t at = words.size();
+        do {
+            words.resize(at);
+            bundle(words, draw, base);
+        } while (((isa::spec_of(isa::decode(words[at]).opcode).flags |
+                   isa::spec_of(isa::decode(words[at + 1]).opcode).flags) &
+                  kBarred) != 0 &&
+                 below(draw, 64) != 0);
+    }
+}
+
 /// Code of kWords words: bundles, solo instructions, repeats that may fit, and now and then any word.
 inline std::vector<std::uint32_t> code(const Draw& draw, Address base) {
     std::vector<std::uint32_t> words;
     while (words.size() < kWords) {
+        if (below(draw, 12) == 0) {
+            words.push_back(isa::spec_of(isa::Opcode::exitz).code);
+        }
         const std::uint32_t kind = 1 + below(draw, 15);
-        if (below(draw, 64) == 0) {
+        if (below(draw, 256) == 0) {
             words.push_back(draw());
         } else if (kind < 3) {
             words.push_back(instruction(isa::Lane::Aux, draw, base));
         } else if (kind < 5) {
             words.push_back(instruction(isa::Lane::Main, draw, base));
         } else if (kind == 5) {
-            isa::Operation rpt;
-            rpt.opcode = isa::Opcode::rpt_i;
-            rpt.imm = static_cast<std::int32_t>(below(draw, 5));
-            rpt.imm2 = static_cast<std::int32_t>(below(draw, 3));
-            words.push_back(isa::encode(rpt));
+            repeat(words, draw, base);
         } else {
-            words.push_back(instruction(isa::Lane::Main, draw, base) | isa::kBundleBit);
-            words.push_back(instruction(isa::Lane::Aux, draw, base));
+            bundle(words, draw, base);
         }
     }
     words.resize(kWords);
@@ -246,7 +282,7 @@ private:
             words.push_back(isa::encode(operation));
         };
         const auto data = [&] {
-            return base_ + 1024 + 8 * random_code::below(draw, (16384 - 1024) / 8);
+            return base_ + 2048 + 8 * random_code::below(draw, 1024);
         };
         constexpr Address kWorkerWord = 6;
         add(Opcode::setzi_m, 0, 0, 0, 0, base_ + 4 * kWorkerWord);
@@ -269,7 +305,7 @@ private:
             add(Opcode::setzi_m, static_cast<std::uint8_t>(number), 0, 0, 0, data());
         }
         add(Opcode::tapack, 4, 1, 2, 3, 0);
-        add(Opcode::setzi_m, 9, 0, 0, 0, random_code::below(draw, 16) * 8);
+        add(Opcode::setzi_m, 9, 0, 0, 0, random_code::below(draw, 4) * 8);
         add(Opcode::setzi_m, 10, 0, 0, 0, random_code::below(draw, 4));
         add(Opcode::setzi_m, 11, 0, 0, 0, random_code::below(draw, 4) | (1023U << 10U));
         add(Opcode::ld64_i, 0, 6, 15, 0, 0);

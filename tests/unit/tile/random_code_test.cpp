@@ -39,7 +39,6 @@ TEST_CASE("random programs end and every engine does the same", "[unit][tile]") 
         cycles += first.cycles;
     }
     // or the property would hold of nothing
-    CHECK(ended > kPrograms / 50);
+    CHECK(ended > kPrograms / 10);
     CHECK(cycles > kPrograms * 100);
-    WARN(ended << " " << cycles / kPrograms);
 }
