@@ -32,14 +32,17 @@ TESSERA_INLINE std::uint64_t first_pair(const Context& c, const MicroOperation& 
     return first_word(c, op) * 0x100000001ULL;
 }
 
+/// Four lanes of binary32 that the compiler keeps in one host register.
+using Lanes4 [[gnu::vector_size(16)]] = float;
+
 struct Add {
-    static float apply(float x, float y) { return x + y; }
+    template <typename T> static T apply(T x, T y) { return x + y; }
 };
 struct Sub {
-    static float apply(float x, float y) { return x - y; }
+    template <typename T> static T apply(T x, T y) { return x - y; }
 };
 struct Mul {
-    static float apply(float x, float y) { return x * y; }
+    template <typename T> static T apply(T x, T y) { return x * y; }
 };
 struct Max {
     static float apply(float x, float y) { return select<true>(x, y); }
@@ -99,9 +102,12 @@ TESSERA_INLINE std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y,
     float right[4];
     operands_f16x4(x, left);
     operands_f16x4(y, right);
-    for (unsigned i = 0; i < 4; ++i) {
-        left[i] = Operator::apply(left[i], right[i]);
-    }
+    Lanes4 first;
+    Lanes4 second;
+    std::memcpy(&first, left, sizeof first);
+    std::memcpy(&second, right, sizeof second);
+    first = Operator::apply(first, second);
+    std::memcpy(left, &first, sizeof first);
     return results_f16x4(left, fp_control);
 }
 
