@@ -171,8 +171,9 @@ constexpr bool has_constant_target(Form form) {
 void execute(Context& c, const MicroOperation& op);
 
 /// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
-/// is interpreted up to there, and from there to its end after the last whole row.
-[[gnu::noinline]] void repeat_by_rows(Context& c, const MicroOperation& body_end) {
+/// is interpreted up to there, and from there to its end after the last whole row. The last pass is counted with the
+/// code behind the body, as where it is interpreted. False if nothing was done.
+[[gnu::noinline]] bool repeat_by_rows(Context& c, const MicroOperation& body_end) {
     const MatrixLoop& loop = c.program->matrix_loops[static_cast<std::size_t>(body_end.imm) - 1];
     c.repeat_by_rows = false;
     const std::uint32_t passes = c.repeat_count;
@@ -180,7 +181,7 @@ void execute(Context& c, const MicroOperation& op);
     const std::uint32_t rows = before == 0 ? passes : passes - 1;
     const matrix_loop::Streams streams = matrix_loop::streams_from(c, loop, before, rows);
     if (rows == 0 || !matrix_loop::allowed(c, loop, streams)) {
-        return;
+        return false;
     }
     const auto interpret = [&c](Address from, Address to) {
         for (std::int32_t index = c.program->index_of(from);
@@ -190,12 +191,13 @@ void execute(Context& c, const MicroOperation& op);
     };
     interpret(c.repeat_first, c.repeat_first + 8U * before);
     matrix_loop::run(c, loop, streams);
-    c.issues += static_cast<std::int64_t>(passes) * c.repeat_issues;
-    c.executed += static_cast<std::int64_t>(passes) * c.repeat_executed;
+    c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
+    c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {
         interpret(c.repeat_first + 8U * before, c.repeat_end);
     }
-    c.repeat_count -= passes;
+    c.repeat_count = 0;
+    return true;
 }
 
 void run_worker(Context& c) {
@@ -250,32 +252,16 @@ label_body_end:
         ++op;
         TESSERA_DISPATCH();
     }
-<<<<<<< HEAD
-    {
-        const std::int32_t first = c.program->index_of(c.repeat_first);
-        close_block(c, index, first);
-        --c.repeat_count;
-        if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
-            c.repeat_end - c.repeat_first == 4 * 8) {
-            repeat_by_rows(c, *op, first, index);
-        }
-        if (c.repeat_count == 0) {
-            ++op;
-            c.block_first = index + 1;
-        } else {
-            op = c.program->operations.data() + first;
-        }
-=======
     if (--c.repeat_count == 0) {
         ++op;
         TESSERA_DISPATCH();
->>>>>>> review
     }
     c.issues += c.repeat_issues;
     c.executed += c.repeat_executed;
-    if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 2 &&
-        c.repeat_end - c.repeat_first == 4 * 8) {
-        repeat_by_rows(c, *op);
+    if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
+        c.repeat_end - c.repeat_first == 4 * 8 && repeat_by_rows(c, *op)) {
+        ++op;
+        TESSERA_DISPATCH();
     }
     op = c.repeat_first_operation;
     TESSERA_DISPATCH();

@@ -125,7 +125,6 @@ TESSERA_INLINE std::uint64_t results_f16x4(const float* values, std::uint32_t fp
     return result;
 }
 
-<<<<<<< HEAD
 /// The same of two words of two FP32 values each.
 TESSERA_INLINE std::uint64_t results_f16x4(std::uint64_t first, std::uint64_t second,
                                            std::uint32_t fp_control) {
@@ -144,8 +143,6 @@ TESSERA_INLINE std::uint64_t results_f16x4(std::uint64_t first, std::uint64_t se
     return results_f16x4(unpacked, fp_control);
 }
 
-/// Smaller or larger of two values by the machine's rules: one NaN loses, -0 is below +0.
-=======
 /// NaN whose first fraction bit is clear. Asked of bit patterns, as a conversion may set that bit.
 TESSERA_INLINE bool is_signalling_f32(std::uint32_t bits) {
     return (bits & 0x7fc00000U) == 0x7f800000U && (bits & 0x3fffffU) != 0;
@@ -156,7 +153,6 @@ TESSERA_INLINE bool is_signalling_f16(std::uint16_t half) {
 
 /// Smaller or larger of two values by the machine's rules: one quiet NaN loses, -0 is below +0. The caller deals with
 /// signalling NaN.
->>>>>>> review
 template <bool kMax> inline float select(float x, float y) {
     if (x != x) {
         return y != y ? as_f32(kNanF32) : y;
