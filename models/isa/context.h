@@ -86,9 +86,10 @@ struct Context {
     std::int64_t unaligned_bundle_issues = 1; ///< extra, branch to a bundle at 4 mod 8
     std::int64_t cycles_per_issue = 6;        ///< slots of the barrel; 1 for the supervisor
     std::int64_t issue_limit = 0;             ///< a worker that has not exited by then never will
-    std::int64_t issues = 0;                  ///< slots used before the running straight-line block
-    std::int64_t executed = 0;                ///< instructions and bundles executed before it
-    std::int32_t block_first = 0;             ///< index of its first micro-operation
+    /// Slots used, and instructions and bundles executed: less those that Position counts up to the
+    /// running operation; after an exit the totals.
+    std::int64_t issues = 0;
+    std::int64_t executed = 0;
 
     // control state
     Address target = 0; ///< where a taken branch goes
@@ -100,6 +101,10 @@ struct Context {
         false; ///< the running body may still be done by rows (exec/matrix_loop.h)
     Address repeat_first = 0;
     Address repeat_end = 0; ///< first address behind the body
+    const MicroOperation* repeat_first_operation = nullptr;
+    const MicroOperation* repeat_end_operation = nullptr; ///< its BodyEnd
+    std::int64_t repeat_issues = 0; ///< what going back to the first operation adds
+    std::int64_t repeat_executed = 0;
 };
 
 /// Stops the run: a rule of the machine is broken, or the case is not modelled.

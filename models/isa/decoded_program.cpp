@@ -60,6 +60,11 @@ public:
         for (const OperandSpec& operand : spec_of(spec_of(source.opcode).form).list()) {
             assign(mapped, source, operand);
         }
+        const std::uint16_t flags = spec_of(source.opcode).flags;
+        const bool half =
+            source.broadcast == Broadcast::Lower || source.broadcast == Broadcast::Upper;
+        const bool same_destinations = source.opcode == Opcode::ld2x64pace && source.d == source.c;
+        mapped.valid &= !(half && (flags & kWordOnly) != 0) && !same_destinations;
         if (!mapped.valid) {
             op = MicroOperation{};
             op.code = code_of(Internal::Invalid);
@@ -86,7 +91,12 @@ private:
             return;
         }
         const std::uint8_t number = number_of(source, operand.slot);
-        const std::uint8_t index = index_of(mapped, operand.kind, number);
+        // a broadcast repeats one register, which may be odd
+        const OperandKind kind =
+            operand.kind == OperandKind::AuxPairSrcB && source.broadcast != Broadcast::None
+                ? OperandKind::AuxSrcB
+                : operand.kind;
+        const std::uint8_t index = index_of(mapped, kind, number);
         MicroOperation& op = mapped.operation;
         switch (operand.slot) {
         case Slot::D:
@@ -175,6 +185,9 @@ private:
         loop_.addresses = main(0).a;
         loop_.stride = main(0).b;
         loop_.first_phase = static_cast<std::uint8_t>(aux(0).imm & 3);
+        if (loop_.stride / 2 == loop_.addresses / 2) {
+            return false; // the strides would change from bundle to bundle
+        }
         constexpr std::int32_t kFourEngines = 0x30;
         constexpr unsigned kZeroPair = 14;
         for (unsigned t = 0; t < 4; ++t) {
@@ -246,6 +259,14 @@ bool is_rpt(const Operation& operation) {
     return operation.opcode == Opcode::rpt_i || operation.opcode == Opcode::rpt_r;
 }
 
+/// Whether operands of this form hold a constant code address.
+bool is_branch(Form form) {
+    const auto operands = spec_of(form).list();
+    return std::any_of(operands.begin(), operands.end(), [](const OperandSpec& operand) {
+        return operand.kind == OperandKind::CodeAddr;
+    });
+}
+
 class Decoder {
 public:
     Decoder(std::span<const std::uint32_t> words, Address base) : words_(words) {
@@ -256,29 +277,20 @@ public:
 
     DecodedProgram decode() {
         find_bodies();
-        for (std::size_t at = 0; at < words_.size(); at += bundle_at(at) ? 2 : 1) {
-            instruction(at);
-        }
-        end(words_.size());
-        // Code entered at the second half of a bundle: that half alone, then on behind the bundle.
+        // The first chain is the code from its start; further ones are entered in the middle of a bundle, or behind
+        // data that look like one.
         for (std::size_t at = 0; at < words_.size(); ++at) {
             if (program_.first_of[at] < 0) {
-                instruction(at);
-                const std::size_t next = at + (bundle_at(at) ? 2 : 1);
-                if (next < words_.size()) {
-                    MicroOperation go{};
-                    go.code = code_of(Internal::Continue);
-                    go.imm = program_.first_of[next];
-                    append(go, at, {});
-                } else {
-                    end(at);
-                }
+                chain(at);
             }
         }
         for (const auto& [rpt, body_end_word] : repeats_) {
             const auto found = body_end_operation_.find(body_end_word);
             TESSERA_ASSERT(found != body_end_operation_.end());
             program_.operations[rpt].imm2 = found->second;
+        }
+        for (const std::size_t index : branches_) {
+            resolve_branch(index);
         }
         return std::move(program_);
     }
@@ -288,13 +300,15 @@ private:
         return (words_[at] & kBundleBit) != 0 && at + 1 < words_.size();
     }
 
+    [[nodiscard]] std::size_t behind(std::size_t at) const { return at + (bundle_at(at) ? 2 : 1); }
+
     [[nodiscard]] Address address(std::size_t at) const {
         return program_.base + static_cast<Address>(at * 4);
     }
 
     /// 0 if the body of an rpt at `at` is legal, else which rule it breaks.
     [[nodiscard]] int body_fault(std::size_t at, const Operation& rpt) const {
-        std::size_t body = at + (bundle_at(at) ? 2 : 1);
+        std::size_t body = behind(at);
         if (address(body) % 8 != 0) {
             return 1;
         }
@@ -314,13 +328,49 @@ private:
     }
 
     void find_bodies() {
-        for (std::size_t at = 0; at < words_.size(); at += bundle_at(at) ? 2 : 1) {
+        for (std::size_t at = 0; at < words_.size(); ++at) {
             const Operation operation = isa::decode(words_[at]);
             if (is_rpt(operation) && body_fault(at, operation) == 0) {
-                body_ends_.insert(at + (bundle_at(at) ? 2 : 1) +
-                                  2 * static_cast<std::size_t>(operation.imm2 + 1));
+                body_ends_.insert(behind(at) + 2 * static_cast<std::size_t>(operation.imm2 + 1));
             }
         }
+    }
+
+    /// Instructions from `at` to the end of the code, or to one that an earlier chain has.
+    void chain(std::size_t at) {
+        while (at < words_.size() && program_.first_of[at] < 0) {
+            instruction(at);
+            at = behind(at);
+        }
+        if (at == words_.size() && end_ < 0) {
+            end();
+            return;
+        }
+        MicroOperation go{};
+        go.code = code_of(Internal::Continue);
+        const auto body_end = body_end_operation_.find(at);
+        go.imm = body_end != body_end_operation_.end() ? body_end->second
+                 : at == words_.size()                 ? end_
+                                                       : program_.first_of[at];
+        append_marker(go, at);
+    }
+
+    void resolve_branch(std::size_t index) {
+        MicroOperation& op = program_.operations[index];
+        Branch branch;
+        const std::size_t at = (program_.address_of[index] - program_.base) / 4;
+        branch.link = address(behind(at));
+        const auto target = static_cast<Address>(op.imm);
+        if (program_.holds(target)) {
+            branch.target = program_.index_of(target);
+            const Position& from = program_.positions[index];
+            const Position& to = program_.positions[static_cast<std::size_t>(branch.target)];
+            branch.issues = from.issues_upto - to.issues_before;
+            branch.executed = from.count_upto - to.count_before;
+            branch.unaligned = program_.unaligned_bundle(target) ? 1 : 0;
+        }
+        op.imm2 = static_cast<std::int32_t>(program_.branches.size());
+        program_.branches.push_back(branch);
     }
 
     void instruction(std::size_t at) {
@@ -329,6 +379,10 @@ private:
         }
         program_.first_of[at] = static_cast<std::int32_t>(program_.operations.size());
         const Operation first = isa::decode(words_[at]);
+        if ((words_[at] & kBundleBit) != 0 && !bundle_at(at)) {
+            invalid(at); // the other half is missing
+            return;
+        }
         if (!bundle_at(at)) {
             const std::int32_t issues =
                 first.opcode == Opcode::kNone ? 1 : spec_of(first.opcode).cycles;
@@ -341,6 +395,13 @@ private:
         bundle(at, first, second);
     }
 
+    void invalid(std::size_t at) {
+        MicroOperation op{};
+        op.code = code_of(Internal::Invalid);
+        step(1);
+        append(op, at, {});
+    }
+
     void bundle(std::size_t at, const Operation& first, const Operation& second) {
         Mapped main = Mapper::map(first);
         const Mapped aux = Mapper::map(second);
@@ -349,10 +410,7 @@ private:
             spec_of(second.opcode).lane == Lane::Aux &&
             (spec_of(first.opcode).flags & kSolo) == 0 && (main.aux.written & aux.aux.written) == 0;
         if (!lanes_right) {
-            MicroOperation invalid{};
-            invalid.code = code_of(Internal::Invalid);
-            step(1);
-            append(invalid, at, {});
+            invalid(at);
             return;
         }
         step(std::max(spec_of(first.opcode).cycles, spec_of(second.opcode).cycles));
@@ -404,15 +462,16 @@ private:
     }
 
     void append_mapped(std::size_t at, const Operation& source, MicroOperation op) {
-        if (source.opcode == Opcode::call) {
-            op.imm2 = static_cast<std::int32_t>(address(at + (bundle_at(at) ? 2 : 1)));
+        if (op.code < static_cast<std::uint8_t>(Opcode::kCount) &&
+            is_branch(spec_of(source.opcode).form)) {
+            branches_.push_back(program_.operations.size());
         }
         if (is_rpt(source)) {
             if (const int broken = body_fault(at, source); broken != 0) {
                 op.code = code_of(Internal::BadRepeat);
                 op.imm = broken;
             } else {
-                const std::size_t body = at + (bundle_at(at) ? 2 : 1);
+                const std::size_t body = behind(at);
                 repeats_.emplace_back(program_.operations.size(),
                                       body + 2 * static_cast<std::size_t>(source.imm2 + 1));
             }
@@ -435,10 +494,19 @@ private:
         position_.count_upto += 1;
     }
 
+    /// Whether the operations from word `at` to the end of the list so far follow each other.
+    [[nodiscard]] bool in_one_piece(std::size_t at) const {
+        const std::int32_t first = program_.first_of[at];
+        return first >= 0 && std::none_of(program_.operations.begin() + first,
+                                          program_.operations.end(), [](const MicroOperation& op) {
+                                              return op.code == code_of(Internal::Continue);
+                                          });
+    }
+
     /// The description of the four bundles before `at` if they are a matrix-unit body: its number, or 0.
     std::int32_t matrix_loop_before(std::size_t at) {
         std::array<Operation, 8> halves;
-        if (at < halves.size()) {
+        if (at < halves.size() || !in_one_piece(at - halves.size())) {
             return 0;
         }
         for (std::size_t i = 0; i < halves.size(); ++i) {
@@ -457,25 +525,32 @@ private:
         op.code = code_of(Internal::BodyEnd);
         op.imm = matrix_loop_before(at);
         body_end_operation_[at] = static_cast<std::int32_t>(program_.operations.size());
-        const Position kept = position_;
-        position_.issues_before = position_.issues_upto;
-        position_.count_before = position_.count_upto;
-        append(op, at, {});
-        position_ = kept;
+        append_marker(op, at);
     }
 
-    void end(std::size_t at) {
+    void end() {
+        const std::size_t at = words_.size();
         if (body_ends_.contains(at)) {
             body_end(at);
         }
         MicroOperation op{};
         op.code = code_of(Internal::EndOfCode);
+        end_ = static_cast<std::int32_t>(program_.operations.size());
+        append_marker(op, at);
+    }
+
+    /// A step that is part of no instruction and takes no time.
+    void append_marker(const MicroOperation& op, std::size_t at) {
+        position_.issues_before = position_.issues_upto;
+        position_.count_before = position_.count_upto;
         append(op, at, {});
     }
 
     std::span<const std::uint32_t> words_;
     DecodedProgram program_;
     Position position_;
+    std::int32_t end_ = -1; ///< index of the one EndOfCode
+    std::vector<std::size_t> branches_;
     std::set<std::size_t> body_ends_;
     std::map<std::size_t, std::int32_t> body_end_operation_;
     std::vector<std::pair<std::size_t, std::size_t>> repeats_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Code ready to execute: each instruction of a code segment as one to three micro-operations in a
 // flat list, with the issue count up to each of them, so that straight-line code needs no
-// bookkeeping at all.
+// bookkeeping at all, and with the targets of its branches.
 #pragma once
 
 #include "models/isa/context.h"
@@ -21,18 +21,30 @@ enum class Internal : std::uint8_t {
     BodyEnd,   ///< behind the last bundle of an rpt body
     Invalid,   ///< a word that is no instruction
     BadRepeat, ///< an rpt whose body breaks a rule; imm = which
-    Continue,  ///< goes on at the operation with index imm (code entered in the middle of a bundle)
+    Continue, ///< goes on at the operation with index imm, in no time: code that was entered in the
+              ///< middle of a bundle, or stands behind data, meets the rest of the list
     EndOfCode,
     kCount
 };
 
 /// Issues and instructions before the instruction of a micro-operation, and up to its end, counted
-/// along the list: differences inside straight-line code are what a block costs.
+/// along the list. Context::issues and ::executed are what to add to them, so only jumps change those.
 struct Position {
     std::int32_t issues_before = 0;
     std::int32_t issues_upto = 0;
     std::int32_t count_before = 0;
     std::int32_t count_upto = 0;
+};
+
+/// Where a taken branch to a constant address goes on. `issues` and `executed` are what the counters of
+/// Context change by: the branch's own position less the target's.
+struct Branch {
+    std::int32_t target =
+        -1; ///< index of an operation; -1: the address is outside this code segment
+    std::int32_t issues = 0;
+    std::int32_t executed = 0;
+    std::int32_t unaligned = 0; ///< 1 if the target is a bundle at an address of 4 modulo 8
+    Address link = 0;           ///< behind the branch or its bundle
 };
 
 /// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }`, or with ldst64pace and no partials, in four
@@ -59,9 +71,10 @@ struct DecodedProgram {
     std::vector<Address> address_of; ///< of each operation
     std::vector<Position> positions; ///< of each operation
     std::vector<MainRegisters>
-        main_registers;                   ///< of each operation, for the supervisor's dependencies
-    std::vector<std::int32_t> first_of;   ///< for each word: index of its first operation
-    std::vector<std::uint8_t> is_bundle;  ///< for each word
+        main_registers;                  ///< of each operation, for the supervisor's dependencies
+    std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
+    std::vector<std::uint8_t> is_bundle; ///< for each word
+    std::vector<Branch> branches; ///< imm2 of a branch to a constant address is its index here
     std::vector<MatrixLoop> matrix_loops; ///< BodyEnd operations refer to them: imm - 1, or imm 0
 
     [[nodiscard]] std::uint32_t bytes() const {
@@ -72,6 +85,12 @@ struct DecodedProgram {
     }
     [[nodiscard]] std::int32_t index_of(Address address) const {
         return first_of[(address - base) / 4];
+    }
+    [[nodiscard]] bool unaligned_bundle(Address address) const {
+        return address % 8 != 0 && is_bundle[(address - base) / 4] != 0;
+    }
+    [[nodiscard]] const Position& position_of(const MicroOperation& operation) const {
+        return positions[static_cast<std::size_t>(&operation - operations.data())];
     }
     [[nodiscard]] Address address_of_operation(const MicroOperation& operation) const {
         return address_of[static_cast<std::size_t>(&operation - operations.data())];

@@ -2,6 +2,7 @@
 #include "models/isa/engine.h"
 
 #include <array>
+#include <cpuid.h>
 #include <xmmintrin.h>
 
 namespace tessera::isa {
@@ -15,8 +16,14 @@ extern const Engine kEngine;
 
 std::span<const Engine> engines() {
     static const std::array<Engine, 2> all = {portable::kEngine, avx2::kEngine};
-    const bool wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
-                      __builtin_cpu_supports("f16c") != 0;
+    // asked by number, as not every compiler knows F16C by name
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    const bool f16c = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+    const bool wide =
+        f16c && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
     return {all.data(), wide ? 2U : 1U};
 }
 

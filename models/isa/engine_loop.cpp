@@ -81,47 +81,99 @@ void bad_repeat(const MicroOperation& op) {
     }
 }
 
-/// Adds the block that ends with operation `index` to the counts; the next block starts at `next`.
-void close_block(Context& c, std::int32_t index, std::int32_t next) {
-    const auto& positions = c.program->positions;
-    const Position& first = positions[static_cast<std::size_t>(c.block_first)];
-    const Position& last = positions[static_cast<std::size_t>(index)];
-    c.issues += last.issues_upto - first.issues_before;
-    c.executed += last.count_upto - first.count_before;
-    c.block_first = next;
+/// The counters at a jump from the end of one operation to the start of another.
+void count_jump(Context& c, const Position& from, const Position& to) {
+    c.issues += from.issues_upto - to.issues_before;
+    c.executed += from.count_upto - to.count_before;
 }
 
-/// The first operation at the context's target, in whichever code segment holds it.
-const MicroOperation* follow(Context& c, const MicroOperation* from, bool counts_as_branch) {
-    c.taken = false;
-    const Address target = c.target;
-    if (!c.program->holds(target)) {
-        const DecodedProgram* found = nullptr;
-        for (const DecodedProgram* program : c.programs) {
-            if (program->holds(target)) {
-                found = program;
-            }
-        }
-        if (found == nullptr) {
-            throw ExecutionFault{"branch to " + hex(target) + ": no code there", false, from};
-        }
-        c.program = found;
+void check_limit(const Context& c, const MicroOperation& op, std::int64_t issues) {
+    if (issues > c.issue_limit) [[unlikely]] {
+        fault(op, "the worker has not exited: it seems to loop for ever");
     }
-    const std::int32_t index = c.program->index_of(target);
-    c.block_first = index;
-    if (counts_as_branch && target % 8 != 0 &&
-        c.program->is_bundle[(target - c.program->base) / 4] != 0) {
+}
+
+/// Makes the code segment that holds the context's target the executed one.
+void find_program(Context& c, const MicroOperation* from) {
+    if (c.program->holds(c.target)) {
+        return;
+    }
+    for (const DecodedProgram* program : c.programs) {
+        if (program->holds(c.target)) {
+            c.program = program;
+            return;
+        }
+    }
+    throw ExecutionFault{"branch to " + hex(c.target) + ": no code there", false, from};
+}
+
+/// The first operation of a worker.
+[[gnu::noinline]] const MicroOperation* enter(Context& c) {
+    find_program(c, nullptr);
+    const MicroOperation& first =
+        c.program->operations[static_cast<std::size_t>(c.program->index_of(c.target))];
+    count_jump(c, Position{}, c.program->position_of(first));
+    return &first;
+}
+
+/// The operation at the target of a taken branch, whatever code segment holds it.
+[[gnu::noinline]] const MicroOperation* follow(Context& c, const MicroOperation& branch) {
+    const Position from = c.program->position_of(branch);
+    find_program(c, &branch);
+    const MicroOperation& next =
+        c.program->operations[static_cast<std::size_t>(c.program->index_of(c.target))];
+    count_jump(c, from, c.program->position_of(next));
+    if (c.program->unaligned_bundle(c.target)) {
         c.issues += c.unaligned_bundle_issues;
     }
-    return &c.program->operations[static_cast<std::size_t>(index)];
+    return &next;
+}
+
+/// The same for a branch to a constant address, nearly always inside its own code segment.
+TESSERA_INLINE const MicroOperation* follow_constant(Context& c, const MicroOperation& op) {
+    const DecodedProgram& program = *c.program;
+    const Branch& branch = program.branches[static_cast<std::size_t>(op.imm2)];
+    if (branch.target < 0) [[unlikely]] {
+        return follow(c, op);
+    }
+    c.issues += branch.issues + branch.unaligned * c.unaligned_bundle_issues;
+    c.executed += branch.executed;
+    return &program.operations[static_cast<std::size_t>(branch.target)];
+}
+
+constexpr bool has_constant_target(Form form) {
+    return form == Form::MsAddr19 || form == Form::MbAddr19 || form == Form::Addr19 ||
+           form == Form::MdAddr20;
+}
+
+/// Starts a zero-overhead loop, or jumps over its body.
+[[gnu::noinline]] const MicroOperation* enter_repeat(Context& c, const MicroOperation& rpt) {
+    const DecodedProgram& program = *c.program;
+    const MicroOperation* const end = &program.operations[static_cast<std::size_t>(rpt.imm2)];
+    if (c.repeat_count == 0) {
+        count_jump(c, program.position_of(rpt), program.position_of(end[1]));
+        return end + 1;
+    }
+    c.repeat_first = program.address_of_operation((&rpt)[1]);
+    c.repeat_end = program.address_of_operation(*end);
+    check_limit(c, rpt, c.issues + c.repeat_count * ((c.repeat_end - c.repeat_first) / 8));
+    const std::int32_t first = program.index_of(c.repeat_first);
+    c.repeat_first_operation = &program.operations[static_cast<std::size_t>(first)];
+    c.repeat_end_operation = end;
+    const Position& before = program.position_of(*c.repeat_first_operation);
+    const Position& after = program.position_of(*end);
+    c.repeat_issues = after.issues_upto - before.issues_before;
+    c.repeat_executed = after.count_upto - before.count_before;
+    c.repeat_by_rows = c.rows_at_once;
+    return &rpt + 1;
 }
 
 void execute(Context& c, const MicroOperation& op);
 
 /// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
-/// is interpreted up to there, and from there to its end after the last whole row.
-void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t first,
-                    std::int32_t last) {
+/// is interpreted up to there, and from there to its end after the last whole row. The last pass is counted with the
+/// code behind the body, as where it is interpreted. False if nothing was done.
+[[gnu::noinline]] bool repeat_by_rows(Context& c, const MicroOperation& body_end) {
     const MatrixLoop& loop = c.program->matrix_loops[static_cast<std::size_t>(body_end.imm) - 1];
     c.repeat_by_rows = false;
     const std::uint32_t passes = c.repeat_count;
@@ -129,7 +181,7 @@ void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t fir
     const std::uint32_t rows = before == 0 ? passes : passes - 1;
     const matrix_loop::Streams streams = matrix_loop::streams_from(c, loop, before, rows);
     if (rows == 0 || !matrix_loop::allowed(c, loop, streams)) {
-        return;
+        return false;
     }
     const auto interpret = [&c](Address from, Address to) {
         for (std::int32_t index = c.program->index_of(from);
@@ -139,14 +191,13 @@ void repeat_by_rows(Context& c, const MicroOperation& body_end, std::int32_t fir
     };
     interpret(c.repeat_first, c.repeat_first + 8U * before);
     matrix_loop::run(c, loop, streams);
-    const Position& begin = c.program->positions[static_cast<std::size_t>(first)];
-    const Position& end = c.program->positions[static_cast<std::size_t>(last)];
-    c.issues += static_cast<std::int64_t>(passes) * (end.issues_upto - begin.issues_before);
-    c.executed += static_cast<std::int64_t>(passes) * (end.count_upto - begin.count_before);
+    c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
+    c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {
         interpret(c.repeat_first + 8U * before, c.repeat_end);
     }
-    c.repeat_count -= passes;
+    c.repeat_count = 0;
+    return true;
 }
 
 void run_worker(Context& c) {
@@ -160,91 +211,59 @@ void run_worker(Context& c) {
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
-    const MicroOperation* op = follow(c, nullptr, false);
-    std::int32_t index = 0;
+    const MicroOperation* op = enter(c);
 
 #define TESSERA_DISPATCH() goto* kLabels[op->code]
-#define TESSERA_INDEX() static_cast<std::int32_t>(op - c.program->operations.data())
 
     TESSERA_DISPATCH();
 
 #define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
-    label_##id : if constexpr (((flags)&kSystem) != 0) {                                           \
-        index = TESSERA_INDEX();                                                                   \
-        const Position& own = c.program->positions[static_cast<std::size_t>(index)];               \
-        const Position& first = c.program->positions[static_cast<std::size_t>(c.block_first)];     \
-        c.issues += own.issues_before - first.issues_before;                                       \
-        c.executed += own.count_before - first.count_before;                                       \
-        c.block_first = index;                                                                     \
+    label_##id : if constexpr (Opcode::id == Opcode::rpt_r || Opcode::id == Opcode::rpt_i) {       \
+        id(c, *op);                                                                                \
+        op = enter_repeat(c, *op);                                                                 \
     }                                                                                              \
-    id(c, *op);                                                                                    \
-    if constexpr (((flags)&kControl) != 0) {                                                       \
-        if constexpr (Opcode::id == Opcode::rpt_r || Opcode::id == Opcode::rpt_i) {                \
-            goto after_rpt;                                                                        \
+    else if constexpr (((flags)&kControl) != 0) {                                                  \
+        c.taken = false;                                                                           \
+        id(c, *op);                                                                                \
+        if constexpr (((flags)&kSolo) != 0) {                                                      \
+            goto exited;                                                                           \
+        } else if (c.taken) {                                                                      \
+            const MicroOperation& branch = *op;                                                    \
+            op = has_constant_target(Form::form) ? follow_constant(c, *op) : follow(c, *op);       \
+            check_limit(c, branch, c.issues);                                                      \
         } else {                                                                                   \
-            goto after_control;                                                                    \
+            ++op;                                                                                  \
         }                                                                                          \
-    } else {                                                                                       \
+    }                                                                                              \
+    else {                                                                                         \
+        id(c, *op);                                                                                \
         ++op;                                                                                      \
-        TESSERA_DISPATCH();                                                                        \
-    }
+    }                                                                                              \
+    TESSERA_DISPATCH();
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP
 
-after_control:
-    if (c.exited) {
-        index = TESSERA_INDEX();
-        close_block(c, index, index);
-        return;
-    }
-    if (!c.taken) {
-        ++op;
-        TESSERA_DISPATCH();
-    }
-    index = TESSERA_INDEX();
-    close_block(c, index, index);
-    if (c.issues > c.issue_limit) [[unlikely]] {
-        fault(*op, "the worker has not exited: it seems to loop for ever");
-    }
-    op = follow(c, op, true);
-    TESSERA_DISPATCH();
-
-after_rpt:
-    index = TESSERA_INDEX();
-    close_block(c, index, index + 1);
-    if (c.repeat_count == 0) {
-        op = c.program->operations.data() + op->imm2 + 1;
-        c.block_first = TESSERA_INDEX();
-        TESSERA_DISPATCH();
-    }
-    c.repeat_by_rows = c.rows_at_once;
-    c.repeat_first = c.program->address_of[static_cast<std::size_t>(index) + 1];
-    c.repeat_end = c.program->address_of[static_cast<std::size_t>(op->imm2)];
-    ++op;
-    TESSERA_DISPATCH();
+exited:
+    count_jump(c, c.program->position_of(*op), Position{});
+    return;
 
 label_body_end:
-    index = TESSERA_INDEX();
-    if (c.repeat_count == 0 ||
-        c.repeat_end != c.program->address_of[static_cast<std::size_t>(index)]) {
+    if (c.repeat_count == 0 || c.repeat_end_operation != op) {
         ++op;
         TESSERA_DISPATCH();
     }
-    {
-        const std::int32_t first = c.program->index_of(c.repeat_first);
-        close_block(c, index, first);
-        --c.repeat_count;
-        if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
-            c.repeat_end - c.repeat_first == 4 * 8) {
-            repeat_by_rows(c, *op, first, index);
-        }
-        if (c.repeat_count == 0) {
-            ++op;
-            c.block_first = index + 1;
-        } else {
-            op = c.program->operations.data() + first;
-        }
+    if (--c.repeat_count == 0) {
+        ++op;
+        TESSERA_DISPATCH();
     }
+    c.issues += c.repeat_issues;
+    c.executed += c.repeat_executed;
+    if (op->imm != 0 && c.repeat_by_rows && c.repeat_count > 1 &&
+        c.repeat_end - c.repeat_first == 4 * 8 && repeat_by_rows(c, *op)) {
+        ++op;
+        TESSERA_DISPATCH();
+    }
+    op = c.repeat_first_operation;
     TESSERA_DISPATCH();
 
 label_commit_single:
@@ -259,11 +278,12 @@ label_commit_quad:
     commit_quad(c, *op);
     ++op;
     TESSERA_DISPATCH();
-label_continue:
-    index = TESSERA_INDEX();
-    close_block(c, index, op->imm);
-    op = c.program->operations.data() + op->imm;
+label_continue : {
+    const MicroOperation* const next = c.program->operations.data() + op->imm;
+    count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
+    op = next;
     TESSERA_DISPATCH();
+}
 label_bad_repeat:
     bad_repeat(*op);
 label_none:
@@ -273,7 +293,6 @@ label_end_of_code:
     fault(*op, "execution runs past the end of the code");
 
 #undef TESSERA_DISPATCH
-#undef TESSERA_INDEX
 }
 
 void execute(Context& c, const MicroOperation& op) {
@@ -292,6 +311,8 @@ void execute(Context& c, const MicroOperation& op) {
         break;
     case static_cast<std::uint8_t>(Internal::CommitQuad):
         commit_quad(c, op);
+        break;
+    case static_cast<std::uint8_t>(Internal::BodyEnd): // of another loop
         break;
     case static_cast<std::uint8_t>(Internal::BadRepeat):
         bad_repeat(op);

@@ -215,6 +215,7 @@ Operation decode(std::uint32_t word) {
 }
 
 MainRegisters main_registers(const Operation& operation) {
+    constexpr std::uint16_t kWritable = 0x0fff; // nothing waits for a write that is discarded
     MainRegisters registers;
     const OpcodeSpec& spec = spec_of(operation.opcode);
     for (const OperandSpec& operand : spec_of(spec.form).list()) {
@@ -247,6 +248,7 @@ MainRegisters main_registers(const Operation& operation) {
             break;
         }
     }
+    registers.written &= kWritable;
     return registers;
 }
 

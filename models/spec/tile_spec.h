@@ -16,6 +16,7 @@ struct TileSpec {
     Cycles pipeline_cycles = 6;
     Cycles unaligned_bundle_issues = 1;
     FetchConflict fetch_conflict = FetchConflict::Error;
+    Cycles phase_limit_cycles = 40'000'000'000;
 
     template <class Description> static void describe(Description& d) {
         d.field("workers", &TileSpec::workers)
@@ -37,6 +38,12 @@ struct TileSpec {
                 {{"error", FetchConflict::Error}, {"ignore", FetchConflict::Ignore}})
             .says("a data access in the region-0 element that instructions are fetched from")
             .from("docs/evidence.md#memory-conflicts");
+        d.field("phase_limit_cycles", &TileSpec::phase_limit_cycles)
+            .unit("cycles")
+            .range(1, 1'000'000'000'000'000)
+            .says(
+                "a compute phase that lasts longer is taken for an endless loop and stops the run")
+            .from("docs/evidence.md#tile");
     }
 };
 

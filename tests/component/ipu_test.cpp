@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "component/hand_program.h"
 #include "models/ipu/simulate.h"
+#include "tests/component/hand_program.h"
 #include "traces/coverage.h"
 
 #include <catch2/catch.hpp>

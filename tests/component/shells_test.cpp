@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The SystemC shells one by one: told at the right cycle, once.
-#include "component/hand_program.h"
 #include "models/exchange/exchange_fabric.h"
 #include "models/sync/sync_unit.h"
 #include "models/tile/tile.h"
+#include "tests/component/hand_program.h"
 
 #include <catch2/catch.hpp>
 

@@ -192,7 +192,7 @@ class RunsTest(CliTest):
         self.assertEqual(written, json.loads((self.scratch / "deep/er/result.json").read_text()))
         self.assertIn("tiles busy", done.stdout)
         self.assertEqual(done.stderr, "")
-        self.assertEqual(sorted(path.name for path in self.scratch.rglob("*")), ["deep", "er", "r.json", "result.json"])
+        self.assertEqual(sorted(path.name for path in self.scratch.rglob("*")), ["deep", "er", "output.npy", "r.json", "result.json", "trace.pftrace.gz"])
 
     def test_no_check(self):
         self.assertIsNone(self.result("tiny_matmul", "--machine", "tiny", "--no-check")["check"])

@@ -53,13 +53,12 @@ inline void br(Context& c, const MicroOperation& op) {
     take(c, c.main[op.a]);
 }
 
-/// `imm2` is the address behind the instruction or its bundle.
 inline void call(Context& c, const MicroOperation& op) {
-    c.main[op.d] = static_cast<std::uint32_t>(op.imm2);
+    c.main[op.d] = c.program->branches[static_cast<std::size_t>(op.imm2)].link;
     take(c, static_cast<std::uint32_t>(op.imm));
 }
 
-/// The engine reads count and body; `imm2` is the last bundle's number.
+/// The engine does the rest; `imm2` is the index of the operation at the end of the body.
 inline void rpt_r(Context& c, const MicroOperation& op) {
     c.repeat_count = c.main[op.a] & 0xffffU;
 }
@@ -82,12 +81,14 @@ inline void exitneg(Context& c, const MicroOperation&) {
 }
 
 /// Tile clock at which the operation issues.
-inline Cycles clock_at(const Context& c, const MicroOperation&) {
-    return c.start_cycle + c.issues * c.cycles_per_issue;
+inline Cycles clock_at(const Context& c, const MicroOperation& op) {
+    if (c.number < 0) {
+        return c.start_cycle; // the tile sets it before each of the supervisor's instructions
+    }
+    return c.start_cycle +
+           (c.issues + c.program->position_of(op).issues_before) * c.cycles_per_issue;
 }
 
-/// `issues` is up to date here: the engine closes the running block before it executes a system
-/// instruction.
 inline void get(Context& c, const MicroOperation& op) {
     std::uint32_t value = 0;
     switch (op.imm) {

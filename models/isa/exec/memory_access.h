@@ -64,9 +64,9 @@ TESSERA_INLINE T read(const Context& c, const MicroOperation& op, Address addres
 
 /// Somewhere between the first and the last code byte: is it code itself?
 TESSERA_INLINE void check_store_beside_code(const Context& c, const MicroOperation& op,
-                                            Address address) {
+                                            Address address, unsigned store_bytes) {
     for (const DecodedProgram* program : c.programs) {
-        if (address - program->base < program->bytes()) {
+        if (address + store_bytes > program->base && address < program->base + program->bytes()) {
             fault(op, "a store into code (self-modifying code is not modelled; docs/deviations.md)",
                   true);
         }
@@ -77,8 +77,8 @@ template <typename T>
 TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address address, T value) {
     std::byte* to = checked<sizeof(T)>(c, op, address);
     const std::uint32_t offset = address - c.memory->base;
-    if (offset < c.memory->code_end && offset >= c.memory->code_begin) [[unlikely]] {
-        check_store_beside_code(c, op, address);
+    if (offset < c.memory->code_end && offset + sizeof(T) > c.memory->code_begin) [[unlikely]] {
+        check_store_beside_code(c, op, address, sizeof(T));
     }
     std::memcpy(to, &value, sizeof(T));
 }

@@ -143,7 +143,16 @@ TESSERA_INLINE std::uint64_t results_f16x4(std::uint64_t first, std::uint64_t se
     return results_f16x4(unpacked, fp_control);
 }
 
-/// Smaller or larger of two values by the machine's rules: one NaN loses, -0 is below +0.
+/// NaN whose first fraction bit is clear. Asked of bit patterns, as a conversion may set that bit.
+TESSERA_INLINE bool is_signalling_f32(std::uint32_t bits) {
+    return (bits & 0x7fc00000U) == 0x7f800000U && (bits & 0x3fffffU) != 0;
+}
+TESSERA_INLINE bool is_signalling_f16(std::uint16_t half) {
+    return (half & 0x7e00U) == 0x7c00U && (half & 0x1ffU) != 0;
+}
+
+/// Smaller or larger of two values by the machine's rules: one quiet NaN loses, -0 is below +0. The caller deals with
+/// signalling NaN.
 template <bool kMax> inline float select(float x, float y) {
     if (x != x) {
         return y != y ? as_f32(kNanF32) : y;

@@ -32,14 +32,17 @@ TESSERA_INLINE std::uint64_t first_pair(const Context& c, const MicroOperation& 
     return first_word(c, op) * 0x100000001ULL;
 }
 
+/// Four lanes of binary32 that the compiler keeps in one host register.
+using Lanes4 [[gnu::vector_size(16)]] = float;
+
 struct Add {
-    static float apply(float x, float y) { return x + y; }
+    template <typename T> static T apply(T x, T y) { return x + y; }
 };
 struct Sub {
-    static float apply(float x, float y) { return x - y; }
+    template <typename T> static T apply(T x, T y) { return x - y; }
 };
 struct Mul {
-    static float apply(float x, float y) { return x * y; }
+    template <typename T> static T apply(T x, T y) { return x * y; }
 };
 struct Max {
     static float apply(float x, float y) { return select<true>(x, y); }
@@ -70,6 +73,26 @@ template <typename Operator> TESSERA_INLINE void f32v2(Context& c, const MicroOp
     store_pair(c.aux + op.d, lo | (hi << 32U));
 }
 
+template <typename Operator>
+TESSERA_INLINE std::uint32_t select_bits_f32(std::uint32_t x, std::uint32_t y) {
+    return is_signalling_f32(x) || is_signalling_f32(y) ? kNanF32 : on_f32<Operator>(x, y);
+}
+
+template <typename Operator> TESSERA_INLINE void f32_select(Context& c, const MicroOperation& op) {
+    c.aux[op.d] = select_bits_f32<Operator>(c.aux[op.a], c.aux[op.b]);
+}
+
+template <typename Operator>
+TESSERA_INLINE void f32v2_select(Context& c, const MicroOperation& op) {
+    const std::uint64_t x = first_pair(c, op);
+    const std::uint64_t y = load_pair(c.aux + op.b);
+    const std::uint64_t lo =
+        select_bits_f32<Operator>(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+    const std::uint64_t hi = select_bits_f32<Operator>(static_cast<std::uint32_t>(x >> 32U),
+                                                       static_cast<std::uint32_t>(y >> 32U));
+    store_pair(c.aux + op.d, lo | (hi << 32U));
+}
+
 /// Arithmetic on four halves: exact in binary32 up to its one rounding, then rounded to FP16 (24 >=
 /// 2 * 11 + 2 bits, so the two roundings equal one).
 template <typename Operator>
@@ -79,9 +102,12 @@ TESSERA_INLINE std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y,
     float right[4];
     operands_f16x4(x, left);
     operands_f16x4(y, right);
-    for (unsigned i = 0; i < 4; ++i) {
-        left[i] = Operator::apply(left[i], right[i]);
-    }
+    Lanes4 first;
+    Lanes4 second;
+    std::memcpy(&first, left, sizeof first);
+    std::memcpy(&second, right, sizeof second);
+    first = Operator::apply(first, second);
+    std::memcpy(left, &first, sizeof first);
     return results_f16x4(left, fp_control);
 }
 
@@ -91,7 +117,9 @@ TESSERA_INLINE std::uint64_t select_f16x4(std::uint64_t x, std::uint64_t y) {
     std::uint64_t result = 0;
     for (unsigned i = 0; i < 4; ++i) {
         const float value = Operator::apply(widen(half_of(x, i)), widen(half_of(y, i)));
-        const std::uint16_t half = value != value ? kNanF16 : f32_to_f16(value);
+        const bool nan =
+            value != value || is_signalling_f16(half_of(x, i)) || is_signalling_f16(half_of(y, i));
+        const std::uint16_t half = nan ? kNanF16 : f32_to_f16(value);
         result |= static_cast<std::uint64_t>(half) << (16U * i);
     }
     return result;
@@ -128,13 +156,13 @@ TESSERA_INLINE void f16v2_select(Context& c, const MicroOperation& op) {
 TESSERA_AUX(f32add, vector::f32<vector::Add>(c, op))
 TESSERA_AUX(f32sub, vector::f32<vector::Sub>(c, op))
 TESSERA_AUX(f32mul, vector::f32<vector::Mul>(c, op))
-TESSERA_AUX(f32max, vector::f32<vector::Max>(c, op))
-TESSERA_AUX(f32min, vector::f32<vector::Min>(c, op))
+TESSERA_AUX(f32max, vector::f32_select<vector::Max>(c, op))
+TESSERA_AUX(f32min, vector::f32_select<vector::Min>(c, op))
 TESSERA_AUX(f32v2add, vector::f32v2<vector::Add>(c, op))
 TESSERA_AUX(f32v2sub, vector::f32v2<vector::Sub>(c, op))
 TESSERA_AUX(f32v2mul, vector::f32v2<vector::Mul>(c, op))
-TESSERA_AUX(f32v2max, vector::f32v2<vector::Max>(c, op))
-TESSERA_AUX(f32v2min, vector::f32v2<vector::Min>(c, op))
+TESSERA_AUX(f32v2max, vector::f32v2_select<vector::Max>(c, op))
+TESSERA_AUX(f32v2min, vector::f32v2_select<vector::Min>(c, op))
 TESSERA_AUX(f16v2add, vector::f16v2<vector::Add>(c, op))
 TESSERA_AUX(f16v2sub, vector::f16v2<vector::Sub>(c, op))
 TESSERA_AUX(f16v2mul, vector::f16v2<vector::Mul>(c, op))

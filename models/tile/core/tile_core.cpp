@@ -12,13 +12,10 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 namespace tessera::tile {
 namespace {
-
-/// A phase that takes longer is taken for an endless loop (at 1.85 GHz: about twenty seconds of
-/// machine time).
-constexpr Cycles kPhaseLimitCycles = 40'000'000'000;
 
 constexpr unsigned kLinkRegister = 10;
 constexpr unsigned kStackRegister = 11;
@@ -62,7 +59,7 @@ struct TileCore::Implementation {
             workers[n].number = static_cast<std::int32_t>(n);
             workers[n].cycles_per_issue = machine.tile.workers;
             workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
-            workers[n].issue_limit = kPhaseLimitCycles / machine.tile.workers;
+            workers[n].issue_limit = machine.tile.phase_limit_cycles / machine.tile.workers;
         }
         slot_free.assign(workers.size(), 0);
         worker_base.assign(workers.size(), 0);
@@ -90,10 +87,13 @@ struct TileCore::Implementation {
     void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
     void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
                 Cycles issue);
+    void launch_all(const isa::MicroOperation& op, Address vertex_base, Address stride,
+                    Cycles issue);
     [[noreturn]] void fault_of(const isa::Context& context, const isa::ExecutionFault& fault,
                                Cycles cycle) const;
 
     const spec::MachineSpec* spec;
+    const isa::Engine* engine = &isa::engine();
     TileId tile;
     isa::MemoryView memory;
     isa::WeightStore weights;
@@ -138,6 +138,12 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
             stack_end = static_cast<Address>(segment.address + static_cast<Address>(segment.bytes));
         }
         if (segment.kind == program::SegmentKind::Code) {
+            if (segment.address % 4 != 0 ||
+                segment.bytes > static_cast<Bytes>(memory.region0_bytes) - offset) {
+                throw ProgramError(fmt::format("tile_{}: code segment '{}' at {:#x} of {} bytes: "
+                                               "code lies in region 0 at multiples of 4 bytes",
+                                               tile, segment.name, segment.address, segment.bytes));
+            }
             programs.push_back(cache.decoded(segment));
             code_begin = std::min(code_begin, offset);
             code_end = std::max(code_end, offset + static_cast<std::uint32_t>(segment.bytes));
@@ -215,24 +221,15 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     worker.executed = 0;
     worker.start_cycle = start;
     worker.target = entry;
-    if (worker.program == nullptr) {
-        worker.program = supervisor.program;
-    }
+    worker.program = supervisor.program;
     try {
-        isa::engine().run_worker(worker);
+        engine->run_worker(worker);
     } catch (const isa::ExecutionFault& fault) {
-        Cycles cycle = start;
-        if (fault.operation != nullptr && worker.program != nullptr) {
-            const auto& positions = worker.program->positions;
-            const auto index =
-                static_cast<std::size_t>(fault.operation - worker.program->operations.data());
-            if (index < positions.size()) {
-                cycle +=
-                    slots * (worker.issues + positions[index].issues_before -
-                             positions[static_cast<std::size_t>(worker.block_first)].issues_before);
-            }
+        Cycles issues = 0;
+        if (fault.operation != nullptr) {
+            issues = worker.issues + worker.program->position_of(*fault.operation).issues_before;
         }
-        fault_of(worker, fault, cycle);
+        fault_of(worker, fault, start + slots * issues);
     }
     const Cycles last = start + slots * (worker.issues - 1);
     slot_free[number] = last + spec->tile.pipeline_cycles;
@@ -240,6 +237,24 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     outcome.worker_bundles += worker.executed;
     if (spans != nullptr) {
         spans->push_back({static_cast<int>(number), entry, start, last + 1});
+    }
+}
+
+/// If several workers fault, the one that faults first is reported.
+void TileCore::Implementation::launch_all(const isa::MicroOperation& op, Address vertex_base,
+                                          Address stride, Cycles issue) {
+    std::optional<TileFault> earliest;
+    for (std::size_t n = 0; n < workers.size(); ++n) {
+        try {
+            launch(op, n, vertex_base + static_cast<Address>(n) * stride, issue);
+        } catch (const TileFault& fault) {
+            if (!earliest || fault.fault().cycle < earliest->fault().cycle) {
+                earliest = fault;
+            }
+        }
+    }
+    if (earliest) {
+        throw TileFault(*earliest);
     }
 }
 
@@ -319,9 +334,7 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
         if (any_worker_active(issue)) {
             throw isa::ExecutionFault{"runall while a worker is active", false, &op};
         }
-        for (std::size_t n = 0; n < workers.size(); ++n) {
-            launch(op, n, vertex_base + static_cast<Address>(n) * stride, issue);
-        }
+        launch_all(op, vertex_base, stride, issue);
         break;
     case isa::Opcode::run: {
         const auto free = std::find_if(slot_free.begin(), slot_free.end(),
@@ -361,7 +374,7 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
             (isa::spec_of(static_cast<isa::Opcode>(op.code)).flags & isa::kWorker) != 0) {
             throw isa::ExecutionFault{"a worker instruction in supervisor code", false, &op};
         }
-        isa::engine().execute(supervisor, op);
+        engine->execute(supervisor, op);
         break;
     }
 }
@@ -370,8 +383,12 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
 void TileCore::Implementation::supervise() {
     const isa::MicroOperation* op = jump(supervisor.target, nullptr);
     while (true) {
+        if (op->code == static_cast<std::uint8_t>(isa::Internal::Continue)) {
+            op = supervisor.program->operations.data() + op->imm;
+            continue;
+        }
         const Cycles issue = earliest_issue(*op);
-        if (issue > kPhaseLimitCycles) {
+        if (issue > spec->tile.phase_limit_cycles) {
             throw isa::ExecutionFault{"the supervisor has not returned: it seems to loop for ever",
                                       false, op};
         }
@@ -413,7 +430,9 @@ void TileCore::Implementation::fault_of(const isa::Context& context,
             fault.operation < operations.data() + operations.size()) {
             report.address = context.program->address_of_operation(*fault.operation);
             report.source_line = code->source_line(report.address);
-            const std::uint32_t offset = report.address - memory.base;
+        }
+        const std::uint32_t offset = report.address - memory.base;
+        if (report.address != 0 && offset + 4 <= memory.span_bytes) {
             std::vector<std::uint32_t> words(
                 offset + 8 <= memory.span_bytes &&
                         (std::to_integer<unsigned>(memory.bytes[offset + 3]) & 0x80U) != 0
@@ -472,6 +491,15 @@ void TileCore::load(const program::Image& image, CodeCache& code) {
 
 ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
     return implementation_->run(stub, spans);
+}
+
+void TileCore::set_engine(const isa::Engine& engine) {
+    implementation_->engine = &engine;
+}
+
+const isa::Context& TileCore::context(int number) const {
+    return number < 0 ? implementation_->supervisor
+                      : implementation_->workers.at(static_cast<std::size_t>(number));
 }
 
 void TileCore::set_rows_at_once(bool allowed) {

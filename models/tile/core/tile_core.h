@@ -23,8 +23,10 @@
 #include <vector>
 
 namespace tessera::isa {
+struct Context;
 struct DecodedProgram;
-}
+struct Engine;
+} // namespace tessera::isa
 
 namespace tessera::tile {
 
@@ -95,13 +97,19 @@ public:
     TileCore& operator=(TileCore&&) noexcept;
 
     /// Writes the image's bytes and takes its code segments. @throws ProgramError if a segment is
-    /// outside memory.
+    /// outside memory, or code outside region 0.
     void load(const program::Image& image, CodeCache& code);
 
     /// Runs the supervisor from `stub` until it returns to address 0, with every worker it
     /// launches. `spans`, if given, receives one entry a worker launch (appended). @throws
     /// TileFault
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
+
+    /// The engine that executes from now on (isa::engines()); results are the same with each.
+    void set_engine(const isa::Engine& engine);
+
+    /// Registers and accumulators of worker `number`, or of the supervisor (-1), as the last run left them.
+    [[nodiscard]] const isa::Context& context(int number) const;
 
     /// False: interpret every bundle of matrix-unit loops, as an oracle for doing them by rows. Results are the same.
     void set_rows_at_once(bool allowed);

@@ -152,3 +152,30 @@ TEST_CASE("six active workers suspend the supervisor until one exits", "[timing]
     const Cycles exit_0 = spans.front().end - 1;
     CHECK(tile.read<std::uint32_t>(0x80000, 1).front() == exit_0 + pipeline);
 }
+
+TEST_CASE("a discarded write makes nobody wait", "[timing][tile]") {
+    const Cycles pipeline = spec::MachineSpec{}.tile.pipeline_cycles;
+    CHECK(cycles_of("add $mzero, $mzero, 1\nadd $m1, $mzero, 1") == 2 + pipeline);
+}
+
+TEST_CASE("a phase that passes its limit is taken for an endless loop", "[timing][tile]") {
+    spec::MachineSpec machine;
+    const auto ends = [&machine](const std::string& text) {
+        try {
+            test::AssembledTile(text, machine).run();
+        } catch (const tile::TileFault& fault) {
+            CHECK_THAT(fault.what(), Catch::Contains("loop for ever"));
+            return false;
+        }
+        return true;
+    };
+    const auto waiting = [](int passes) {
+        return launching(fmt::format("nop\nrpt {}, 0\n{{ nop ; fnop }}", passes));
+    };
+    machine.tile.phase_limit_cycles = 6'000;
+    CHECK_FALSE(ends(supervisor("1: bri 1b")));
+    CHECK_FALSE(ends(launching("1: bri 1b")));
+    CHECK_FALSE(ends(waiting(2'000)));
+    machine.tile.phase_limit_cycles = 18'000;
+    CHECK(ends(waiting(2'000)));
+}
