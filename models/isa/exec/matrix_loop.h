@@ -14,9 +14,7 @@
 #include "models/isa/exec/amp.h"
 #include "models/isa/exec/load_store.h"
 
-namespace tessera::isa::TESSERA_ENGINE {
-
-namespace matrix_loop {
+namespace tessera::isa::TESSERA_ENGINE::matrix_loop {
 
 /// FP16 partials: both sets, 16 results a row in channel order (two a set in turn); a word holds four of them.
 struct HalfPartials {
@@ -336,6 +334,4 @@ inline void run(Context& c, const MatrixLoop& loop, const Streams& streams) {
     }
 }
 
-} // namespace matrix_loop
-
-} // namespace tessera::isa::TESSERA_ENGINE
+} // namespace tessera::isa::TESSERA_ENGINE::matrix_loop
