@@ -14,9 +14,7 @@
 #include "models/isa/exec/amp.h"
 #include "models/isa/exec/load_store.h"
 
-namespace tessera::isa::TESSERA_ENGINE {
-
-namespace matrix_loop {
+namespace tessera::isa::TESSERA_ENGINE::matrix_loop {
 
 /// FP16 partials: both sets, 16 results a row in channel order (two a set in turn); a word holds four of them.
 struct HalfPartials {
@@ -135,9 +133,7 @@ inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& str
         return true;
     }
     const std::uint32_t p_back = loop.partial_lag * 8U;
-    // at least a row behind: the last row's partials, which stay in registers, are read again from memory
-    const bool results_trail =
-        at.a2 + 8U * std::max(4U, loop.result_lag + loop.partial_lag) <= at.a1;
+    const bool results_trail = at.a2 + 8U * (loop.result_lag + loop.partial_lag) <= at.a1;
     return inside(memory, at.a1 - p_back, length + p_back) && in_region1(memory, at.a1 - p_back) &&
            apart(memory, at.a0, at.a1, length) && apart(memory, at.a1, at.a2, length) &&
            (results_trail || disjoint(at.a2, length, at.a1 - p_back, length + p_back));
@@ -336,6 +332,4 @@ inline void run(Context& c, const MatrixLoop& loop, const Streams& streams) {
     }
 }
 
-} // namespace matrix_loop
-
-} // namespace tessera::isa::TESSERA_ENGINE
+} // namespace tessera::isa::TESSERA_ENGINE::matrix_loop
