@@ -25,6 +25,10 @@ constexpr Cycles kTypicalLatency = 100;
 /// a second or less.
 constexpr std::int64_t kDynamicBudget = 500'000;
 
+/// Exchanges of more messages than this get one order: each further one takes seconds, and was seen to be no
+/// better.
+constexpr std::size_t kManyMessages = 50'000;
+
 /// One complete attempt.
 struct Attempt {
     ExchangeSchedule schedule;
@@ -136,13 +140,12 @@ void find_schedule(Attempts& attempts, std::span<const Job> jobs, std::int64_t t
     };
     const auto grouped = grouped_order(jobs, tiles);
     attempts.try_order(grouped);
-    if (good())
+    if (good() || jobs.size() > kManyMessages)
         return;
     std::vector<std::uint32_t> given(jobs.size());
     std::iota(given.begin(), given.end(), 0U);
     attempts.try_order(given);
-    // Wide senders and their partners cannot receive meanwhile; where most tiles do both, 32 bits
-    // win.
+    // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
     if (std::any_of(jobs.begin(), jobs.end(), [](const Job& job) { return job.wide; }))
         attempts.try_order(grouped, false);
     if (!good())
