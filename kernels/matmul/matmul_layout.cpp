@@ -141,25 +141,26 @@ bool Layout::place(Bytes code_bytes) {
     const bool share_memory = !grid_.b_stays() && slices <= weights;
     bool fits =
         memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
-    fits = fits &&
-           memory_->place({"weights", Kind::Tensor, weights, 16, Where::Region1, {"partials"}});
+    fits = memory_->place({"weights", Kind::Tensor, weights, 16, Where::Region1, {"partials"}}) &&
+           fits;
     if (share_memory && fits && slices > 0) {
         memory_->overlay("slices", "weights", slices);
     } else {
-        fits = fits &&
-               memory_->place({"slices", Kind::Tensor, slices, 16, Where::Region1, {"partials"}});
+        fits = memory_->place({"slices", Kind::Tensor, slices, 16, Where::Region1, {"partials"}}) &&
+               fits;
     }
     const Bytes home_a = *std::max_element(filled_a_.begin(), filled_a_.end());
     const Bytes home_b = *std::max_element(filled_b_.begin(), filled_b_.end());
-    fits = fits && memory_->place({"x", Kind::Tensor, x, 16, Where::Any, {"partials"}});
-    fits = fits &&
-           memory_->place({"home of a", Kind::Tensor, home_a, 16, Where::Any, {"x", "weights"}});
-    fits = fits &&
-           memory_->place({"home of b", Kind::Tensor, home_b, 16, Where::Any, {"x", "weights"}});
+    fits = memory_->place({"x", Kind::Tensor, x, 16, Where::Any, {"partials"}}) && fits;
+    fits = memory_->place({"home of a", Kind::Tensor, home_a, 16, Where::Any, {"x", "weights"}}) &&
+           fits;
+    fits = memory_->place({"home of b", Kind::Tensor, home_b, 16, Where::Any, {"x", "weights"}}) &&
+           fits;
     const Bytes result = grid_.reduces() ? share / kCellBytes * grid_.problem().group * 2 : 0;
-    fits = fits && memory_->place({"result", Kind::Tensor, result, 16, Where::Any, {}});
-    return fits &&
-           memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}});
+    fits = memory_->place({"result", Kind::Tensor, result, 16, Where::Any, {}}) && fits;
+    fits = memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}}) &&
+           fits;
+    return fits;
 }
 
 Address Layout::x(const TilePart& part, std::int64_t chunk) const {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::plan {
 namespace {
@@ -17,8 +18,8 @@ Bytes round_up(Bytes value, Bytes unit) {
 } // namespace
 
 MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes)
-    : memory_(machine.memory),
-      code_zone_bytes_(round_up(code_bytes, machine.memory.element_bytes)) {}
+    : memory_(machine.memory), code_zone_bytes_(round_up(code_bytes, machine.memory.element_bytes)),
+      requested_bytes_(code_zone_bytes_) {}
 
 const MemoryPlan::Placed* MemoryPlan::find(const std::string& name) const {
     const auto found = std::find_if(placed_.begin(), placed_.end(),
@@ -62,9 +63,22 @@ Address MemoryPlan::blocked_until(Address begin, Address end, const BufferReques
     return until;
 }
 
+bool MemoryPlan::refuse_request(const BufferRequest& request, Bytes bytes_over) {
+    refused_.push_back(request);
+    if (refused_.size() == 1) {
+        shortfall_ = {request.name, bytes_over};
+    }
+    shortfall_.bytes_over = std::max(shortfall_.bytes_over, requested_bytes_ - memory_.bytes());
+    return false;
+}
+
 bool MemoryPlan::place(const BufferRequest& request) {
     if (request.bytes == 0) {
         return true;
+    }
+    requested_bytes_ += request.bytes;
+    if (request.bytes > memory_.bytes()) {
+        return refuse_request(request, request.bytes - memory_.bytes());
     }
     const Address first = request.where == Where::Region1
                               ? memory_.region1_begin()
@@ -81,8 +95,7 @@ bool MemoryPlan::place(const BufferRequest& request) {
         begin = until;
     }
     if (begin + wanted > limit) {
-        shortfall_ = {request.name, static_cast<Bytes>(begin + wanted - limit)};
-        return false;
+        return refuse_request(request, static_cast<Bytes>(begin + wanted - limit));
     }
     placed_.push_back({request.name, request.kind, begin, begin + wanted, false});
     return true;
@@ -139,18 +152,20 @@ std::map<std::string, Bytes> MemoryPlan::sizes() const {
 }
 
 std::string MemoryPlan::describe() const {
-    std::vector<const Placed*> order;
+    std::vector<std::pair<Bytes, std::string>> order;
     for (const Placed& placed : placed_) {
         if (!placed.overlay) {
-            order.push_back(&placed);
+            order.emplace_back(static_cast<Bytes>(placed.end - placed.begin), placed.name);
         }
     }
-    std::stable_sort(order.begin(), order.end(), [](const Placed* a, const Placed* b) {
-        return a->end - a->begin > b->end - b->begin;
-    });
+    for (const BufferRequest& request : refused_) {
+        order.emplace_back(request.bytes, request.name);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string text = fmt::format("code {} B", code_zone_bytes_);
-    for (const Placed* placed : order) {
-        text += fmt::format(", {} {} B", placed->name, placed->end - placed->begin);
+    for (const auto& [bytes, name] : order) {
+        text += fmt::format(", {} {} B", name, bytes);
     }
     return text;
 }

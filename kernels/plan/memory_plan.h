@@ -43,8 +43,9 @@ public:
     /// The first `code_bytes` of region 0, rounded up to whole elements, are kept for code.
     MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes);
 
-    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
-    /// says by how much.
+    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then says by how
+    /// much, of the first such request: at least what all requests together have over the memory. Go on
+    /// with the other requests for a full answer.
     [[nodiscard]] bool place(const BufferRequest& request);
     /// Notes that `name` breaks another limit by so many bytes.
     void refuse(const std::string& name, Bytes bytes_over) { shortfall_ = {name, bytes_over}; }
@@ -69,7 +70,7 @@ public:
 
     [[nodiscard]] const Shortfall& shortfall() const { return shortfall_; }
 
-    /// "tile_0..1471: weights chunk 120000 B, ...": the buffers by size, largest first.
+    /// "code 16384 B, partials 120000 B, ...": all that was asked for, placed or not, largest first.
     [[nodiscard]] std::string describe() const;
 
 private:
@@ -81,6 +82,8 @@ private:
         bool overlay = false;
     };
 
+    /// False, and the shortfall of `request`, which lacks at least `bytes_over`.
+    bool refuse_request(const BufferRequest& request, Bytes bytes_over);
     [[nodiscard]] const Placed* find(const std::string& name) const;
     [[nodiscard]] std::int64_t granule(Address address) const;
     [[nodiscard]] Address granule_end(Address address) const;
@@ -92,6 +95,8 @@ private:
     Bytes code_zone_bytes_ = 0;
     std::vector<Placed> placed_;
     Shortfall shortfall_;
+    Bytes requested_bytes_ = 0;          ///< code zone included
+    std::vector<BufferRequest> refused_; ///< requests that found no place
 };
 
 } // namespace tessera::plan

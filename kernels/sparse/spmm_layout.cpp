@@ -203,17 +203,21 @@ bool Layout::place(Bytes code_bytes) {
     // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
     // sends and receives.
     const Where values_where = problem.block == 1 ? Where::Any : Where::Region1;
-    return one("partials", Kind::Tensor, partials + kReadAhead, Where::Region1, {}) &&
-           one("x", Kind::Tensor, x, problem.block == 1 ? Where::Region1 : Where::Any,
-               {"partials"}) &&
-           one("values", Kind::Tensor, values + kReadAhead, values_where, {}) &&
-           one("slices", Kind::Tensor, slices, Where::Region1, {"partials"}) &&
-           one("home of x", Kind::Tensor, most(filled_x_), Where::Any, {"x", "values"}) &&
-           one("home of values", Kind::Tensor, most(filled_values_), Where::Any, {"x", "values"}) &&
-           one("lists", Kind::Metadata, metadata, Where::Any, {"x"}) &&
-           one("result", Kind::Tensor, result, Where::Any, {}) &&
-           one("empty rows", Kind::Tensor, empty_rows_bytes(), Where::Any, {}) &&
-           one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {});
+    bool fits = true;
+    fits = one("partials", Kind::Tensor, partials + kReadAhead, Where::Region1, {}) && fits;
+    fits =
+        one("x", Kind::Tensor, x, problem.block == 1 ? Where::Region1 : Where::Any, {"partials"}) &&
+        fits;
+    fits = one("values", Kind::Tensor, values + kReadAhead, values_where, {}) && fits;
+    fits = one("slices", Kind::Tensor, slices, Where::Region1, {"partials"}) && fits;
+    fits = one("home of x", Kind::Tensor, most(filled_x_), Where::Any, {"x", "values"}) && fits;
+    fits = one("home of values", Kind::Tensor, most(filled_values_), Where::Any, {"x", "values"}) &&
+           fits;
+    fits = one("lists", Kind::Metadata, metadata, Where::Any, {"x"}) && fits;
+    fits = one("result", Kind::Tensor, result, Where::Any, {}) && fits;
+    fits = one("empty rows", Kind::Tensor, empty_rows_bytes(), Where::Any, {}) && fits;
+    fits = one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {}) && fits;
+    return fits;
 }
 
 Address Layout::x_line(std::int64_t part, std::int64_t line, std::int64_t columns) const {
