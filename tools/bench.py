@@ -16,7 +16,7 @@ WORKLOADS = ["dense_4096_f16", "spmm_static_b16_4096", "spmm_static_b1_4096", "c
 
 
 def output(command):
-    return subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE).stdout
+    return subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
 def main():
