@@ -5,6 +5,7 @@
 #include "models/isa/assembler.h"
 #include "models/tile/core/tile_core.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -42,7 +43,7 @@ public:
 
     template <typename T> void write(Address address, const std::vector<T>& values) {
         const auto to = core_->memory(address, static_cast<Bytes>(values.size() * sizeof(T)));
-        std::memcpy(to.data(), values.data(), to.size());
+        std::copy_n(reinterpret_cast<const std::byte*>(values.data()), to.size(), to.data());
     }
     template <typename T> std::vector<T> read(Address address, std::size_t count) {
         std::vector<T> values(count);
