@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "models/isa/instruction.h"
+#include "models/isa/target.h"
 
 #include <array>
 #include <cstddef>
@@ -49,7 +50,7 @@ struct Accumulators {
 /// One executable operation: an instruction with its registers mapped to indices of Context::main
 /// and Context::aux, or an internal step of a bundle.
 struct MicroOperation {
-    std::uint8_t code = 0; ///< an Opcode, or an Internal from Opcode::kCount on
+    std::uint16_t code = 0; ///< an Opcode, or an Internal from Opcode::kCount on
     Broadcast broadcast = Broadcast::None;
     std::uint8_t d = 0;
     std::uint8_t a = 0;
@@ -80,7 +81,13 @@ struct Context {
     const DecodedProgram* program = nullptr;         ///< the one that is being executed
     std::span<const DecodedProgram* const> programs; ///< all that the tile holds
 
-    std::uint32_t fp_control = 0;
+    std::uint32_t fp_control = 0;             ///< FP_CTL
+    std::uint32_t fp_status = 0;              ///< FP_STS: sticky flags
+    std::uint32_t tas = 0;                    ///< $TAS: scalars of f32v2axpy and f16v4mix
+    std::uint32_t fp_format = 0;              ///< FP_NFMT: which of two FP8 formats
+    std::uint32_t fp_scale = 0;               ///< FP_SCL: of FP8 products and conversions
+    std::array<std::uint64_t, 2> random{};    ///< PRNG: {P01:P00}, {P11:P10}
+    const Target* machine = &kDefaultTarget;  ///< what the generation of the machine can do
     std::int32_t number = -1;                 ///< worker number, or -1 for the supervisor
     Cycles start_cycle = 0;                   ///< of the first issue
     std::int64_t unaligned_bundle_issues = 1; ///< extra, branch to a bundle at 4 mod 8

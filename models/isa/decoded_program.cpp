@@ -12,8 +12,8 @@
 namespace tessera::isa {
 namespace {
 
-std::uint8_t code_of(Internal internal) {
-    return static_cast<std::uint8_t>(internal);
+std::uint16_t code_of(Internal internal) {
+    return static_cast<std::uint16_t>(internal);
 }
 
 /// Aux registers as a mask: what an operation reads and writes.
@@ -53,7 +53,7 @@ public:
             return mapped;
         }
         MicroOperation& op = mapped.operation;
-        op.code = static_cast<std::uint8_t>(source.opcode);
+        op.code = static_cast<std::uint16_t>(source.opcode);
         op.broadcast = source.broadcast;
         op.imm = source.imm;
         op.imm2 = source.imm2;
@@ -462,7 +462,7 @@ private:
     }
 
     void append_mapped(std::size_t at, const Operation& source, MicroOperation op) {
-        if (op.code < static_cast<std::uint8_t>(Opcode::kCount) &&
+        if (op.code < static_cast<std::uint16_t>(Opcode::kCount) &&
             is_branch(spec_of(source.opcode).form)) {
             branches_.push_back(program_.operations.size());
         }

@@ -14,8 +14,8 @@
 namespace tessera::isa {
 
 /// Steps that are no instructions of their own.
-enum class Internal : std::uint8_t {
-    CommitSingle = static_cast<std::uint8_t>(Opcode::kCount), ///< aux[d] = stage
+enum class Internal : std::uint16_t {
+    CommitSingle = static_cast<std::uint16_t>(Opcode::kCount), ///< aux[d] = stage
     CommitPair,
     CommitQuad,
     BodyEnd,   ///< behind the last bundle of an rpt body

@@ -298,26 +298,26 @@ label_end_of_code:
 void execute(Context& c, const MicroOperation& op) {
     switch (op.code) {
 #define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
-    case static_cast<std::uint8_t>(Opcode::id):                                                    \
+    case static_cast<std::uint16_t>(Opcode::id):                                                   \
         id(c, op);                                                                                 \
         break;
 #include "models/isa/opcodes.def"
 #undef TESSERA_OP
-    case static_cast<std::uint8_t>(Internal::CommitSingle):
+    case static_cast<std::uint16_t>(Internal::CommitSingle):
         commit_single(c, op);
         break;
-    case static_cast<std::uint8_t>(Internal::CommitPair):
+    case static_cast<std::uint16_t>(Internal::CommitPair):
         commit_pair(c, op);
         break;
-    case static_cast<std::uint8_t>(Internal::CommitQuad):
+    case static_cast<std::uint16_t>(Internal::CommitQuad):
         commit_quad(c, op);
         break;
-    case static_cast<std::uint8_t>(Internal::BodyEnd): // of another loop
+    case static_cast<std::uint16_t>(Internal::BodyEnd): // of another loop
         break;
-    case static_cast<std::uint8_t>(Internal::BadRepeat):
+    case static_cast<std::uint16_t>(Internal::BadRepeat):
         bad_repeat(op);
         break;
-    case static_cast<std::uint8_t>(Internal::EndOfCode):
+    case static_cast<std::uint16_t>(Internal::EndOfCode):
         fault(op, "execution runs past the end of the code");
     default:
         fault(op, "not an instruction");

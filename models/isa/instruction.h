@@ -80,9 +80,12 @@ enum : std::uint16_t {
     kStore = 1 << 6,
     kBroadcast = 1 << 7, ///< bits 1:0 of the word say how the first source is broadcast
     kWordOnly = 1 << 8,  ///< of kBroadcast: only :B, as the elements are whole words
+    kTwoSets = 1 << 9,   ///< needs both sets of accumulators: not on ipu1
+    kFp8 = 1 << 10,      ///< FP8: only on ipu21
+    kExchange = 1 << 11, ///< only in a row of exchange instructions
 };
 
-enum class Opcode : std::uint8_t {
+enum class Opcode : std::uint16_t {
     kNone, ///< no instruction in this half of a bundle
 #define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source) id,
 #include "models/isa/opcodes.def"

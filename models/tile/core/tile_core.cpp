@@ -370,7 +370,7 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
         }
         [[fallthrough]];
     default:
-        if (op.code < static_cast<std::uint8_t>(isa::Opcode::kCount) &&
+        if (op.code < static_cast<std::uint16_t>(isa::Opcode::kCount) &&
             (isa::spec_of(static_cast<isa::Opcode>(op.code)).flags & isa::kWorker) != 0) {
             throw isa::ExecutionFault{"a worker instruction in supervisor code", false, &op};
         }
@@ -383,7 +383,7 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
 void TileCore::Implementation::supervise() {
     const isa::MicroOperation* op = jump(supervisor.target, nullptr);
     while (true) {
-        if (op->code == static_cast<std::uint8_t>(isa::Internal::Continue)) {
+        if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
             op = supervisor.program->operations.data() + op->imm;
             continue;
         }
