@@ -53,7 +53,9 @@ std::string json_types_text(const std::vector<std::string>& types) {
     std::string out;
     for (std::size_t i = 0; i < types.size(); ++i) {
         const bool vowel = types[i] == "array" || types[i] == "object" || types[i] == "integer";
-        out += (i == 0 ? "" : i + 1 == types.size() ? " or " : ", ") +
+        out += (i == 0                  ? ""
+                : i + 1 == types.size() ? " or "
+                                        : ", ") +
                std::string(vowel ? "an " : "a ") + types[i];
     }
     return out;

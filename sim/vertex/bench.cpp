@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <set>
 
 namespace tessera::vertex {
 namespace {
@@ -161,10 +160,9 @@ private:
             throw ConfigError(Diagnostic{"-D", 0, 0, define, error.what(), error.hint()});
         }
         if (std::floor(value) != value || std::fabs(value) > 4294967295.0) {
-            throw ConfigError(Diagnostic{"-D", 0, 0, define,
-                                         fmt::format("got {}, expected a whole number of 32 bits",
-                                                     value),
-                                         ""});
+            throw ConfigError(
+                Diagnostic{"-D", 0, 0, define,
+                           fmt::format("got {}, expected a whole number of 32 bits", value), ""});
         }
         return static_cast<std::int64_t>(value);
     }
@@ -207,8 +205,15 @@ private:
             request.region = state.call->state_region;
             requests_.push_back(request);
         }
-        requests_.push_back({"worker_scratch", scratch_bytes_ * machine_.tile.workers, 8});
-        requests_.push_back({"stack", stack_bytes_, 8});
+        request_block("worker_scratch", scratch_bytes_ * machine_.tile.workers);
+        request_block("stack", stack_bytes_);
+    }
+    void request_block(const std::string& name, Bytes bytes) {
+        PlacementRequest request;
+        request.name = name;
+        request.bytes = bytes;
+        request.alignment = 8;
+        requests_.push_back(request);
     }
     void request_array(const ArraySpec& array, const BenchArray& made) {
         PlacementRequest request;
@@ -341,7 +346,6 @@ private:
     }
 
     void expectations() {
-        std::set<std::string> used;
         for (BenchArray& array : bench_.arrays) {
             const std::string at = config::child_pointer("/expect", array.name);
             const auto typed = options_.expect.find(array.name);
@@ -357,10 +361,9 @@ private:
                 array.expected = read.values;
             } else if (loaded_.spec.expect.contains(array.name)) {
                 array.expected = element_values(
-                    *array.type,
-                    make_values(evaluation_, loaded_,
-                                {at, &loaded_.spec.expect.at(array.name), array.type, array.shape,
-                                 array.name}));
+                    *array.type, make_values(evaluation_, loaded_,
+                                             {at, &loaded_.spec.expect.at(array.name), array.type,
+                                              array.shape, array.name}));
             }
         }
     }
@@ -369,12 +372,8 @@ private:
 
     /// Bytes of all stubs; their length does not depend on the addresses in them.
     [[nodiscard]] Bytes stub_bytes() const {
-        Bytes bytes = round_up(4 * (2 * machine_.tile.workers + 1), 8);
-        for (const auto& call : loaded_.calls) {
-            static_cast<void>(call);
-            bytes += kMostStubBytesOfCall;
-        }
-        return bytes;
+        const Bytes bytes = round_up(4 * (2 * machine_.tile.workers + 1), 8);
+        return bytes + static_cast<Bytes>(loaded_.calls.size()) * kMostStubBytesOfCall;
     }
     void add_segment(program::SegmentKind kind, const std::string& name, Address address,
                      std::vector<std::byte> bytes) {

@@ -21,7 +21,7 @@ namespace tessera::vertex {
 /// What the command line adds to the file.
 struct BenchOptions {
     std::vector<std::string> include_directories;
-    std::vector<std::string> defines; ///< X or X=Y
+    std::vector<std::string> defines;          ///< X or X=Y
     std::map<std::string, std::string> expect; ///< `.npy` file by array
 };
 

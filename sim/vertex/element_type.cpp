@@ -19,11 +19,11 @@ namespace {
 using Kind = ElementType::Kind;
 
 constexpr std::array kTypes = {
-    ElementType{"f16", Kind::Half, 2, "<f2"},     ElementType{"f32", Kind::Single, 4, "<f4"},
-    ElementType{"i8", Kind::Signed, 1, "|i1"},    ElementType{"u8", Kind::Unsigned, 1, "|u1"},
-    ElementType{"i16", Kind::Signed, 2, "<i2"},   ElementType{"u16", Kind::Unsigned, 2, "<u2"},
-    ElementType{"i32", Kind::Signed, 4, "<i4"},   ElementType{"u32", Kind::Unsigned, 4, "<u4"},
-    ElementType{"f8", Kind::Unsigned, 1, "|u1"},  ElementType{"bytes", Kind::Unsigned, 1, "|u1"},
+    ElementType{"f16", Kind::Half, 2, "<f2"},    ElementType{"f32", Kind::Single, 4, "<f4"},
+    ElementType{"i8", Kind::Signed, 1, "|i1"},   ElementType{"u8", Kind::Unsigned, 1, "|u1"},
+    ElementType{"i16", Kind::Signed, 2, "<i2"},  ElementType{"u16", Kind::Unsigned, 2, "<u2"},
+    ElementType{"i32", Kind::Signed, 4, "<i4"},  ElementType{"u32", Kind::Unsigned, 4, "<u4"},
+    ElementType{"f8", Kind::Unsigned, 1, "|u1"}, ElementType{"bytes", Kind::Unsigned, 1, "|u1"},
 };
 
 void append(std::uint64_t bits, Bytes bytes, std::vector<std::byte>& out) {

@@ -14,8 +14,8 @@ namespace tessera::vertex {
 
 /// One run's values of the parameters.
 struct Point {
-    Scope scope;                                         ///< the parameters, and what is added later
-    std::vector<std::pair<std::string, double>> shown;   ///< in the order of the file
+    Scope scope;                                       ///< the parameters, and what is added later
+    std::vector<std::pair<std::string, double>> shown; ///< in the order of the file
 };
 
 /// All points of a file, each different one once. @throws ConfigError

@@ -32,8 +32,8 @@ template <class Map> std::vector<std::string> keys_of(const Map& map) {
     return keys;
 }
 
-const std::vector<std::string> kNumberFunctions{"min",   "max", "ceildiv", "floordiv", "floor", "ceil",
-                                                "round", "abs", "sqrt",    "log2"};
+const std::vector<std::string> kNumberFunctions{"min",  "max",   "ceildiv", "floordiv", "floor",
+                                                "ceil", "round", "abs",     "sqrt",     "log2"};
 const std::vector<std::string> kNameFunctions{"addr", "bytes", "elements", "symbol"};
 
 bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
@@ -50,8 +50,8 @@ public:
         const double value = bit_or();
         skip_space();
         if (at_ != text_.size()) {
-            fail(at_, fmt::format("got '{}', expected an operator or the end",
-                                  text_.substr(at_, 1)));
+            fail(at_,
+                 fmt::format("got '{}', expected an operator or the end", text_.substr(at_, 1)));
         }
         return value;
     }
@@ -281,8 +281,8 @@ private:
         const bool two = function == "ceildiv" || function == "floordiv";
         const std::size_t wanted = two ? 2 : 1;
         if (!any && arguments.size() != wanted) {
-            fail(begin, fmt::format("{}: got {} arguments, expected {}", function,
-                                    arguments.size(), wanted));
+            fail(begin, fmt::format("{}: got {} arguments, expected {}", function, arguments.size(),
+                                    wanted));
         }
         const double first = arguments.front();
         if (function == "min") {

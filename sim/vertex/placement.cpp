@@ -39,11 +39,11 @@ public:
         std::iota(order.begin(), order.end(), std::size_t{0});
         const auto rank = [&](std::size_t i) {
             const auto& request = requests_[i];
-            return request.address            ? 0
-                   : request.element          ? 1
-                   : request.own_element      ? 2
+            return request.address             ? 0
+                   : request.element           ? 1
+                   : request.own_element       ? 2
                    : !request.not_with.empty() ? 3
-                                              : 4;
+                                               : 4;
         };
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
@@ -88,7 +88,8 @@ private:
         limit = request.region == Region::Executable ? memory_.region1_begin() : memory_.end();
         if (request.element) {
             begin = memory_.region0_begin() + *request.element * memory_.element_bytes;
-            limit = std::min<Bytes>(memory_.end(), granule_end(memory_, static_cast<Address>(begin)));
+            limit =
+                std::min<Bytes>(memory_.end(), granule_end(memory_, static_cast<Address>(begin)));
         }
         if (request.address) {
             begin = *request.address;
@@ -136,16 +137,19 @@ private:
     void check_fixed(const PlacementRequest& request) const {
         const Bytes at = *request.address;
         if (at % request.alignment != 0 || at < memory_.region0_begin()) {
-            throw PlacementError(request.name, fmt::format("got {:#x}, expected a multiple of {} in tile "
-                                           "memory, {:#x}..{:#x}",
-                                           at, request.alignment,
-                                           memory_.region0_begin(), memory_.end() - 1));
+            throw PlacementError(request.name,
+                                 fmt::format("got {:#x}, expected a multiple of {} in tile "
+                                             "memory, {:#x}..{:#x}",
+                                             at, request.alignment, memory_.region0_begin(),
+                                             memory_.end() - 1));
         }
         for (std::size_t i = 0; i < placed_.size(); ++i) {
             const Placed& other = placed_[i];
             if (done_[i] && other.bytes > 0 && request.bytes > 0 &&
                 past(request, other, at, at + request.bytes) != 0) {
-                throw PlacementError(request.name, fmt::format("{:#x} meets '{}' at {:#x}, or its memory element", at, other.name, other.address));
+                throw PlacementError(request.name,
+                                     fmt::format("{:#x} meets '{}' at {:#x}, or its memory element",
+                                                 at, other.name, other.address));
             }
         }
     }

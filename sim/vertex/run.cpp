@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace tessera::vertex {
 namespace {
@@ -216,8 +217,8 @@ PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
         done.racing_accesses = observed->racing_accesses();
         done.conflicts.assign(observed->conflicts().begin(), observed->conflicts().end());
         done.conflicts_found = observed->conflicts_found();
-        std::swap(done.log.issues, counter.log().issues);
-        std::swap(done.log.stalls, counter.log().stalls);
+        done.issues = std::exchange(counter.log().issues, {});
+        done.stalls = std::exchange(counter.log().stalls, {});
         races = races || done.racing_accesses > 0;
         Cycles slowest = 0;
         for (const auto& worker : done.workers) {
@@ -228,12 +229,13 @@ PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
         result.phases.push_back(std::move(done));
     }
     for (std::size_t i = 0; i < fast_cycles.size() && !races; ++i) {
-        if (fast_cycles[i] != result.phases[i].outcome.cycles || fast.memory() != observed.memory()) {
-            throw std::logic_error(fmt::format("the two models of the tile differ in phase {}: {} "
-                                               "and {} cycles, {} memory",
-                                               i, fast_cycles[i], result.phases[i].outcome.cycles,
-                                               fast.memory() == observed.memory() ? "equal"
-                                                                                  : "different"));
+        if (fast_cycles[i] != result.phases[i].outcome.cycles ||
+            fast.memory() != observed.memory()) {
+            throw std::logic_error(
+                fmt::format("the two models of the tile differ in phase {}: {} "
+                            "and {} cycles, {} memory",
+                            i, fast_cycles[i], result.phases[i].outcome.cycles,
+                            fast.memory() == observed.memory() ? "equal" : "different"));
         }
     }
     counter.finish(result);

@@ -32,7 +32,8 @@ struct PhaseResult {
     std::int64_t racing_accesses = 0;
     std::vector<tile::Conflict> conflicts;
     std::int64_t conflicts_found = 0;
-    tile::LockstepLog log; ///< where records are kept
+    std::vector<tile::IssueRecord> issues; ///< where records are kept
+    std::vector<tile::StallRecord> stalls; ///< where records are kept
 };
 
 struct CodeLine {
@@ -43,7 +44,7 @@ struct CodeLine {
 
 /// Where the time went, of workers or of the supervisor.
 struct Activity {
-    std::int64_t issues = 0;   ///< instructions and bundles
+    std::int64_t issues = 0; ///< instructions and bundles
     Cycles issue_cycles = 0;
     std::map<std::string, Cycles> stall_cycles; ///< by reason
 };

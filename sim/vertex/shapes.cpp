@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What each key of a vertex file means; reading, errors and the schema come from here.
+#include "sim/vertex/shapes.h"
+
 #include "base/config/describe.h"
 #include "sim/vertex/element_type.h"
-#include "sim/vertex/shapes.h"
 
 namespace tessera::vertex {
 namespace {
@@ -105,7 +106,8 @@ Shape make_values_shape() {
     };
     shape.alternatives = {
         {"generator", std::make_shared<const Shape>(generator_shape()), itself, is_generator},
-        form("file", file), form("each", each)};
+        form("file", file),
+        form("each", each)};
     return shape;
 }
 
@@ -128,9 +130,7 @@ Shape make_array_shape() {
         .json({"number", "string", "array", "object"}, values_form())
         .says("at the start; zeros if not given")
         .from(kSource);
-    d.field("region", &ArraySpec::region, region_texts())
-        .says("where it may lie")
-        .from(kSource);
+    d.field("region", &ArraySpec::region, region_texts()).says("where it may lie").from(kSource);
     d.field("element", &ArraySpec::element)
         .json({"string", "number", "object"})
         .says("memory element: \"own\" (shared with nothing else), a number, or {\"not_with\": "
@@ -226,7 +226,8 @@ Describe<StateField> state_delta_n() {
 
 Shape make_state_shape() {
     Shape shape;
-    for (const char* key : {"u8", "i8", "u16", "i16", "u32", "i32", "f16", "f32", "word", "bytes"}) {
+    for (const char* key :
+         {"u8", "i8", "u16", "i16", "u32", "i32", "f16", "f32", "word", "bytes"}) {
         shape.alternatives.push_back(form(key, state_number(key)));
     }
     Describe<StateField> align;
@@ -328,8 +329,9 @@ void describe_program(Describe<VertexSpec>& d) {
         .says("names for numbers; each may use those before it")
         .from(kSource);
     d.field("points", &VertexSpec::points)
-        .json({"array"}, {{"items", {{"type", "object"}, {"additionalProperties",
-                                                          numbers_form()["additionalProperties"]}}}})
+        .json({"array"}, {{"items",
+                           {{"type", "object"},
+                            {"additionalProperties", numbers_form()["additionalProperties"]}}}})
         .says("one run each, with other values of parameters; one run if not given")
         .from(kSource);
 }

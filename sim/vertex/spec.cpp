@@ -237,8 +237,7 @@ private:
 
     void check_kind(const std::string& pointer) {
         if (!document_.root.at(Json::json_pointer(pointer)).contains("kind")) {
-            fail(pointer + "/kind",
-                 "missing, expected one of supervisor, worker, multi_worker");
+            fail(pointer + "/kind", "missing, expected one of supervisor, worker, multi_worker");
         }
     }
 
@@ -274,8 +273,8 @@ private:
             for (const auto& [key, value] : item.items()) {
                 const std::string inner = child_pointer(at, key);
                 if (std::find(known.begin(), known.end(), key) == known.end()) {
-                    mistakes_.push_back(document_.at_key(inner, "unknown key",
-                                                         config::did_you_mean(key, known)));
+                    mistakes_.push_back(
+                        document_.at_key(inner, "unknown key", config::did_you_mean(key, known)));
                 } else if (key != "array" && !value.is_number() && !value.is_string()) {
                     fail(inner, "got " + got_text(value) + ", expected a number or an expression");
                 }

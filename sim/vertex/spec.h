@@ -99,10 +99,10 @@ struct LoadedVertex {
     VertexSpec spec;
     config::Document document;
     std::filesystem::path file;
-    std::vector<std::string> parameter_names; ///< in the order of the file
+    std::vector<std::string> parameter_names;  ///< in the order of the file
     std::vector<std::string> fixed_parameters; ///< those that --set gives
-    std::vector<ArraySpec> arrays;            ///< in the order of the file
-    std::vector<CallSpec> calls;              ///< one or more
+    std::vector<ArraySpec> arrays;             ///< in the order of the file
+    std::vector<CallSpec> calls;               ///< one or more
 };
 
 /// Reads a file with `parameters.name=value` options over it. @throws ConfigError with all mistakes;

@@ -81,8 +81,9 @@ private:
 
     void numbers(const StateField& field) {
         const std::string at = field.pointer + "/" + field.form;
-        const std::string_view type =
-            field.form == "word" ? "u32" : field.form == "bytes" ? "u8" : field.form;
+        const std::string_view type = field.form == "word"    ? "u32"
+                                      : field.form == "bytes" ? "u8"
+                                                              : field.form;
         if (!field.value.is_array()) {
             number(at, *find_element_type(type), field, field.value);
             return;
@@ -112,14 +113,12 @@ private:
             return {};
         }
         const ArrayPlace& array = arrays_->at(name);
-        const std::int64_t bytes = whole(at + "/offset_bytes", offset_bytes, -kOffsetLimit,
-                                         kOffsetLimit, "B") +
-                                   array.element_bytes * whole(at + "/offset_elements",
-                                                               offset_elements, -kOffsetLimit,
-                                                               kOffsetLimit, "elements");
+        const std::int64_t bytes =
+            whole(at + "/offset_bytes", offset_bytes, -kOffsetLimit, kOffsetLimit, "B") +
+            array.element_bytes * whole(at + "/offset_elements", offset_elements, -kOffsetLimit,
+                                        kOffsetLimit, "elements");
         return {static_cast<std::int64_t>(array.address) + bytes,
-                std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes,
-                array.element_bytes};
+                std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes, array.element_bytes};
     }
     std::int64_t length(const std::string& at, const Json& given, const Target& target,
                         std::int64_t limit) {
@@ -149,7 +148,8 @@ private:
     }
     void check_short(const std::string& at, std::int64_t address) {
         if (address < 0 || address > kAddressLimit) {
-            evaluation_.fail(at, fmt::format("got address {:#x}, expected one of 20 bits", address));
+            evaluation_.fail(at,
+                             fmt::format("got address {:#x}, expected one of 20 bits", address));
         }
     }
     void scaled(const StateField& field, const Target& to) {
@@ -200,16 +200,17 @@ private:
     void delta_n(const StateField& field) {
         std::vector<Target> targets;
         for (std::size_t i = 0; i < field.items.size(); ++i) {
-            targets.push_back(item_target(fmt::format("{}/delta_n/{}", field.pointer, i),
-                                          field.items[i]));
+            targets.push_back(
+                item_target(fmt::format("{}/delta_n/{}", field.pointer, i), field.items[i]));
         }
         std::int64_t base = 0;
         if (!measuring() && !field.base_array.empty()) {
             base = arrays_->at(field.base_array).address;
         } else if (!targets.empty()) {
-            base = std::min_element(targets.begin(), targets.end(), [](const auto& a, const auto& b) {
-                       return a.address < b.address;
-                   })->address;
+            base =
+                std::min_element(targets.begin(), targets.end(), [](const auto& a, const auto& b) {
+                    return a.address < b.address;
+                })->address;
         }
         const Json own = targets.empty() ? 1 : targets.front().element_bytes;
         const std::int64_t unit =
@@ -226,8 +227,8 @@ private:
             append_word(static_cast<std::int64_t>(words.size()));
         }
     }
-    std::uint32_t delta(const StateField& field, std::size_t i, const Target& to,
-                        std::int64_t base, std::int64_t unit) {
+    std::uint32_t delta(const StateField& field, std::size_t i, const Target& to, std::int64_t base,
+                        std::int64_t unit) {
         const std::string at = fmt::format("{}/delta_n/{}", field.pointer, i);
         const std::int64_t offset = (to.address - base) / unit;
         if (to.address < base || offset * unit != to.address - base || offset > kAddressLimit) {

@@ -6,6 +6,7 @@
 //     {"pointers": ["x", "y"], "list": true}    address of a table {x, y} behind the fields
 #pragma once
 
+#include "base/units.h"
 #include "sim/vertex/evaluation.h"
 
 #include <cstddef>

@@ -126,8 +126,8 @@ private:
         std::vector<std::pair<std::string, const Json*>> items;
         flatten(request_.pointer, given, items);
         if (items.size() != elements_) {
-            evaluation_.fail(request_.pointer, fmt::format("got {} values, expected {}",
-                                                           items.size(), elements_));
+            evaluation_.fail(request_.pointer,
+                             fmt::format("got {} values, expected {}", items.size(), elements_));
             return;
         }
         for (const auto& [pointer, item] : items) {
@@ -156,9 +156,9 @@ private:
             const std::string bytes = workload::read_file(path);
             const std::size_t wanted = elements_ * static_cast<std::size_t>(request_.type->bytes);
             if (bytes.size() != wanted) {
-                evaluation_.fail(request_.pointer + "/file",
-                                 fmt::format("{}: got {} bytes, expected {}", path, bytes.size(),
-                                             wanted));
+                evaluation_.fail(
+                    request_.pointer + "/file",
+                    fmt::format("{}: got {} bytes, expected {}", path, bytes.size(), wanted));
                 return;
             }
             bytes_.resize(bytes.size());
