@@ -74,7 +74,9 @@ public:
     void issue(const tile::IssueRecord& record) override {
         ++issues_[{record.context >= 0, record.address}];
         if (keep_log_) {
-            log_.issue(record);
+            auto shifted = record;
+            shifted.cycle += phase_begin_;
+            log_->issue(shifted);
         }
     }
     void stall(const tile::StallRecord& record) override {
@@ -84,12 +86,16 @@ public:
             line_stalls_[record.address] += record.cycles;
         }
         if (keep_log_) {
-            log_.stall(record);
+            auto shifted = record;
+            shifted.begin += phase_begin_;
+            log_->stall(shifted);
         }
     }
-    tile::LockstepLog& log() { return log_; }
+    /// Records of the next phase stand behind those of the phases before it.
+    void begin_phase(Cycles begin) { phase_begin_ = begin; }
 
     void finish(PointResult& result) const {
+        result.log = log_;
         std::map<std::string, CodeLine> lines;
         for (const auto& [key, times] : issues_) {
             const auto& [of_worker, address] = key;
@@ -150,7 +156,8 @@ private:
     std::map<std::pair<bool, Address>, std::int64_t> issues_;
     std::map<Address, Cycles> line_stalls_;
     std::array<std::array<Cycles, tile::kStallReasonWords.size()>, 2> stalls_{};
-    tile::LockstepLog log_;
+    Cycles phase_begin_ = 0;
+    std::shared_ptr<tile::LockstepLog> log_ = std::make_shared<tile::LockstepLog>();
 };
 
 std::vector<WorkerRun> worker_runs(const Bench& bench, Cycles workers,
@@ -211,14 +218,13 @@ PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
     for (const BenchPhase& phase : bench.phases) {
         PhaseResult done;
         std::vector<tile::ContextSpan> spans;
+        counter.begin_phase(result.tile_cycles);
         done.outcome = observed->run(phase.stub, &spans);
         done.workers = worker_runs(bench, machine.tile.workers, spans);
         done.races.assign(observed->races().begin(), observed->races().end());
         done.racing_accesses = observed->racing_accesses();
         done.conflicts.assign(observed->conflicts().begin(), observed->conflicts().end());
         done.conflicts_found = observed->conflicts_found();
-        done.issues = std::exchange(counter.log().issues, {});
-        done.stalls = std::exchange(counter.log().stalls, {});
         races = races || done.racing_accesses > 0;
         Cycles slowest = 0;
         for (const auto& worker : done.workers) {

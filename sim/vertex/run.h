@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,6 @@ struct PhaseResult {
     std::int64_t racing_accesses = 0;
     std::vector<tile::Conflict> conflicts;
     std::int64_t conflicts_found = 0;
-    std::vector<tile::IssueRecord> issues; ///< where records are kept
-    std::vector<tile::StallRecord> stalls; ///< where records are kept
 };
 
 struct CodeLine {
@@ -61,6 +60,8 @@ struct PointResult {
     std::map<std::string, std::int64_t> by_class;
     std::map<std::string, std::int64_t> by_lane; ///< of worker issues: main, aux, both
     std::vector<CodeLine> lines;                 ///< most cycles first
+    /// Where records are kept: all phases one after the other.
+    std::shared_ptr<const tile::LockstepLog> log;
 };
 
 struct RunSettings {
