@@ -43,6 +43,7 @@ public:
         return codelets_.front().symbols.at(name);
     }
     [[nodiscard]] const spec::MachineSpec& spec() const { return spec_; }
+    [[nodiscard]] const std::vector<program::Codelet>& codelets() const { return codelets_; }
     [[nodiscard]] Tile& core() { return *core_; }
 
     template <typename T> void write(Address address, const std::vector<T>& values) {

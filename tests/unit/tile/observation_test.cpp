@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the lock-step model reports: races of each kind and what is none, conflicts, and every clock of every context as an
 // issue or a stall with its reason.
+#include "models/isa/instruction.h"
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
@@ -263,6 +264,22 @@ TEST_CASE("a branch to an unaligned bundle is a stall of its worker", "[unit][ti
                                    "1: { brnzdec $m0, 1b ; fnop }\nexitz $mzero\n"),
                            machine);
         CHECK(run.stalled(0, StallReason::UnalignedBundle) == 3 * penalty * machine.tile.workers);
+    }
+}
+
+TEST_CASE("an instruction of several issues stalls its worker for the rest", "[unit][tile]") {
+    for (std::uint16_t code = 1; code < static_cast<std::uint16_t>(isa::Opcode::kCount); ++code) {
+        const isa::OpcodeSpec& spec = isa::spec_of(static_cast<isa::Opcode>(code));
+        if (spec.cycles == 1) {
+            continue;
+        }
+        CAPTURE(spec.mnemonic);
+        const Observed run(
+            text_of("setzi $m0, worker\nrun $m0, $mzero, 0\n" + std::string(kSync),
+                    fmt::format("worker: nop\n.word {:#x}\nexitz $mzero\n", spec.code)));
+        const Cycles slots = run.tile.spec().tile.workers;
+        CHECK(run.stalled(0, StallReason::MultiCycle) == (spec.cycles - 1) * slots);
+        CHECK(run.phase.worker_issues == 2 + spec.cycles);
     }
 }
 
