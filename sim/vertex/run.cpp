@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex/run.h"
 
+#include "base/error.h"
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 
@@ -197,10 +198,8 @@ template <class Tile> void read_arrays(Tile& tile, const Bench& bench, PointResu
     }
 }
 
-} // namespace
-
-PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
-                      const RunSettings& settings) {
+PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
+                     const RunSettings& settings) {
     PointResult result;
     std::vector<Cycles> fast_cycles;
     LoadedTile<tile::TileCore> fast(machine, bench);
@@ -251,6 +250,20 @@ PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
         read_arrays(*fast, bench, result);
     }
     return result;
+}
+
+} // namespace
+
+PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
+                      const RunSettings& settings) {
+    try {
+        return run_both(machine, bench, settings);
+    } catch (const tile::TileFault& fault) {
+        if (fault.fault().not_modelled) {
+            throw NotModelled(fault.what());
+        }
+        throw ProgramError(fault.what());
+    }
 }
 
 std::string instruction_text(const Bench& bench, Address address) {

@@ -113,24 +113,23 @@ TEST_CASE("state fields lie as in a C++ struct", "[unit][vertex]") {
 
 TEST_CASE("pointers are packed in each of the known ways", "[unit][vertex]") {
     const VertexFolder folder;
-    const auto bench = folder.bench(kTwoArrays + R"([
+    const auto bench = folder.bench(kTwoArrays + R"j([
         {"pointer": "x"}, {"pointer": "x", "offset_elements": 2, "offset_bytes": 4},
         {"pointer": "x", "packing": "short_span", "offset_elements": 3},
         {"pointer": "y", "packing": "span", "length": 5},
         {"pointer": "x", "packing": "scaled16"},
         {"pointer": "y", "packing": "scaled16", "shift": 3, "base": 524288},
-        {"word": "addr(y) | elements(y) << 20"}, {"u32": "symbol(back)"
-}])");
+        {"word": "addr(y) | elements(y) << 20"}, {"u32": "symbol(back)"}])j");
     const Address x = test::array_of(bench, "x").address;
-const Address y = test::array_of(bench, "y").address;
-CHECK(word_of(bench, "state", 0) == x);
-CHECK(word_of(bench, "state", 1) == x + 8);
-CHECK(word_of(bench, "state", 2) == ((x + 6) | 7U << 20));
-CHECK(word_of(bench, "state", 3) == y);
-CHECK(word_of(bench, "state", 4) == 5);
-CHECK(word_of(bench, "state", 5) == (x >> 4 | (y - 0x80000) >> 3 << 16));
-CHECK(word_of(bench, "state", 6) == (y | 6U << 20));
-CHECK(word_of(bench, "state", 7) == bench.codelets.front().symbols.at("back"));
+    const Address y = test::array_of(bench, "y").address;
+    CHECK(word_of(bench, "state", 0) == x);
+    CHECK(word_of(bench, "state", 1) == x + 8);
+    CHECK(word_of(bench, "state", 2) == ((x + 6) | 7U << 20));
+    CHECK(word_of(bench, "state", 3) == y);
+    CHECK(word_of(bench, "state", 4) == 5);
+    CHECK(word_of(bench, "state", 5) == (x >> 4 | (y - 0x80000) >> 3 << 16));
+    CHECK(word_of(bench, "state", 6) == (y | 6U << 20));
+    CHECK(word_of(bench, "state", 7) == bench.codelets.front().symbols.at("back"));
 }
 
 TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][vertex]") {
@@ -177,62 +176,45 @@ TEST_CASE("pointers that do not fit their packing are refused", "[unit][vertex]"
 TEST_CASE("values come from lists and formulas and generators", "[unit][vertex]") {
     const VertexFolder folder;
     const auto bench = folder.bench(
-        R"("parameters": {"n": 6}, "arrays": {
+        R"j("parameters": {"n": 6}, "arrays": {
              "fill": {"type": "i16", "length": 3, "values": "-n"},
              "list": {"type": "f16", "values": [[1, "n / 4"], [2.5, -1]]},
-             "each": {"type": "i32", "shape": [2, 3], "values": {"each": "10 * i0 + i1 + at(fill, 0)"
-}
-}
-,
-    "up"
-    : {"type" : "u8", "length" : 4, "values" : {"generator" : "arange", "start" : 3, "step" : 2}},
-      "mixed"
-    : {"type" : "u16", "length" : 50, "values" : {"generator" : "permutation", "seed" : 4}},
-      "dice" : {
-          "type" : "i8",
-          "length" : 200,
-          "values" : {"generator" : "integers", "low" : -1, "high" : 1}
-      },
-               "other" : {
-                   "type" : "i8",
-                   "length" : 200,
-                   "values" : {"generator" : "integers", "low" : -1, "high" : 1}
-               },
-                         "unit"
-    : {"length" : 200, "values" : {"generator" : "uniform", "low" : 2, "high" : 3}},
-      "bell" : {"length" : 2000, "values" : {"generator" : "normal", "mean" : 5, "deviation" : 2}},
-               "table" : {
-    "type" : "u32", "values" : [ "addr(fill)", "bytes(list)" ]
-}
-})");
+             "each": {"type": "i32", "shape": [2, 3], "values": {"each": "10 * i0 + i1 + at(fill, 0)"}},
+             "up": {"type": "u8", "length": 4, "values": {"generator": "arange", "start": 3, "step": 2}},
+             "mixed": {"type": "u16", "length": 50, "values": {"generator": "permutation", "seed": 4}},
+             "dice": {"type": "i8", "length": 200, "values": {"generator": "integers", "low": -1, "high": 1}},
+             "other": {"type": "i8", "length": 200, "values": {"generator": "integers", "low": -1, "high": 1}},
+             "unit": {"length": 200, "values": {"generator": "uniform", "low": 2, "high": 3}},
+             "bell": {"length": 2000, "values": {"generator": "normal", "mean": 5, "deviation": 2}},
+             "table": {"type": "u32", "values": ["addr(fill)", "bytes(list)"]}})j");
     using test::initial_of;
-using Values = std::vector<double>;
-CHECK(initial_of(bench, "fill") == Values{-6, -6, -6});
-CHECK(initial_of(bench, "list") == Values{1, 1.5, 2.5, -1});
-CHECK(test::array_of(bench, "list").shape == vertex::ArrayShape{2, 2});
-CHECK(initial_of(bench, "each") == Values{-6, -5, -4, 4, 5, 6});
-CHECK(initial_of(bench, "up") == Values{3, 5, 7, 9});
-auto mixed = initial_of(bench, "mixed");
-CHECK_FALSE(std::is_sorted(mixed.begin(), mixed.end()));
-std::sort(mixed.begin(), mixed.end());
-for (std::size_t i = 0; i < mixed.size(); ++i) {
-    CHECK(mixed[i] == static_cast<double>(i));
-}
-const auto dice = initial_of(bench, "dice");
-for (const double face : {-1, 0, 1}) {
-    CHECK(std::count(dice.begin(), dice.end(), face) > 40);
-}
-CHECK(dice != initial_of(bench, "other"));
-const auto unit = initial_of(bench, "unit");
-CHECK(*std::min_element(unit.begin(), unit.end()) >= 2);
-CHECK(*std::max_element(unit.begin(), unit.end()) <= 3);
-double sum = 0;
-for (const double value : initial_of(bench, "bell")) {
-    sum += value;
-}
-CHECK(sum / 2000 == Approx(5).margin(0.2));
-CHECK(initial_of(bench, "table") ==
-      Values{static_cast<double>(test::array_of(bench, "fill").address), 8});
+    using Values = std::vector<double>;
+    CHECK(initial_of(bench, "fill") == Values{-6, -6, -6});
+    CHECK(initial_of(bench, "list") == Values{1, 1.5, 2.5, -1});
+    CHECK(test::array_of(bench, "list").shape == vertex::ArrayShape{2, 2});
+    CHECK(initial_of(bench, "each") == Values{-6, -5, -4, 4, 5, 6});
+    CHECK(initial_of(bench, "up") == Values{3, 5, 7, 9});
+    auto mixed = initial_of(bench, "mixed");
+    CHECK_FALSE(std::is_sorted(mixed.begin(), mixed.end()));
+    std::sort(mixed.begin(), mixed.end());
+    for (std::size_t i = 0; i < mixed.size(); ++i) {
+        CHECK(mixed[i] == static_cast<double>(i));
+    }
+    const auto dice = initial_of(bench, "dice");
+    for (const double face : {-1, 0, 1}) {
+        CHECK(std::count(dice.begin(), dice.end(), face) > 40);
+    }
+    CHECK(dice != initial_of(bench, "other"));
+    const auto unit = initial_of(bench, "unit");
+    CHECK(*std::min_element(unit.begin(), unit.end()) >= 2);
+    CHECK(*std::max_element(unit.begin(), unit.end()) <= 3);
+    double sum = 0;
+    for (const double value : initial_of(bench, "bell")) {
+        sum += value;
+    }
+    CHECK(sum / 2000 == Approx(5).margin(0.2));
+    CHECK(initial_of(bench, "table") ==
+          Values{static_cast<double>(test::array_of(bench, "fill").address), 8});
 }
 
 TEST_CASE("files give values and shapes", "[unit][vertex]") {
