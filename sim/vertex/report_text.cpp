@@ -183,8 +183,11 @@ std::string fit_text(const Json& fit) {
         text += fmt::format("  {:<10} {:.6g}\n", plain(coefficient.at("name")),
                             coefficient.at("value").get<double>());
     }
-    return text + fmt::format("  largest residual {:.6g} cycles\n",
-                              fit.at("largest_residual").get<double>());
+    // Cycles are whole: what is smaller is the rounding of the fit itself.
+    constexpr double kRounding = 1e-6;
+    const auto residual = fit.at("largest_residual").get<double>();
+    return text +
+           fmt::format("  largest residual {:.6g} cycles\n", residual < kRounding ? 0 : residual);
 }
 
 } // namespace

@@ -81,9 +81,9 @@ private:
 
     void numbers(const StateField& field) {
         const std::string at = field.pointer + "/" + field.form;
-        const std::string_view type = field.form == "word"    ? "u32"
-                                      : field.form == "bytes" ? "u8"
-                                                              : field.form;
+        const std::string type = field.form == "word"    ? "u32"
+                                 : field.form == "bytes" ? "u8"
+                                                         : field.form;
         if (!field.value.is_array()) {
             number(at, *find_element_type(type), field, field.value);
             return;

@@ -95,7 +95,7 @@ TEST_CASE("a vertex file's mistakes are told at once with their places", "[unit]
               path + ":1:1: /sources: missing, expected an array\n" + path +
                   ":3:3: /source: unknown key; did you mean 'sources'?\n" + path +
                   ":5:11: /kind: got string \"workers\", expected one of supervisor, worker, "
-                  "multi_worker\n" +
+                  "multi_worker; did you mean 'worker'?\n" +
                   path + ":6:20: /arrays/x/lenght: unknown key; did you mean 'length'?");
     }
 }
@@ -110,7 +110,7 @@ TEST_CASE("each rule of a vertex file has its message", "[unit][vertex]") {
     CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": {"not_with": ["y"]}}})") ==
           "/arrays/x/element/not_with/0: unknown array 'y'");
     CHECK(folder.refusal(x + R"(, "state": [{"pointer": "xx"}])") ==
-          "/state/0/pointer: unknown array 'xx'");
+          "/state/0/pointer: unknown array 'xx'; did you mean 'x'?");
     CHECK(folder.refusal(x + R"(, "state": [{"pointers": ["x", 3]}])") ==
           "/state/0/pointers/1: got number 3, expected the name of an array");
     CHECK(folder.refusal(x + R"(, "state": [{"delta_n": [{"array": "x", "lenght": 2}]}])") ==
