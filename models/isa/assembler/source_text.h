@@ -3,7 +3,7 @@
 // each of their columns came from.
 #pragma once
 
-#include "models/isa/assembler/token.h"
+#include "models/isa/assembler/position.h"
 #include "models/isa/target.h"
 
 #include <cstdint>
@@ -25,12 +25,7 @@ struct Trail {
     std::string what; ///< "in the expansion of macro 'FOO'", "included from here"
     Position at;
     std::uint32_t parent = 0; ///< the next step outwards in SourceMap::trails; 0: none
-};
-
-/// Where text was written, and through which macros and includes it came here.
-struct Origin {
-    Position at;
-    std::uint32_t trail = 0; ///< innermost step in SourceMap::trails; 0: none
+    bool is_include = false;  ///< into an included file; all others are macro calls
 };
 
 /// From `column` (0-based) of a line on, up to the next piece.
@@ -61,10 +56,11 @@ struct PreprocessOptions {
 };
 
 /// The C preprocessor: what `source` (number `file` in `map.files`) becomes when macros, conditions
-/// and includes are resolved and comments are gone. Line `n` of the source is line `n` of the result as
-/// long as no include, no macro call over several lines and no joined line stands before it; each
-/// line's pieces tell where it came from in any case. Included files are added to `map.files`.
-/// Mistakes go to `diagnostics` through `add(const Origin&, message, hint)`. Never throws ConfigError.
+/// and includes are resolved and comments are gone; docs/preprocessor.md. A source line gives one
+/// line, an empty one where it is a directive, left out, or joined to a line before; so line
+/// numbers move only behind an include, and the pieces tell the origin in any case. Text of a macro
+/// stands where its definition says, with the call in the trail; arguments stand where they were
+/// written. Included files are added to `map.files`. All mistakes go to `diagnostics`; throws none.
 [[nodiscard]] std::vector<SourceLine> preprocess(const SourceFile& source, std::uint32_t file,
                                                  const PreprocessOptions& options, SourceMap& map,
                                                  Diagnostics& diagnostics);
