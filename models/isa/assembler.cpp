@@ -57,8 +57,8 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     assembly::emit(unit, evaluator, map, {options.target, options.data_address}, diagnostics,
                    codelet);
     diagnostics.throw_if_any();
-    codelet.files = std::move(map.files);
     codelet.warnings = diagnostics.warnings();
+    codelet.files = std::move(map.files);
     return codelet;
 }
 

@@ -83,7 +83,8 @@ private:
         std::uint32_t next_code = code_.begin;
         std::uint32_t next_data = data_.begin;
         for (const Section* placed : order_) {
-            Section& section = unit_.sections[static_cast<std::size_t>(placed - unit_.sections.data())];
+            Section& section =
+                unit_.sections[static_cast<std::size_t>(placed - unit_.sections.data())];
             if (!section.is_loaded) {
                 continue;
             }
@@ -138,8 +139,7 @@ private:
 
     /// The last word of a section is zero behind its data.
     [[nodiscard]] static bool item_ends_word(const Section& section, const Item& item) {
-        return item.offset + item.bytes != section.bytes ||
-               (section.base + section.bytes) % 4 == 0;
+        return item.offset + item.bytes != section.bytes || (section.base + section.bytes) % 4 == 0;
     }
 
     /// Nops where code may run through; zeros up to the first whole word, and in data.
@@ -171,7 +171,8 @@ private:
         for (std::uint32_t i = 0; i < item.bytes / item.element_bytes; ++i) {
             const Expression& expression = unit_.data[item.index + i];
             const auto value = evaluator_.late(expression);
-            if (value && check_range(unit_.nodes[expression.begin].at, *value, item.element_bytes)) {
+            if (value &&
+                check_range(unit_.nodes[expression.begin].at, *value, item.element_bytes)) {
                 memory.put(at + i * item.element_bytes, static_cast<std::uint64_t>(*value),
                            item.element_bytes);
             }
@@ -315,29 +316,25 @@ private:
         }
         const Severity severity = instruction.checks.execution_mode;
         if (instruction.mode == Mode::Worker && (spec.flags & kSupervisor) != 0) {
-            report(severity, instruction.at,
-                   name + ": got worker code, expected supervisor code");
+            report(severity, instruction.at, name + ": got worker code, expected supervisor code");
         }
         if (instruction.mode == Mode::Supervisor && (spec.flags & kWorker) != 0) {
-            report(severity, instruction.at,
-                   name + ": got supervisor code, expected worker code");
+            report(severity, instruction.at, name + ": got supervisor code, expected worker code");
         }
         check_generation(instruction, spec);
     }
 
     void check_generation(const Instruction& instruction, const OpcodeSpec& spec) {
         const Target& target = options_.target;
-        const bool is_short_of_sets =
-            (spec.flags & kTwoSets) != 0 && target.accumulator_sets() < 2;
+        const bool is_short_of_sets = (spec.flags & kTwoSets) != 0 && target.accumulator_sets() < 2;
         const bool is_short_of_fp8 = (spec.flags & kFp8) != 0 && !target.has_fp8();
         if (is_short_of_sets || is_short_of_fp8) {
-            diagnostics_.add(instruction.at, std::string(instruction.mnemonic) +
-                                                 ": got architecture " +
-                                                 std::to_string(target.architecture) +
-                                                 ", expected " +
-                                                 (is_short_of_fp8 ? "21, which has FP8"
-                                                                  : "2 or 21, which have two sets "
-                                                                    "of accumulators"));
+            diagnostics_.add(instruction.at,
+                             std::string(instruction.mnemonic) + ": got architecture " +
+                                 std::to_string(target.architecture) + ", expected " +
+                                 (is_short_of_fp8 ? "21, which has FP8"
+                                                  : "2 or 21, which have two sets "
+                                                    "of accumulators"));
         }
     }
 
@@ -447,9 +444,9 @@ private:
             address = std::int64_t{section.base} + symbol.location.offset;
         }
         program::SymbolInfo info;
-        info.binding = !symbol.is_global  ? program::SymbolBinding::Local
-                       : symbol.is_weak ? program::SymbolBinding::Weak
-                                        : program::SymbolBinding::Global;
+        info.binding = !symbol.is_global ? program::SymbolBinding::Local
+                       : symbol.is_weak  ? program::SymbolBinding::Weak
+                                         : program::SymbolBinding::Global;
         if (symbol.bytes) {
             info.bytes = evaluator_.late(*symbol.bytes).value_or(0);
         }

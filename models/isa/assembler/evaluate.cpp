@@ -203,7 +203,8 @@ bool Evaluator::push_symbol(const Node& node) {
         return false;
     }
     const auto& own = unit_.scopes[node.scope].symbols;
-    if (const auto declared = own.find(node.name); declared != own.end() && declared->second.is_weak) {
+    if (const auto declared = own.find(node.name);
+        declared != own.end() && declared->second.is_weak) {
         stack_.push_back({Value::kAbsolute, 0});
         return true;
     }

@@ -166,8 +166,8 @@ private:
         const bool has_point = suffix == '.' && is_digit(at(end + 1));
         end = has_point ? after_digits(end + 1) : end;
         const bool is_signed = at(end + 1) == '+' || at(end + 1) == '-';
-        const bool has_exponent = (at(end) == 'e' || at(end) == 'E') &&
-                                  is_digit(at(end + (is_signed ? 2U : 1U)));
+        const bool has_exponent =
+            (at(end) == 'e' || at(end) == 'E') && is_digit(at(end + (is_signed ? 2U : 1U)));
         end = has_exponent ? after_digits(end + 2) : end;
         if (at(end) == 'h' && !is_word(at(end + 1))) {
             lex_half(end);

@@ -123,8 +123,7 @@ private:
     std::size_t next_;
 };
 
-std::string nearest_parameter(const Macro& macro, std::string_view name,
-                              Diagnostics& diagnostics) {
+std::string nearest_parameter(const Macro& macro, std::string_view name, Diagnostics& diagnostics) {
     std::vector<std::string_view> names;
     for (const MacroParameter& parameter : macro.parameters) {
         names.push_back(parameter.name);
@@ -147,8 +146,9 @@ bool parse_qualifier(ArgumentReader& reader, const Macro& macro, MacroParameter&
     parameter.is_required = qualifier == "req";
     parameter.is_vararg = qualifier == "vararg";
     if (!parameter.is_required && !parameter.is_vararg) {
-        diagnostics.add(at, ".macro " + macro.name + ": parameter '" + parameter.name + "': got ':" +
-                                std::string(qualifier) + "', expected :req or :vararg");
+        diagnostics.add(at, ".macro " + macro.name + ": parameter '" + parameter.name +
+                                "': got ':" + std::string(qualifier) +
+                                "', expected :req or :vararg");
         return false;
     }
     return true;
@@ -197,8 +197,7 @@ std::optional<Macro> parse_macro_header(StatementTail tail, Diagnostics& diagnos
         MacroParameter parameter;
         parameter.name = reader.name();
         if (parameter.name.empty()) {
-            diagnostics.add(at, ".macro " + macro.name + ": got '" +
-                                    std::string(1, reader.peek()) +
+            diagnostics.add(at, ".macro " + macro.name + ": got '" + std::string(1, reader.peek()) +
                                     "', expected the name of a parameter");
             return std::nullopt;
         }
@@ -226,8 +225,8 @@ std::optional<Macro> parse_macro_header(StatementTail tail, Diagnostics& diagnos
     }
 }
 
-std::optional<std::vector<SourceLine>>
-parse_arguments(const Macro& macro, StatementTail tail, Diagnostics& diagnostics) {
+std::optional<std::vector<SourceLine>> parse_arguments(const Macro& macro, StatementTail tail,
+                                                       Diagnostics& diagnostics) {
     ArgumentReader reader(tail);
     std::vector<SourceLine> values(macro.parameters.size());
     const Origin call = tail.at();
@@ -239,7 +238,8 @@ parse_arguments(const Macro& macro, StatementTail tail, Diagnostics& diagnostics
         }
         const Origin at = reader.at();
         if (position >= macro.parameters.size()) {
-            diagnostics.add(at, "macro '" + macro.name + "': got more arguments, expected at most " +
+            diagnostics.add(at, "macro '" + macro.name +
+                                    "': got more arguments, expected at most " +
                                     std::to_string(macro.parameters.size()));
             return std::nullopt;
         }
@@ -248,10 +248,9 @@ parse_arguments(const Macro& macro, StatementTail tail, Diagnostics& diagnostics
             is_by_name = true;
             number = parameter_number(macro, name);
             if (number == macro.parameters.size()) {
-                diagnostics.add(at,
-                                "macro '" + macro.name + "': has no parameter '" +
-                                    std::string(name) + "'",
-                                nearest_parameter(macro, name, diagnostics));
+                diagnostics.add(
+                    at, "macro '" + macro.name + "': has no parameter '" + std::string(name) + "'",
+                    nearest_parameter(macro, name, diagnostics));
                 return std::nullopt;
             }
         } else if (is_by_name) {
@@ -259,8 +258,8 @@ parse_arguments(const Macro& macro, StatementTail tail, Diagnostics& diagnostics
                                     "': got an argument without a name after one with a name");
             return std::nullopt;
         }
-        SourceLine value = macro.parameters[number].is_vararg ? reader.rest_of_statement()
-                                                              : reader.argument();
+        SourceLine value =
+            macro.parameters[number].is_vararg ? reader.rest_of_statement() : reader.argument();
         if (!value.text.empty()) {
             values[number] = std::move(value);
         }
@@ -309,8 +308,7 @@ Replacement replacement_at(std::string_view text, std::size_t backslash,
         ++end;
     }
     const std::string_view name = text.substr(backslash + 1, end - backslash - 1);
-    const auto found =
-        std::find(substitution.names.begin(), substitution.names.end(), name);
+    const auto found = std::find(substitution.names.begin(), substitution.names.end(), name);
     if (found == substitution.names.end()) {
         return {nullptr, false, end, false};
     }

@@ -40,14 +40,11 @@ struct StatementTail {
     [[nodiscard]] std::string_view text() const {
         return std::string_view(line->text).substr(begin, end - begin);
     }
-    [[nodiscard]] Origin at() const {
-        return line->origin_of(static_cast<std::uint32_t>(begin));
-    }
+    [[nodiscard]] Origin at() const { return line->origin_of(static_cast<std::uint32_t>(begin)); }
 };
 
 /// Name and parameters of a `.macro` statement, whose body is not read yet. Empty after a mistake.
-[[nodiscard]] std::optional<Macro> parse_macro_header(StatementTail tail,
-                                                      Diagnostics& diagnostics);
+[[nodiscard]] std::optional<Macro> parse_macro_header(StatementTail tail, Diagnostics& diagnostics);
 
 /// One text a parameter. Empty after a mistake.
 [[nodiscard]] std::optional<std::vector<SourceLine>>

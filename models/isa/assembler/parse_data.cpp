@@ -179,8 +179,8 @@ void StatementParser::do_space(const Token& name) {
         return;
     }
     if (*bytes < 0) {
-        state_.diagnostics.add(name.at, std::string(name.text) + ": got " +
-                                            std::to_string(*bytes) + " bytes, expected 0 or more");
+        state_.diagnostics.add(name.at, std::string(name.text) + ": got " + std::to_string(*bytes) +
+                                            " bytes, expected 0 or more");
         return;
     }
     auto value = std::optional(constant(0, name.at));
@@ -226,17 +226,15 @@ void StatementParser::do_fill(const Token& name) {
 
 void StatementParser::do_align(const Token& name) {
     const bool is_power = directive_->argument == 1; // .p2align
-    const std::string_view expected =
-        is_power ? "0..15" : "a power of two of bytes, at most 32768";
+    const std::string_view expected = is_power ? "0..15" : "a power of two of bytes, at most 32768";
     const auto value = known_number(name, expected);
     if (!value) {
         return;
     }
     if (*value < 0 || *value > (is_power ? 15 : kMaxAlignment) ||
         (!is_power && (*value & (*value - 1)) != 0)) {
-        state_.diagnostics.add(name.at, std::string(name.text) + ": got " +
-                                            std::to_string(*value) + ", expected " +
-                                            std::string(expected));
+        state_.diagnostics.add(name.at, std::string(name.text) + ": got " + std::to_string(*value) +
+                                            ", expected " + std::string(expected));
         return;
     }
     std::optional<Expression> fill;
@@ -285,12 +283,12 @@ void StatementParser::do_origin(const Token& name) {
     const auto value = state_.evaluator.early(*expression);
     const bool is_here = value && (value->is_absolute() || value->section == section_);
     if (!is_here || value->number < section().bytes) {
-        state_.diagnostics.add(
-            name.at, ".org: got " +
-                         (is_here ? "offset " + std::to_string(value->number) + " at offset " +
-                                        std::to_string(section().bytes)
-                                  : std::string("a value that is not known yet")) +
-                         ", expected an offset in this section that is not behind");
+        state_.diagnostics.add(name.at,
+                               ".org: got " +
+                                   (is_here ? "offset " + std::to_string(value->number) +
+                                                  " at offset " + std::to_string(section().bytes)
+                                            : std::string("a value that is not known yet")) +
+                                   ", expected an offset in this section that is not behind");
         return;
     }
     add_fill(value->number - section().bytes, 1, *fill, name.at);

@@ -21,16 +21,25 @@ struct BinaryOperator {
 /// The strengths of GNU assemblers, which differ from C: shifts bind like `*`, and `&`, `|`, `^`
 /// bind tighter than `+`.
 constexpr std::array kBinaryOperators = {
-    BinaryOperator{"*", NodeKind::Multiply, 6},    BinaryOperator{"/", NodeKind::Divide, 6},
-    BinaryOperator{"%", NodeKind::Remainder, 6},   BinaryOperator{"<<", NodeKind::ShiftLeft, 6},
-    BinaryOperator{">>", NodeKind::ShiftRight, 6}, BinaryOperator{"&", NodeKind::And, 5},
-    BinaryOperator{"|", NodeKind::Or, 5},          BinaryOperator{"^", NodeKind::Xor, 5},
-    BinaryOperator{"+", NodeKind::Add, 4},         BinaryOperator{"-", NodeKind::Subtract, 4},
-    BinaryOperator{"==", NodeKind::Equal, 3},      BinaryOperator{"!=", NodeKind::NotEqual, 3},
+    BinaryOperator{"*", NodeKind::Multiply, 6},
+    BinaryOperator{"/", NodeKind::Divide, 6},
+    BinaryOperator{"%", NodeKind::Remainder, 6},
+    BinaryOperator{"<<", NodeKind::ShiftLeft, 6},
+    BinaryOperator{">>", NodeKind::ShiftRight, 6},
+    BinaryOperator{"&", NodeKind::And, 5},
+    BinaryOperator{"|", NodeKind::Or, 5},
+    BinaryOperator{"^", NodeKind::Xor, 5},
+    BinaryOperator{"+", NodeKind::Add, 4},
+    BinaryOperator{"-", NodeKind::Subtract, 4},
+    BinaryOperator{"==", NodeKind::Equal, 3},
+    BinaryOperator{"!=", NodeKind::NotEqual, 3},
     BinaryOperator{"<>", NodeKind::NotEqual, 3},
-    BinaryOperator{"<", NodeKind::Less, 3},        BinaryOperator{"<=", NodeKind::LessEqual, 3},
-    BinaryOperator{">", NodeKind::Greater, 3},     BinaryOperator{">=", NodeKind::GreaterEqual, 3},
-    BinaryOperator{"&&", NodeKind::LogicalAnd, 2}, BinaryOperator{"||", NodeKind::LogicalOr, 1},
+    BinaryOperator{"<", NodeKind::Less, 3},
+    BinaryOperator{"<=", NodeKind::LessEqual, 3},
+    BinaryOperator{">", NodeKind::Greater, 3},
+    BinaryOperator{">=", NodeKind::GreaterEqual, 3},
+    BinaryOperator{"&&", NodeKind::LogicalAnd, 2},
+    BinaryOperator{"||", NodeKind::LogicalOr, 1},
 };
 
 class ExpressionParser {
@@ -105,7 +114,8 @@ private:
     }
 
     [[nodiscard]] static bool is_half_name(const Token& token) {
-        return token.kind == TokenKind::Identifier && (token.text == "infh" || token.text == "nanh");
+        return token.kind == TokenKind::Identifier &&
+               (token.text == "infh" || token.text == "nanh");
     }
 
     [[nodiscard]] static std::int64_t half_value(const Token& token) {

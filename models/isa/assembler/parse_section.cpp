@@ -11,7 +11,8 @@ namespace {
 bool starts_with_any(std::string_view name, std::span<const std::string_view> starts) {
     return std::any_of(starts.begin(), starts.end(), [&](std::string_view start) {
         return name.substr(0, start.size()) == start &&
-               (name.size() == start.size() || name[start.size()] == '.' || name[start.size()] == '_');
+               (name.size() == start.size() || name[start.size()] == '.' ||
+                name[start.size()] == '_');
     });
 }
 
@@ -84,14 +85,37 @@ std::span<const StatementParser::Directive> StatementParser::directives() {
             {".error", &P::do_message, 0, true},
             {".warning", &P::do_message, 1, true},
         };
-        for (const std::string_view name :
-             {".hidden", ".protected", ".internal", ".type", ".file", ".loc", ".ident", ".addrsig",
-              ".addrsig_sym", ".cfi_sections", ".cfi_startproc", ".cfi_endproc", ".cfi_def_cfa",
-              ".cfi_def_cfa_register", ".cfi_def_cfa_offset", ".cfi_adjust_cfa_offset",
-              ".cfi_offset", ".cfi_rel_offset", ".cfi_restore", ".cfi_undefined",
-              ".cfi_same_value", ".cfi_remember_state", ".cfi_restore_state", ".cfi_register",
-              ".cfi_return_column", ".cfi_signal_frame", ".cfi_personality", ".cfi_lsda",
-              ".cfi_escape", ".cfi_val_offset", ".cfi_window_save"}) {
+        for (const std::string_view name : {".hidden",
+                                            ".protected",
+                                            ".internal",
+                                            ".type",
+                                            ".file",
+                                            ".loc",
+                                            ".ident",
+                                            ".addrsig",
+                                            ".addrsig_sym",
+                                            ".cfi_sections",
+                                            ".cfi_startproc",
+                                            ".cfi_endproc",
+                                            ".cfi_def_cfa",
+                                            ".cfi_def_cfa_register",
+                                            ".cfi_def_cfa_offset",
+                                            ".cfi_adjust_cfa_offset",
+                                            ".cfi_offset",
+                                            ".cfi_rel_offset",
+                                            ".cfi_restore",
+                                            ".cfi_undefined",
+                                            ".cfi_same_value",
+                                            ".cfi_remember_state",
+                                            ".cfi_restore_state",
+                                            ".cfi_register",
+                                            ".cfi_return_column",
+                                            ".cfi_signal_frame",
+                                            ".cfi_personality",
+                                            ".cfi_lsda",
+                                            ".cfi_escape",
+                                            ".cfi_val_offset",
+                                            ".cfi_window_save"}) {
             all.push_back({name, &P::do_nothing, 0, true});
         }
         for (const std::string_view name :
@@ -105,8 +129,8 @@ std::span<const StatementParser::Directive> StatementParser::directives() {
             all.push_back({name, &P::do_check, kWarning, true});
         }
         for (const std::string_view name :
-             {".allow_invalid_bundles", ".allow_invalid_operands",
-              ".allow_invalid_execution_mode", ".allow_invalid_repeat"}) {
+             {".allow_invalid_bundles", ".allow_invalid_operands", ".allow_invalid_execution_mode",
+              ".allow_invalid_repeat"}) {
             all.push_back({name, &P::do_check, kNothing, true});
         }
         std::sort(all.begin(), all.end(),
@@ -126,8 +150,8 @@ const StatementParser::Directive* StatementParser::find_directive(std::string_vi
 
 void StatementParser::unknown_directive(const Token& name) {
     std::vector<std::string_view> names = {
-        ".macro", ".endm",  ".purgem", ".exitm",  ".rept",   ".irp",   ".irpc",  ".endr",  ".if",
-        ".ifeq",  ".ifne",  ".ifgt",   ".ifge",   ".iflt",   ".ifle",  ".ifc",   ".ifnc",  ".ifb",
+        ".macro", ".endm",  ".purgem", ".exitm",  ".rept",   ".irp",   ".irpc",  ".endr", ".if",
+        ".ifeq",  ".ifne",  ".ifgt",   ".ifge",   ".iflt",   ".ifle",  ".ifc",   ".ifnc", ".ifb",
         ".ifnb",  ".ifeqs", ".ifnes",  ".elseif", ".ifndef", ".ifdef", ".endif", ".else",
     };
     for (const Directive& directive : directives()) {
@@ -157,9 +181,10 @@ void StatementParser::enter_section(std::string_view name, std::int64_t subsecti
         fresh.file = state_.file;
         fresh.subsection = subsection;
         fresh.group = next;
-        const auto sibling = std::find_if(
-            section_numbers_.begin(), section_numbers_.end(),
-            [&](const auto& entry) { return entry.first.first == name && entry.second != next; });
+        const auto sibling =
+            std::find_if(section_numbers_.begin(), section_numbers_.end(), [&](const auto& entry) {
+                return entry.first.first == name && entry.second != next;
+            });
         if (sibling != section_numbers_.end()) {
             const Section& other = sections[sibling->second];
             fresh.group = other.group;
@@ -219,7 +244,7 @@ void StatementParser::do_previous(const Token&) {
 void StatementParser::do_named_section(const Token& name) {
     const std::uint32_t before = section_;
     enter_section(name.text, 0, "", false);
-    if (!state_.cursor.at_statement_end()) {
+    if (state_.cursor.peek().kind == TokenKind::Number) {
         do_subsection(name);
     }
     previous_section_ = before;

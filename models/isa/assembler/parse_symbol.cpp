@@ -11,10 +11,9 @@ Symbol* StatementParser::define(const Token& name, Symbol::Kind kind) {
     const bool is_again = symbol.kind == Symbol::Kind::Label || symbol.is_fixed ||
                           (symbol.kind == Symbol::Kind::Assigned && kind != symbol.kind);
     if (is_again) {
-        state_.diagnostics.add(name.at, "symbol '" + std::string(name.text) +
-                                            "': defined in line " +
-                                            std::to_string(symbol.at.at.line) +
-                                            " already, expected a new name");
+        state_.diagnostics.add(
+            name.at, "symbol '" + std::string(name.text) + "': defined in line " +
+                         std::to_string(symbol.at.at.line) + " already, expected a new name");
         return nullptr;
     }
     symbol.kind = kind;
@@ -30,8 +29,7 @@ void StatementParser::assign(const Token& name, bool is_fixed) {
     }
     const auto& symbols = state_.unit.scopes[state_.file].symbols;
     const auto before = symbols.find(name.text);
-    const bool is_new =
-        before == symbols.end() || before->second.kind == Symbol::Kind::Declared;
+    const bool is_new = before == symbols.end() || before->second.kind == Symbol::Kind::Declared;
     if (is_fixed && !is_new) {
         state_.diagnostics.add(name.at, "symbol '" + std::string(name.text) +
                                             "': defined in line " +

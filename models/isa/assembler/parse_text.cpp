@@ -42,10 +42,9 @@ const Comparison* find_comparison(std::string_view name) {
 }
 
 bool opens_condition(std::string_view name) {
-    return name != ".elseif" &&
-           (find_comparison(name) != nullptr ||
-            std::find(kOtherConditions.begin(), kOtherConditions.end(), name) !=
-                kOtherConditions.end());
+    return name != ".elseif" && (find_comparison(name) != nullptr ||
+                                 std::find(kOtherConditions.begin(), kOtherConditions.end(),
+                                           name) != kOtherConditions.end());
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -200,8 +199,7 @@ bool StatementParser::expand_macro(const Statement& read, std::string_view name)
     }
     const Macro& macro = found->second;
     const Origin call = read.at();
-    const auto values =
-        parse_arguments(macro, tail_of(read, name.size()), state_.diagnostics);
+    const auto values = parse_arguments(macro, tail_of(read, name.size()), state_.diagnostics);
     if (!values) {
         if (bundle_) {
             bundle_->is_ok = false;
@@ -284,8 +282,7 @@ std::optional<std::vector<SourceLine>> StatementParser::repeated_block(std::stri
                                                                        const Origin& at) {
     auto block = text_.take_block(kRepeatOpeners, kRepeatClosers);
     if (!block) {
-        state_.diagnostics.add(at, std::string(name) +
-                                       ": got the end of the text, expected .endr");
+        state_.diagnostics.add(at, std::string(name) + ": got the end of the text, expected .endr");
     }
     return block;
 }

@@ -93,8 +93,7 @@ bool StatementParser::label(Statement& read) {
     while (!is_named && length < text.size() && is_digit(text[length])) {
         ++length;
     }
-    const std::uint32_t colon =
-        after_blanks(read, read.begin + static_cast<std::uint32_t>(length));
+    const std::uint32_t colon = after_blanks(read, read.begin + static_cast<std::uint32_t>(length));
     if (length == 0 || colon >= read.end || read.line->text[colon] != ':') {
         return true;
     }
@@ -104,8 +103,8 @@ bool StatementParser::label(Statement& read) {
     name.at = read.at();
     name.text = text.substr(0, length);
     if (bundle_) {
-        state_.diagnostics.add(name.at, "bundle: got " + text_of(name) +
-                                            ", expected an instruction or }");
+        state_.diagnostics.add(name.at,
+                               "bundle: got " + text_of(name) + ", expected an instruction or }");
         bundle_->is_ok = false;
         return false;
     }
@@ -302,8 +301,8 @@ void StatementParser::open_bundle(const Statement& read) {
 }
 
 void StatementParser::abandon_bundle(const Origin& at, std::string_view got) {
-    state_.diagnostics.add(at, "bundle: got " + std::string(got) +
-                                   ", expected an instruction or }");
+    state_.diagnostics.add(at,
+                           "bundle: got " + std::string(got) + ", expected an instruction or }");
     bundle_.reset();
 }
 

@@ -49,8 +49,8 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
 
 std::string_view leading_name(std::string_view text) {
     const bool is_name =
-        !text.empty() && (is_letter(text[0]) ||
-                          (text[0] == '.' && text.size() > 1 && is_name_character(text[1])));
+        !text.empty() &&
+        (is_letter(text[0]) || (text[0] == '.' && text.size() > 1 && is_name_character(text[1])));
     std::size_t end = is_name ? 1 : 0;
     while (is_name && end < text.size() && is_name_character(text[end])) {
         ++end;
@@ -83,8 +83,9 @@ void append_slice(SourceLine& target, const SourceLine& from, std::size_t begin,
     }
     const auto base = static_cast<std::uint32_t>(target.text.size());
     target.text.append(from.text, begin, end - begin);
-    auto piece = std::upper_bound(from.pieces.begin(), from.pieces.end(), begin,
-                                  [](std::size_t column, const Piece& p) { return column < p.column; });
+    auto piece =
+        std::upper_bound(from.pieces.begin(), from.pieces.end(), begin,
+                         [](std::size_t column, const Piece& p) { return column < p.column; });
     if (piece != from.pieces.begin()) {
         --piece;
     }

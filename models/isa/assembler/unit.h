@@ -96,7 +96,7 @@ struct Symbol {
     bool is_weak = false;
     bool is_fixed = false; ///< .equiv: may not be assigned again
     Location location;
-    std::uint32_t definition = 0; ///< the last one
+    std::uint32_t definition = 0;    ///< the last one
     std::optional<Expression> bytes; ///< .size
     Origin at;
 };
@@ -166,15 +166,15 @@ struct Item {
 
 struct Section {
     std::string_view name;
-    std::uint32_t file = 0;       ///< the source
-    std::int64_t subsection = 0;  ///< those of one name follow each other by number
-    std::uint32_t group = 0;      ///< the first section of this name
+    std::uint32_t file = 0;      ///< the source
+    std::int64_t subsection = 0; ///< those of one name follow each other by number
+    std::uint32_t group = 0;     ///< the first section of this name
     std::uint32_t alignment = 8;
     std::uint32_t bytes = 0;
-    std::uint32_t base = 0;  ///< address, set by the link
-    bool is_data = false;    ///< by name or flags: neither code nor anything that is executed
-    bool is_loaded = true;   ///< false: for tools (debug information and notes), not in memory
-    bool has_code = false;   ///< holds instructions
+    std::uint32_t base = 0; ///< address, set by the link
+    bool is_data = false;   ///< by name or flags: neither code nor anything that is executed
+    bool is_loaded = true;  ///< false: for tools (debug information and notes), not in memory
+    bool has_code = false;  ///< holds instructions
     std::vector<Item> items;
 
     [[nodiscard]] bool is_only_data() const { return is_data && !has_code; }

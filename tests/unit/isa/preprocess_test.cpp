@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
-TEST_CASE("x"){}
+TEST_CASE("x") {}
