@@ -114,7 +114,7 @@ bool TextStack::charge(std::size_t bytes) {
         return true;
     }
     diagnostics_.add(frames_.back().call,
-                     "expansion: got more than 64 MiB of text from macros and repetitions");
+                     "expansion: got more than 32 MiB of text from macros and repetitions");
     frames_.clear();
     return false;
 }

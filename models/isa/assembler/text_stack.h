@@ -71,7 +71,7 @@ void append_slice(SourceLine& target, const SourceLine& from, std::size_t begin,
 class TextStack {
 public:
     static constexpr std::size_t kMaxDepth = 200;
-    static constexpr std::size_t kMaxExpandedBytes = std::size_t{64} << 20U;
+    static constexpr std::size_t kMaxExpandedBytes = std::size_t{32} << 20U;
 
     TextStack(std::vector<SourceLine> source, Diagnostics& diagnostics);
 

@@ -210,7 +210,7 @@ TEST_CASE("expansions that never end are told soon", "[isa]") {
               .find("a.S:2:1: expansion: got macros and repetitions nested more than 200 deep\n") ==
           0);
     const std::string too_much =
-        "expansion: got more than 64 MiB of text from macros and repetitions";
+        "expansion: got more than 32 MiB of text from macros and repetitions";
     std::string doubling = ".macro M0\nnop = 1\n.endm\n";
     for (int i = 1; i < 60; ++i) {
         const std::string before = "M" + std::to_string(i - 1) + "\n";
