@@ -10,5 +10,8 @@ tessera_test(test_unit_isa LABELS unit
     unit/isa/table_test.cpp
   LINK tessera_isa fmt::fmt)
 tessera_test(test_unit_preprocess LABELS unit
-  SOURCES unit/isa/preprocess_test.cpp
+  SOURCES
+    unit/isa/preprocess_errors_test.cpp
+    unit/isa/preprocess_include_test.cpp
+    unit/isa/preprocess_test.cpp
   LINK tessera_isa fmt::fmt)

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMostReadBytes = std::size_t{256} << 20U;
-constexpr std::size_t kMostLines = 4'000'000;
+constexpr std::size_t kMostLines = 2'000'000;
 constexpr std::string_view kTooMuch =
-    "the preprocessed source is too large, expected at most 64 MiB and 4000000 lines";
+    "the preprocessed source is too large, expected at most 64 MiB and 2000000 lines";
 
 } // namespace
 
@@ -109,7 +109,7 @@ bool Preprocessor::more_text(std::vector<Lexeme>& out, bool only_call) {
             const std::size_t first = out.size();
             scan(line.text, line.pieces, out);
             if (first < out.size()) {
-                out[first].blanks = std::max(out[first].blanks, 1U);
+                out[first].blanks = 1;
             }
             return true;
         }

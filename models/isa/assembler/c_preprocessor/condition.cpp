@@ -226,13 +226,24 @@ private:
         }
         if (lexeme.kind == LexemeKind::Character) {
             ++next_;
-            return {static_cast<std::uint64_t>(lexeme.text[lexeme.text.size() - 2]), false};
+            return character(lexeme.text);
         }
         if (lexeme.kind == LexemeKind::Identifier) {
             ++next_;
             return lexeme.text == "defined" ? defined() : Value{};
         }
         return fail("expected a value, got '" + std::string(lexeme.text) + "'");
+    }
+
+    /// The last character of the constant; of escapes only the usual ones.
+    static Value character(std::string_view text) {
+        const char last = text[text.size() - 2];
+        constexpr std::string_view kEscaped = "0abtnvfr";
+        constexpr std::string_view kMeaning("\0\a\b\t\n\v\f\r", 8);
+        const std::size_t known = kEscaped.find(last);
+        const bool is_escape =
+            text.size() == 4 && text[1] == '\\' && known != std::string_view::npos;
+        return {static_cast<std::uint64_t>(is_escape ? kMeaning[known] : last), false};
     }
 
     // The expander left the name behind it alone.
@@ -296,21 +307,6 @@ private:
     bool failed_ = false;
 };
 
-/// Keeps the names behind `defined` from being expanded.
-std::vector<Lexeme> protected_names(std::span<const Lexeme> expression) {
-    std::vector<Lexeme> lexemes(expression.begin(), expression.end());
-    for (std::size_t index = 0; index + 1 < lexemes.size(); ++index) {
-        if (lexemes[index].kind != LexemeKind::Identifier || lexemes[index].text != "defined") {
-            continue;
-        }
-        const std::size_t name = index + (lexemes[index + 1].is("(") ? 2 : 1);
-        if (name < lexemes.size()) {
-            lexemes[name].frozen = true;
-        }
-    }
-    return lexemes;
-}
-
 } // namespace
 
 bool condition_holds(std::span<const Lexeme> expression, const Origin& directive,
@@ -319,8 +315,8 @@ bool condition_holds(std::span<const Lexeme> expression, const Origin& directive
         diagnostics.add(directive, "expected an expression");
         return false;
     }
-    return Expression(expander.expand(protected_names(expression), nullptr), directive, macros,
-                      expander, diagnostics)
+    return Expression(expander.expand_condition({expression.begin(), expression.end()}), directive,
+                      macros, expander, diagnostics)
         .holds();
 }
 

@@ -2,6 +2,7 @@
 #include "models/isa/assembler/c_preprocessor/expander.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::isa::assembly::cpp {
 namespace {
@@ -16,6 +17,15 @@ constexpr std::uint32_t kMostArgumentDepth = 200;
 
 std::string quoted(std::string_view name) {
     return "'" + std::string(name) + "'";
+}
+
+bool is_asked(const std::vector<Lexeme>& before) {
+    const auto is_defined = [](const Lexeme& lexeme) {
+        return lexeme.kind == LexemeKind::Identifier && lexeme.text == "defined";
+    };
+    const std::size_t end = before.size();
+    return (end > 0 && is_defined(before[end - 1])) ||
+           (end > 1 && before[end - 1].is("(") && is_defined(before[end - 2]));
 }
 
 } // namespace
@@ -36,10 +46,19 @@ std::vector<Lexeme> Expander::expand(std::vector<Lexeme> line, const MoreText& m
     return out;
 }
 
+std::vector<Lexeme> Expander::expand_condition(std::vector<Lexeme> line) {
+    // An #if may stand within the arguments of a call that is being expanded.
+    const bool outer = std::exchange(in_condition_, true);
+    std::vector<Lexeme> out = expand(std::move(line), nullptr);
+    in_condition_ = outer;
+    return out;
+}
+
 void Expander::run(Stream& stream, std::vector<Lexeme>& out) {
     Lexeme lexeme;
     while (take(stream, lexeme)) {
         charge(1, lexeme);
+        lexeme.frozen = lexeme.frozen || (in_condition_ && is_asked(out));
         if (lexeme.kind == LexemeKind::Identifier && !lexeme.frozen) {
             if (stream.contexts.empty() && argument_depth_ == 0) {
                 call_at_ = lexeme.at;
@@ -238,13 +257,13 @@ std::vector<Lexeme> Expander::substitute(const Macro& macro, Arguments& argument
     std::size_t operand = 0;   // where the text of the last operand begins: it may be empty
     bool owes_a_space = false; // what stood behind white space was empty
     for (std::size_t index = 0; index < macro.body.size();) {
+        bool is_rest = false;
         bool pastes = macro.body[index].is("##") && index != 0 && index + 1 < macro.body.size();
         if (pastes) {
             const Lexeme& right = macro.body[++index];
-            const bool is_rest =
-                macro.is_variadic &&
-                right.parameter + 1 == static_cast<std::ptrdiff_t>(macro.parameters.size());
-            if (is_rest && out.size() > operand && out.back().is(",")) {
+            is_rest = macro.is_variadic && out.size() > operand && out.back().is(",") &&
+                      right.parameter + 1 == static_cast<std::ptrdiff_t>(macro.parameters.size());
+            if (is_rest) {
                 // GNU: `, ## rest` drops the comma when there is no rest, and pastes nothing.
                 pastes = false;
                 if (arguments.back().written.empty()) {
@@ -262,6 +281,9 @@ std::vector<Lexeme> Expander::substitute(const Macro& macro, Arguments& argument
         } else if (owes_a_space) {
             out[left_end].blanks = std::max(out[left_end].blanks, 1U);
             owes_a_space = false;
+        }
+        if (is_rest && out.size() > left_end) {
+            out[left_end].blanks = arguments.back().written.front().blanks;
         }
         operand = pastes ? operand : left_end;
     }

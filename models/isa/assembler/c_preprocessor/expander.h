@@ -26,6 +26,9 @@ public:
     /// @throws Stop when macros make too much of too little.
     [[nodiscard]] std::vector<Lexeme> expand(std::vector<Lexeme> line, const MoreText& more);
 
+    /// Of an #if: leaves the names behind `defined` alone.
+    [[nodiscard]] std::vector<Lexeme> expand_condition(std::vector<Lexeme> line);
+
     /// Of a lexeme of the current statement; adds to the map's trails when they are needed.
     [[nodiscard]] Origin origin_of(const Lexeme& lexeme) {
         return {lexeme.at, trail_of(lexeme.trail)};
@@ -87,6 +90,7 @@ private:
     std::size_t all_expansions_ = 0;
     std::uint32_t argument_depth_ = 0;
     std::uint64_t counter_ = 0;
+    bool in_condition_ = false;
     Position call_at_; ///< of the outermost call that is being expanded, for __LINE__
 };
 

@@ -31,7 +31,7 @@ std::size_t number_length(std::string_view text) {
 }
 
 /// Length and kind of the lexeme that the text, which is not empty, begins with.
-std::size_t lexeme_length(std::string_view text, LexemeKind& kind, bool& strings) {
+std::size_t lexeme_length(std::string_view text, LexemeKind& kind) {
     const char first = text[0];
     if (is_digit(first) || (first == '.' && text.size() > 1 && is_digit(text[1]))) {
         kind = LexemeKind::Number;
@@ -47,12 +47,12 @@ std::size_t lexeme_length(std::string_view text, LexemeKind& kind, bool& strings
     }
     kind = LexemeKind::Punctuation;
     if (first == '"' || first == '\'') {
-        const std::size_t length = quoted_length(text, strings);
-        if (length != 0) {
+        bool is_closed = false;
+        const std::size_t length = quoted_length(text, is_closed);
+        if (is_closed) {
             kind = first == '"' ? LexemeKind::String : LexemeKind::Character;
-            return length;
         }
-        return 1;
+        return length;
     }
     if (text.substr(0, 3) == "...") {
         return 3;
@@ -67,26 +67,20 @@ std::size_t lexeme_length(std::string_view text, LexemeKind& kind, bool& strings
 
 } // namespace
 
-std::size_t quoted_length(std::string_view text, bool& strings) {
-    const char quote = text[0];
-    if (quote == '\'') {
-        // An apostrophe may just be one, so only 'c' and '\c' count.
-        const std::size_t close = text.size() > 1 && text[1] == '\\' ? 3 : 2;
-        return text.size() > close && text[close] == '\'' ? close + 1 : 0;
-    }
-    for (std::size_t end = 1; strings && end < text.size(); ++end) {
+std::size_t quoted_length(std::string_view text, bool& is_closed) {
+    for (std::size_t end = 1; end < text.size(); ++end) {
         if (text[end] == '\\') {
             ++end;
-        } else if (text[end] == quote) {
+        } else if (text[end] == text[0]) {
+            is_closed = true;
             return end + 1;
         }
     }
-    strings = false;
-    return 0;
+    is_closed = false;
+    return text.size();
 }
 
 void scan(std::string_view text, const std::vector<Piece>& pieces, std::vector<Lexeme>& out) {
-    bool strings = true;
     std::size_t piece = 0;
     std::size_t column = 0;
     while (true) {
@@ -106,15 +100,14 @@ void scan(std::string_view text, const std::vector<Piece>& pieces, std::vector<L
         lexeme.at.column += static_cast<std::uint32_t>(column) - pieces[piece].column;
         lexeme.trail = from.trail;
         lexeme.blanks = static_cast<std::uint32_t>(column - blank);
-        const std::size_t length = lexeme_length(text.substr(column), lexeme.kind, strings);
+        const std::size_t length = lexeme_length(text.substr(column), lexeme.kind);
         lexeme.text = text.substr(column, length);
         column += length;
     }
 }
 
 bool is_single_lexeme(std::string_view text, LexemeKind& kind) {
-    bool strings = true;
-    return !text.empty() && !is_blank(text[0]) && lexeme_length(text, kind, strings) == text.size();
+    return !text.empty() && !is_blank(text[0]) && lexeme_length(text, kind) == text.size();
 }
 
 } // namespace tessera::isa::assembly::cpp

@@ -49,9 +49,9 @@ struct Stop {
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Length of the string or character constant that `text` begins with; 0 for a quote that is alone.
-/// A `"` without its partner clears `strings`: for the rest of the line all are alone.
-[[nodiscard]] std::size_t quoted_length(std::string_view text, bool& strings);
+/// Length of the string or character constant that `text` begins with. A quote without its partner
+/// takes the rest of the line, as clang has it: `# don't` opens nothing, nor does what follows.
+[[nodiscard]] std::size_t quoted_length(std::string_view text, bool& is_closed);
 
 /// Appends the lexemes of a line without comments. The pieces are all verbatim.
 void scan(std::string_view text, const std::vector<Piece>& pieces, std::vector<Lexeme>& out);

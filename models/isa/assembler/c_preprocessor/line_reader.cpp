@@ -146,14 +146,13 @@ bool LineReader::skip_comment(LogicalLine& raw, std::size_t& column) {
 
 void LineReader::remove_comments(LogicalLine& raw, LogicalLine& line, Diagnostics& diagnostics) {
     Origins origins(raw);
-    bool strings = true;
     std::size_t done = 0;
     std::size_t column = 0;
     while (column < raw.storage.size()) {
         const std::string_view rest = std::string_view(raw.storage).substr(column);
         if (rest[0] == '"' || rest[0] == '\'') {
-            const std::size_t length = quoted_length(rest, strings);
-            column += length == 0 ? 1 : length;
+            bool is_closed = false;
+            column += quoted_length(rest, is_closed);
         } else if (rest.substr(0, 2) == "//") {
             break;
         } else if (rest.substr(0, 2) == "/*") {
