@@ -198,6 +198,32 @@ crash:  ld32 $m1, $mzero, $mzero, 1
                             "parameters.length=24", "--json", "-")
         self.assertEqual(len(json.loads(done.stdout)["points"][0]["phases"][0]["workers"]), 4)
 
+    def test_includes_and_defines_and_data(self):
+        (self.scratch / "inc").mkdir()
+        self.file("inc/step.h", "#define STEP(n) ((n) * 2)\n")
+        self.file("data.S", """
+#include "step.h"
+        .worker
+        .globl entry
+entry:  ld32 $m0, $mvertex_base, $mzero, 0
+        ld32 $m2, $mvertex_base, $mzero, 1
+        ld32 $m1, $m2, $mzero, 0
+        add $m1, $m1, STEP(COUNT)
+        st32step $m1, $mzero, $m0+=, 1
+        exitz $mzero
+        .section .data.table
+        .globl table
+table:  .word 100
+""")
+        vertex = self.vertex(sources=["data.S"], entry="entry", kind="worker", include_directories=["inc"],
+                             state=[{"pointer": "x"}, {"word": "symbol(table)"}], defines={"COUNT": "3 + 4"},
+                             expect={"x": [114, 0]})
+        done = self.tessera("vertex", vertex)
+        self.assertRegex(done.stdout, r"0x50000 +4 B  element  1  data")
+        again = self.vertex(sources=["data.S"], entry="entry", kind="worker", expect={"x": [120, 0]},
+                            state=[{"pointer": "x"}, {"word": "symbol(table)"}])
+        self.tessera("vertex", again, "-I", "inc", "-D", "COUNT=10")
+
     def test_exit_codes(self):
         race = self.vertex()
         self.assertIn("contexts race", self.tessera("vertex", race).stderr)
