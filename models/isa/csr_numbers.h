@@ -24,6 +24,12 @@ inline constexpr std::int32_t kCsrAuxFirst =
 inline constexpr std::int32_t kCsrFpClear = 0x101;
 inline constexpr std::int32_t kCsrFpControl = 0x102;
 inline constexpr std::uint32_t kFpClearAccumulators = 8U; ///< FP_CLR.ZAACC
-inline constexpr std::uint32_t kFpNanOnOverflow = 1U << 20U;
+// Sticky flags of FP_STS; the same bits of FP_CTL enable their traps, of FP_CLR clear them.
+inline constexpr std::uint32_t kFpInvalid = 1U;
+inline constexpr std::uint32_t kFpDivideByZero = 2U;
+inline constexpr std::uint32_t kFpOverflow = 4U;
+inline constexpr std::uint32_t kFpFlags = 7U;
+inline constexpr std::uint32_t kFpStochastic = 1U << 19U;    ///< FP_CTL.ESR
+inline constexpr std::uint32_t kFpNanOnOverflow = 1U << 20U; ///< FP_CTL.NANOO
 
 } // namespace tessera::isa

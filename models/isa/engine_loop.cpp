@@ -190,7 +190,7 @@ void execute(Context& c, const MicroOperation& op);
         }
     };
     interpret(c.repeat_first, c.repeat_first + 8U * before);
-    matrix_loop::run(c, loop, streams);
+    matrix_loop::run(c, body_end, loop, streams);
     c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
     c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {

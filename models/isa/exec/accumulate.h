@@ -23,22 +23,23 @@ TESSERA_INLINE void f32v2mac(Context& c, const MicroOperation& op) {
 namespace vector {
 
 /// The rounded two-term dot product: exact products of halves, one rounding of their sum.
-TESSERA_INLINE float dot2_f16(std::uint32_t x, std::uint32_t y) {
-    const float low =
-        operand_f16(static_cast<std::uint16_t>(x)) * operand_f16(static_cast<std::uint16_t>(y));
-    return std::fma(operand_f16(static_cast<std::uint16_t>(x >> 16U)),
-                    operand_f16(static_cast<std::uint16_t>(y >> 16U)), low);
+TESSERA_INLINE float dot2_f16(Context& c, const MicroOperation& op, std::uint32_t x,
+                              std::uint32_t y) {
+    const float low = operand_f16(c, op, static_cast<std::uint16_t>(x)) *
+                      operand_f16(c, op, static_cast<std::uint16_t>(y));
+    return std::fma(operand_f16(c, op, static_cast<std::uint16_t>(x >> 16U)),
+                    operand_f16(c, op, static_cast<std::uint16_t>(y >> 16U)), low);
 }
 
 } // namespace vector
 
 TESSERA_INLINE void f16v2cmac(Context& c, const MicroOperation& op) {
-    c.accumulators.even[0] += vector::dot2_f16(c.aux[op.a], c.aux[op.b]);
+    c.accumulators.even[0] += vector::dot2_f16(c, op, c.aux[op.a], c.aux[op.b]);
 }
 
 TESSERA_INLINE void f16v4cmac(Context& c, const MicroOperation& op) {
     for (unsigned i = 0; i < 2; ++i) {
-        c.accumulators.even[i] += vector::dot2_f16(c.aux[op.a + i], c.aux[op.b + i]);
+        c.accumulators.even[i] += vector::dot2_f16(c, op, c.aux[op.a + i], c.aux[op.b + i]);
     }
 }
 
@@ -50,19 +51,19 @@ TESSERA_INLINE void f32v4acc(Context& c, const MicroOperation& op) {
 
 TESSERA_INLINE void f16v4acc(Context& c, const MicroOperation& op) {
     float x[4];
-    operands_f16x4(load_pair(c.aux + op.a), x);
+    operands_f16x4(c, op, load_pair(c.aux + op.a), x);
     for (unsigned i = 0; i < 4; ++i) {
         c.accumulators.even[i] += x[i];
     }
 }
 
 TESSERA_INLINE void f16v8acc(Context& c, const MicroOperation& op) {
-    const F32x8 x = operands_f16x8(load_pair(c.aux + op.a), load_pair(c.aux + op.a + 2));
+    const F32x8 x = operands_f16x8(c, op, load_pair(c.aux + op.a), load_pair(c.aux + op.a + 2));
     (F32x8::load(c.accumulators.even) + x).store(c.accumulators.even);
 }
 
 TESSERA_INLINE void f16v4gacc(Context& c, const MicroOperation& op) {
-    store_pair(c.aux + op.d, results_f16x4(c.accumulators.even, c.fp_control));
+    store_pair(c.aux + op.d, results_f16x4(c, op, c.accumulators.even));
 }
 
 namespace vector {
@@ -99,10 +100,9 @@ TESSERA_INLINE void f32v2gina(Context& c, const MicroOperation& op) {
 
 TESSERA_INLINE void f16v2gina(Context& c, const MicroOperation& op) {
     const std::uint32_t x = c.aux[op.a];
-    const auto out = vector::drain(c, op, operand_f16(static_cast<std::uint16_t>(x)),
-                                   operand_f16(static_cast<std::uint16_t>(x >> 16U)));
-    c.aux[op.d] = result_f16(out.first, c.fp_control) |
-                  (static_cast<std::uint32_t>(result_f16(out.second, c.fp_control)) << 16U);
+    const auto out = vector::drain(c, op, operand_f16(c, op, static_cast<std::uint16_t>(x)),
+                                   operand_f16(c, op, static_cast<std::uint16_t>(x >> 16U)));
+    c.aux[op.d] = results_f16x2(c, op, out.first, out.second);
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

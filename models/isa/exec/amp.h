@@ -8,7 +8,7 @@
 #pragma once
 
 #include "models/isa/context.h"
-#include "models/isa/exec/numbers.h"
+#include "models/isa/exec/rounding.h"
 #include "models/isa/exec/vector.h"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace amp {
 [[gnu::noinline]] inline void refresh(WeightStore& weights) {
     for (unsigned unit = 0; unit < 16; ++unit) {
         for (unsigned n = 0; n < 4; ++n) {
-            float lanes[4];
-            operands_f16x4(weights.registers[unit * 4 + n], lanes);
             for (unsigned k = 0; k < 4; ++k) {
-                weights.lanes[n][k][unit] = lanes[k];
+                const std::uint16_t half = half_of(weights.registers[unit * 4 + n], k);
+                weights.lanes[n][k][unit] =
+                    (half & 0x7c00U) == 0x7c00U ? as_f32(kNanF32) : widen(half);
             }
         }
     }
@@ -69,9 +69,9 @@ TESSERA_INLINE void shift(Accumulators& acc, unsigned set, unsigned units, const
 }
 
 TESSERA_INLINE void multiply(Context& c, unsigned set, unsigned units, unsigned phase,
-                             std::uint64_t x) {
+                             std::uint64_t x, const MicroOperation& op) {
     float lanes[4];
-    operands_f16x4(x, lanes);
+    operands_f16x4(c, op, x, lanes);
     const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
                             F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
     const WeightStore& weights = fresh(*c.weights);
@@ -108,13 +108,13 @@ TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* part
                 swap_banks(c.accumulators, set, flag.units);
             }
             shift(c.accumulators, set, flag.units, partials + 2U * set, results[set]);
-            multiply(c, set, flag.units, flag.phase, x);
+            multiply(c, set, flag.units, flag.phase, x, op);
         }
         return;
     }
     fresh(*c.weights);
     float lanes[4];
-    operands_f16x4(x, lanes);
+    operands_f16x4(c, op, x, lanes);
     const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
                             F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
     for (unsigned set = 0; set < kSets; ++set) {
@@ -132,9 +132,8 @@ TESSERA_INLINE float first_of(std::uint64_t pair) {
 TESSERA_INLINE float second_of(std::uint64_t pair) {
     return as_f32(static_cast<std::uint32_t>(pair >> 32U));
 }
-TESSERA_INLINE std::uint32_t halves_of(std::uint64_t pair, std::uint32_t fp_control) {
-    return result_f16(first_of(pair), fp_control) |
-           (static_cast<std::uint32_t>(result_f16(second_of(pair), fp_control)) << 16U);
+TESSERA_INLINE std::uint32_t halves_of(Context& c, const MicroOperation& op, std::uint64_t pair) {
+    return results_f16x2(c, op, first_of(pair), second_of(pair));
 }
 
 } // namespace amp
@@ -143,9 +142,9 @@ TESSERA_INLINE std::uint32_t halves_of(std::uint64_t pair, std::uint32_t fp_cont
 TESSERA_INLINE void f16v4hihov4amp(Context& c, const MicroOperation& op) {
     float partials[4];
     std::uint64_t results[2];
-    operands_f16x4(load_pair(c.aux + op.b), partials);
+    operands_f16x4(c, op, load_pair(c.aux + op.b), partials);
     amp::step<2>(c, op, partials, results);
-    store_pair(c.aux + op.d, results_f16x4(results[0], results[1], c.fp_control));
+    store_pair(c.aux + op.d, results_f16x4(c, op, results[0], results[1]));
 }
 
 /// One set, FP32 partials and results.
@@ -161,11 +160,11 @@ TESSERA_INLINE void f16v4sisoamp(Context& c, const MicroOperation& op) {
 /// One set, FP16 partials and results.
 TESSERA_INLINE void f16v4hihoamp(Context& c, const MicroOperation& op) {
     const std::uint32_t p = c.aux[op.b];
-    const float partials[2] = {operand_f16(static_cast<std::uint16_t>(p)),
-                               operand_f16(static_cast<std::uint16_t>(p >> 16U))};
+    const float partials[2] = {operand_f16(c, op, static_cast<std::uint16_t>(p)),
+                               operand_f16(c, op, static_cast<std::uint16_t>(p >> 16U))};
     std::uint64_t result = 0;
     amp::step<1>(c, op, partials, &result);
-    c.aux[op.d] = amp::halves_of(result, c.fp_control);
+    c.aux[op.d] = amp::halves_of(c, op, result);
 }
 
 /// One set, FP32 partials in, FP16 results.
@@ -173,7 +172,7 @@ TESSERA_INLINE void f16v4sihoamp(Context& c, const MicroOperation& op) {
     const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
     std::uint64_t result = 0;
     amp::step<1>(c, op, partials, &result);
-    c.aux[op.d] = amp::halves_of(result, c.fp_control);
+    c.aux[op.d] = amp::halves_of(c, op, result);
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

@@ -23,13 +23,14 @@ struct HalfPartials {
     static unsigned unit_of(unsigned channel) {
         return 8U * ((channel >> 1U) & 1U) + 2U * (channel >> 2U) + (channel & 1U);
     }
-    static void load(const std::byte* words, float* values) {
-        load_f16x8(words).store(values);
-        load_f16x8(words + 16).store(values + 8);
+    static void load(Context& c, const MicroOperation& op, const std::byte* words, float* values) {
+        load_f16x8(c, op, words).store(values);
+        load_f16x8(c, op, words + 16).store(values + 8);
     }
-    static void pack(const float* values, std::uint64_t* words, std::uint32_t fp_control) {
-        results_f16x8(F32x8::load(values), words, fp_control);
-        results_f16x8(F32x8::load(values + 8), words + 2, fp_control);
+    static void pack(Context& c, const MicroOperation& op, const float* values,
+                     std::uint64_t* words) {
+        results_f16x8(c, op, F32x8::load(values), words);
+        results_f16x8(c, op, F32x8::load(values + 8), words + 2);
     }
 };
 
@@ -38,14 +39,14 @@ struct SinglePartials {
     static constexpr unsigned kChannels = 8;
 
     static unsigned unit_of(unsigned channel) { return channel; }
-    static void load(const std::byte* words, float* values) {
+    static void load(Context&, const MicroOperation&, const std::byte* words, float* values) {
         std::uint32_t bits[8];
         std::memcpy(bits, words, sizeof bits);
         for (unsigned i = 0; i < 8; ++i) {
             values[i] = vector::flushed(bits[i]);
         }
     }
-    static void pack(const float* values, std::uint64_t* words, std::uint32_t) {
+    static void pack(Context&, const MicroOperation&, const float* values, std::uint64_t* words) {
         for (unsigned word = 0; word < 4; ++word) {
             words[word] = result_f32(values[2U * word]) |
                           (static_cast<std::uint64_t>(result_f32(values[2U * word + 1U])) << 32U);
@@ -112,6 +113,9 @@ inline bool fetch_apart(const Context& c, Address first, std::uint32_t length_by
 }
 
 inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& streams) {
+    if ((c.fp_control & (kFpStochastic | kFpFlags)) != 0) {
+        return false; // the order of random numbers and of traps is that of the bundles
+    }
     const MemoryView& memory = *c.memory;
     for (const std::uint8_t selectors : loop.selectors) {
         for (unsigned stream = 0; stream < 3; ++stream) {
@@ -194,10 +198,6 @@ inline void multiply_rows(const float* weights, const float* inputs, float* sums
     }
 }
 
-inline void load_inputs(const std::byte* words, float* values) {
-    HalfPartials::load(words, values);
-}
-
 /// The accumulators in channel order, and back.
 template <typename Partials> inline void gather(const float* bank, float* channels) {
     for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
@@ -214,8 +214,9 @@ template <typename Partials> inline void scatter(const float* channels, float* b
 /// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the next row starts from.
 template <typename Partials> class Rows {
 public:
-    Rows(Context& c, const MatrixLoop& loop, const Streams& streams)
-        : c_(c), loop_(loop), streams_(streams), weights_(channel_weights<Partials>(*c.weights)) {
+    Rows(Context& c, const MicroOperation& op, const MatrixLoop& loop, const Streams& streams)
+        : c_(c), op_(op), loop_(loop), streams_(streams),
+          weights_(channel_weights<Partials>(*c.weights)) {
         gather<Partials>(c.accumulators.even, finished_);
         gather<Partials>(c.accumulators.odd, waiting_);
     }
@@ -254,9 +255,9 @@ private:
         const Address x = streams_.at.a0 + 32U * row - 8U * loop_.input_lag;
         const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
         for (unsigned r = 0; r < kRows; ++r) {
-            load_inputs(at(x + 32U * r), inputs + 16U * r);
+            HalfPartials::load(c_, op_, at(x + 32U * r), inputs + 16U * r);
             if (loop_.reads_partials) {
-                Partials::load(at(p + 32U * r), fed + kChannels * r);
+                Partials::load(c_, op_, at(p + 32U * r), fed + kChannels * r);
             } else {
                 std::memset(fed + kChannels * r, 0, kChannels * sizeof(float));
             }
@@ -274,7 +275,7 @@ private:
 
     /// The results that leave during `row`; the last few stay in registers.
     void emit(std::uint32_t row, const float* values) {
-        Partials::pack(values, results_, c_.fp_control);
+        Partials::pack(c_, op_, values, results_);
         const std::uint32_t first = 4U * row + loop_.result_lag;
         if (first + 4U <= streams_.bundles) [[likely]] {
             std::memcpy(at(streams_.at.a2 + 8U * first), results_, sizeof results_);
@@ -305,6 +306,7 @@ private:
     }
 
     Context& c_;
+    const MicroOperation& op_; ///< whom a floating-point flag belongs to
     const MatrixLoop& loop_;
     Streams streams_;
     const float* weights_;
@@ -324,11 +326,12 @@ inline Streams streams_from(const Context& c, const MatrixLoop& loop, std::uint3
 }
 
 /// Does `rows` rows; the next bundle is one of phase 0 and the streams are allowed.
-inline void run(Context& c, const MatrixLoop& loop, const Streams& streams) {
+inline void run(Context& c, const MicroOperation& body_end, const MatrixLoop& loop,
+                const Streams& streams) {
     if (loop.half_partials) {
-        Rows<HalfPartials>(c, loop, streams).run();
+        Rows<HalfPartials>(c, body_end, loop, streams).run();
     } else {
-        Rows<SinglePartials>(c, loop, streams).run();
+        Rows<SinglePartials>(c, body_end, loop, streams).run();
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "models/isa/context.h"
 #include "models/isa/decoded_program.h"
+#include "models/isa/exec/fault.h"
 #include "models/isa/exec/numbers.h"
 
 #include <cstring>
@@ -13,7 +14,6 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 [[noreturn]] void fault_access(const MicroOperation& op, Address address, unsigned access_bytes,
                                const MemoryView& memory);
-[[noreturn]] void fault(const MicroOperation& op, const char* reason, bool not_modelled = false);
 [[noreturn]] void fault_fetch_conflict(const MicroOperation& op, Address address);
 [[noreturn]] void fault_element_conflict(const MicroOperation& op, Address first, Address second);
 

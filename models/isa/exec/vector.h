@@ -4,7 +4,7 @@
 
 #include "models/isa/context.h"
 #include "models/isa/exec/integer.h"
-#include "models/isa/exec/numbers.h"
+#include "models/isa/exec/rounding.h"
 
 namespace tessera::isa::TESSERA_ENGINE {
 
@@ -96,19 +96,19 @@ TESSERA_INLINE void f32v2_select(Context& c, const MicroOperation& op) {
 /// Arithmetic on four halves: exact in binary32 up to its one rounding, then rounded to FP16 (24 >=
 /// 2 * 11 + 2 bits, so the two roundings equal one).
 template <typename Operator>
-TESSERA_INLINE std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y,
-                                              std::uint32_t fp_control) {
+TESSERA_INLINE std::uint64_t arithmetic_f16x4(Context& c, const MicroOperation& op, std::uint64_t x,
+                                              std::uint64_t y) {
     float left[4];
     float right[4];
-    operands_f16x4(x, left);
-    operands_f16x4(y, right);
+    operands_f16x4(c, op, x, left);
+    operands_f16x4(c, op, y, right);
     Lanes4 first;
     Lanes4 second;
     std::memcpy(&first, left, sizeof first);
     std::memcpy(&second, right, sizeof second);
     first = Operator::apply(first, second);
     std::memcpy(left, &first, sizeof first);
-    return results_f16x4(left, fp_control);
+    return results_f16x4(c, op, left);
 }
 
 /// Comparison-like operations keep infinities.
@@ -126,13 +126,13 @@ TESSERA_INLINE std::uint64_t select_f16x4(std::uint64_t x, std::uint64_t y) {
 }
 
 template <typename Operator> TESSERA_INLINE void f16v4(Context& c, const MicroOperation& op) {
-    store_pair(c.aux + op.d, arithmetic_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b),
-                                                        c.fp_control));
+    store_pair(c.aux + op.d,
+               arithmetic_f16x4<Operator>(c, op, first_pair(c, op), load_pair(c.aux + op.b)));
 }
 
 template <typename Operator> TESSERA_INLINE void f16v2(Context& c, const MicroOperation& op) {
     c.aux[op.d] = static_cast<std::uint32_t>(
-        arithmetic_f16x4<Operator>(first_word(c, op), c.aux[op.b], c.fp_control));
+        arithmetic_f16x4<Operator>(c, op, first_word(c, op), c.aux[op.b]));
 }
 
 template <typename Operator>
@@ -213,16 +213,13 @@ TESSERA_INLINE std::uint32_t widened(std::uint16_t half) {
     return value != value ? kNanF32 : as_bits(value);
 }
 
-TESSERA_INLINE std::uint32_t narrowed(const Context& c, std::uint32_t bits) {
-    return result_f16(flushed(bits), c.fp_control);
-}
-
 } // namespace vector
 
 TESSERA_AUX(f16tof32, c.aux[op.d] = vector::widened(static_cast<std::uint16_t>(c.aux[op.a])))
-TESSERA_AUX(f32tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) * 0x10001U)
-TESSERA_AUX(f32v2tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) |
-                                      (vector::narrowed(c, c.aux[op.a + 1U]) << 16U))
+TESSERA_AUX(f32tof16,
+            c.aux[op.d] = results_f16x2(c, op, vector::flushed(c.aux[op.a]), 0.0F) * 0x10001U)
+TESSERA_AUX(f32v2tof16, c.aux[op.d] = results_f16x2(c, op, vector::flushed(c.aux[op.a]),
+                                                    vector::flushed(c.aux[op.a + 1U])))
 
 TESSERA_INLINE void f16v2tof32(Context& c, const MicroOperation& op) {
     const std::uint32_t x = c.aux[op.a];
@@ -232,11 +229,11 @@ TESSERA_INLINE void f16v2tof32(Context& c, const MicroOperation& op) {
 }
 
 TESSERA_INLINE void f32v4tof16(Context& c, const MicroOperation& op) {
-    std::uint64_t result = 0;
+    float values[4];
     for (unsigned i = 0; i < 4; ++i) {
-        result |= static_cast<std::uint64_t>(vector::narrowed(c, c.aux[op.a + i])) << (16U * i);
+        values[i] = vector::flushed(c.aux[op.a + i]);
     }
-    store_pair(c.aux + op.d, result);
+    store_pair(c.aux + op.d, results_f16x4(c, op, values));
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE
