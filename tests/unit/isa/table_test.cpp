@@ -135,8 +135,7 @@ TEST_CASE("every mnemonic has a meaning on the page and in the list", "[isa]") {
         INFO(mnemonic);
         CHECK_FALSE(meaning_of(mnemonic).empty());
         CHECK(page.find("| " + std::string(mnemonic) + " |") != std::string::npos);
-        CHECK(list.find("\n" + std::string(mnemonic) + " ") != std::string::npos ||
-              list.rfind(std::string(mnemonic) + " ", 0) == 0);
+        CHECK(("\n" + list).find("\n" + std::string(mnemonic) + " ") != std::string::npos);
     }
     CHECK(meaning_of("no such mnemonic").empty());
 }
