@@ -68,6 +68,8 @@ inline constexpr unsigned kAuxZero = 8;
 inline constexpr unsigned kAuxDiscard = 16;
 inline constexpr unsigned kAuxStage = 24;
 inline constexpr unsigned kMainDiscard = 16;
+/// Stepped operands on $m12..$m15 are copied here first, and their new values left here: at most two, or a pair.
+inline constexpr unsigned kMainCopies = 18;
 inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
 struct DecodedProgram;
@@ -100,7 +102,7 @@ struct AccessLog {
 struct Context {
     alignas(32) std::uint32_t aux[32] = {};
     std::uint32_t main[20] =
-        {}; ///< 0..15 architectural (14 and 15 read zero), 16 takes discarded writes
+        {}; ///< 0..15 architectural (14 and 15 read zero), 16 and 17 take discarded writes, 18 and 19 copies
     Accumulators accumulators;
     MemoryView* memory = nullptr;
     WeightStore* weights = nullptr;
@@ -113,6 +115,7 @@ struct Context {
     std::uint32_t fp_format = 0;              ///< FP_NFMT: which of two FP8 formats
     std::uint32_t fp_scale = 0;               ///< FP_SCL: of FP8 products and conversions
     std::array<std::uint64_t, 2> random{};    ///< PRNG: {P01:P00}, {P11:P10}
+    std::array<std::uint32_t, 2> debug{};     ///< DBG_DATA and DBG_BRK_ID: plain storage
     const Target* machine = &kDefaultTarget;  ///< what the generation of the machine can do
     std::int32_t number = -1;                 ///< worker number, or -1 for the supervisor
     Cycles start_cycle = 0;                   ///< of the first issue

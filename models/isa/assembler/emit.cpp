@@ -121,9 +121,22 @@ private:
         for (std::uint32_t i = 0; i < operations.size(); ++i) {
             add_line(at + 4 * i, instruction);
             put(at + 4 * i, encode(operations[i]), 4);
+            if (has_two_words(operations[i].opcode)) {
+                put(at + 4, encode_second(operations[i]), 4);
+                check_alignment(instruction, at);
+            }
         }
         if (operations.size() == 1) {
             operations_[item.index] = operations[0];
+        }
+    }
+
+    void check_alignment(const Instruction& instruction, std::uint32_t at) {
+        if ((codelet_.address + at) % 8 != 0) {
+            diagnostics_.add(instruction.at,
+                             std::string(instruction.mnemonic) +
+                                 ": stands at an address that is no multiple of 8",
+                             "put .align 8 before it");
         }
     }
 
@@ -183,6 +196,10 @@ private:
 
     void report_mnemonic(const Instruction& instruction) {
         const std::string name(instruction.mnemonic);
+        if (const std::string why = refused_mnemonic(name); !why.empty()) {
+            diagnostics_.add(instruction.at, name + ": " + why);
+            return;
+        }
         if (const std::string forms = pseudo_forms(name); !forms.empty()) {
             diagnostics_.add(instruction.at, name + ": got other operands, expected " + forms);
             return;

@@ -219,8 +219,12 @@ private:
         add_code(item, at);
     }
 
-    /// 4, or 8 for an ldconst whose value needs two instructions or is not known yet.
+    /// 4, or 8 for an instruction of two words and an ldconst whose value needs two instructions or is not known yet.
     [[nodiscard]] std::uint32_t bytes_of(const Instruction& parsed) {
+        const auto rows = opcodes_named(parsed.mnemonic);
+        if (!rows.empty() && has_two_words(rows.front())) {
+            return 8;
+        }
         if (parsed.mnemonic != "ldconst" || parsed.operand_end - parsed.operand_begin != 2) {
             return 4;
         }

@@ -101,8 +101,11 @@ TEST_CASE("launch rules", "[unit][tile]") {
 }
 
 TEST_CASE("what is not modelled says so", "[unit][tile]") {
-    CHECK_THAT(fault_of(worker("setzi $a0, 1\nuput $FP_CTL, $a0")),
-               Catch::Contains("not modelled"));
+    CHECK_THAT(fault_of(supervisor("sync 1")), Catch::Contains("beyond the tile"));
+    CHECK_THAT(fault_of(supervisor("delay 4")),
+               Catch::Contains("delay 4") && Catch::Contains("inside a vertex is not modelled"));
+    CHECK_THAT(fault_of(supervisor(".align 8\nsendpicp 1, 0, 0, 0, 0, 0, 0")),
+               Catch::Contains("sendpicp 1, 0, 0, 0, 0, 0, 0") && Catch::Contains("not modelled"));
     CHECK_THAT(fault_of(worker("setzi $m2, 0x4c000\nst32 $m2, $m2, $mzero, 0")),
                Catch::Contains("fetched"));
     spec::MachineSpec machine;
@@ -112,7 +115,7 @@ TEST_CASE("what is not modelled says so", "[unit][tile]") {
 }
 
 TEST_CASE("a word that is no instruction and code that runs out fault", "[unit][tile]") {
-    CHECK_THAT(fault_of(worker("bri 1f\n.align 4\n1: .word 0x7f000000")),
+    CHECK_THAT(fault_of(worker("bri 1f\n.align 4\n1: .word 0x40ffffff")),
                Catch::Contains("not an instruction"));
     CHECK_THAT(fault_of(".supervisor\n.globl start\nstart: nop"),
                Catch::Contains("past the end of the code"));
