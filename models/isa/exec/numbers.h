@@ -81,21 +81,6 @@ TESSERA_INLINE bool is_signalling_f16(std::uint16_t half) {
     return (half & 0x7e00U) == 0x7c00U && (half & 0x1ffU) != 0;
 }
 
-/// Smaller or larger of two values by the machine's rules: one quiet NaN loses, -0 is below +0. The caller deals with
-/// signalling NaN.
-template <bool kMax> inline float select(float x, float y) {
-    if (x != x) {
-        return y != y ? as_f32(kNanF32) : y;
-    }
-    if (y != y) {
-        return x;
-    }
-    if (x == y) {
-        return (std::signbit(x) == kMax) ? y : x;
-    }
-    return ((x > y) == kMax) ? x : y;
-}
-
 /// Eight lanes of binary32, for the accumulators.
 struct F32x8 {
 #ifdef __AVX2__
