@@ -45,7 +45,7 @@ TESSERA_INLINE std::uint32_t result_f32(float value) {
     return (bits & 0x7fffffffU) > 0x7f800000U ? kNanF32 : bits;
 }
 
-inline float widen(std::uint16_t half) {
+TESSERA_INLINE float widen(std::uint16_t half) {
 #ifdef __AVX2__
     return _cvtsh_ss(half);
 #else
