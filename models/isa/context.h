@@ -48,6 +48,16 @@ struct Accumulators {
     alignas(64) float odd[16] = {};
 };
 
+/// The generator's state after `seed` is written to PRNG_SEED. What it is before that is not published: Tessera starts
+/// every context with seed 1 (docs/deviations.md, prng-initial).
+[[nodiscard]] constexpr std::array<std::uint64_t, 2> seeded_random_state(std::uint32_t seed) {
+    const std::uint32_t other = ~seed;
+    const std::uint32_t low = (seed << 13U) | (other >> 19U);
+    const std::uint32_t high = (other << 13U) | (seed >> 19U);
+    return {seed | (static_cast<std::uint64_t>(other) << 32U),
+            low | (static_cast<std::uint64_t>(high) << 32U)};
+}
+
 /// One executable operation: an instruction with its registers mapped to indices of Context::main
 /// and Context::aux, or an internal step of a bundle.
 struct MicroOperation {
@@ -109,12 +119,13 @@ struct Context {
     const DecodedProgram* program = nullptr;         ///< the one that is being executed
     std::span<const DecodedProgram* const> programs; ///< all that the tile holds
 
-    std::uint32_t fp_control = 0;             ///< FP_CTL
-    std::uint32_t fp_status = 0;              ///< FP_STS: sticky flags
-    std::uint32_t tas = 0;                    ///< $TAS: scalars of f32v2axpy and f16v4mix
-    std::uint32_t fp_format = 0;              ///< FP_NFMT: which of two FP8 formats
-    std::uint32_t fp_scale = 0;               ///< FP_SCL: of FP8 products and conversions
-    std::array<std::uint64_t, 2> random{};    ///< PRNG: {P01:P00}, {P11:P10}
+    std::uint32_t fp_control = 0; ///< FP_CTL
+    std::uint32_t fp_status = 0;  ///< FP_STS: sticky flags
+    std::uint32_t tas = 0;        ///< $TAS: scalars of f32v2axpy and f16v4mix
+    std::uint32_t fp_format = 0;  ///< FP_NFMT: which of two FP8 formats
+    std::uint32_t fp_scale = 0;   ///< FP_SCL: of FP8 products and conversions
+    /// PRNG: {P01:P00}, {P11:P10}
+    std::array<std::uint64_t, 2> random = seeded_random_state(1);
     std::array<std::uint32_t, 2> debug{};     ///< DBG_DATA and DBG_BRK_ID: plain storage
     const Target* machine = &kDefaultTarget;  ///< what the generation of the machine can do
     std::int32_t number = -1;                 ///< worker number, or -1 for the supervisor

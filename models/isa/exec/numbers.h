@@ -45,7 +45,7 @@ TESSERA_INLINE std::uint32_t result_f32(float value) {
     return (bits & 0x7fffffffU) > 0x7f800000U ? kNanF32 : bits;
 }
 
-inline float widen(std::uint16_t half) {
+TESSERA_INLINE float widen(std::uint16_t half) {
 #ifdef __AVX2__
     return _cvtsh_ss(half);
 #else
@@ -79,21 +79,6 @@ TESSERA_INLINE bool is_signalling_f32(std::uint32_t bits) {
 }
 TESSERA_INLINE bool is_signalling_f16(std::uint16_t half) {
     return (half & 0x7e00U) == 0x7c00U && (half & 0x1ffU) != 0;
-}
-
-/// Smaller or larger of two values by the machine's rules: one quiet NaN loses, -0 is below +0. The caller deals with
-/// signalling NaN.
-template <bool kMax> inline float select(float x, float y) {
-    if (x != x) {
-        return y != y ? as_f32(kNanF32) : y;
-    }
-    if (y != y) {
-        return x;
-    }
-    if (x == y) {
-        return (std::signbit(x) == kMax) ? y : x;
-    }
-    return ((x > y) == kMax) ? x : y;
 }
 
 /// Eight lanes of binary32, for the accumulators.
