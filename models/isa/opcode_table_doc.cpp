@@ -30,7 +30,10 @@ Operands, in the order in which they are written:
 | `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
 | `addrN` | the address of code; the word holds address / 4 in N bits |
 | `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
-| `flag` | a `TAMP_` constant |
+| `flag` | a `TAMP_` or `TSLIC_` constant |
+
+Instructions flagged `two-sets` need the second set of accumulators (not in the first generation), those flagged `fp8` the third
+generation.
 
 Issues are issue slots of a worker. The word stands without its operand fields; bit 31 of the first word of a bundle is set.
 Where rows share a mnemonic the first that the operands fit is taken.
@@ -105,7 +108,7 @@ std::string operands_text(const OpcodeSpec& row) {
 }
 
 std::string flags_text(std::uint16_t flags) {
-    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 8> kNames = {{
+    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 10> kNames = {{
         {kSolo, "solo"},
         {kControl, "control"},
         {kSystem, "system"},
@@ -114,6 +117,8 @@ std::string flags_text(std::uint16_t flags) {
         {kLoad, "load"},
         {kStore, "store"},
         {kBroadcast, "broadcast"},
+        {kTwoSets, "two-sets"},
+        {kFp8, "fp8"},
     }};
     std::string text;
     for (const auto& [flag, name] : kNames) {

@@ -39,17 +39,17 @@ struct SinglePartials {
     static constexpr unsigned kChannels = 8;
 
     static unsigned unit_of(unsigned channel) { return channel; }
-    static void load(Context&, const MicroOperation&, const std::byte* words, float* values) {
+    static void load(Context& c, const MicroOperation& op, const std::byte* words, float* values) {
         std::uint32_t bits[8];
         std::memcpy(bits, words, sizeof bits);
         for (unsigned i = 0; i < 8; ++i) {
-            values[i] = vector::flushed(bits[i]);
+            values[i] = sums::operand(c, op, bits[i]);
         }
     }
-    static void pack(Context&, const MicroOperation&, const float* values, std::uint64_t* words) {
+    static void pack(Context& c, const MicroOperation& op, const float* values,
+                     std::uint64_t* words) {
         for (unsigned word = 0; word < 4; ++word) {
-            words[word] = result_f32(values[2U * word]) |
-                          (static_cast<std::uint64_t>(result_f32(values[2U * word + 1U])) << 32U);
+            words[word] = sums::pair_of(c, op, load_pair(values + 2U * word));
         }
     }
 };
@@ -144,21 +144,25 @@ inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& str
 }
 
 /// Weights by channel: [phase][lane][channel].
-template <typename Partials> inline const float* channel_weights(WeightStore& weights) {
-    amp::fresh(weights);
+template <typename Partials>
+inline const float* channel_weights(Context& c, const MicroOperation& op) {
+    WeightStore& store = *c.weights;
+    for (unsigned n = 0; n < 4; ++n) {
+        weights::halves(c, op, n, Partials::kChannels == 16 ? 0xffffU : 0xffU);
+    }
     const unsigned which = Partials::kChannels == 16 ? 0 : 1;
-    if (weights.channels_made != which + 1U) {
+    if (store.channels_made != which + 1U) {
         for (unsigned phase = 0; phase < 4; ++phase) {
             for (unsigned lane = 0; lane < 4; ++lane) {
                 for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
-                    weights.channels[phase][lane][channel] =
-                        weights.lanes[phase][lane][Partials::unit_of(channel)];
+                    store.channels[phase][lane][channel] =
+                        store.lanes[phase][lane][Partials::unit_of(channel)];
                 }
             }
         }
-        weights.channels_made = static_cast<std::uint8_t>(which + 1U);
+        store.channels_made = static_cast<std::uint8_t>(which + 1U);
     }
-    return &weights.channels[0][0][0];
+    return &store.channels[0][0][0];
 }
 
 /// Adds the four dot products of `kRows` rows (16 inputs each, 16 apart) to their sums.
@@ -216,7 +220,7 @@ template <typename Partials> class Rows {
 public:
     Rows(Context& c, const MicroOperation& op, const MatrixLoop& loop, const Streams& streams)
         : c_(c), op_(op), loop_(loop), streams_(streams),
-          weights_(channel_weights<Partials>(*c.weights)) {
+          weights_(channel_weights<Partials>(c, op)) {
         gather<Partials>(c.accumulators.even, finished_);
         gather<Partials>(c.accumulators.odd, waiting_);
     }

@@ -292,7 +292,7 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
         throw isa::ExecutionFault{reason, false, &op};
     }
     std::memcpy(&weights.registers[first], memory.bytes + offset, access_bytes);
-    weights.lanes_stale = true;
+    weights.changed();
     weight_address += access_bytes;
 }
 
@@ -308,7 +308,7 @@ void TileCore::Implementation::put(const isa::MicroOperation& op, Cycles issue) 
                 "the weight store is zeroed while a worker is active: sync first", false, &op};
         }
         weights.registers.fill(0);
-        weights.lanes_stale = true;
+        weights.changed();
         weight_address_ready = issue + spec->tile.pipeline_cycles;
     } else if (op.imm == isa::kCsrFpInitial && (value & ~isa::kFpNanOnOverflow) == 0) {
         fp_initial = value;
