@@ -29,16 +29,33 @@ struct MemoryView {
     std::uint32_t code_end = 0;
 };
 
+/// What the widened lanes of a WeightStore were made for.
+enum class WeightLanes : std::uint8_t {
+    Halves,        ///< FP16, all of them numbers
+    SpecialHalves, ///< FP16, some that raise a flag when they are used
+    Singles,       ///< FP32
+    Quarters143,   ///< FP8 with three fraction bits
+    Quarters152,   ///< FP8 with two fraction bits
+    Stale,         ///< registers changed since
+};
+
 /// The weight store that a tile's contexts share: 64 registers of 64 bits, index unit * 4 + n, and
-/// its FP16 lanes widened for the matrix unit: `lanes[n][k][unit]` is half k of register unit * 4 +
-/// n.
+/// its values widened for the matrix unit when an instruction first needs them so (exec/weights.h).
+/// `lanes[n][k][unit]` is half k of register unit * 4 + n; taken as 16 rows of 16, row 2 n + k holds
+/// its FP32 value k. `quarters` are the FP8 values.
 struct WeightStore {
     std::array<std::uint64_t, 64> registers{};
     alignas(64) float lanes[4][4][16] = {};
-    bool lanes_stale = false; ///< registers changed since `lanes` was made
+    alignas(64) float quarters[4][8][16] = {};
+    WeightLanes made_for = WeightLanes::Halves;
+    std::array<std::uint16_t, 4>
+        special_units{}; ///< by n: units with an infinite or signalling half
     alignas(
         64) float channels[4][4][16] = {}; ///< `lanes` by output channel, for exec/matrix_loop.h
     std::uint8_t channels_made = 0;        ///< 0 stale, 1 for both sets, 2 for one set
+
+    /// To be called after a change of `registers`.
+    void changed() { made_for = WeightLanes::Stale; }
 };
 
 /// Accumulators by unit: AACC[2u] is even[u], AACC[2u + 1] is odd[u]; the second set are units 8

@@ -33,7 +33,7 @@ Operands, in the order in which they are written:
 | `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
 | `addrN` | the address of code; the word holds address / 4 in N bits |
 | `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
-| `flag` | a `TAMP_` constant |
+| `flag` | a `TAMP_` or `TSLIC_` constant |
 | `1..N` | how many events an exchange instruction takes; the word holds one less |
 
 Issues are issue slots of a worker. The word stands without its operand fields; bit 31 of the first word of a bundle is set.

@@ -30,7 +30,7 @@ inline float operand_f16(Context& c, const MicroOperation& op, std::uint16_t hal
         if ((half & 0x3ffU) == 0 || is_signalling_f16(half)) {
             raise(c, op, kFpInvalid);
         }
-        return as_f32(kNanF32);
+        return as_f32(kNanOperand);
     }
     return widen(half);
 }
