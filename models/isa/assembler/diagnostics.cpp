@@ -107,8 +107,12 @@ std::string Diagnostics::trail_text(std::uint32_t trail) const {
 }
 
 Diagnostic Diagnostics::shown(const Found& found) const {
-    Diagnostic diagnostic{map_.files[found.origin.at.file], static_cast<int>(found.origin.at.line),
-                          static_cast<int>(found.origin.at.column), "", found.message, found.hint};
+    Diagnostic diagnostic{map_.files[found.origin.at.file],
+                          static_cast<int>(found.origin.at.line),
+                          static_cast<int>(found.origin.at.column),
+                          "",
+                          found.message,
+                          found.hint};
     // Behind everything that is shown of the mistake.
     (found.hint.empty() ? diagnostic.message : diagnostic.hint) += trail_text(found.origin.trail);
     return diagnostic;
