@@ -39,7 +39,7 @@ struct HalfProducts {
     F32x8 x[4];
     const float* weights;
 
-    HalfProducts(Context& c, const MicroOperation& op, Flag flag, unsigned sets)
+    TESSERA_INLINE HalfProducts(Context& c, const MicroOperation& op, Flag flag, unsigned sets)
         : weights(TESSERA_ENGINE::weights::halves(c, op, flag.phase & 3U, flag.mask(sets))) {
         float lanes[4];
         operands_f16x4(c, op, load_pair(c.aux + op.a), lanes);
@@ -47,7 +47,7 @@ struct HalfProducts {
             x[k] = F32x8::broadcast(lanes[k]);
         }
     }
-    [[nodiscard]] F32x8 added_to(F32x8 sums, unsigned set) const {
+    [[nodiscard]] TESSERA_INLINE F32x8 added_to(F32x8 sums, unsigned set) const {
         return sums + dot_product(x, weights + 8U * set, 16);
     }
 };
@@ -57,19 +57,30 @@ struct SingleProducts {
     F32x8 x;
     const float* weights;
 
-    SingleProducts(Context& c, const MicroOperation& op, Flag flag)
+    TESSERA_INLINE SingleProducts(Context& c, const MicroOperation& op, Flag flag, unsigned)
         : x(F32x8::broadcast(sums::operand(c, op, c.aux[op.a]))),
           weights(TESSERA_ENGINE::weights::singles(c, flag.phase)) {}
-    [[nodiscard]] F32x8 added_to(F32x8 sums, unsigned set) const {
+    [[nodiscard]] TESSERA_INLINE F32x8 added_to(F32x8 sums, unsigned set) const {
         return sums + x * F32x8::load(weights + 8U * set);
     }
 };
 
-/// A step of all eight units of a set, the usual case. Without partials nothing enters or leaves.
+/// Partial sums of a step: two for each set. A set that is not `moving` takes none, and nothing leaves it.
+struct Entering {
+    float partials[4];
+    unsigned moving = 3;
+};
+
+/// What leaves each set: two FP32. Zero where nothing does.
+struct Leaving {
+    std::uint64_t first;
+    std::uint64_t second;
+};
+
+/// A step of all eight units of a set, the usual case.
 template <typename Products>
-TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase,
-                                  const Products& products, const float* partials,
-                                  std::uint64_t& result) {
+TESSERA_INLINE std::uint64_t step_of_eight(Context& c, unsigned set, unsigned phase,
+                                           const Products& products, const Entering& in) {
     float* even = c.accumulators.even + 8U * set;
     float* odd = c.accumulators.odd + 8U * set;
     F32x8 sums = F32x8::load(even);
@@ -78,127 +89,124 @@ TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase,
         std::swap(sums, moving);
         moving.store(odd);
     }
-    if (partials != nullptr) {
-        std::memcpy(&result, odd, 8);
-        moving.shifted_in(partials).store(odd);
+    std::uint64_t result = 0;
+    if (((in.moving >> set) & 1U) != 0) {
+        result = load_pair(odd);
+        moving.shifted_in(in.partials + 2U * set).store(odd);
     }
     products.added_to(sums, set).store(even);
+    return result;
 }
 
-/// A step of the first `flag.units` units.
+/// A step of the first `flag.units` units of a set.
 template <typename Products>
-[[gnu::noinline]] void step_of_some(Context& c, unsigned set, Flag flag, const Products& products,
-                                    const float* partials, std::uint64_t& result) {
+std::uint64_t step_of_some(Context& c, unsigned set, Flag flag, const Products& products,
+                           const Entering& in) {
     float* even = c.accumulators.even + 8U * set;
     float* odd = c.accumulators.odd + 8U * set;
     if (flag.phase == 0) {
         std::swap_ranges(even, even + flag.units, odd);
     }
-    if (partials != nullptr) {
-        std::memcpy(&result, odd, 8);
+    std::uint64_t result = 0;
+    if (((in.moving >> set) & 1U) != 0) {
+        result = load_pair(odd);
         std::copy(odd + 2, odd + flag.units, odd);
-        std::copy_n(partials, 2, odd + flag.units - 2);
+        std::copy_n(in.partials + 2U * set, 2, odd + flag.units - 2);
     }
     alignas(32) float sums[8];
     products.added_to(F32x8::load(even), set).store(sums);
     std::copy_n(sums, flag.units, even);
-}
-
-template <typename Products>
-TESSERA_INLINE void step(Context& c, unsigned set, Flag flag, const Products& products,
-                         const float* partials, std::uint64_t& result) {
-    if (flag.units == 8) [[likely]] {
-        step_of_eight(c, set, flag.phase, products, partials, result);
-    } else {
-        step_of_some(c, set, flag, products, partials, result);
-    }
-}
-
-/// Partials of one set: two FP32, or two FP16.
-struct Partials {
-    float values[2];
-};
-TESSERA_INLINE Partials single_partials(Context& c, const MicroOperation& op) {
-    return {{sums::operand(c, op, c.aux[op.b]), sums::operand(c, op, c.aux[op.b + 1U])}};
-}
-TESSERA_INLINE Partials half_partials(Context& c, const MicroOperation& op) {
-    const std::uint32_t p = c.aux[op.b];
-    return {{operand_f16(c, op, static_cast<std::uint16_t>(p)),
-             operand_f16(c, op, static_cast<std::uint16_t>(p >> 16U))}};
-}
-
-/// A step of one set on FP16 inputs; the two sums that leave.
-TESSERA_INLINE std::uint64_t half_step(Context& c, const MicroOperation& op,
-                                       const Partials& partials) {
-    const Flag flag(op.imm);
-    std::uint64_t result = 0;
-    step(c, 0, flag, HalfProducts(c, op, flag, 1), partials.values, result);
     return result;
 }
 
-/// A step of both sets with four FP16 partials; the results, packed.
-template <typename Products>
-TESSERA_INLINE void step_of_both(Context& c, const MicroOperation& op, Flag flag,
-                                 const Products& products) {
-    float partials[4];
-    std::uint64_t results[2];
-    operands_f16x4(c, op, load_pair(c.aux + op.b), partials);
-    step(c, 0, flag, products, partials, results[0]);
-    step(c, 1, flag, products, partials + 2, results[1]);
-    store_pair(c.aux + op.d, results_f16x4(c, op, results[0], results[1]));
+/// Takes everything by value and out of the way, so that the usual case keeps it in registers.
+template <typename Products, unsigned kSets>
+[[gnu::noinline]] Leaving narrow_step(Context& c, const MicroOperation& op, Entering in) {
+    const Flag flag(op.imm);
+    const Products products(c, op, flag, kSets);
+    Leaving out{};
+    out.first = step_of_some(c, 0, flag, products, in);
+    if constexpr (kSets == 2) {
+        out.second = step_of_some(c, 1, flag, products, in);
+    }
+    return out;
+}
+
+template <typename Products, unsigned kSets>
+TESSERA_INLINE Leaving step(Context& c, const MicroOperation& op, const Entering& in) {
+    const Flag flag(op.imm);
+    if (flag.units != 8) [[unlikely]] {
+        return narrow_step<Products, kSets>(c, op, in);
+    }
+    const Products products(c, op, flag, kSets);
+    Leaving out{};
+    out.first = step_of_eight(c, 0, flag.phase, products, in);
+    if constexpr (kSets == 2) {
+        out.second = step_of_eight(c, 1, flag.phase, products, in);
+    }
+    return out;
+}
+
+/// Two FP32 partials (for either set), two FP16 ones, or two FP16 ones for each set.
+TESSERA_INLINE Entering single_partials(Context& c, const MicroOperation& op) {
+    const float first = sums::operand(c, op, c.aux[op.b]);
+    const float second = sums::operand(c, op, c.aux[op.b + 1U]);
+    return {{first, second, first, second}};
+}
+TESSERA_INLINE Entering half_partials(Context& c, const MicroOperation& op) {
+    const std::uint32_t p = c.aux[op.b];
+    return {{operand_f16(c, op, static_cast<std::uint16_t>(p)),
+             operand_f16(c, op, static_cast<std::uint16_t>(p >> 16U)), 0, 0}};
+}
+TESSERA_INLINE Entering partials_of_both(Context& c, const MicroOperation& op) {
+    Entering in{};
+    operands_f16x4(c, op, load_pair(c.aux + op.b), in.partials);
+    return in;
 }
 
 } // namespace amp
 
 /// Both sets, FP16 partials and results.
 TESSERA_INLINE void f16v4hihov4amp(Context& c, const MicroOperation& op) {
-    const amp::Flag flag(op.imm);
-    amp::step_of_both(c, op, flag, amp::HalfProducts(c, op, flag, 2));
+    const auto out = amp::step<amp::HalfProducts, 2>(c, op, amp::partials_of_both(c, op));
+    store_pair(c.aux + op.d, results_f16x4(c, op, out.first, out.second));
 }
 
 /// One set, FP32 partials and results.
 TESSERA_INLINE void f16v4sisoamp(Context& c, const MicroOperation& op) {
-    const std::uint64_t out = amp::half_step(c, op, amp::single_partials(c, op));
-    store_pair(c.aux + op.d, sums::pair_of(c, op, out));
+    const auto out = amp::step<amp::HalfProducts, 1>(c, op, amp::single_partials(c, op));
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first));
 }
 
 /// One set, FP16 partials and results.
 TESSERA_INLINE void f16v4hihoamp(Context& c, const MicroOperation& op) {
-    const std::uint64_t out = amp::half_step(c, op, amp::half_partials(c, op));
-    c.aux[op.d] = sums::halves_of(c, op, out);
+    const auto out = amp::step<amp::HalfProducts, 1>(c, op, amp::half_partials(c, op));
+    c.aux[op.d] = sums::halves_of(c, op, out.first);
 }
 
 /// One set, FP32 partials in, FP16 results.
 TESSERA_INLINE void f16v4sihoamp(Context& c, const MicroOperation& op) {
-    const std::uint64_t out = amp::half_step(c, op, amp::single_partials(c, op));
-    c.aux[op.d] = sums::halves_of(c, op, out);
+    const auto out = amp::step<amp::HalfProducts, 1>(c, op, amp::single_partials(c, op));
+    c.aux[op.d] = sums::halves_of(c, op, out.first);
 }
 
 /// FP32 throughout, one set: partials enter and results leave in even phases, other results are zero.
 TESSERA_INLINE void f32sisoamp(Context& c, const MicroOperation& op) {
-    const amp::Flag flag(op.imm);
-    const amp::SingleProducts products(c, op, flag);
-    std::uint64_t out = 0;
-    if (flag.phase % 2 == 0) {
-        const amp::Partials partials = amp::single_partials(c, op);
-        amp::step(c, 0, flag, products, partials.values, out);
-    } else {
-        amp::step(c, 0, flag, products, nullptr, out);
+    amp::Entering in{};
+    in.moving = 0;
+    if (amp::Flag(op.imm).phase % 2 == 0) {
+        in = amp::single_partials(c, op);
     }
-    store_pair(c.aux + op.d, sums::pair_of(c, op, out));
+    const auto out = amp::step<amp::SingleProducts, 1>(c, op, in);
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first));
 }
 
 /// FP32 throughout, both sets: even phases move the first one's partials and results, odd ones the second's.
 TESSERA_INLINE void f32sisov2amp(Context& c, const MicroOperation& op) {
-    const amp::Flag flag(op.imm);
-    const amp::SingleProducts products(c, op, flag);
-    const amp::Partials partials = amp::single_partials(c, op);
-    const unsigned moving = flag.phase % 2;
-    std::uint64_t out = 0;
-    std::uint64_t none = 0;
-    amp::step(c, moving, flag, products, partials.values, out);
-    amp::step(c, 1 - moving, flag, products, nullptr, none);
-    store_pair(c.aux + op.d, sums::pair_of(c, op, out));
+    amp::Entering in = amp::single_partials(c, op);
+    in.moving = 1U << (amp::Flag(op.imm).phase % 2);
+    const auto out = amp::step<amp::SingleProducts, 2>(c, op, in);
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first | out.second));
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

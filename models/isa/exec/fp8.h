@@ -21,7 +21,7 @@ struct Products {
     F32x8 factor;
     const float* weights;
 
-    Products(Context& c, const MicroOperation& op, amp::Flag flag)
+    Products(Context& c, const MicroOperation& op, amp::Flag flag, unsigned)
         : factor(F32x8::broadcast(scale(c))),
           weights(TESSERA_ENGINE::weights::quarters(c, flag.phase & 3U)) {
         const std::uint64_t codes = load_pair(c.aux + op.a);
@@ -50,13 +50,13 @@ inline std::uint64_t to_halves(Context& c, const MicroOperation& op, std::uint32
 } // namespace quarter
 
 inline void f8v8hihov4amp(Context& c, const MicroOperation& op) {
-    const amp::Flag flag(op.imm);
-    amp::step_of_both(c, op, flag, quarter::Products(c, op, flag));
+    const auto out = amp::step<quarter::Products, 2>(c, op, amp::partials_of_both(c, op));
+    store_pair(c.aux + op.d, results_f16x4(c, op, out.first, out.second));
 }
 
 inline void f8v8hihov4slic(Context& c, const MicroOperation& op) {
-    const amp::Flag flag(op.imm);
-    slic::step_of_both(c, op, flag, quarter::Products(c, op, flag));
+    const auto out = slic::step<quarter::Products, 2>(c, op, amp::partials_of_both(c, op));
+    store_pair(c.aux + op.d, results_f16x4(c, op, out.first, out.second));
 }
 
 /// The codes are the two lower bytes of the register.

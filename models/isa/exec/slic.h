@@ -15,12 +15,12 @@ namespace tessera::isa::TESSERA_ENGINE {
 namespace slic {
 
 template <typename Products>
-TESSERA_INLINE std::uint64_t step(Context& c, unsigned set, amp::Flag flag,
-                                  const Products& products, const float* partials) {
+TESSERA_INLINE std::uint64_t step_of_set(Context& c, unsigned set, amp::Flag flag,
+                                         const Products& products, const amp::Entering& in) {
     float* even = c.accumulators.even + 8U * set;
-    std::uint64_t result = 0;
-    std::memcpy(&result, even, 8);
-    if (flag.units == 8) [[likely]] {
+    const float* partials = in.partials + 2U * set;
+    const std::uint64_t result = load_pair(even);
+    if (flag.units == 8) {
         products.added_to(F32x8::load(even).shifted_in(partials), set).store(even);
         return result;
     }
@@ -32,42 +32,38 @@ TESSERA_INLINE std::uint64_t step(Context& c, unsigned set, amp::Flag flag,
     return result;
 }
 
-TESSERA_INLINE std::uint64_t half_step(Context& c, const MicroOperation& op,
-                                       const amp::Partials& partials) {
+template <typename Products, unsigned kSets>
+TESSERA_INLINE amp::Leaving step(Context& c, const MicroOperation& op, const amp::Entering& in) {
     const amp::Flag flag(op.imm);
-    return step(c, 0, flag, amp::HalfProducts(c, op, flag, 1), partials.values);
-}
-
-template <typename Products>
-TESSERA_INLINE void step_of_both(Context& c, const MicroOperation& op, amp::Flag flag,
-                                 const Products& products) {
-    float partials[4];
-    operands_f16x4(c, op, load_pair(c.aux + op.b), partials);
-    const std::uint64_t first = step(c, 0, flag, products, partials);
-    const std::uint64_t second = step(c, 1, flag, products, partials + 2);
-    store_pair(c.aux + op.d, results_f16x4(c, op, first, second));
+    const Products products(c, op, flag, kSets);
+    amp::Leaving out{};
+    out.first = step_of_set(c, 0, flag, products, in);
+    if constexpr (kSets == 2) {
+        out.second = step_of_set(c, 1, flag, products, in);
+    }
+    return out;
 }
 
 } // namespace slic
 
 TESSERA_INLINE void f16v4hihov4slic(Context& c, const MicroOperation& op) {
-    const amp::Flag flag(op.imm);
-    slic::step_of_both(c, op, flag, amp::HalfProducts(c, op, flag, 2));
+    const auto out = slic::step<amp::HalfProducts, 2>(c, op, amp::partials_of_both(c, op));
+    store_pair(c.aux + op.d, results_f16x4(c, op, out.first, out.second));
 }
 
 TESSERA_INLINE void f16v4sisoslic(Context& c, const MicroOperation& op) {
-    const std::uint64_t out = slic::half_step(c, op, amp::single_partials(c, op));
-    store_pair(c.aux + op.d, sums::pair_of(c, op, out));
+    const auto out = slic::step<amp::HalfProducts, 1>(c, op, amp::single_partials(c, op));
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first));
 }
 
 TESSERA_INLINE void f16v4hihoslic(Context& c, const MicroOperation& op) {
-    const std::uint64_t out = slic::half_step(c, op, amp::half_partials(c, op));
-    c.aux[op.d] = sums::halves_of(c, op, out);
+    const auto out = slic::step<amp::HalfProducts, 1>(c, op, amp::half_partials(c, op));
+    c.aux[op.d] = sums::halves_of(c, op, out.first);
 }
 
 TESSERA_INLINE void f16v4sihoslic(Context& c, const MicroOperation& op) {
-    const std::uint64_t out = slic::half_step(c, op, amp::single_partials(c, op));
-    c.aux[op.d] = sums::halves_of(c, op, out);
+    const auto out = slic::step<amp::HalfProducts, 1>(c, op, amp::single_partials(c, op));
+    c.aux[op.d] = sums::halves_of(c, op, out.first);
 }
 
 // What the two instructions of an FP32 step do is not published.

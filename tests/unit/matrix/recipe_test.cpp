@@ -235,7 +235,7 @@ TEST_CASE("accumulator and matrix-unit instructions take one worker issue", "[ti
     }
 }
 
-TEST_CASE("FP8 instructions assemble and take one worker issue", "[timing][isa]") {
+TEST_CASE("FP8 instructions are of one generation and take one worker issue", "[timing][isa]") {
     for (const std::string mnemonic :
          {"f8v8hihov4amp", "f8v8hihov4slic", "f8v2tof16", "f8v4tof16", "f16v8tof8"}) {
         const auto& row = isa::spec_of(isa::opcodes_named(mnemonic).front());
