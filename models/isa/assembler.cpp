@@ -5,6 +5,7 @@
 #include "models/isa/assembler/lexer.h"
 #include "models/isa/assembler/parser.h"
 #include "models/isa/assembler/preprocess.h"
+#include "models/isa/assembler/source_text.h"
 
 namespace tessera::isa {
 namespace {
@@ -36,7 +37,9 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     for (const SourceFile& source : sources) {
         codelet.files.push_back(source.name);
     }
-    assembly::Diagnostics diagnostics(codelet.files);
+    assembly::SourceMap map;
+    map.files = codelet.files;
+    assembly::Diagnostics diagnostics(map);
     assembly::Unit unit;
     unit.scopes.resize(sources.size());
     assembly::Evaluator evaluator(unit, constants, diagnostics);

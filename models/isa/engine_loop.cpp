@@ -4,10 +4,17 @@
 #include "models/isa/engine.h"
 #include "models/isa/exec/accumulate.h"
 #include "models/isa/exec/amp.h"
+#include "models/isa/exec/compare.h"
 #include "models/isa/exec/control.h"
+#include "models/isa/exec/convert.h"
+#include "models/isa/exec/fp8.h"
 #include "models/isa/exec/integer.h"
 #include "models/isa/exec/load_store.h"
 #include "models/isa/exec/matrix_loop.h"
+#include "models/isa/exec/random_instructions.h"
+#include "models/isa/exec/slic.h"
+#include "models/isa/exec/transcendental.h"
+#include "models/isa/exec/transpose.h"
 #include "models/isa/exec/vector.h"
 
 #include <string>

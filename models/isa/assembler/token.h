@@ -2,17 +2,12 @@
 // What lexer, preprocessor and parser hand to each other.
 #pragma once
 
+#include "models/isa/assembler/position.h"
+
 #include <cstdint>
 #include <string_view>
 
 namespace tessera::isa::assembly {
-
-/// A place in a source, for errors and line tables. Line and column count from 1.
-struct Position {
-    std::uint32_t file = 0;
-    std::uint32_t line = 0;
-    std::uint32_t column = 0;
-};
 
 enum class TokenKind : std::uint8_t {
     Identifier,

@@ -28,6 +28,7 @@ const MicroOperation* settle(Context& c, const MicroOperation* op) {
 }
 
 const MicroOperation* enter_worker(Context& c) {
+    c.taken = false;
     return settle(c, enter(c));
 }
 
@@ -44,15 +45,15 @@ const MicroOperation* behind_control(Context& c, const MicroOperation& op) {
     if (!c.taken) {
         return &op + 1;
     }
-    const MicroOperation* const next =
-        has_constant_target(spec_of(opcode).form) ? follow_constant(c, op) : follow(c, op);
-    check_limit(c, *next, c.issues);
-    return next;
+    return has_constant_target(spec_of(opcode).form) ? follow_constant(c, op) : follow(c, op);
 }
 
 const MicroOperation* step(Context& c, const MicroOperation* op) {
     const Address address = c.program->address_of_operation(*op);
-    c.taken = false;
+    if (c.taken) { // by the instruction before
+        check_limit(c, *op, c.issues);
+        c.taken = false;
+    }
     do {
         execute(c, *op);
         if (op->code < static_cast<std::uint16_t>(Opcode::kCount) &&

@@ -71,7 +71,12 @@ ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
     conflicts_found = 0;
     syncing = false;
     waiting = StallRecord{};
-    return run(stub, recorded);
+    try {
+        return run(stub, recorded);
+    } catch (const TileFault&) {
+        end_supervisor_wait(); // up to the fault
+        throw;
+    }
 }
 
 void LockstepTile::Implementation::supervise() {

@@ -284,7 +284,7 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
             {address, static_cast<std::uint8_t>(access_bytes), false});
     }
     std::memcpy(&weights.registers[first], memory.bytes + offset, access_bytes);
-    weights.lanes_stale = true;
+    weights.changed();
     registers.weight_address += access_bytes;
 }
 
@@ -332,7 +332,7 @@ void TileCore::Implementation::zero_weights(const isa::MicroOperation& op, Cycle
                                   false, &op};
     }
     weights.registers.fill(0);
-    weights.lanes_stale = true;
+    weights.changed();
 }
 
 void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& op, Cycles issue) {

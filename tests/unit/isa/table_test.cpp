@@ -181,6 +181,18 @@ TEST_CASE("the documentation table is the instruction table", "[isa]") {
     CHECK(text_of_file("docs/instructions.md") == opcode_table_markdown());
 }
 
+TEST_CASE("every mnemonic has a meaning on the page and in the list", "[isa]") {
+    const std::string page = opcode_table_markdown();
+    const std::string list = opcode_list_text();
+    for (const auto mnemonic : mnemonics()) {
+        INFO(mnemonic);
+        CHECK_FALSE(meaning_of(mnemonic).empty());
+        CHECK(page.find("| " + std::string(mnemonic) + " |") != std::string::npos);
+        CHECK(("\n" + list).find("\n" + std::string(mnemonic) + " ") != std::string::npos);
+    }
+    CHECK(meaning_of("no such mnemonic").empty());
+}
+
 TEST_CASE("the example of the documentation assembles", "[isa]") {
     const std::string page = text_of_file("docs/assembler.md");
     const std::string fence = "```asm\n";
