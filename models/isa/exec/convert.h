@@ -22,7 +22,7 @@ TESSERA_INLINE std::uint32_t widened(Context& c, const MicroOperation& op, std::
     return as_bits(widen(half));
 }
 
-/// An FP32 value as the source of a conversion to FP16. The sign of a NaN does not matter.
+/// An FP32 value as the source of a conversion to FP16.
 TESSERA_INLINE float source(std::uint32_t bits) {
     return vector::flushed(bits);
 }
@@ -86,6 +86,14 @@ TESSERA_AUX(f32v2tof16, c.aux[op.d] = results_f16x2(c, op, convert::source(c.aux
 
 TESSERA_INLINE void f16v2tof32(Context& c, const MicroOperation& op) {
     const std::uint32_t x = c.aux[op.a];
+#ifdef __AVX2__
+    if (!any_special(x)) [[likely]] {
+        const __m128i singles =
+            _mm_castps_si128(_mm_cvtph_ps(_mm_cvtsi32_si128(static_cast<int>(x))));
+        store_pair(c.aux + op.d, static_cast<std::uint64_t>(_mm_cvtsi128_si64(singles)));
+        return;
+    }
+#endif
     const std::uint64_t lo = convert::widened(c, op, static_cast<std::uint16_t>(x));
     const std::uint64_t hi = convert::widened(c, op, static_cast<std::uint16_t>(x >> 16U));
     store_pair(c.aux + op.d, lo | (hi << 32U));
