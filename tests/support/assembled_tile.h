@@ -21,8 +21,8 @@ public:
     explicit BasicAssembledTile(const std::string& text, spec::MachineSpec machine = {},
                                 Options... options)
         : spec_(std::move(machine)), memory_(static_cast<std::size_t>(spec_.memory.bytes())) {
-        codelets_.push_back(isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(),
-                                          isa::standard_constants(spec_.tile.workers)));
+        codelets_.push_back(
+            isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(), options()));
         cache_ = std::make_unique<tile::CodeCache>(codelets_);
         core_ = std::make_unique<Tile>(spec_, 0, memory_.data(), options...);
         const auto& words = codelets_.front().words;
@@ -58,6 +58,13 @@ public:
     }
 
 private:
+    [[nodiscard]] isa::AssemblyOptions options() const {
+        isa::Target target;
+        target.workers = spec_.tile.workers;
+        target.memory_base = spec_.memory.region0_begin();
+        return isa::options_for(target);
+    }
+
     spec::MachineSpec spec_;
     std::vector<std::byte> memory_;
     std::vector<program::Codelet> codelets_;

@@ -193,16 +193,37 @@ TEST_CASE("every mnemonic has a meaning on the page and in the list", "[isa]") {
     CHECK(meaning_of("no such mnemonic").empty());
 }
 
-TEST_CASE("the example of the documentation assembles", "[isa]") {
+namespace {
+
+/// The text of the `number`th block of the language page that starts with this fence.
+std::string block_of_page(const std::string& fence, int number) {
     const std::string page = text_of_file("docs/assembler.md");
-    const std::string fence = "```asm\n";
-    const std::size_t begin = page.find(fence);
-    REQUIRE(begin != std::string::npos);
-    const std::string example =
-        page.substr(begin + fence.size(), page.find("```", begin + 1) - begin - fence.size());
+    std::size_t begin = 0;
+    for (int i = 0; i <= number; ++i) {
+        begin = page.find("\n" + fence + "\n", begin);
+        REQUIRE(begin != std::string::npos);
+        begin += fence.size() + 2;
+    }
+    return page.substr(begin, page.find("```", begin) - begin);
+}
+
+} // namespace
+
+TEST_CASE("the example of the documentation assembles", "[isa]") {
+    const std::string example = block_of_page("```asm", 0);
     CHECK(mistakes_of(example).empty());
     const auto listing = listing_of(example);
     CHECK(listing.at(8) == "{ rpt $m2, 1 ; setzi $a0, 0x4000 }");
     CHECK(listing.at(9) == "{ ld64step $a4:5, $mzero, $m3+=, 1 ; f16v4mul $a2:3, $a0:BL, $a4:5 }");
     CHECK(listing.back() == "exitz $mzero");
+}
+
+TEST_CASE("the mistakes of the documentation are told as it shows them", "[isa]") {
+    std::string shown;
+    for (const std::string& mistake : mistakes_of(block_of_page("```asm", 1))) {
+        shown += mistake + "\n";
+    }
+    const std::string page = text_of_file("docs/assembler.md");
+    CHECK(shown == page.substr(page.rfind("```\n", page.rfind("```") - 1) + 4,
+                               page.rfind("```") - page.rfind("```\n", page.rfind("```") - 1) - 4));
 }
