@@ -17,20 +17,6 @@
 #include "poplar/StackSizeDefs.hpp"
 #include "poplar/TileConstants.hpp"
 
-// worker registers, kept from launch to launch
-#define w_in_offset m0
-#define w_out_offset m1
-#define w_pixels_m3 m2
-#define w_strides m3
-#define w_in m4
-#define w_pixels_m2 m5
-// and those that are not
-#define w_triple m6:7
-#define w_out m8
-#define w_scratch m9
-#define w_id m10
-#define w_list m11
-
 #define w_x a0:1
 #define w_p a2:3
 #define w_xp a0:3
@@ -39,32 +25,6 @@
 #define w_clear a4
 
 #define ENGINES(PHASE) TAMP_F16V4_E4_P##PHASE
-
-// fields of the stride register: 1 the input's, 2 the output's, 3 stands still
-#define PX(IN) (IN)
-#define PXP(IN, PARTIAL) ((IN) | ((PARTIAL) << 2))
-#define PXPO(IN, PARTIAL, OUT) ((IN) | ((PARTIAL) << 2) | ((OUT) << 4))
-#define NEXT 0
-#define PIXEL_IN 1
-#define PIXEL_OUT 2
-#define STILL 3
-
-// From the supervisor's frame and this worker's list to the kept registers.
-.macro CONV1X1_FIRST
-    get         $w_id, $WSR
-    and         $w_id, $w_id, CSR_W_WSR__CTXTID_M1__MASK
-    mul         $w_id, $w_id, 6
-    ld32        $w_list, $mvertex_base, STACK_WORKLISTS
-    add         $w_list, $w_list, $w_id
-    ldz16       $w_out_offset, $w_list, $mzero, 0
-    ldz16       $w_pixels_m3, $w_list, $mzero, 1
-    ldz16       $w_in_offset, $w_list, $mzero, 2
-    ld32        $w_strides, $mvertex_base, STACK_STRIDES
-    shl         $w_out_offset, $w_out_offset, 3
-    shl         $w_in_offset, $w_in_offset, 3
-    add         $w_pixels_m2, $w_pixels_m3, -2
-    add         $w_pixels_m3, $w_pixels_m3, -3
-.endm
 
 .macro CONV1X1_WORKER NAME AMP
     .section .text.\NAME\()_worker, FUNCTION_IS_WORKER
@@ -211,8 +171,10 @@
 DEF_STACK_USAGE STACK_BYTES .text.ConvPartial1x1Out_half_half
 CONV1X1_WORKER half_half f16v4hihov4amp
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_half half_half 1 0 LOAD_WEIGHTS_TWO_SETS 16 4 8
+CONV1X1_SUPERVISOR ConvPartial1x1Out_half_half_128 half_half 1 0 LOAD_WEIGHTS_TWO_SETS 16 4 16
 
 CONV1X1_WORKER half_float f16v4sisoamp
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_float half_float 2 32 LOAD_WEIGHTS 0 32 8
+CONV1X1_SUPERVISOR ConvPartial1x1Out_half_float_128 half_float 2 32 LOAD_WEIGHTS 0 32 16
 
 #endif

@@ -43,6 +43,46 @@
 #define s_ptr m7
 #define s_out m8
 
+// worker registers, kept from launch to launch
+#define w_in_offset m0
+#define w_out_offset m1
+#define w_pixels_m3 m2
+#define w_strides m3
+#define w_in m4
+#define w_pixels_m2 m5
+// and those that are not
+#define w_triple m6:7
+#define w_out m8
+#define w_scratch m9
+#define w_id m10
+#define w_list m11
+
+// fields of the stride register: 1 the input's, 2 the output's, 3 stands still
+#define PX(IN) (IN)
+#define PXP(IN, PARTIAL) ((IN) | ((PARTIAL) << 2))
+#define PXPO(IN, PARTIAL, OUT) ((IN) | ((PARTIAL) << 2) | ((OUT) << 4))
+#define NEXT 0
+#define PIXEL_IN 1
+#define PIXEL_OUT 2
+#define STILL 3
+
+// From the supervisor's frame and this worker's list to the kept registers.
+.macro CONV1X1_FIRST
+    get         $w_id, $WSR
+    and         $w_id, $w_id, CSR_W_WSR__CTXTID_M1__MASK
+    mul         $w_id, $w_id, 6
+    ld32        $w_list, $mvertex_base, STACK_WORKLISTS
+    add         $w_list, $w_list, $w_id
+    ldz16       $w_out_offset, $w_list, $mzero, 0
+    ldz16       $w_pixels_m3, $w_list, $mzero, 1
+    ldz16       $w_in_offset, $w_list, $mzero, 2
+    ld32        $w_strides, $mvertex_base, STACK_STRIDES
+    shl         $w_out_offset, $w_out_offset, 3
+    shl         $w_in_offset, $w_in_offset, 3
+    add         $w_pixels_m2, $w_pixels_m3, -2
+    add         $w_pixels_m3, $w_pixels_m3, -3
+.endm
+
 // One in group: all out groups, PASSES weight loads each. PASS_BYTES: from a pass's outputs of a pixel to the next one's.
 .macro CONV1X1_OUT_GROUPS LABEL NEXT_ENTRY PASSES PASS_BYTES LOADS:vararg
     ld32step    $s_ptr, $mzero, $s_in+=, 1
@@ -94,28 +134,28 @@
     ld32        $s_weights, $s_state, VERTEX_WEIGHTS_PTR
     ld32        $s_in, $s_state, VERTEX_IN_CHANS_PTR
     ld32        $s_out_table, $s_state, VERTEX_OUT_CHANS_PTR
-.Lconv_group_\NAME:
+.Lconv_group_\SYMBOL:
     ldz16       $s_in_groups, $s_state, VERTEX_NUM_IN_GROUPS_M1
-    CONV1X1_OUT_GROUPS .Lzero_\NAME \NAME\()_zero_out \PASSES \PASS_BYTES \LOADS
-    brnzdec     $s_in_groups, .Lin_group_\NAME
-    bri         .Lconv_group_done_\NAME
-.Lin_group_\NAME:
+    CONV1X1_OUT_GROUPS .Lzero_\SYMBOL \NAME\()_zero_out \PASSES \PASS_BYTES \LOADS
+    brnzdec     $s_in_groups, .Lin_group_\SYMBOL
+    bri         .Lconv_group_done_\SYMBOL
+.Lin_group_\SYMBOL:
     // back to the conv group's first out group
     ldz16       $s_out_groups, $s_state, VERTEX_NUM_OUT_GROUPS_M1
     setzi       $s_entry, \NAME\()_add_in
     mul         $s_out_groups, $s_out_groups, -4
     add         $s_out_table, $s_out_table, $s_out_groups
     add         $s_out_table, $s_out_table, -4
-    CONV1X1_OUT_GROUPS .Ladd_\NAME \NAME\()_add_out \PASSES \PASS_BYTES \LOADS
-    brnzdec     $s_in_groups, .Lin_group_\NAME
-.Lconv_group_done_\NAME:
+    CONV1X1_OUT_GROUPS .Ladd_\SYMBOL \NAME\()_add_out \PASSES \PASS_BYTES \LOADS
+    brnzdec     $s_in_groups, .Lin_group_\SYMBOL
+.Lconv_group_done_\SYMBOL:
     ld32        $s_ptr, $sp, STACK_CONV_GROUPS
     setzi       $s_entry, \NAME\()_zero_in
-    brz         $s_ptr, .Lreturn_\NAME
+    brz         $s_ptr, .Lreturn_\SYMBOL
     add         $s_ptr, $s_ptr, -1
     st32        $s_ptr, $sp, $mzero, STACK_CONV_GROUPS
-    bri         .Lconv_group_\NAME
-.Lreturn_\NAME:
+    bri         .Lconv_group_\SYMBOL
+.Lreturn_\SYMBOL:
     add         $sp, $sp, STACK_BYTES
     br          $lr
     .size \SYMBOL, . - \SYMBOL
