@@ -4,6 +4,7 @@
 #define TESSERA_PUBLISHED_CONV_PARTIALS_H
 
 #define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
+#define CWEI_UNIT 4
 #define CWEI_SECOND_SET 32
 
 // COUNT weight registers from FIRST on, from where $CCCSLOAD points; UNIT_BYTES a cycle.
@@ -27,9 +28,11 @@
 .macro LOAD_WEIGHTS_TWO_SETS CHANNELS REGISTERS UNIT_BYTES=8
 .set first_of_pair, 0
 .rept (\CHANNELS) / 4
-    LOAD_WEIGHTS first_of_pair 2*(\REGISTERS) \UNIT_BYTES
-    LOAD_WEIGHTS CWEI_SECOND_SET+first_of_pair 2*(\REGISTERS) \UNIT_BYTES
-.set first_of_pair, first_of_pair + 8
+    LOAD_WEIGHTS first_of_pair \REGISTERS \UNIT_BYTES
+    LOAD_WEIGHTS first_of_pair+CWEI_UNIT \REGISTERS \UNIT_BYTES
+    LOAD_WEIGHTS first_of_pair+CWEI_SECOND_SET \REGISTERS \UNIT_BYTES
+    LOAD_WEIGHTS first_of_pair+CWEI_SECOND_SET+CWEI_UNIT \REGISTERS \UNIT_BYTES
+.set first_of_pair, first_of_pair + 2 * CWEI_UNIT
 .endr
 .endm
 
