@@ -8,6 +8,7 @@
 //    12  worklistsPtr  three 16-bit words a worker: first output pixel, pixels, first input pixel; offsets in 8-byte words
 //    16  numConvGroupsM1  18 numOutGroupsM1  20 numInGroupsM1
 //    22  inStride      24 outStride: 8-byte words from the last word of a pixel to the first of the next
+//    26  FP8 inputs only: the value of FP_INFMT, and 28 that of FP_ISCL (signed)
 // The first in group starts the sums from zero. Workers keep their work and pointers from launch to launch of one call:
 // they are entered at `first` once, at `in` when the in group changes, at `out` otherwise.
 #ifndef TESSERA_PUBLISHED_CONV_PARTIAL_1X1_COMMON_H
@@ -23,6 +24,8 @@
 #define VERTEX_NUM_IN_GROUPS_M1 10
 #define VERTEX_IN_STRIDE 11
 #define VERTEX_OUT_STRIDE 12
+#define VERTEX_FP8_FORMAT 13
+#define VERTEX_FP8_SCALE 14
 
 // what the supervisor leaves on its stack for the workers, in words
 #define STACK_OUT_PTR 0

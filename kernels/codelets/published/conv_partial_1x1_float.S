@@ -27,17 +27,17 @@
 #define PXO(IN, OUT) ((IN) | ((OUT) << 2))
 
 // Steps of the matrix unit by what the main lane does beside them: IN, PARTIAL, OUT say how each address goes on.
-.macro LOAD_STEP PHASE X RESULT IN PARTIAL
-    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(\IN, \PARTIAL) ; f32sisov2amp \RESULT, \X, $w_p, TAMP_F32_E4_P\PHASE }
+.macro LOAD_STEP FLAG X RESULT IN PARTIAL
+    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(\IN, \PARTIAL) ; f32sisov2amp \RESULT, \X, $w_p, \FLAG }
 .endm
-.macro LOAD_STORE_STEP PHASE X RESULT IN PARTIAL OUT
-    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $w_strides, PXPO(\IN, \PARTIAL, \OUT) ; f32sisov2amp \RESULT, \X, $w_p, TAMP_F32_E4_P\PHASE }
+.macro LOAD_STORE_STEP FLAG X RESULT IN PARTIAL OUT
+    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $w_strides, PXPO(\IN, \PARTIAL, \OUT) ; f32sisov2amp \RESULT, \X, $w_p, \FLAG }
 .endm
-.macro INPUT_STORE_STEP PHASE X RESULT P IN OUT
-    { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXO(\IN, \OUT) ; f32sisov2amp \RESULT, \X, \P, TAMP_F32_E4_P\PHASE }
+.macro INPUT_STORE_STEP FLAG X RESULT P IN OUT
+    { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXO(\IN, \OUT) ; f32sisov2amp \RESULT, \X, \P, \FLAG }
 .endm
-.macro STORE_STEP PHASE X RESULT OUT
-    { st64pace  \RESULT, $w_triple+=, $w_strides, \OUT ; f32sisov2amp \RESULT, \X, $azeros, TAMP_F32_E4_P\PHASE }
+.macro STORE_STEP FLAG X RESULT OUT
+    { st64pace  \RESULT, $w_triple+=, $w_strides, \OUT ; f32sisov2amp \RESULT, \X, $azeros, \FLAG }
 .endm
 
     .section .text.ConvPartial1x1Out_float_worker, FUNCTION_IS_WORKER
@@ -73,61 +73,61 @@ float_add_out:
     tapack      $w_triple, $w_in, $w_out, $w_out
     // the partials of the first pixel enter
     ld2x64pace  $w_x, $w_p, $w_triple+=, $w_strides, PXP(STILL, NEXT)
-    LOAD_STEP   0 $azero $azeros STILL NEXT
-    LOAD_STEP   1 $azero $azeros STILL NEXT
-    LOAD_STEP   2 $azero $azeros STILL NEXT
-    LOAD_STEP   3 $azero $azeros STILL NEXT
-    LOAD_STEP   4 $azero $azeros STILL NEXT
-    LOAD_STEP   5 $azero $azeros STILL NEXT
-    LOAD_STEP   6 $azero $azeros STILL PIXEL_OUT
-    LOAD_STEP   7 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P0 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P1 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P2 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P3 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P4 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P5 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P6 $azero $azeros STILL PIXEL_OUT
+    LOAD_STEP   TAMP_F32_E4_P7 $azero $azeros STILL NEXT
     // the first pixel is multiplied
-    LOAD_STEP   0 $w_x_0 $azeros NEXT NEXT
-    LOAD_STEP   1 $w_x_1 $azeros STILL NEXT
-    LOAD_STEP   2 $w_x_0 $azeros NEXT NEXT
-    LOAD_STEP   3 $w_x_1 $azeros STILL NEXT
-    LOAD_STEP   4 $w_x_0 $azeros NEXT NEXT
-    LOAD_STEP   5 $w_x_1 $azeros STILL NEXT
-    LOAD_STEP   6 $w_x_0 $azeros PIXEL_IN PIXEL_OUT
-    LOAD_STEP   7 $w_x_1 $azeros STILL NEXT
-    LOAD_STEP   0 $w_x_0 $w_even NEXT NEXT
-    LOAD_STEP   1 $w_x_1 $w_odd STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P0 $w_x_0 $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P1 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P2 $w_x_0 $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P3 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P4 $w_x_0 $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P5 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P6 $w_x_0 $azeros PIXEL_IN PIXEL_OUT
+    LOAD_STEP   TAMP_F32_E4_P7 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P0 $w_x_0 $w_even NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P1 $w_x_1 $w_odd STILL NEXT
     .align 8
     { rpt       $w_pixels_m3, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP 2 $w_x_0 $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP 3 $w_x_1 $w_odd STILL NEXT NEXT
-    LOAD_STORE_STEP 4 $w_x_0 $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP 5 $w_x_1 $w_odd STILL NEXT NEXT
-    LOAD_STORE_STEP 6 $w_x_0 $w_even PIXEL_IN PIXEL_OUT NEXT
-    LOAD_STORE_STEP 7 $w_x_1 $w_odd STILL NEXT NEXT
-    LOAD_STORE_STEP 0 $w_x_0 $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP 1 $w_x_1 $w_odd STILL NEXT PIXEL_OUT
+    LOAD_STORE_STEP TAMP_F32_E4_P2 $w_x_0 $w_even NEXT NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P3 $w_x_1 $w_odd STILL NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P4 $w_x_0 $w_even NEXT NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P5 $w_x_1 $w_odd STILL NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P6 $w_x_0 $w_even PIXEL_IN PIXEL_OUT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P7 $w_x_1 $w_odd STILL NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P0 $w_x_0 $w_even NEXT NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P1 $w_x_1 $w_odd STILL NEXT PIXEL_OUT
 2:
     // the last partials enter
-    LOAD_STORE_STEP 2 $w_x_0 $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP 3 $w_x_1 $w_odd STILL NEXT NEXT
-    LOAD_STORE_STEP 4 $w_x_0 $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP 5 $w_x_1 $w_odd STILL NEXT NEXT
-    LOAD_STORE_STEP 6 $w_x_0 $w_even PIXEL_IN STILL NEXT
-    INPUT_STORE_STEP 7 $w_x_1 $w_odd $w_p STILL NEXT
-    INPUT_STORE_STEP 0 $w_x_0 $w_even $azeros NEXT NEXT
-    INPUT_STORE_STEP 1 $w_x_1 $w_odd $azeros STILL PIXEL_OUT
-    INPUT_STORE_STEP 2 $w_x_0 $w_even $azeros NEXT NEXT
-    INPUT_STORE_STEP 3 $w_x_1 $w_odd $azeros STILL NEXT
-    INPUT_STORE_STEP 4 $w_x_0 $w_even $azeros NEXT NEXT
-    INPUT_STORE_STEP 5 $w_x_1 $w_odd $azeros STILL NEXT
-    INPUT_STORE_STEP 6 $w_x_0 $w_even $azeros STILL NEXT
-    STORE_STEP  7 $w_x_1 $w_odd NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P2 $w_x_0 $w_even NEXT NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P3 $w_x_1 $w_odd STILL NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P4 $w_x_0 $w_even NEXT NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P5 $w_x_1 $w_odd STILL NEXT NEXT
+    LOAD_STORE_STEP TAMP_F32_E4_P6 $w_x_0 $w_even PIXEL_IN STILL NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P7 $w_x_1 $w_odd $w_p STILL NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P0 $w_x_0 $w_even $azeros NEXT NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P1 $w_x_1 $w_odd $azeros STILL PIXEL_OUT
+    INPUT_STORE_STEP TAMP_F32_E4_P2 $w_x_0 $w_even $azeros NEXT NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P3 $w_x_1 $w_odd $azeros STILL NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P4 $w_x_0 $w_even $azeros NEXT NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P5 $w_x_1 $w_odd $azeros STILL NEXT
+    INPUT_STORE_STEP TAMP_F32_E4_P6 $w_x_0 $w_even $azeros STILL NEXT
+    STORE_STEP  TAMP_F32_E4_P7 $w_x_1 $w_odd NEXT
     // the results of the last pixel leave
-    STORE_STEP  0 $azero $w_even NEXT
-    STORE_STEP  1 $azero $w_odd PIXEL_OUT
-    STORE_STEP  2 $azero $w_even NEXT
-    STORE_STEP  3 $azero $w_odd NEXT
-    STORE_STEP  4 $azero $w_even NEXT
-    STORE_STEP  5 $azero $w_odd NEXT
-    STORE_STEP  6 $azero $w_even NEXT
-    STORE_STEP  7 $azero $w_odd NEXT
+    STORE_STEP  TAMP_F32_E4_P0 $azero $w_even NEXT
+    STORE_STEP  TAMP_F32_E4_P1 $azero $w_odd PIXEL_OUT
+    STORE_STEP  TAMP_F32_E4_P2 $azero $w_even NEXT
+    STORE_STEP  TAMP_F32_E4_P3 $azero $w_odd NEXT
+    STORE_STEP  TAMP_F32_E4_P4 $azero $w_even NEXT
+    STORE_STEP  TAMP_F32_E4_P5 $azero $w_odd NEXT
+    STORE_STEP  TAMP_F32_E4_P6 $azero $w_even NEXT
+    STORE_STEP  TAMP_F32_E4_P7 $azero $w_odd NEXT
     st64pace    $w_even, $w_triple+=, $w_strides, NEXT
     st64pace    $w_odd, $w_triple+=, $w_strides, NEXT
     exitz       $mzero

@@ -27,13 +27,13 @@
 
 // One step of AMP; FLAG: engines and phase.
 .macro STEP AMP FLAG X P RESULT MAIN:vararg
-    { \MAIN ; \AMP \RESULT, \X, \P, TAMP_F32_\FLAG }
+    { \MAIN ; \AMP \RESULT, \X, \P, \FLAG }
 .endm
 .macro LOAD_STEP AMP FLAG X P RESULT IN PARTIAL
-    { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(\IN, \PARTIAL) ; \AMP \RESULT, \X, \P, TAMP_F32_\FLAG }
+    { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(\IN, \PARTIAL) ; \AMP \RESULT, \X, \P, \FLAG }
 .endm
 .macro STORE_STEP AMP FLAG X P STORED RESULT
-    { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; \AMP \RESULT, \X, \P, TAMP_F32_\FLAG }
+    { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; \AMP \RESULT, \X, \P, \FLAG }
 .endm
 
 
@@ -57,30 +57,30 @@
     tapack      $w_triple, $w_dense, $w_out, $w_out
     // the first column's partials enter by themselves
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    STEP        f32sisov2amp E1_P2 $azero $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
-    STEP        f32sisov2amp E1_P3 $azero $w_p $azeros nop
-    STEP        f32sisov2amp E1_P0 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E1_P1 $w_x_1 $azeros $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    STEP        f32sisov2amp E1_P2 $w_x_0 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
-    STEP        f32sisov2amp E1_P3 $w_x_1 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, STILL)
-    STEP        f32sisov2amp E1_P0 $w_x_0 $azeros $w_even nop
-    STEP        f32sisov2amp E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    STEP        f32sisov2amp E1_P2 $w_x_0 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
-    STEP        f32sisov2amp E1_P3 $w_x_1 $w_p $azeros ldst64pace $w_x, $w_even, $w_triple+=, $mzero, PXP(NEXT, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $azero $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $azero $w_p $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $w_x_0 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, STILL)
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $w_x_0 $azeros $w_even nop
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $w_x_0 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $w_p $azeros ldst64pace $w_x, $w_even, $w_triple+=, $mzero, PXP(NEXT, NEXT)
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    STEP        f32sisov2amp E1_P0 $w_x_0 $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
-    STEP        f32sisov2amp E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    STEP        f32sisov2amp E1_P2 $w_x_0 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
-    STEP        f32sisov2amp E1_P3 $w_x_1 $w_p $azeros ldst64pace $w_x, $w_even, $w_triple+=, $mzero, PXP(NEXT, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $w_x_0 $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $w_x_0 $w_p $azeros ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT)
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $w_p $azeros ldst64pace $w_x, $w_even, $w_triple+=, $mzero, PXP(NEXT, NEXT)
 2:
-    STEP        f32sisov2amp E1_P0 $w_x_0 $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
-    STEP        f32sisov2amp E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, STILL)
-    STEP        f32sisov2amp E1_P2 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E1_P3 $w_x_1 $azeros $azeros st64pace $w_even, $w_triple+=, $mzero, NEXT
-    STEP        f32sisov2amp E1_P0 $azero $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
-    STEP        f32sisov2amp E1_P1 $azero $azeros $w_odd st64pace $w_even, $w_triple+=, $mzero, NEXT
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $w_x_0 $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, STILL)
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $azeros $azeros st64pace $w_even, $w_triple+=, $mzero, NEXT
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $azero $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $azero $azeros $w_odd st64pace $w_even, $w_triple+=, $mzero, NEXT
     st64pace    $w_odd, $w_triple+=, $mzero, NEXT
     exitz       $mzero
 
@@ -91,14 +91,14 @@
     mov         $w_out_now, $w_out
 .Lcolumn_block_4_float:
     ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        f32sisov2amp E1_P2 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        f32sisov2amp E1_P3 $azero $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisov2amp E1_P0 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E1_P1 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisov2amp E1_P2 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E1_P3 $w_x_1 $azeros $azeros nop
-    STEP        f32sisov2amp E1_P0 $azero $azeros $w_even nop
-    STEP        f32sisov2amp E1_P1 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $azero $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisov2amp TAMP_F32_E1_P2 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E1_P0 $azero $azeros $w_even nop
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
     st64step    $w_odd, $mzero, $w_out_now+=, 1
     brnzdec     $w_left, .Lcolumn_block_4_float
 .Lnone_block_4_float:
@@ -121,42 +121,42 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_flo
     { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT) ; f32v2gina $azeros, $w_p, 1 }
     { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT) ; f32v2gina $azeros, $w_p, 1 }
     { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, NEXT) ; f32v2gina $azeros, $w_p, 1 }
-    STEP        f32sisoamp E4_P0 $w_x_0 $w_p $azeros nop
-    LOAD_STEP   f32sisoamp E4_P1 $w_x_1 $azeros $azeros NEXT NEXT
-    STEP        f32sisoamp E4_P2 $w_x_0 $w_p $azeros nop
-    LOAD_STEP   f32sisoamp E4_P3 $w_x_1 $azeros $azeros NEXT NEXT
-    STEP        f32sisoamp E4_P4 $w_x_0 $w_p $azeros nop
-    LOAD_STEP   f32sisoamp E4_P5 $w_x_1 $azeros $azeros NEXT NEXT
-    STEP        f32sisoamp E4_P6 $w_x_0 $w_p $azeros nop
-    LOAD_STEP   f32sisoamp E4_P7 $w_x_1 $azeros $azeros NEXT NEXT
-    STEP        f32sisoamp E4_P0 $w_x_0 $w_p $w_even nop
+    STEP        f32sisoamp TAMP_F32_E4_P0 $w_x_0 $w_p $azeros nop
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P1 $w_x_1 $azeros $azeros NEXT NEXT
+    STEP        f32sisoamp TAMP_F32_E4_P2 $w_x_0 $w_p $azeros nop
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P3 $w_x_1 $azeros $azeros NEXT NEXT
+    STEP        f32sisoamp TAMP_F32_E4_P4 $w_x_0 $w_p $azeros nop
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P5 $w_x_1 $azeros $azeros NEXT NEXT
+    STEP        f32sisoamp TAMP_F32_E4_P6 $w_x_0 $w_p $azeros nop
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P7 $w_x_1 $azeros $azeros NEXT NEXT
+    STEP        f32sisoamp TAMP_F32_E4_P0 $w_x_0 $w_p $w_even nop
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STEP   f32sisoamp E4_P1 $w_x_1 $azeros $azeros NEXT NEXT
-    STORE_STEP  f32sisoamp E4_P2 $w_x_0 $w_p $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P3 $w_x_1 $azeros $azeros NEXT NEXT
-    STORE_STEP  f32sisoamp E4_P4 $w_x_0 $w_p $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P5 $w_x_1 $azeros $azeros NEXT NEXT
-    STORE_STEP  f32sisoamp E4_P6 $w_x_0 $w_p $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P7 $w_x_1 $azeros $azeros NEXT NEXT
-    STORE_STEP  f32sisoamp E4_P0 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P1 $w_x_1 $azeros $azeros NEXT NEXT
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P2 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P3 $w_x_1 $azeros $azeros NEXT NEXT
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P4 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P5 $w_x_1 $azeros $azeros NEXT NEXT
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P6 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P7 $w_x_1 $azeros $azeros NEXT NEXT
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P0 $w_x_0 $w_p $w_even $w_even
 2:
-    LOAD_STEP   f32sisoamp E4_P1 $w_x_1 $azeros $azeros NEXT NEXT
-    STORE_STEP  f32sisoamp E4_P2 $w_x_0 $w_p $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P3 $w_x_1 $azeros $azeros NEXT NEXT
-    STORE_STEP  f32sisoamp E4_P4 $w_x_0 $w_p $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P5 $w_x_1 $azeros $azeros NEXT STILL
-    STORE_STEP  f32sisoamp E4_P6 $w_x_0 $w_p $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P7 $w_x_1 $azeros $azeros NEXT STILL
-    STORE_STEP  f32sisoamp E4_P0 $w_x_0 $azeros $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P1 $w_x_1 $azeros $azeros NEXT STILL
-    STORE_STEP  f32sisoamp E4_P2 $w_x_0 $azeros $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P3 $w_x_1 $azeros $azeros NEXT STILL
-    STORE_STEP  f32sisoamp E4_P4 $w_x_0 $azeros $w_even $w_even
-    LOAD_STEP   f32sisoamp E4_P5 $w_x_1 $azeros $azeros NEXT STILL
-    STORE_STEP  f32sisoamp E4_P6 $w_x_0 $azeros $w_even $w_even
-    STEP        f32sisoamp E4_P7 $w_x_1 $azeros $azeros nop
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P1 $w_x_1 $azeros $azeros NEXT NEXT
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P2 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P3 $w_x_1 $azeros $azeros NEXT NEXT
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P4 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P5 $w_x_1 $azeros $azeros NEXT STILL
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P6 $w_x_0 $w_p $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P7 $w_x_1 $azeros $azeros NEXT STILL
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P0 $w_x_0 $azeros $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P1 $w_x_1 $azeros $azeros NEXT STILL
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P2 $w_x_0 $azeros $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P3 $w_x_1 $azeros $azeros NEXT STILL
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P4 $w_x_0 $azeros $w_even $w_even
+    LOAD_STEP   f32sisoamp TAMP_F32_E4_P5 $w_x_1 $azeros $azeros NEXT STILL
+    STORE_STEP  f32sisoamp TAMP_F32_E4_P6 $w_x_0 $azeros $w_even $w_even
+    STEP        f32sisoamp TAMP_F32_E4_P7 $w_x_1 $azeros $azeros nop
     // the last column leaves where it was added up
     { st64pace  $w_even, $w_triple+=, $mzero, NEXT ; f32v2gina $w_even, $azeros, 0 }
     { st64pace  $w_even, $w_triple+=, $mzero, NEXT ; f32v2gina $w_even, $azeros, 0 }
@@ -176,14 +176,14 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_flo
     { ld64 $w_p, $w_out_now, $mzero, 2 ; f32v2gina $azeros, $w_p, 1 }
     { ld64 $w_p, $w_out_now, $mzero, 3 ; f32v2gina $azeros, $w_p, 1 }
     { ld64step $w_x, $mzero, $w_dense+=, 1 ; f32v2gina $azeros, $w_p, 1 }
-    STEP        f32sisoamp E4_P0 $w_x_0 $azeros $azeros nop
-    STEP        f32sisoamp E4_P1 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisoamp E4_P2 $w_x_0 $azeros $azeros nop
-    STEP        f32sisoamp E4_P3 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisoamp E4_P4 $w_x_0 $azeros $azeros nop
-    STEP        f32sisoamp E4_P5 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisoamp E4_P6 $w_x_0 $azeros $azeros nop
-    STEP        f32sisoamp E4_P7 $w_x_1 $azeros $azeros nop
+    STEP        f32sisoamp TAMP_F32_E4_P0 $w_x_0 $azeros $azeros nop
+    STEP        f32sisoamp TAMP_F32_E4_P1 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisoamp TAMP_F32_E4_P2 $w_x_0 $azeros $azeros nop
+    STEP        f32sisoamp TAMP_F32_E4_P3 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisoamp TAMP_F32_E4_P4 $w_x_0 $azeros $azeros nop
+    STEP        f32sisoamp TAMP_F32_E4_P5 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisoamp TAMP_F32_E4_P6 $w_x_0 $azeros $azeros nop
+    STEP        f32sisoamp TAMP_F32_E4_P7 $w_x_1 $azeros $azeros nop
     { nop ; f32v2gina $w_even, $azeros, 0 }
     { st64step $w_even, $mzero, $w_out_now+=, 1 ; f32v2gina $w_even, $azeros, 0 }
     { st64step $w_even, $mzero, $w_out_now+=, 1 ; f32v2gina $w_even, $azeros, 0 }
@@ -201,14 +201,14 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
 #define STAY 2
 #define w_strides m10
 
-.macro LOAD_STEP_16 PHASE X RESULT IN
-    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, $w_p, TAMP_F32_E4_P\PHASE }
+.macro LOAD_STEP_16 FLAG X RESULT IN
+    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, $w_p, \FLAG }
 .endm
-.macro LOAD_STORE_STEP_16 PHASE X RESULT IN PARTIAL
-    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $w_strides, PXPO(\IN, \PARTIAL, NEXT) ; f32sisov2amp \RESULT, \X, $w_p, TAMP_F32_E4_P\PHASE }
+.macro LOAD_STORE_STEP_16 FLAG X RESULT IN PARTIAL
+    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $w_strides, PXPO(\IN, \PARTIAL, NEXT) ; f32sisov2amp \RESULT, \X, $w_p, \FLAG }
 .endm
-.macro INPUT_STORE_STEP_16 PHASE X RESULT P IN
-    { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, \P, TAMP_F32_E4_P\PHASE }
+.macro INPUT_STORE_STEP_16 FLAG X RESULT P IN
+    { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, \P, \FLAG }
 .endm
 
 
@@ -222,58 +222,58 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
     tapack      $w_triple, $w_dense, $w_out, $w_out
     setzi       $w_strides, 5
     ld2x64pace  $w_x, $w_p, $w_triple+=, $w_strides, PXP(STAY, NEXT)
-    LOAD_STEP_16 0 $azero $azeros STAY
-    LOAD_STEP_16 1 $azero $azeros STAY
-    LOAD_STEP_16 2 $azero $azeros STAY
-    LOAD_STEP_16 3 $azero $azeros STAY
-    LOAD_STEP_16 4 $azero $azeros STAY
-    LOAD_STEP_16 5 $azero $azeros STAY
-    LOAD_STEP_16 6 $azero $azeros STAY
-    LOAD_STEP_16 7 $azero $azeros STAY
-    LOAD_STEP_16 0 $w_x_0 $azeros NEXT
-    LOAD_STEP_16 1 $w_x_1 $azeros STAY
-    LOAD_STEP_16 2 $w_x_0 $azeros NEXT
-    LOAD_STEP_16 3 $w_x_1 $azeros STAY
-    LOAD_STEP_16 4 $w_x_0 $azeros NEXT
-    LOAD_STEP_16 5 $w_x_1 $azeros STAY
-    LOAD_STEP_16 6 $w_x_0 $azeros SKIP
-    LOAD_STEP_16 7 $w_x_1 $azeros STAY
-    LOAD_STEP_16 0 $w_x_0 $w_even NEXT
-    LOAD_STEP_16 1 $w_x_1 $w_odd STAY
+    LOAD_STEP_16 TAMP_F32_E4_P0 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P1 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P2 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P3 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P4 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P5 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P6 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P7 $azero $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P0 $w_x_0 $azeros NEXT
+    LOAD_STEP_16 TAMP_F32_E4_P1 $w_x_1 $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P2 $w_x_0 $azeros NEXT
+    LOAD_STEP_16 TAMP_F32_E4_P3 $w_x_1 $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P4 $w_x_0 $azeros NEXT
+    LOAD_STEP_16 TAMP_F32_E4_P5 $w_x_1 $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P6 $w_x_0 $azeros SKIP
+    LOAD_STEP_16 TAMP_F32_E4_P7 $w_x_1 $azeros STAY
+    LOAD_STEP_16 TAMP_F32_E4_P0 $w_x_0 $w_even NEXT
+    LOAD_STEP_16 TAMP_F32_E4_P1 $w_x_1 $w_odd STAY
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP_16 2 $w_x_0 $w_even NEXT NEXT
-    LOAD_STORE_STEP_16 3 $w_x_1 $w_odd STAY NEXT
-    LOAD_STORE_STEP_16 4 $w_x_0 $w_even NEXT NEXT
-    LOAD_STORE_STEP_16 5 $w_x_1 $w_odd STAY NEXT
-    LOAD_STORE_STEP_16 6 $w_x_0 $w_even SKIP NEXT
-    LOAD_STORE_STEP_16 7 $w_x_1 $w_odd STAY NEXT
-    LOAD_STORE_STEP_16 0 $w_x_0 $w_even NEXT NEXT
-    LOAD_STORE_STEP_16 1 $w_x_1 $w_odd STAY NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P2 $w_x_0 $w_even NEXT NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P3 $w_x_1 $w_odd STAY NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P4 $w_x_0 $w_even NEXT NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P5 $w_x_1 $w_odd STAY NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P6 $w_x_0 $w_even SKIP NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P7 $w_x_1 $w_odd STAY NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P0 $w_x_0 $w_even NEXT NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P1 $w_x_1 $w_odd STAY NEXT
 2:
-    LOAD_STORE_STEP_16 2 $w_x_0 $w_even NEXT NEXT
-    LOAD_STORE_STEP_16 3 $w_x_1 $w_odd STAY NEXT
-    LOAD_STORE_STEP_16 4 $w_x_0 $w_even NEXT NEXT
-    LOAD_STORE_STEP_16 5 $w_x_1 $w_odd STAY NEXT
-    LOAD_STORE_STEP_16 6 $w_x_0 $w_even SKIP STAY
-    INPUT_STORE_STEP_16 7 $w_x_1 $w_odd $w_p STAY
-    INPUT_STORE_STEP_16 0 $w_x_0 $w_even $azeros NEXT
-    INPUT_STORE_STEP_16 1 $w_x_1 $w_odd $azeros STAY
-    INPUT_STORE_STEP_16 2 $w_x_0 $w_even $azeros NEXT
-    INPUT_STORE_STEP_16 3 $w_x_1 $w_odd $azeros STAY
-    INPUT_STORE_STEP_16 4 $w_x_0 $w_even $azeros NEXT
-    INPUT_STORE_STEP_16 5 $w_x_1 $w_odd $azeros STAY
-    INPUT_STORE_STEP_16 6 $w_x_0 $w_even $azeros STAY
-    STORE_STEP  f32sisov2amp E4_P7 $w_x_1 $azeros $w_odd $w_odd
-    STORE_STEP  f32sisov2amp E4_P0 $azero $azeros $w_even $w_even
-    STORE_STEP  f32sisov2amp E4_P1 $azero $azeros $w_odd $w_odd
-    STORE_STEP  f32sisov2amp E4_P2 $azero $azeros $w_even $w_even
-    STORE_STEP  f32sisov2amp E4_P3 $azero $azeros $w_odd $w_odd
-    STORE_STEP  f32sisov2amp E4_P4 $azero $azeros $w_even $w_even
-    STORE_STEP  f32sisov2amp E4_P5 $azero $azeros $w_odd $w_odd
-    STORE_STEP  f32sisov2amp E4_P6 $azero $azeros $w_even $w_even
-    STORE_STEP  f32sisov2amp E4_P7 $azero $azeros $w_odd $w_odd
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P2 $w_x_0 $w_even NEXT NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P3 $w_x_1 $w_odd STAY NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P4 $w_x_0 $w_even NEXT NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P5 $w_x_1 $w_odd STAY NEXT
+    LOAD_STORE_STEP_16 TAMP_F32_E4_P6 $w_x_0 $w_even SKIP STAY
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P7 $w_x_1 $w_odd $w_p STAY
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P0 $w_x_0 $w_even $azeros NEXT
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P1 $w_x_1 $w_odd $azeros STAY
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P2 $w_x_0 $w_even $azeros NEXT
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P3 $w_x_1 $w_odd $azeros STAY
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P4 $w_x_0 $w_even $azeros NEXT
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P5 $w_x_1 $w_odd $azeros STAY
+    INPUT_STORE_STEP_16 TAMP_F32_E4_P6 $w_x_0 $w_even $azeros STAY
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P7 $w_x_1 $azeros $w_odd $w_odd
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P0 $azero $azeros $w_even $w_even
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P1 $azero $azeros $w_odd $w_odd
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P2 $azero $azeros $w_even $w_even
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P3 $azero $azeros $w_odd $w_odd
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P4 $azero $azeros $w_even $w_even
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P5 $azero $azeros $w_odd $w_odd
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P6 $azero $azeros $w_even $w_even
+    STORE_STEP  f32sisov2amp TAMP_F32_E4_P7 $azero $azeros $w_odd $w_odd
     st64pace    $w_even, $w_triple+=, $mzero, NEXT
     st64pace    $w_odd, $w_triple+=, $mzero, NEXT
     exitz       $mzero
@@ -285,30 +285,30 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
     mov         $w_out_now, $w_out
 .Lcolumn_block_16_float:
     ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        f32sisov2amp E4_P0 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        f32sisov2amp E4_P1 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 2
-    STEP        f32sisov2amp E4_P2 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 3
-    STEP        f32sisov2amp E4_P3 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 4
-    STEP        f32sisov2amp E4_P4 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 5
-    STEP        f32sisov2amp E4_P5 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 6
-    STEP        f32sisov2amp E4_P6 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 7
-    STEP        f32sisov2amp E4_P7 $azero $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisov2amp E4_P0 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E4_P1 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisov2amp E4_P2 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E4_P3 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        f32sisov2amp E4_P4 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E4_P5 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 5
-    STEP        f32sisov2amp E4_P6 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp E4_P7 $w_x_1 $azeros $azeros nop
-    STEP        f32sisov2amp E4_P0 $azero $azeros $w_even nop
-    STEP        f32sisov2amp E4_P1 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    STEP        f32sisov2amp E4_P2 $azero $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
-    STEP        f32sisov2amp E4_P3 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    STEP        f32sisov2amp E4_P4 $azero $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
-    STEP        f32sisov2amp E4_P5 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    STEP        f32sisov2amp E4_P6 $azero $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
-    STEP        f32sisov2amp E4_P7 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P0 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P1 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 2
+    STEP        f32sisov2amp TAMP_F32_E4_P2 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 3
+    STEP        f32sisov2amp TAMP_F32_E4_P3 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 4
+    STEP        f32sisov2amp TAMP_F32_E4_P4 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 5
+    STEP        f32sisov2amp TAMP_F32_E4_P5 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 6
+    STEP        f32sisov2amp TAMP_F32_E4_P6 $azero $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 7
+    STEP        f32sisov2amp TAMP_F32_E4_P7 $azero $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P0 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E4_P1 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P2 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E4_P3 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P4 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E4_P5 $w_x_1 $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 5
+    STEP        f32sisov2amp TAMP_F32_E4_P6 $w_x_0 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E4_P7 $w_x_1 $azeros $azeros nop
+    STEP        f32sisov2amp TAMP_F32_E4_P0 $azero $azeros $w_even nop
+    STEP        f32sisov2amp TAMP_F32_E4_P1 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P2 $azero $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P3 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P4 $azero $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P5 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P6 $azero $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
+    STEP        f32sisov2amp TAMP_F32_E4_P7 $azero $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
     st64step    $w_odd, $mzero, $w_out_now+=, 1
     brnzdec     $w_left, .Lcolumn_block_16_float
 .Lnone_block_16_float:

@@ -22,22 +22,22 @@
 
 // Steps of the matrix unit by what the main lane does beside them; FLAG: engines and phase.
 .macro LOAD_STEP FLAG X RESULT IN PARTIAL
-    { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(\IN, \PARTIAL) ; f16v4hihov4amp \RESULT, \X, $w_p, TAMP_F16V4_\FLAG }
+    { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(\IN, \PARTIAL) ; f16v4hihov4amp \RESULT, \X, $w_p, \FLAG }
 .endm
 .macro LOAD_STORE_STEP FLAG RESULT PARTIAL
-    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $mzero, PXPO(NEXT, \PARTIAL, NEXT) ; f16v4hihov4amp \RESULT, $w_x, $w_p, TAMP_F16V4_\FLAG }
+    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $mzero, PXPO(NEXT, \PARTIAL, NEXT) ; f16v4hihov4amp \RESULT, $w_x, $w_p, \FLAG }
 .endm
 .macro INPUT_STORE_STEP FLAG RESULT P
-    { ldst64pace $w_x, \RESULT, $w_triple+=, $mzero, PXP(NEXT, NEXT) ; f16v4hihov4amp \RESULT, $w_x, \P, TAMP_F16V4_\FLAG }
+    { ldst64pace $w_x, \RESULT, $w_triple+=, $mzero, PXP(NEXT, NEXT) ; f16v4hihov4amp \RESULT, $w_x, \P, \FLAG }
 .endm
 .macro STORE_STEP_OF STORED FLAG X RESULT
-    { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; f16v4hihov4amp \RESULT, \X, $azeros, TAMP_F16V4_\FLAG }
+    { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; f16v4hihov4amp \RESULT, \X, $azeros, \FLAG }
 .endm
 .macro STORE_STEP FLAG X RESULT
-    { st64pace  \RESULT, $w_triple+=, $mzero, NEXT ; f16v4hihov4amp \RESULT, \X, $azeros, TAMP_F16V4_\FLAG }
+    { st64pace  \RESULT, $w_triple+=, $mzero, NEXT ; f16v4hihov4amp \RESULT, \X, $azeros, \FLAG }
 .endm
 .macro STEP FLAG X P RESULT MAIN:vararg
-    { \MAIN ; f16v4hihov4amp \RESULT, \X, \P, TAMP_F16V4_\FLAG }
+    { \MAIN ; f16v4hihov4amp \RESULT, \X, \P, \FLAG }
 .endm
 
 
@@ -45,8 +45,8 @@
 .macro LAST_COLUMNS A B
     { ld2xst64pace $w_xp, \A, $w_triple+=, $mzero, PXPO(NEXT, STILL, NEXT) ; f16v4hihov4amp \A, $w_x, $w_p, TAMP_F16V4_E1_P0 }
     { ldst64pace $w_x, \B, $w_triple+=, $mzero, PXP(NEXT, NEXT) ; f16v4hihov4amp \B, $w_x, $w_p, TAMP_F16V4_E1_P0 }
-    STORE_STEP  E1_P0 $w_x \A
-    STORE_STEP  E1_P0 $azeros \B
+    STORE_STEP  TAMP_F16V4_E1_P0 $w_x \A
+    STORE_STEP  TAMP_F16V4_E1_P0 $azeros \B
     st64pace    \A, $w_triple+=, $mzero, NEXT
     st64pace    \B, $w_triple+=, $mzero, NEXT
     exitz       $mzero
@@ -71,23 +71,23 @@
     brneg       $w_columns, .Lfew_block_4_half
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    LOAD_STEP   E1_P0 $azeros $azeros NEXT NEXT
-    LOAD_STEP   E1_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E1_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   E1_P0 $w_x $w_odd NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $azeros $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $w_even NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $w_odd NEXT NEXT
     shr         $w_left, $w_columns, 1
     .align 8
     { rpt       $w_left, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP E1_P0 $w_even NEXT
-    LOAD_STORE_STEP E1_P0 $w_odd NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E1_P0 $w_even NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E1_P0 $w_odd NEXT
 2:
     and         $w_left, $w_columns, 1
     brnz        $w_left, .Lodd_block_4_half
     LAST_COLUMNS $w_even $w_odd
     .align 8
 .Lodd_block_4_half:
-    LOAD_STORE_STEP E1_P0 $w_even NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E1_P0 $w_even NEXT
     LAST_COLUMNS $w_odd $w_even
 
 // Three to five columns: loads and stores take turns.
@@ -98,16 +98,16 @@
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
     .align 8
-    LOAD_STEP   E1_P0 $azeros $azeros NEXT NEXT
-    LOAD_STEP   E1_P0 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $azeros $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $azeros NEXT NEXT
     { rpt       $w_left, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STEP   E1_P0 $w_x $w_even NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $w_even NEXT NEXT
     { st64pace  $w_even, $w_triple+=, $mzero, NEXT ; fnop }
 2:
-    STEP        E1_P0 $w_x $w_p $w_even ld64 $w_x, $w_dense, $mzero, $w_scratch
-    STORE_STEP_OF $w_even E1_P0 $w_x $w_odd
-    STORE_STEP_OF $w_odd E1_P0 $azeros $w_even
+    STEP        TAMP_F16V4_E1_P0 $w_x $w_p $w_even ld64 $w_x, $w_dense, $mzero, $w_scratch
+    STORE_STEP_OF $w_even TAMP_F16V4_E1_P0 $w_x $w_odd
+    STORE_STEP_OF $w_odd TAMP_F16V4_E1_P0 $azeros $w_even
     st64pace    $w_even, $w_triple+=, $mzero, NEXT
     exitz       $mzero
 
@@ -118,9 +118,9 @@
     mov         $w_out_now, $w_out
 .Lcolumn_block_4_half:
     ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        E1_P0 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E1_P0 $w_x $azeros $azeros nop
-    STEP        E1_P0 $azeros $azeros $w_even nop
+    STEP        TAMP_F16V4_E1_P0 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E1_P0 $w_x $azeros $azeros nop
+    STEP        TAMP_F16V4_E1_P0 $azeros $azeros $w_even nop
     st64step    $w_even, $mzero, $w_out_now+=, 1
     brnzdec     $w_left, .Lcolumn_block_4_half
 .Lnone_block_4_half:
@@ -138,24 +138,24 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 
     brneg       $w_columns, .Lfew_block_8_half
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    LOAD_STEP   E2_P0 $azeros $azeros STILL NEXT
-    LOAD_STEP   E2_P1 $azeros $azeros NEXT NEXT
-    LOAD_STEP   E2_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E2_P1 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E2_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   E2_P1 $w_x $w_odd NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E2_P0 $azeros $azeros STILL NEXT
+    LOAD_STEP   TAMP_F16V4_E2_P1 $azeros $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E2_P0 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E2_P1 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E2_P0 $w_x $w_even NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E2_P1 $w_x $w_odd NEXT NEXT
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP E2_P0 $w_even NEXT
-    LOAD_STORE_STEP E2_P1 $w_odd NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E2_P0 $w_even NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E2_P1 $w_odd NEXT
 2:
-    LOAD_STORE_STEP E2_P0 $w_even STILL
-    INPUT_STORE_STEP E2_P1 $w_odd $w_p
-    INPUT_STORE_STEP E2_P0 $w_even $azeros
-    STORE_STEP  E2_P1 $w_x $w_odd
-    STORE_STEP  E2_P0 $azeros $w_even
-    STORE_STEP  E2_P1 $azeros $w_odd
+    LOAD_STORE_STEP TAMP_F16V4_E2_P0 $w_even STILL
+    INPUT_STORE_STEP TAMP_F16V4_E2_P1 $w_odd $w_p
+    INPUT_STORE_STEP TAMP_F16V4_E2_P0 $w_even $azeros
+    STORE_STEP  TAMP_F16V4_E2_P1 $w_x $w_odd
+    STORE_STEP  TAMP_F16V4_E2_P0 $azeros $w_even
+    STORE_STEP  TAMP_F16V4_E2_P1 $azeros $w_odd
     st64pace    $w_even, $w_triple+=, $mzero, NEXT
     st64pace    $w_odd, $w_triple+=, $mzero, NEXT
     exitz       $mzero
@@ -167,12 +167,12 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 
     mov         $w_out_now, $w_out
 .Lcolumn_block_8_half:
     ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        E2_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        E2_P1 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E2_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E2_P1 $w_x $azeros $azeros nop
-    STEP        E2_P0 $azeros $azeros $w_even nop
-    STEP        E2_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        TAMP_F16V4_E2_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
+    STEP        TAMP_F16V4_E2_P1 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E2_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E2_P1 $w_x $azeros $azeros nop
+    STEP        TAMP_F16V4_E2_P0 $azeros $azeros $w_even nop
+    STEP        TAMP_F16V4_E2_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
     st64step    $w_odd, $mzero, $w_out_now+=, 1
     brnzdec     $w_left, .Lcolumn_block_8_half
 .Lnone_block_8_half:
@@ -190,34 +190,34 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 
     brneg       $w_columns, .Lfew_block_16_half
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    LOAD_STEP   E4_P0 $azeros $azeros STILL NEXT
-    LOAD_STEP   E4_P1 $azeros $azeros STILL NEXT
-    LOAD_STEP   E4_P2 $azeros $azeros STILL NEXT
-    LOAD_STEP   E4_P3 $azeros $azeros NEXT NEXT
-    LOAD_STEP   E4_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E4_P1 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E4_P2 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E4_P3 $w_x $azeros NEXT NEXT
-    LOAD_STEP   E4_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   E4_P1 $w_x $w_odd NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STILL NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STILL NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STILL NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P2 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P3 $w_x $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP E4_P2 $w_even NEXT
-    LOAD_STORE_STEP E4_P3 $w_odd NEXT
-    LOAD_STORE_STEP E4_P0 $w_even NEXT
-    LOAD_STORE_STEP E4_P1 $w_odd NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $w_odd NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_even NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_odd NEXT
 2:
-    LOAD_STORE_STEP E4_P2 $w_even STILL
-    INPUT_STORE_STEP E4_P3 $w_odd $w_p
-    INPUT_STORE_STEP E4_P0 $w_even $azeros
-    INPUT_STORE_STEP E4_P1 $w_odd $azeros
-    INPUT_STORE_STEP E4_P2 $w_even $azeros
-    STORE_STEP  E4_P3 $w_x $w_odd
-    STORE_STEP  E4_P0 $azeros $w_even
-    STORE_STEP  E4_P1 $azeros $w_odd
-    STORE_STEP  E4_P2 $azeros $w_even
-    STORE_STEP  E4_P3 $azeros $w_odd
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even STILL
+    INPUT_STORE_STEP TAMP_F16V4_E4_P3 $w_odd $w_p
+    INPUT_STORE_STEP TAMP_F16V4_E4_P0 $w_even $azeros
+    INPUT_STORE_STEP TAMP_F16V4_E4_P1 $w_odd $azeros
+    INPUT_STORE_STEP TAMP_F16V4_E4_P2 $w_even $azeros
+    STORE_STEP  TAMP_F16V4_E4_P3 $w_x $w_odd
+    STORE_STEP  TAMP_F16V4_E4_P0 $azeros $w_even
+    STORE_STEP  TAMP_F16V4_E4_P1 $azeros $w_odd
+    STORE_STEP  TAMP_F16V4_E4_P2 $azeros $w_even
+    STORE_STEP  TAMP_F16V4_E4_P3 $azeros $w_odd
     st64pace    $w_even, $w_triple+=, $mzero, NEXT
     st64pace    $w_odd, $w_triple+=, $mzero, NEXT
     exitz       $mzero
@@ -229,18 +229,18 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 
     mov         $w_out_now, $w_out
 .Lcolumn_block_16_half:
     ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        E4_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        E4_P1 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 2
-    STEP        E4_P2 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 3
-    STEP        E4_P3 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E4_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E4_P1 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E4_P2 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        E4_P3 $w_x $azeros $azeros nop
-    STEP        E4_P0 $azeros $azeros $w_even nop
-    STEP        E4_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    STEP        E4_P2 $azeros $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
-    STEP        E4_P3 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        TAMP_F16V4_E4_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
+    STEP        TAMP_F16V4_E4_P1 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 2
+    STEP        TAMP_F16V4_E4_P2 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 3
+    STEP        TAMP_F16V4_E4_P3 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P1 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P2 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
+    STEP        TAMP_F16V4_E4_P3 $w_x $azeros $azeros nop
+    STEP        TAMP_F16V4_E4_P0 $azeros $azeros $w_even nop
+    STEP        TAMP_F16V4_E4_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
+    STEP        TAMP_F16V4_E4_P2 $azeros $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
+    STEP        TAMP_F16V4_E4_P3 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
     st64step    $w_odd, $mzero, $w_out_now+=, 1
     brnzdec     $w_left, .Lcolumn_block_16_half
 .Lnone_block_16_half:
