@@ -69,9 +69,9 @@ const char* const kInteger = R"(
 
 double bundles_per_s(const char* body, bool rows_at_once) {
     const spec::MachineSpec machine;
-    std::vector<program::Codelet> codelets{isa::assemble(
-        "bench", {{"bench.S", std::string(kFrame) + body}}, machine.memory.region0_begin(),
-        isa::standard_constants(machine.tile.workers))};
+    std::vector<program::Codelet> codelets{
+        isa::assemble("bench", {{"bench.S", std::string(kFrame) + body}},
+                      machine.memory.region0_begin(), isa::options_for(isa::kDefaultTarget))};
     std::vector<std::uint64_t> memory(static_cast<std::size_t>(machine.memory.bytes()) / 8);
     tile::CodeCache cache(codelets);
     tile::TileCore core(machine, 0, reinterpret_cast<std::byte*>(memory.data()));

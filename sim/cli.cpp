@@ -36,9 +36,9 @@ struct CommandSpec {
     std::function<Command(const po::variables_map&, const std::vector<std::string>&)> make;
 };
 
-const std::vector<std::string> kListable{"machines", "workloads", "instructions"};
+const std::vector<std::string> kListable{"machines", "workloads", "vertices", "instructions"};
 const std::vector<std::string> kDescribable{"machine", "workload"};
-const std::vector<std::string> kSchemas{"machine", "workload", "result"};
+const std::vector<std::string> kSchemas{"machine", "workload", "result", "vertex", "vertex_result"};
 
 void one_of(const std::string& command, const std::string& given,
             const std::vector<std::string>& allowed) {
@@ -58,18 +58,19 @@ std::vector<std::string> texts_of(const po::variables_map& options, const std::s
                                     : std::vector<std::string>{};
 }
 
-void refuse_empty(const po::variables_map& options, const std::vector<std::string>& names) {
+void refuse_empty(const std::string& command, const po::variables_map& options,
+                  const std::vector<std::string>& names) {
     for (const auto& name : names) {
         if (options.count(name) != 0 && options[name].as<std::string>().empty()) {
-            throw UsageError(
-                fmt::format("run: --{}: got an empty text, expected a name or a file", name));
+            throw UsageError(fmt::format("{}: --{}: got an empty text, expected a name or a file",
+                                         command, name));
         }
     }
 }
 
 Command make_run(const po::variables_map& options, const std::vector<std::string>& names) {
     RunCommand run;
-    refuse_empty(options, {"machine", "json", "out", "trace"});
+    refuse_empty("run", options, {"machine", "json", "out", "trace"});
     run.workloads = names;
     run.machine = options["machine"].as<std::string>();
     run.sets = texts_of(options, "set");
@@ -117,6 +118,77 @@ void add_run_options(po::options_description& options) {
         "no-check", "do not compare the result with the host reference");
 }
 
+/// `array=FILE.npy`; for --expect the file's stem may name the array.
+void check_array_files(const std::string& option, const std::vector<std::string>& given,
+                       bool name_needed) {
+    for (const auto& text : given) {
+        const auto equals = text.find('=');
+        const bool named = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
+        if (text.empty() || equals == 0 || (name_needed && !named)) {
+            throw UsageError(
+                fmt::format("vertex: --{}: got '{}', expected ARRAY=FILE.npy", option, text));
+        }
+    }
+}
+
+Command make_vertex(const po::variables_map& options, const std::vector<std::string>& names) {
+    VertexCommand vertex;
+    refuse_empty("vertex", options, {"machine", "json", "out", "trace", "konata", "fit"});
+    vertex.vertex = names.front();
+    vertex.machine = text_of(options, "machine");
+    vertex.sets = texts_of(options, "set");
+    vertex.include_directories = texts_of(options, "include");
+    vertex.defines = texts_of(options, "define");
+    vertex.out_directory = text_of(options, "out");
+    vertex.json = text_of(options, "json");
+    vertex.expects = texts_of(options, "expect");
+    vertex.dumps = texts_of(options, "dump");
+    vertex.fit = text_of(options, "fit");
+    vertex.fit_of = options["fit-of"].as<std::string>();
+    vertex.trace = text_of(options, "trace");
+    vertex.konata = text_of(options, "konata");
+    vertex.arrays = options.count("arrays") != 0;
+    vertex.lockstep = options.count("lockstep") != 0;
+    check_array_files("expect", vertex.expects, false);
+    check_array_files("dump", vertex.dumps, true);
+    one_of("vertex: --fit-of", vertex.fit_of, {"tile_cycles", "worker_cycles"});
+    if (vertex.fit.empty() && !options["fit-of"].defaulted()) {
+        throw UsageError("vertex: --fit-of says what is fitted, and there is no --fit");
+    }
+    for (const auto& define : vertex.defines) {
+        if (define.empty() || define.front() == '=') {
+            throw UsageError(
+                fmt::format("vertex: -D: got '{}', expected NAME or NAME=VALUE", define));
+        }
+    }
+    return vertex;
+}
+
+void add_vertex_options(po::options_description& options) {
+    const auto texts = [](const char* name) {
+        return po::value<std::vector<std::string>>()->composing()->value_name(name);
+    };
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    options.add_options()("machine", text("M"), "machine instead of the file's")(
+        "set", texts("PATH=VALUE"),
+        "override a machine parameter, or one of the file as in parameters.rows=8; may be "
+        "repeated")("include,I", texts("DIR"), "search sources' includes in DIR too")(
+        "define,D", texts("X=Y"), "constant of the sources; may be repeated")(
+        "json", text("FILE"),
+        "write the result as JSON; - for stdout, the report then goes to stderr")(
+        "arrays", "put all arrays after the run into the JSON")(
+        "out", text("DIR"), "write result.json and every array after the run to DIR")(
+        "dump", texts("ARRAY=FILE"), "write an array after the run as .npy; may be repeated")(
+        "expect", texts("[ARRAY=]FILE"),
+        "compare an array (the file's stem if not named) with an .npy file; may be repeated")(
+        "fit", text("FORMULA"), "fit cycles over the points, as in 'a + b*rows'")(
+        "fit-of", po::value<std::string>()->default_value("tile_cycles")->value_name("WHAT"),
+        "tile_cycles or worker_cycles")(
+        "lockstep", "list races and memory conflicts instead of stopping at the first")(
+        "trace", text("FILE"), "write a Perfetto trace of each instruction")(
+        "konata", text("FILE"), "write a pipeline trace for the viewer Konata");
+}
+
 void add_describe_options(po::options_description& options) {
     options.add_options()(
         "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
@@ -129,7 +201,10 @@ const std::vector<CommandSpec>& commands() {
         {"run", "tessera run WORKLOAD... [options]",
          "Runs each workload on the machine and says where the cycles went.", "workload", 1, 1000,
          add_run_options, make_run},
-        {"list", "tessera list [machines|workloads|instructions]", "Lists what there is.",
+        {"vertex", "tessera vertex SPEC [options]",
+         "Runs one vertex on one tile and says what it did in each cycle.", "vertex file", 1, 1,
+         add_vertex_options, make_vertex},
+        {"list", "tessera list [machines|workloads|vertices|instructions]", "Lists what there is.",
          "kind of thing", 0, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              if (!names.empty()) {
@@ -146,13 +221,13 @@ const std::vector<CommandSpec>& commands() {
              return DescribeCommand{names[0], names.size() > 1 ? names[1] : std::string{},
                                     texts_of(options, "set"), options.count("json") != 0};
          }},
-        {"check", "tessera check FILE...", "Validates machine and workload files.", "file", 1,
-         100000, no_options,
+        {"check", "tessera check FILE...", "Validates machine, workload and vertex files.", "file",
+         1, 100000, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              return CheckCommand{names};
          }},
-        {"schema", "tessera schema machine|workload|result", "Prints a JSON Schema.",
-         "kind of schema", 1, 1, no_options,
+        {"schema", "tessera schema machine|workload|result|vertex|vertex_result",
+         "Prints a JSON Schema.", "kind of schema", 1, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              one_of("schema", names[0], kSchemas);
              return SchemaCommand{names[0]};

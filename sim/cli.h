@@ -28,8 +28,26 @@ struct RunCommand {
     bool check = true;
 };
 
+struct VertexCommand {
+    std::string vertex;                           ///< name or path
+    std::string machine;                          ///< empty: as the file says
+    std::vector<std::string> sets;                ///< path=value
+    std::vector<std::string> include_directories; ///< of -I
+    std::vector<std::string> defines;             ///< of -D: X or X=Y
+    std::string out_directory;                    ///< or empty
+    std::string json;                             ///< file, "-" for stdout, or empty
+    std::vector<std::string> expects;             ///< FILE.npy or array=FILE.npy
+    std::vector<std::string> dumps;               ///< array=FILE.npy
+    std::string fit;                              ///< formula, or empty
+    std::string fit_of = "tile_cycles";           ///< or worker_cycles
+    std::string trace;                            ///< file, or empty
+    std::string konata;                           ///< file, or empty
+    bool arrays = false;                          ///< values in the JSON
+    bool lockstep = false;
+};
+
 struct ListCommand {
-    std::string what; ///< machines, workloads, instructions, or empty for all
+    std::string what; ///< machines, workloads, vertices, instructions, or empty for all
 };
 
 struct DescribeCommand {
@@ -44,7 +62,7 @@ struct CheckCommand {
 };
 
 struct SchemaCommand {
-    std::string what; ///< machine, workload, result
+    std::string what; ///< machine, workload, result, vertex, vertex_result
 };
 
 struct VersionCommand {};
@@ -53,8 +71,8 @@ struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command = std::variant<RunCommand, ListCommand, DescribeCommand, CheckCommand, SchemaCommand,
-                             VersionCommand, HelpCommand>;
+using Command = std::variant<RunCommand, VertexCommand, ListCommand, DescribeCommand, CheckCommand,
+                             SchemaCommand, VersionCommand, HelpCommand>;
 
 /// The command of the arguments after the program's name. @throws UsageError, with the nearest name
 /// where a command or option is unknown. Options may not be shortened.

@@ -9,6 +9,8 @@
 #include "models/isa/instruction.h"
 #include "models/spec/load.h"
 #include "sim/result.h"
+#include "sim/vertex/report.h"
+#include "sim/vertex/spec.h"
 
 #include <fmt/format.h>
 
@@ -50,10 +52,19 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
     return {loaded.spec.name, std::move(loaded.resolved), std::move(loaded.origins)};
 }
 
-/// Only workloads say what kind they are.
-bool holds_workload(const std::string& file) {
+/// Only vertex files have sources, and of the others only workloads say what kind they are.
+std::string kind_of_file(const std::string& file) {
     const auto document = config::read_document(file);
-    return document.root.is_object() && document.root.contains("kind");
+    const auto has = [&](const char* key) {
+        return document.root.is_object() && document.root.contains(key);
+    };
+    return has("sources") ? "vertex" : has("kind") ? "workload" : "machine";
+}
+
+/// Reads the file for its mistakes and returns its name.
+std::string checked_name(const std::string& kind, const std::string& path) {
+    return kind == "vertex" ? vertex::load_vertex(path).spec.name
+                            : resolve(kind == "workload", path, {}).name;
 }
 
 } // namespace
@@ -66,6 +77,7 @@ std::string list_text(const ListCommand& command) {
         return configs_text(command.what);
     }
     return "machines\n" + configs_text("machines") + "\nworkloads\n" + configs_text("workloads") +
+           "\nvertices\n" + configs_text("vertices") +
            fmt::format("\ninstructions\n{} mnemonics; see `tessera list instructions`\n",
                        isa::mnemonics().size());
 }
@@ -91,10 +103,8 @@ std::string check_text(const CheckCommand& command) {
         // A bare name is a file here, not a name to be looked up.
         const std::string path = config::is_path(file) ? file : "./" + file;
         try {
-            const bool is_workload = holds_workload(path);
-            const Resolved resolved = resolve(is_workload, path, {});
-            text += fmt::format("{}: ok, {} {}\n", file, is_workload ? "workload" : "machine",
-                                resolved.name);
+            const std::string kind = kind_of_file(path);
+            text += fmt::format("{}: ok, {} {}\n", file, kind, checked_name(kind, path));
         } catch (const ConfigError& error) {
             mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
         }
@@ -106,9 +116,11 @@ std::string check_text(const CheckCommand& command) {
 }
 
 std::string schema_text(const SchemaCommand& command) {
-    return json_text(command.what == "machine"    ? spec::machine_schema()
-                     : command.what == "workload" ? workload::workload_schema()
-                                                  : result_schema());
+    return json_text(command.what == "machine"         ? spec::machine_schema()
+                     : command.what == "workload"      ? workload::workload_schema()
+                     : command.what == "vertex"        ? vertex::vertex_schema()
+                     : command.what == "vertex_result" ? vertex::vertex_result_schema()
+                                                       : result_schema());
 }
 
 std::string version_text() {

@@ -6,6 +6,7 @@
 #include "sim/exit_code.h"
 #include "sim/inquire.h"
 #include "sim/interrupt.h"
+#include "sim/vertex_command.h"
 
 #include <systemc>
 
@@ -41,6 +42,7 @@ void elaborate(const std::function<void()>& body) {
 
 struct Execute {
     int operator()(const RunCommand& command) const { return run_command(command, elaborate); }
+    int operator()(const VertexCommand& command) const { return vertex_command(command); }
     int operator()(const ListCommand& command) const { return say(list_text(command)); }
     int operator()(const DescribeCommand& command) const { return say(describe_text(command)); }
     int operator()(const CheckCommand& command) const { return say(check_text(command)); }

@@ -46,6 +46,12 @@ public:
         field_->default_value = nullptr;
         return *this;
     }
+    /// Of a JSON member: the types that may stand there, and the rest of its JSON Schema.
+    FieldLine& json(std::vector<std::string> types, nlohmann::json form = nullptr) {
+        field_->json_types = std::move(types);
+        field_->form = std::move(form);
+        return *this;
+    }
     /// 0 in the struct stands for a key that was not given; `otherwise` says what then holds.
     FieldLine& zero_if_absent(std::string otherwise) {
         field_->default_value = nullptr;
@@ -171,7 +177,9 @@ public:
 
 private:
     template <class Member> static constexpr FieldType type_of() {
-        if constexpr (std::is_same_v<Member, bool>) {
+        if constexpr (std::is_same_v<Member, nlohmann::json>) {
+            return FieldType::Any;
+        } else if constexpr (std::is_same_v<Member, bool>) {
             return FieldType::Boolean;
         } else if constexpr (std::is_integral_v<Member>) {
             return FieldType::Integer;

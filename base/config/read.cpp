@@ -20,26 +20,6 @@ bool is_int64(const json& value) {
     return value.is_number_integer();
 }
 
-/// "number 3", "string \"fast\"", "an object": what stands there instead.
-std::string got_text(const json& value) {
-    if (value.is_object()) {
-        return "an object";
-    }
-    if (value.is_array()) {
-        return "an array";
-    }
-    if (value.is_null()) {
-        return "null";
-    }
-    constexpr std::size_t kLongestShown = 60;
-    std::string text = value_text(value);
-    if (text.size() > kLongestShown) {
-        text.resize(kLongestShown);
-        text += "...";
-    }
-    return std::string(value.type_name()) + " " + text;
-}
-
 class Reader {
 public:
     explicit Reader(const Document& document) : document_(document) {}
@@ -134,6 +114,10 @@ private:
                 chosen = &alternative;
             }
         }
+        if (chosen != nullptr && !chosen->shape->alternatives.empty()) {
+            alternatives(*chosen->shape, node, pointer, chosen->enter(owner));
+            return;
+        }
         if (chosen != nullptr) {
             const std::string name =
                 by_text ? shape.selector + " '" + chosen->name + "'" : "'" + chosen->name + "'";
@@ -170,7 +154,8 @@ private:
 
     void leaf(const Field& field, const json& value, const std::string& at, void* owner) {
         const bool number = field.type == FieldType::Integer || field.type == FieldType::Number;
-        const bool type_fits = (field.type == FieldType::Text && value.is_string()) ||
+        const bool type_fits = (field.type == FieldType::Any && fits_any(field, value)) ||
+                               (field.type == FieldType::Text && value.is_string()) ||
                                (field.type == FieldType::Boolean && value.is_boolean()) ||
                                (number && value.is_number() && whole_enough(field, value));
         if (!type_fits) {
@@ -196,6 +181,14 @@ private:
         if (field.assign) {
             field.assign(owner, value);
         }
+    }
+
+    static bool fits_any(const Field& field, const json& value) {
+        const auto is = [&](const std::string& type) {
+            return value.type_name() == type || (type == "integer" && value.is_number_integer());
+        };
+        return field.json_types.empty() ||
+               std::any_of(field.json_types.begin(), field.json_types.end(), is);
     }
 
     /// 4e3 and 64.0 are whole numbers too, as in JSON Schema.
@@ -284,6 +277,32 @@ json typed_value(const Field& field, const std::string& text) {
 }
 
 } // namespace
+
+std::string got_text(const json& value) {
+    if (value.is_object()) {
+        return "an object";
+    }
+    if (value.is_array()) {
+        return "an array";
+    }
+    if (value.is_null()) {
+        return "null";
+    }
+    constexpr std::size_t kLongestShown = 60;
+    std::string text = value_text(value);
+    if (text.size() > kLongestShown) {
+        text.resize(kLongestShown);
+        text += "...";
+    }
+    return std::string(value.type_name()) + " " + text;
+}
+
+std::vector<Diagnostic> read_at(const Shape& shape, const Document& document,
+                                const std::string& pointer, void* owner) {
+    Reader reader{document};
+    reader.object(shape, document.root.at(json::json_pointer(pointer)), pointer, owner);
+    return reader.take();
+}
 
 std::vector<Diagnostic> read(const Shape& shape, const Document& document, void* owner) {
     Reader reader{document};

@@ -17,6 +17,13 @@ namespace tessera::config {
 [[nodiscard]] std::vector<Diagnostic> read(const Shape& shape, const Document& document,
                                            void* owner);
 
+/// The same for what stands at `pointer` alone; duplicate keys are left to read().
+[[nodiscard]] std::vector<Diagnostic> read_at(const Shape& shape, const Document& document,
+                                              const std::string& pointer, void* owner);
+
+/// "number 3", "string \"fast\"", "an object": how an error names what stands there.
+[[nodiscard]] std::string got_text(const nlohmann::json& value);
+
 /// Applies `path=value` options in order. A value is JSON if it parses as such, otherwise text; for
 /// a text field it is text unless it is a quoted JSON string. `prefix` ("workload.") stands before
 /// every path. An option without '=' or with an unknown path is a mistake; the value itself is

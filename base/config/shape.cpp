@@ -20,6 +20,8 @@ const char* type_text(FieldType type) {
         return "boolean";
     case FieldType::Text:
         return "text";
+    case FieldType::Any:
+        return "any";
     case FieldType::Object:
         break;
     }
@@ -46,10 +48,37 @@ std::string quoted_regex(const std::string& text) {
     return out;
 }
 
+/// "a number, a string or an array".
+std::string json_types_text(const std::vector<std::string>& types) {
+    std::string out;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        const bool vowel = types[i] == "array" || types[i] == "object" || types[i] == "integer";
+        out += (i == 0                  ? ""
+                : i + 1 == types.size() ? " or "
+                                        : ", ") +
+               std::string(vowel ? "an " : "a ") + types[i];
+    }
+    return out;
+}
+
 json object_schema(const Shape& shape);
 
 json leaf_schema(const Field& field) {
     json schema = json::object();
+    if (field.type == FieldType::Any) {
+        if (field.json_types.size() == 1) {
+            schema["type"] = field.json_types.front();
+        } else if (!field.json_types.empty()) {
+            schema["type"] = field.json_types;
+        }
+        if (!field.form.is_null()) {
+            schema.update(field.form);
+        }
+        if (!field.default_value.is_null()) {
+            schema["default"] = field.default_value;
+        }
+        return schema;
+    }
     schema["type"] = field.type == FieldType::Text ? "string" : type_text(field.type);
     if (!field.minimum.is_null()) {
         schema["minimum"] = field.minimum;
@@ -181,6 +210,10 @@ json json_schema(const Shape& shape, const std::string& title) {
     return schema;
 }
 
+json inner_schema(const Shape& shape) {
+    return object_schema(shape);
+}
+
 std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix) {
     std::vector<Parameter> out;
     list(shape, prefix, "", out);
@@ -205,6 +238,9 @@ std::string expected_text(const Field& field) {
     }
     if (field.type == FieldType::Boolean) {
         return "true or false";
+    }
+    if (field.type == FieldType::Any) {
+        return json_types_text(field.json_types);
     }
     if (!field.allowed.empty() || !field.suffix.empty()) {
         std::string out = (field.allowed.size() > 1 ? "one of " : "") + joined(field.allowed, ", ");

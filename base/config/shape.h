@@ -15,7 +15,8 @@ namespace tessera::config {
 
 struct Shape;
 
-enum class FieldType { Integer, Number, Boolean, Text, Object };
+/// Any: a value with a form of its own, which the owner of the shape reads with read_at().
+enum class FieldType { Integer, Number, Boolean, Text, Object, Any };
 
 /// One key. `owner` is the struct that the key's object is read into.
 struct Field {
@@ -36,6 +37,9 @@ struct Field {
     std::function<void(void* owner, const nlohmann::json& value)> assign;
     /// The value to write back; null leaves the key out.
     std::function<nlohmann::json(const void* owner)> value;
+
+    std::vector<std::string> json_types; ///< of Any: what may stand there, as JSON Schema names it
+    nlohmann::json form;                 ///< of Any: the JSON Schema of the rest, or null
 
     std::shared_ptr<const Shape> shape; ///< of Object
     std::function<void*(void* owner)> enter;
@@ -83,6 +87,9 @@ struct Parameter {
 
 /// JSON Schema, draft 7, of the documents that read() accepts.
 [[nodiscard]] nlohmann::json json_schema(const Shape& shape, const std::string& title);
+
+/// The same without `$schema` and title, to stand inside another schema.
+[[nodiscard]] nlohmann::json inner_schema(const Shape& shape);
 
 /// All leaves, in the order of their description. Paths start with `prefix`.
 [[nodiscard]] std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix = {});

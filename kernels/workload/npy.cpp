@@ -6,6 +6,7 @@
 #include "kernels/workload/half.h"
 #include "kernels/workload/text.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -199,7 +200,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
     for (std::size_t i = 0; i < shape.size(); ++i) {
         text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
     }
-    return text + ")";
+    return text + (shape.size() == 1 ? ",)" : ")");
 }
 
 MatrixShape checked_shape(const std::vector<std::int64_t>& shape,
@@ -258,38 +259,18 @@ DenseF16 convert(std::string_view data, MatrixShape shape, const std::string& fi
     return matrix;
 }
 
-std::string npy_bytes(const char* descr, MatrixShape shape, const void* data,
-                      std::size_t data_bytes) {
-    // The format aligns the data to 64 bytes: prefix, header, spaces and a newline.
-    static constexpr std::size_t kAlignment = 64;
-    static constexpr std::size_t kPrefixBytes = kVersionEnd + 2;
-    std::string header =
-        std::string("{'descr': '") + descr +
-        "', 'fortran_order': False, 'shape': " + shape_text({shape.rows, shape.columns}) + ", }";
-    while ((kPrefixBytes + header.size() + 1) % kAlignment != 0) {
-        header += ' ';
-    }
-    header += '\n';
-    std::string bytes(kMagic);
-    bytes += '\x01';
-    bytes += '\x00';
-    bytes += static_cast<char>(header.size() & 0xffU);
-    bytes += static_cast<char>(header.size() >> 8U);
-    bytes += header;
-    bytes.append(static_cast<const char*>(data), data_bytes);
-    return bytes;
-}
-
 void check_element_total(std::size_t elements, MatrixShape shape) {
     TESSERA_ASSERT(shape.rows >= 0 && shape.columns >= 0);
     TESSERA_ASSERT(elements ==
                    static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.columns));
 }
 
-} // namespace
+struct ReadHeader {
+    Header header;
+    std::string_view data;
+};
 
-DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
-                  std::optional<MatrixShape> expected) {
+ReadHeader read_header(std::string_view bytes, const std::string& file_name) {
     const Sections sections = split_sections(bytes, file_name);
     const Header header = HeaderReader(sections.header, file_name).read();
     if (!header.descr || !header.fortran_order || !header.shape) {
@@ -299,6 +280,47 @@ DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
                                                      : "shape") +
                             " is missing");
     }
+    return {header, sections.data};
+}
+
+void refuse_fortran_order(const Header& header, const std::string& file_name) {
+    if (*header.fortran_order) {
+        fail(file_name, "fortran_order: got True, expected False",
+             "save numpy.ascontiguousarray(array)");
+    }
+}
+
+} // namespace
+
+NpyView view_npy(std::string_view bytes, const std::string& file_name) {
+    static constexpr std::array<std::string_view, 11> kDescriptions{
+        "<f2", "<f4", "<f8", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"};
+    const auto [header, data] = read_header(bytes, file_name);
+    const std::string& descr = *header.descr;
+    if (std::find(kDescriptions.begin(), kDescriptions.end(), descr) == kDescriptions.end()) {
+        fail(file_name, "descr: got " + quoted(descr) +
+                            ", expected a little-endian float of 2, 4 or 8 bytes or an integer of "
+                            "1, 2, 4 or 8");
+    }
+    refuse_fortran_order(header, file_name);
+    std::uint64_t elements = data.size() / static_cast<std::size_t>(descr[2] - '0');
+    std::uint64_t wanted = 1;
+    for (const std::int64_t dimension : *header.shape) {
+        const bool fits = dimension >= 0 && (wanted == 0 || static_cast<std::uint64_t>(dimension) <=
+                                                                data.size() / wanted);
+        wanted = fits ? wanted * static_cast<std::uint64_t>(dimension) : data.size() + 1;
+    }
+    if (wanted != elements || data.size() % static_cast<std::size_t>(descr[2] - '0') != 0) {
+        fail(file_name, "data: got " + std::to_string(data.size()) +
+                            " bytes, expected the elements of shape " + shape_text(*header.shape) +
+                            " of type " + descr);
+    }
+    return {descr, *header.shape, data};
+}
+
+DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
+                  std::optional<MatrixShape> expected) {
+    const auto [header, data] = read_header(bytes, file_name);
     const std::string& descr = *header.descr;
     using Converter = DenseF16 (*)(std::string_view, MatrixShape, const std::string&);
     static constexpr std::array<std::pair<std::string_view, Converter>, 5> kConverters{{
@@ -319,25 +341,45 @@ DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
         fail(file_name, "descr: got " + quoted(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
              big_endian ? "big-endian data are not read" : "");
     }
-    if (*header.fortran_order) {
-        fail(file_name, "fortran_order: got True, expected False",
-             "save numpy.ascontiguousarray(array)");
-    }
-    return converter(sections.data, checked_shape(*header.shape, expected, file_name), file_name);
+    refuse_fortran_order(header, file_name);
+    return converter(data, checked_shape(*header.shape, expected, file_name), file_name);
 }
 
 DenseF16 read_npy_file(const std::string& path, std::optional<MatrixShape> expected) {
     return read_npy(read_file(path), path, expected);
 }
 
+std::string npy_bytes(std::string_view descr, const std::vector<std::int64_t>& shape,
+                      std::string_view data) {
+    // The format aligns the data to 64 bytes: prefix, header, spaces and a newline.
+    static constexpr std::size_t kAlignment = 64;
+    static constexpr std::size_t kPrefixBytes = kVersionEnd + 2;
+    std::string header = "{'descr': '" + std::string(descr) +
+                         "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+    while ((kPrefixBytes + header.size() + 1) % kAlignment != 0) {
+        header += ' ';
+    }
+    header += '\n';
+    std::string bytes(kMagic);
+    bytes += '\x01';
+    bytes += '\x00';
+    bytes += static_cast<char>(header.size() & 0xffU);
+    bytes += static_cast<char>(header.size() >> 8U);
+    bytes += header;
+    bytes += data;
+    return bytes;
+}
+
 std::string npy_bytes_f16(std::span<const std::uint16_t> values, MatrixShape shape) {
     check_element_total(values.size(), shape);
-    return npy_bytes("<f2", shape, values.data(), values.size_bytes());
+    return npy_bytes("<f2", {shape.rows, shape.columns},
+                     {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
 std::string npy_bytes_f32(std::span<const float> values, MatrixShape shape) {
     check_element_total(values.size(), shape);
-    return npy_bytes("<f4", shape, values.data(), values.size_bytes());
+    return npy_bytes("<f4", {shape.rows, shape.columns},
+                     {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
 void write_npy_f16(const std::string& path, const DenseF16& matrix) {

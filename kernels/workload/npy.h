@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NumPy `.npy` files of two-dimensional arrays (format: numpy.lib.format, versions 1.0 and 2.0).
+// NumPy `.npy` files of matrices, and of plain arrays (format: numpy.lib.format, versions 1.0 and 2.0).
 //
 //   bytes 0..5    \x93 N U M P Y          6, 7   version: 1 0 or 2 0
 //   bytes 8..     header length, little-endian: 2 bytes in version 1.0, 4 bytes in 2.0
@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::workload {
 
@@ -38,6 +39,21 @@ struct MatrixShape {
 /// The same from a path. Throws IoError if the file cannot be read.
 [[nodiscard]] DenseF16 read_npy_file(const std::string& path,
                                      std::optional<MatrixShape> expected = std::nullopt);
+
+/// A file of any shape as it stands: the bytes of its elements in row-major order.
+struct NpyView {
+    std::string descr; ///< "<f2", "|u1", ...
+    std::vector<std::int64_t> shape;
+    std::string_view data;
+};
+
+/// Reads a file of little-endian floats of 2, 4 or 8 bytes or integers of 1, 2, 4 or 8. Throws
+/// ConfigError as read_npy does.
+[[nodiscard]] NpyView view_npy(std::string_view bytes, const std::string& file_name);
+
+/// The bytes of a version 1.0 file of any shape; `data` are the elements in row-major order.
+[[nodiscard]] std::string npy_bytes(std::string_view descr, const std::vector<std::int64_t>& shape,
+                                    std::string_view data);
 
 /// The bytes of a version 1.0 file; data are row-major with shape.rows * shape.columns elements.
 /// Infinities and NaNs are written as they are.

@@ -2,9 +2,8 @@
 #include "models/isa/assembler.h"
 
 #include "models/isa/assembler/emit.h"
-#include "models/isa/assembler/lexer.h"
 #include "models/isa/assembler/parser.h"
-#include "models/isa/assembler/preprocess.h"
+#include "models/isa/assembler/source_text.h"
 
 namespace tessera::isa {
 namespace {
@@ -21,32 +20,45 @@ std::string hex(std::uint64_t value) {
     return "0x" + text;
 }
 
+void check_address(const std::string& name, const std::string& what, Address address) {
+    if (address % 8 != 0 || address > kMostAddress) {
+        throw ConfigError(Diagnostic{name, 0, 0, "",
+                                     what + " address: got " + hex(address) +
+                                         ", expected a multiple of 8 below 0x200000",
+                                     ""});
+    }
+}
+
 } // namespace
 
 program::Codelet assemble(const std::string& name, const std::vector<SourceFile>& sources,
-                          Address address, const Constants& constants) {
-    if (address % 8 != 0 || address > kMostAddress) {
-        throw ConfigError(Diagnostic{
-            name, 0, 0, "",
-            "code address: got " + hex(address) + ", expected a multiple of 8 below 0x200000", ""});
+                          Address address, const AssemblyOptions& options) {
+    check_address(name, "code", address);
+    if (options.data_address) {
+        check_address(name, "data", *options.data_address);
+    }
+    assembly::SourceMap map;
+    for (const SourceFile& source : sources) {
+        map.files.push_back(source.name);
+    }
+    assembly::Diagnostics diagnostics(map);
+    assembly::Unit unit;
+    unit.scopes.resize(sources.size());
+    assembly::Evaluator evaluator(unit, options.constants, diagnostics);
+    const assembly::PreprocessOptions preprocessing{options.target, options.include_directories,
+                                                    options.defines};
+    for (std::uint32_t file = 0; file < sources.size(); ++file) {
+        auto lines = assembly::preprocess(sources[file], file, preprocessing, map, diagnostics);
+        assembly::parse(std::move(lines), file, map, unit, evaluator, diagnostics);
     }
     program::Codelet codelet;
     codelet.name = name;
     codelet.address = address;
-    for (const SourceFile& source : sources) {
-        codelet.files.push_back(source.name);
-    }
-    assembly::Diagnostics diagnostics(codelet.files);
-    assembly::Unit unit;
-    unit.scopes.resize(sources.size());
-    assembly::Evaluator evaluator(unit, constants, diagnostics);
-    for (std::uint32_t file = 0; file < sources.size(); ++file) {
-        auto tokens = assembly::lex(sources[file].text, file, diagnostics);
-        assembly::parse(assembly::preprocess(std::move(tokens), diagnostics), file, unit, evaluator,
-                        diagnostics);
-    }
-    assembly::emit(unit, evaluator, diagnostics, codelet);
+    assembly::emit(unit, evaluator, map, {options.target, options.data_address}, diagnostics,
+                   codelet);
     diagnostics.throw_if_any();
+    codelet.warnings = diagnostics.warnings();
+    codelet.files = std::move(map.files);
     return codelet;
 }
 

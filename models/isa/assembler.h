@@ -3,11 +3,15 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/isa/target.h"
 #include "models/program/program.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::isa {
@@ -20,15 +24,26 @@ struct SourceFile {
 /// Constants that every source sees, for example CTXT_WORKERS and the TAMP_ flags.
 using Constants = std::map<std::string, std::int64_t>;
 
-/// The constants of the machine's standard headers for a tile with `workers` worker contexts.
-[[nodiscard]] Constants standard_constants(std::int64_t workers);
+/// The symbols that are there without any header: the constants of the machine's standard headers.
+[[nodiscard]] Constants standard_constants(const Target& target);
+
+struct AssemblyOptions {
+    Target target;
+    std::vector<std::filesystem::path> include_directories;   ///< searched in this order
+    std::vector<std::pair<std::string, std::string>> defines; ///< preprocessor macros: name, text
+    Constants constants;
+    std::optional<Address> data_address; ///< where sections that hold only data go; none: with code
+};
+
+/// Options for a machine, with its standard constants.
+[[nodiscard]] AssemblyOptions options_for(const Target& target);
 
 /// Assembles the sources together (they share global symbols) and links them to run at `address`.
 /// @throws ConfigError with every mistake of all files: file, line, column, what was expected,
-/// nearest name.
+/// nearest name, and the way through macros and includes.
 [[nodiscard]] program::Codelet assemble(const std::string& name,
                                         const std::vector<SourceFile>& sources, Address address,
-                                        const Constants& constants);
+                                        const AssemblyOptions& options);
 
 /// One instruction of a listing.
 struct ListingLine {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tessera::isa {
 
@@ -71,6 +72,31 @@ inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
 struct DecodedProgram;
 
+/// One access of an instruction to tile memory, as it happened.
+struct MemoryAccess {
+    Address address = 0;
+    std::uint8_t access_bytes = 0;
+    bool writes = false;
+};
+
+enum class ConflictKind : std::uint8_t {
+    Fetch,   ///< data in the region-0 element that instructions are fetched from
+    Element, ///< two accesses of one instruction in one memory element
+};
+
+/// A memory rule that an instruction broke, where the run was to go on.
+struct MemoryConflict {
+    ConflictKind kind = ConflictKind::Fetch;
+    Address address = 0;
+};
+
+/// What the observed engine (observed_engine.h) notes of a context's instructions; the caller empties it.
+struct AccessLog {
+    std::vector<MemoryAccess> accesses;
+    std::vector<MemoryConflict> conflicts;
+    bool conflicts_fault = true; ///< false: conflicts are noted here and the run goes on
+};
+
 struct Context {
     alignas(32) std::uint32_t aux[32] = {};
     std::uint32_t main[20] =
@@ -112,6 +138,8 @@ struct Context {
     const MicroOperation* repeat_end_operation = nullptr; ///< its BodyEnd
     std::int64_t repeat_issues = 0; ///< what going back to the first operation adds
     std::int64_t repeat_executed = 0;
+
+    AccessLog* log = nullptr; ///< only the observed engine writes it, and needs it
 };
 
 /// Stops the run: a rule of the machine is broken, or the case is not modelled.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/engine.h"
 
+#include "models/isa/observed_engine.h"
+
 #include <array>
 #include <cpuid.h>
 #include <xmmintrin.h>
@@ -12,6 +14,9 @@ extern const Engine kEngine;
 }
 namespace avx2 {
 extern const Engine kEngine;
+}
+namespace observed {
+extern const ObservedEngine kObservedEngine;
 }
 
 std::span<const Engine> engines() {
@@ -29,6 +34,10 @@ std::span<const Engine> engines() {
 
 const Engine& engine() {
     return engines().back();
+}
+
+const ObservedEngine& observed_engine() {
+    return observed::kObservedEngine;
 }
 
 namespace {

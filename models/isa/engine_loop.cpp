@@ -228,9 +228,8 @@ void run_worker(Context& c) {
         if constexpr (((flags)&kSolo) != 0) {                                                      \
             goto exited;                                                                           \
         } else if (c.taken) {                                                                      \
-            const MicroOperation& branch = *op;                                                    \
             op = has_constant_target(Form::form) ? follow_constant(c, *op) : follow(c, *op);       \
-            check_limit(c, branch, c.issues);                                                      \
+            check_limit(c, *op, c.issues);                                                         \
         } else {                                                                                   \
             ++op;                                                                                  \
         }                                                                                          \
@@ -330,3 +329,7 @@ extern const Engine kEngine;
 const Engine kEngine = {TESSERA_ENGINE_NAME, run_worker, execute};
 
 } // namespace tessera::isa::TESSERA_ENGINE
+
+#ifdef TESSERA_OBSERVED
+#include "models/isa/exec/observed_step.h"
+#endif

@@ -29,14 +29,14 @@ void add_matrix_flags(Constants& constants) {
 
 } // namespace
 
-Constants standard_constants(std::int64_t workers) {
+Constants standard_constants(const Target& target) {
     Constants constants = {
-        {"CTXT_WORKERS", workers},
+        {"CTXT_WORKERS", target.workers},
         {"CSR_W_WSR__CTXTID_M1__MASK", 7},
         {"CSR_W_WSR__CTXTID_M1__SHIFT", 0},
         {"CSR_W_FP_CLR__ZAACC__MASK", 1},
         {"CSR_W_FP_CLR__ZAACC__SHIFT", 3},
-        {"CSR_W_REPEAT_COUNT__VALUE__MASK", 0xffff},
+        {"CSR_W_REPEAT_COUNT__VALUE__MASK", target.repeat_count_mask()},
         {"CSR_W_FP_CTL__INDEX", 0x102},
         {"CSR_S_FP_ICTL__INDEX", 0x20},
         {"CSR_S_FP_ICTL__ESR__MASK", 1},
@@ -46,8 +46,8 @@ Constants standard_constants(std::int64_t workers) {
         {"CSR_S_FP_ICTL__OFLO__MASK", 1},
         {"CSR_S_FP_ICTL__OFLO__SHIFT", 2},
         {"CSR_S_FP_INFMT__INDEX", 0x31},
-        {"TMEM_REGION0_BASE_ADDR", 0x4c000},
-        {"TMEM_ELEMSIZE", 0x4000},
+        {"TMEM_REGION0_BASE_ADDR", target.memory_base},
+        {"TMEM_ELEMSIZE", target.element_bytes},
         {"TMEM_BYTE_MAX_ADDRESS_WIDTH", 21},
         {"TMEM_FULL_ADDRESS_MASK", 0x1fffff},
         {"TEXCH_SYNCZONE_LOCAL", 2},
@@ -62,6 +62,13 @@ Constants standard_constants(std::int64_t workers) {
     };
     add_matrix_flags(constants);
     return constants;
+}
+
+AssemblyOptions options_for(const Target& target) {
+    AssemblyOptions options;
+    options.target = target;
+    options.constants = standard_constants(target);
+    return options;
 }
 
 } // namespace tessera::isa

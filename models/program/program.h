@@ -39,7 +39,17 @@ struct Image {
 struct LineEntry {
     Address address = 0;
     std::uint32_t file = 0; ///< index into Codelet::files
-    std::uint32_t line = 0;
+    std::uint32_t line = 0; ///< of an instruction from a macro, the outermost call
+    std::uint32_t body_file = 0;
+    std::uint32_t body_line = 0; ///< where the instruction is written; `line`, or in a macro's body
+};
+
+enum class SymbolBinding { Local, Global, Weak };
+
+/// What else is known of a symbol.
+struct SymbolInfo {
+    SymbolBinding binding = SymbolBinding::Local;
+    Bytes bytes = 0; ///< as the source says (`.size`); 0: it says nothing
 };
 
 /// Assembled and linked once; at the same address on every tile that holds it (its bytes stand in
@@ -48,9 +58,13 @@ struct Codelet {
     std::string name;
     Address address = 0;
     std::vector<std::uint32_t> words;
+    Address data_address = 0;
+    std::vector<std::uint32_t> data_words; ///< sections that were linked apart from the code
     std::map<std::string, Address> symbols;
-    std::vector<std::string> files;
-    std::vector<LineEntry> lines; ///< ascending addresses
+    std::map<std::string, SymbolInfo> symbol_info; ///< of the same names
+    std::vector<std::string> files;                ///< the sources, then what they include
+    std::vector<LineEntry> lines;                  ///< ascending addresses
+    std::vector<std::string> warnings;             ///< of the assembler
 };
 
 enum class VertexKind { Supervisor, MultiWorker, Worker };

@@ -36,9 +36,8 @@ class HandProgram {
 public:
     HandProgram(spec::MachineSpec machine, const std::string& text) : machine_(std::move(machine)) {
         program_.name = "by hand";
-        program_.codelets.push_back(isa::assemble("hand", {{"hand.S", text}},
-                                                  machine_.memory.region0_begin(),
-                                                  isa::standard_constants(machine_.tile.workers)));
+        program_.codelets.push_back(
+            isa::assemble("hand", {{"hand.S", text}}, machine_.memory.region0_begin(), options()));
         const auto& codelet = program_.codelets.front();
         for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
             program_.image_of_tile.push_back(static_cast<std::uint32_t>(tile));
@@ -116,6 +115,13 @@ public:
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
 
 private:
+    [[nodiscard]] isa::AssemblyOptions options() const {
+        isa::Target target;
+        target.workers = machine_.tile.workers;
+        target.memory_base = machine_.memory.region0_begin();
+        return isa::options_for(target);
+    }
+
     spec::MachineSpec machine_;
     program::Program program_;
     Address row_address_ = 0;

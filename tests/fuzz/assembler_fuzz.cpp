@@ -12,11 +12,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
     using namespace tessera;
     constexpr Address kBase = 0x4c000;
-    static const isa::Constants constants = isa::standard_constants(6);
+    static const isa::AssemblyOptions options = isa::options_for(isa::kDefaultTarget);
     const std::string text(data, data + bytes);
     program::Codelet codelet;
     try {
-        codelet = isa::assemble("fuzz", {{"a.S", text}}, kBase, constants);
+        codelet = isa::assemble("fuzz", {{"a.S", text}}, kBase, options);
     } catch (const ConfigError&) {
         return 0;
     }
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
             }
         }
     }
-    if (isa::assemble("again", {{"b.S", again}}, kBase, constants).words != codelet.words) {
+    if (isa::assemble("again", {{"b.S", again}}, kBase, options).words != codelet.words) {
         std::abort();
     }
     return 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/isa/assembler.h"
+#include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_core.h"
 
 #include <algorithm>
@@ -13,14 +14,17 @@
 
 namespace tessera::test {
 
-class AssembledTile {
+/// `Tile` is TileCore, or LockstepTile with the options that follow.
+template <class Tile> class BasicAssembledTile {
 public:
-    explicit AssembledTile(const std::string& text, spec::MachineSpec machine = {})
+    template <class... Options>
+    explicit BasicAssembledTile(const std::string& text, spec::MachineSpec machine = {},
+                                Options... options)
         : spec_(std::move(machine)), memory_(static_cast<std::size_t>(spec_.memory.bytes())) {
-        codelets_.push_back(isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(),
-                                          isa::standard_constants(spec_.tile.workers)));
+        codelets_.push_back(
+            isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(), options()));
         cache_ = std::make_unique<tile::CodeCache>(codelets_);
-        core_ = std::make_unique<tile::TileCore>(spec_, 0, memory_.data());
+        core_ = std::make_unique<Tile>(spec_, 0, memory_.data(), options...);
         const auto& words = codelets_.front().words;
         auto bytes = std::make_shared<std::vector<std::byte>>(words.size() * 4);
         std::memcpy(bytes->data(), words.data(), bytes->size());
@@ -39,7 +43,8 @@ public:
         return codelets_.front().symbols.at(name);
     }
     [[nodiscard]] const spec::MachineSpec& spec() const { return spec_; }
-    [[nodiscard]] tile::TileCore& core() { return *core_; }
+    [[nodiscard]] const std::vector<program::Codelet>& codelets() const { return codelets_; }
+    [[nodiscard]] Tile& core() { return *core_; }
 
     template <typename T> void write(Address address, const std::vector<T>& values) {
         const auto to = core_->memory(address, static_cast<Bytes>(values.size() * sizeof(T)));
@@ -53,11 +58,21 @@ public:
     }
 
 private:
+    [[nodiscard]] isa::AssemblyOptions options() const {
+        isa::Target target;
+        target.workers = spec_.tile.workers;
+        target.memory_base = spec_.memory.region0_begin();
+        return isa::options_for(target);
+    }
+
     spec::MachineSpec spec_;
     std::vector<std::byte> memory_;
     std::vector<program::Codelet> codelets_;
     std::unique_ptr<tile::CodeCache> cache_;
-    std::unique_ptr<tile::TileCore> core_;
+    std::unique_ptr<Tile> core_;
 };
+
+using AssembledTile = BasicAssembledTile<tile::TileCore>;
+using AssembledLockstepTile = BasicAssembledTile<tile::LockstepTile>;
 
 } // namespace tessera::test

@@ -6,6 +6,7 @@
 #include "models/isa/context.h"
 #include "models/isa/engine.h"
 #include "models/isa/instruction.h"
+#include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_core.h"
 
 #include <algorithm>
@@ -197,7 +198,8 @@ struct RandomOutcome {
     std::vector<std::byte> memory;
     Cycles cycles = 0;
     std::int64_t instructions = 0;
-    std::string fault; ///< empty if the phase ended
+    std::string fault;  ///< empty if the phase ended
+    bool raced = false; ///< only the lock-step model knows
 
     bool operator==(const RandomOutcome&) const = default;
 };
@@ -233,17 +235,32 @@ public:
 
     [[nodiscard]] RandomOutcome run(const isa::Engine& engine, bool rows_at_once = true) const {
         std::vector<std::uint64_t> memory = memory_;
+        tile::TileCore core(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
+        core.set_engine(engine);
+        core.set_rows_at_once(rows_at_once);
+        return outcome_of(core, memory);
+    }
+
+    /// The same, clock by clock.
+    [[nodiscard]] RandomOutcome run_lockstep() const {
+        std::vector<std::uint64_t> memory = memory_;
+        tile::LockstepTile lockstep(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
+        RandomOutcome outcome = outcome_of(lockstep, memory);
+        outcome.raced = lockstep.racing_accesses() > 0;
+        return outcome;
+    }
+
+private:
+    template <class Tile>
+    RandomOutcome outcome_of(Tile& core, const std::vector<std::uint64_t>& memory) const {
         const std::vector<program::Codelet> codelets;
         tile::CodeCache cache(codelets);
-        tile::TileCore core(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
         auto bytes = std::make_shared<std::vector<std::byte>>(words_.size() * 4);
         std::memcpy(bytes->data(), words_.data(), bytes->size());
         program::Image image;
         image.segments.push_back({base_, static_cast<Bytes>(bytes->size()),
                                   program::SegmentKind::Code, "random", bytes});
         core.load(image, cache);
-        core.set_engine(engine);
-        core.set_rows_at_once(rows_at_once);
         RandomOutcome outcome;
         try {
             const tile::ComputeOutcome phase = core.run(base_);
@@ -263,7 +280,6 @@ public:
         return outcome;
     }
 
-private:
     static constexpr std::uint32_t kPrologueWords = 24;
 
     /// Worker code that gives registers values of use follows the launch; the random code stands behind it.

@@ -110,7 +110,7 @@ class InquiriesTest(CliTest):
 
     def test_every_checked_in_file_is_valid(self):
         files = sorted((SOURCE / "configs").glob("machines/*.json")) + sorted(
-            (SOURCE / "configs").glob("workloads/*.json"))
+            (SOURCE / "configs").glob("workloads/*.json")) + sorted((SOURCE / "configs").glob("vertices/*.json"))
         done = self.tessera("check", *files)
         self.assertEqual(len(done.stdout.splitlines()), len(files))
 
@@ -125,7 +125,7 @@ class InquiriesTest(CliTest):
         self.tessera("describe", "machine", "--json", code=2)
 
     def test_schemas_are_those_checked_in(self):
-        for what in ("machine", "workload", "result"):
+        for what in ("machine", "workload", "result", "vertex", "vertex_result"):
             text = self.tessera("schema", what).stdout
             self.assertEqual(text, (SOURCE / "configs" / "schemas" / f"{what}.schema.json").read_text())
 
@@ -133,6 +133,87 @@ class InquiriesTest(CliTest):
         self.assertIn("tessera run", self.tessera("help").stdout)
         self.assertIn("--trace-tiles", self.tessera("help", "run").stdout)
         self.assertIn("tessera 0", self.tessera("--version").stdout)
+
+
+class VertexTest(CliTest):
+    """One vertex on one tile: the report, the files and the exit codes."""
+
+    RACE = """
+        .worker
+        .globl race
+race:   ld32 $m1, $mvertex_base, $mzero, 0
+        ld32 $m2, $m1, $mzero, 0
+        add $m2, $m2, 1
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl crash
+crash:  ld32 $m1, $mzero, $mzero, 1
+        exitz $mzero
+"""
+
+    def vertex(self, **keys):
+        self.file("race.S", self.RACE)
+        document = {"schema_version": 1, "sources": ["race.S"], "entry": "race", "kind": "multi_worker",
+                    "arrays": {"x": {"type": "u32", "length": 2}}, "state": [{"pointer": "x"}]}
+        document.update(keys)
+        return self.file("race.json", json.dumps(document))
+
+    def test_report_and_json(self):
+        done = self.tessera("vertex", "scaled_add", "--json", "result.json", "--fit", "a + b*ceildiv(pairs, workers)")
+        self.assertIn("check        y: all 96 elements as expected", done.stdout)
+        result = json.loads((self.scratch / "result.json").read_text())
+        self.assertEqual(len(result["points"]), 4)
+        slope = result["fit"]["coefficients"][1]
+        self.assertEqual(slope["name"], "b")
+        self.assertAlmostEqual(slope["value"], 4 * 6)  # bundles of the loop times workers
+        self.assertLess(result["fit"]["largest_residual"], 1e-6)
+        of_workers = self.tessera("vertex", "scaled_add", "--json", "-", "--fit", "a + b*ceildiv(pairs, workers)",
+                                  "--fit-of", "worker_cycles")
+        self.assertAlmostEqual(json.loads(of_workers.stdout)["fit"]["coefficients"][0]["value"], 16 * 6)
+        self.assertIn("largest residual", of_workers.stderr)
+
+    def test_arrays_go_out_and_come_back(self):
+        one = ["vertex", "scaled_add", "--set", "parameters.length=24"]
+        self.tessera(*one, "--out", "out", "--dump", "x=x.npy")
+        written = (self.scratch / "out" / "y.npy").read_bytes()
+        self.assertEqual(written[:6], b"\x93NUMPY")
+        self.assertIn(b"'shape': (24,)", written)
+        self.assertEqual((self.scratch / "x.npy").read_bytes(), (self.scratch / "out" / "x.npy").read_bytes())
+        self.tessera(*one, "--expect", "out/y.npy")
+        done = self.tessera(*one, "--expect", "y=x.npy", code=1)
+        self.assertRegex(done.stdout, r"y: WRONG: \d+ of 24 elements")
+        self.assertIn("[0] got", done.stdout)
+        done = self.tessera(*one, "--json", "-", "--arrays")
+        self.assertEqual(len(json.loads(done.stdout)["points"][0]["arrays"]["y"]["values"]), 24)
+
+    def test_traces(self):
+        one = ["vertex", "scaled_add", "--set", "parameters.length=24"]
+        self.tessera(*one, "--konata", "k.txt", "--trace", "t.pftrace")
+        self.assertTrue((self.scratch / "k.txt").read_text().startswith("Kanata\t0004\n"))
+        self.assertGreater((self.scratch / "t.pftrace").stat().st_size, 1000)
+        self.assertIn("expected one", self.tessera("vertex", "scaled_add", "--konata", "k.txt", code=2).stderr)
+
+    def test_machine_options(self):
+        done = self.tessera("vertex", "scaled_add", "--set", "tile.workers=4", "--set", "parameters.workers=4", "--set",
+                            "parameters.length=24", "--json", "-")
+        self.assertEqual(len(json.loads(done.stdout)["points"][0]["phases"][0]["workers"]), 4)
+
+    def test_exit_codes(self):
+        race = self.vertex()
+        self.assertIn("contexts race", self.tessera("vertex", race).stderr)
+        done = self.tessera("vertex", race, "--lockstep", code=5)
+        self.assertIn("RACE", done.stdout)
+        self.assertIn("race.S:", done.stdout)
+        self.assertIn("race.S:", self.tessera("vertex", self.vertex(entry="crash"), code=5).stderr)
+        self.tessera("vertex", self.vertex(expect={"x": 7}, entry="race", kind="worker"), code=1)
+        self.tessera("vertex", self.vertex(arrays={"x": {"type": "u32", "length": 160000}}), code=4)
+        self.assertIn("did you mean 'race'?", self.tessera("vertex", self.vertex(entry="rac"), code=3).stderr)
+        self.tessera("vertex", "./absent.json", code=6)
+        self.tessera("vertex", self.vertex(sources=["absent.S"]), code=6)
+        self.tessera("vertex", self.vertex(), "--json", "no/such/place", code=6)
+        for wrong in (["--fit", "a*b"], ["--expect", "z.npy"], ["--dump", "x"], ["--fit-of", "worker_cycles"],
+                      ["-D", "=3"]):
+            self.tessera("vertex", self.vertex(), *wrong, code=2)
 
 
 class RunsTest(CliTest):

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace tessera::isa::assembly {
@@ -15,74 +16,114 @@ std::uint32_t align_up(std::uint32_t value, std::uint32_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
 
+/// Bytes of one range of addresses.
+struct Memory {
+    Address begin = 0;
+    std::vector<std::uint8_t> bytes;
+
+    void put(std::uint32_t address, std::uint64_t value, std::uint32_t width) {
+        for (std::uint32_t i = 0; i < width; ++i) {
+            bytes[address - begin + i] = static_cast<std::uint8_t>(value >> (8U * (i % 8U)));
+        }
+    }
+    [[nodiscard]] std::vector<std::uint32_t> words() const {
+        std::vector<std::uint32_t> list((bytes.size() + 3) / 4);
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            list[i / 4] |= std::uint32_t{bytes[i]} << (8U * (i % 4));
+        }
+        return list;
+    }
+};
+
 class Emitter {
 public:
-    Emitter(Unit& unit, Evaluator& evaluator, Diagnostics& diagnostics, program::Codelet& codelet)
-        : unit_(unit), evaluator_(evaluator), diagnostics_(diagnostics), codelet_(codelet),
-          operations_(unit.instructions.size()) {}
+    Emitter(Unit& unit, Evaluator& evaluator, const SourceMap& map, const EmitOptions& options,
+            Diagnostics& diagnostics, program::Codelet& codelet)
+        : unit_(unit), evaluator_(evaluator), map_(map), options_(options),
+          diagnostics_(diagnostics), codelet_(codelet), operations_(unit.instructions.size()) {}
 
     void run() {
         place_sections();
         evaluator_.start_late();
-        fill_with_nops();
-        for (const Section& section : unit_.sections) {
-            for (const Item& item : section.items) {
-                emit_item(section, item);
+        for (const Section* section : order_) {
+            if (section->bytes == 0 || !section->is_loaded) {
+                continue;
             }
-            finish_word(section.base - codelet_.address + section.bytes);
-        }
-        for (const Section& section : unit_.sections) {
-            for (std::size_t i = 0; i < section.items.size(); ++i) {
-                check_repeat(section, i);
+            for (const Item& item : section->items) {
+                emit_item(*section, item);
+            }
+            for (std::size_t i = 0; i < section->items.size(); ++i) {
+                check_repeat(*section, i);
             }
         }
-        write_words();
+        codelet_.words = code_.words();
+        codelet_.data_words = data_.words();
         write_symbols();
     }
 
 private:
+    [[nodiscard]] bool is_apart(const Section& section) const {
+        return options_.data_address.has_value() && section.is_only_data();
+    }
+    [[nodiscard]] Memory& memory_of(const Section& section) {
+        return is_apart(section) ? data_ : code_;
+    }
+
+    /// Sections of one name and source stand together, their subsections by number.
     void place_sections() {
-        std::uint32_t next = codelet_.address;
-        for (Section& section : unit_.sections) {
+        for (const Section& section : unit_.sections) {
+            order_.push_back(&section);
+        }
+        std::stable_sort(order_.begin(), order_.end(), [](const Section* a, const Section* b) {
+            return std::tie(a->group, a->subsection) < std::tie(b->group, b->subsection);
+        });
+        code_.begin = codelet_.address;
+        data_.begin = options_.data_address.value_or(0);
+        codelet_.data_address = data_.begin;
+        std::uint32_t next_code = code_.begin;
+        std::uint32_t next_data = data_.begin;
+        for (const Section* placed : order_) {
+            Section& section =
+                unit_.sections[static_cast<std::size_t>(placed - unit_.sections.data())];
+            if (!section.is_loaded) {
+                continue;
+            }
+            std::uint32_t& next = is_apart(section) ? next_data : next_code;
             section.base = next;
             if (section.bytes != 0) {
                 section.base = align_up(next, section.alignment);
                 next = section.base + section.bytes;
             }
         }
-        bytes_.resize(align_up(next - codelet_.address, 4));
+        code_.bytes.resize(align_up(next_code - code_.begin, 4));
+        data_.bytes.resize(align_up(next_data - data_.begin, 4));
+        fill_with_nops(code_.begin, next_code);
     }
 
-    void fill_with_nops() {
-        const auto real = expand_pseudo("nop", {}, false);
-        const std::uint32_t nop =
-            encode(std::get<Operation>(match(real[0].mnemonic, real[0].operands)));
-        for (std::uint32_t at = 0; at < bytes_.size(); at += 4) {
-            put(at, nop, 4);
-        }
-    }
-
-    /// Padding is nops already; what is left of a word before it is zero.
-    void finish_word(std::uint32_t begin) {
-        for (std::uint32_t at = begin; at < align_up(begin, 4); ++at) {
-            bytes_[at] = 0;
-        }
-    }
-
-    void put(std::uint32_t at, std::uint64_t value, std::uint32_t bytes) {
-        for (std::uint32_t i = 0; i < bytes; ++i) {
-            bytes_[at + i] = static_cast<std::uint8_t>(value >> (8U * i));
+    /// What stands between code may be run through.
+    void fill_with_nops(Address begin, Address end) {
+        for (Address at = begin; at < end; at += 4) {
+            code_.put(at, nop_, 4);
         }
     }
 
     void emit_item(const Section& section, const Item& item) {
-        const std::uint32_t at = section.base - codelet_.address + item.offset;
+        const std::uint32_t at = section.base + item.offset;
+        Memory& memory = memory_of(section);
         switch (item.kind) {
         case Item::Kind::Padding:
-            finish_word(at);
+            emit_padding(memory, at, item.bytes, !section.is_only_data());
             break;
         case Item::Kind::Data:
-            emit_data(item, at);
+            emit_data(memory, item, at);
+            break;
+        case Item::Kind::Text:
+            for (std::uint32_t i = 0; i < item.bytes; ++i) {
+                memory.put(at + i, unit_.text[item.index + i], 1);
+            }
+            break;
+        case Item::Kind::Fill:
+            emit_fill(memory, item, at);
             break;
         case Item::Kind::Instruction:
             emit_instruction(item, at);
@@ -91,28 +132,77 @@ private:
             emit_bundle(item, at);
             break;
         }
+        if (!item_ends_word(section, item)) {
+            memory.put(at + item.bytes, 0, (4 - (at + item.bytes) % 4) % 4);
+        }
     }
 
-    void emit_data(const Item& item, std::uint32_t at) {
-        const std::int64_t range = std::int64_t{1} << (8U * item.element_bytes);
+    /// The last word of a section is zero behind its data.
+    [[nodiscard]] static bool item_ends_word(const Section& section, const Item& item) {
+        return item.offset + item.bytes != section.bytes || (section.base + section.bytes) % 4 == 0;
+    }
+
+    /// Nops where code may run through; zeros up to the first whole word, and in data.
+    void emit_padding(Memory& memory, std::uint32_t at, std::uint32_t bytes, bool is_code) {
+        const std::uint32_t end = at + bytes;
+        while (at < end && (at % 4 != 0 || end - at < 4)) {
+            memory.put(at++, 0, 1);
+        }
+        for (; at < end; at += 4) {
+            const std::uint32_t width = std::min<std::uint32_t>(4, end - at);
+            memory.put(at, is_code && width == 4 ? nop_ : 0, width);
+        }
+    }
+
+    [[nodiscard]] bool check_range(const Origin& at, std::int64_t value, std::uint32_t bytes) {
+        if (bytes >= 8) {
+            return true;
+        }
+        const std::int64_t range = std::int64_t{1} << (8U * bytes);
+        if (value >= -range / 2 && value < range) {
+            return true;
+        }
+        diagnostics_.add(at, "data: got " + std::to_string(value) + ", expected " +
+                                 std::to_string(-range / 2) + ".." + std::to_string(range - 1));
+        return false;
+    }
+
+    void emit_data(Memory& memory, const Item& item, std::uint32_t at) {
         for (std::uint32_t i = 0; i < item.bytes / item.element_bytes; ++i) {
             const Expression& expression = unit_.data[item.index + i];
             const auto value = evaluator_.late(expression);
-            if (!value) {
-                continue;
+            if (value &&
+                check_range(unit_.nodes[expression.begin].at, *value, item.element_bytes)) {
+                memory.put(at + i * item.element_bytes, static_cast<std::uint64_t>(*value),
+                           item.element_bytes);
             }
-            if (*value < -range / 2 || *value >= range) {
-                diagnostics_.add(unit_.nodes[expression.begin].at,
-                                 "data: got " + std::to_string(*value) + ", expected " +
-                                     std::to_string(-range / 2) + ".." + std::to_string(range - 1));
-            }
-            put(at + i * item.element_bytes, static_cast<std::uint64_t>(*value),
-                item.element_bytes);
+        }
+    }
+
+    void emit_fill(Memory& memory, const Item& item, std::uint32_t at) {
+        const Expression& expression = unit_.data[item.index];
+        const auto value = evaluator_.late(expression);
+        if (!value || !check_range(unit_.nodes[expression.begin].at, *value, item.element_bytes)) {
+            return;
+        }
+        for (std::uint32_t i = 0; i < item.bytes; i += item.element_bytes) {
+            memory.put(at + i, static_cast<std::uint64_t>(*value), item.element_bytes);
         }
     }
 
     void add_line(std::uint32_t at, const Instruction& instruction) {
-        codelet_.lines.push_back({codelet_.address + at, instruction.at.file, instruction.at.line});
+        Origin call = instruction.at;
+        Origin outermost = call;
+        while (call.trail != 0) {
+            const Trail& step = map_.trails[call.trail];
+            call = {step.at, step.parent};
+            if (step.is_include) {
+                break;
+            }
+            outermost = call;
+        }
+        codelet_.lines.push_back({at, outermost.at.file, outermost.at.line, instruction.at.at.file,
+                                  instruction.at.at.line});
     }
 
     void emit_instruction(const Item& item, std::uint32_t at) {
@@ -120,7 +210,7 @@ private:
         const auto operations = operations_of(instruction, item.bytes == 8);
         for (std::uint32_t i = 0; i < operations.size(); ++i) {
             add_line(at + 4 * i, instruction);
-            put(at + 4 * i, encode(operations[i]), 4);
+            code_.put(at + 4 * i, encode(operations[i]), 4);
         }
         if (operations.size() == 1) {
             operations_[item.index] = operations[0];
@@ -130,9 +220,7 @@ private:
     void emit_bundle(const Item& item, std::uint32_t at) {
         bool is_ok = true;
         for (std::uint32_t half = 0; half < 2; ++half) {
-            const Instruction& instruction = unit_.instructions[item.index + half];
-            add_line(at + 4 * half, instruction);
-            const auto operations = operations_of(instruction, false);
+            const auto operations = operations_of(unit_.instructions[item.index + half], false);
             is_ok = is_ok && operations.size() == 1;
             if (is_ok) {
                 operations_[item.index + half] = operations[0];
@@ -141,13 +229,31 @@ private:
         if (!is_ok) {
             return;
         }
-        const Operation& main = operations_[item.index];
-        const Operation& aux = operations_[item.index + 1];
-        if (const std::string problem = bundle_problem(main, aux); !problem.empty()) {
-            diagnostics_.add(unit_.instructions[item.index].at, "bundle: " + problem);
+        Instruction& first = unit_.instructions[item.index];
+        Instruction& second = unit_.instructions[item.index + 1];
+        Operation& main = operations_[item.index];
+        Operation& aux = operations_[item.index + 1];
+        std::string problem = bundle_problem(main, aux);
+        if (!problem.empty() && first.checks.may_optimise && bundle_problem(aux, main).empty()) {
+            std::swap(main, aux);
+            std::swap(first, second);
+            problem.clear();
         }
-        put(at, encode(main) | kBundleBit, 4);
-        put(at + 4, encode(aux), 4);
+        if (!problem.empty()) {
+            report(first.checks.bundles, first.at, "bundle: " + problem);
+        }
+        add_line(at, first);
+        add_line(at + 4, second);
+        code_.put(at, encode(main) | kBundleBit, 4);
+        code_.put(at + 4, encode(aux), 4);
+    }
+
+    void report(Severity severity, const Origin& at, std::string message, std::string hint = {}) {
+        if (severity == Severity::Error) {
+            diagnostics_.add(at, std::move(message), std::move(hint));
+        } else if (severity == Severity::Warning) {
+            diagnostics_.warn(at, std::move(message));
+        }
     }
 
     /// Empty after a mistake, which is then reported.
@@ -195,8 +301,8 @@ private:
 
     void report_mismatch(const Instruction& instruction, const Mismatch& mismatch,
                          const std::vector<Operand>& operands) {
-        Position at = instruction.at;
-        if (mismatch.operand && operands[*mismatch.operand].at.line != 0) {
+        Origin at = instruction.at;
+        if (mismatch.operand && operands[*mismatch.operand].at.at.line != 0) {
             at = operands[*mismatch.operand].at;
         }
         diagnostics_.add(at, mismatch.message);
@@ -206,13 +312,29 @@ private:
         const OpcodeSpec& spec = spec_of(operation.opcode);
         const std::string name(instruction.mnemonic);
         if (const std::string problem = operation_problem(operation); !problem.empty()) {
-            diagnostics_.add(instruction.at, name + ": " + problem);
+            report(instruction.checks.operands, instruction.at, name + ": " + problem);
         }
+        const Severity severity = instruction.checks.execution_mode;
         if (instruction.mode == Mode::Worker && (spec.flags & kSupervisor) != 0) {
-            diagnostics_.add(instruction.at, name + ": got worker code, expected supervisor code");
+            report(severity, instruction.at, name + ": got worker code, expected supervisor code");
         }
         if (instruction.mode == Mode::Supervisor && (spec.flags & kWorker) != 0) {
-            diagnostics_.add(instruction.at, name + ": got supervisor code, expected worker code");
+            report(severity, instruction.at, name + ": got supervisor code, expected worker code");
+        }
+        check_generation(instruction, spec);
+    }
+
+    void check_generation(const Instruction& instruction, const OpcodeSpec& spec) {
+        const Target& target = options_.target;
+        const bool is_short_of_sets = (spec.flags & kTwoSets) != 0 && target.accumulator_sets() < 2;
+        const bool is_short_of_fp8 = (spec.flags & kFp8) != 0 && !target.has_fp8();
+        if (is_short_of_sets || is_short_of_fp8) {
+            diagnostics_.add(instruction.at,
+                             std::string(instruction.mnemonic) + ": got architecture " +
+                                 std::to_string(target.architecture) + ", expected " +
+                                 (is_short_of_fp8 ? "21, which has FP8"
+                                                  : "2 or 21, which have two sets "
+                                                    "of accumulators"));
         }
     }
 
@@ -225,11 +347,10 @@ private:
             const bool is_worker = instruction.mode == Mode::Worker;
             const CsrContext wrong = is_worker ? CsrContext::Supervisor : CsrContext::Worker;
             if (operand.csr->context == wrong) {
-                diagnostics_.add(operand.at,
-                                 "control register $" + std::string(operand.csr->name) +
-                                     (is_worker ? ": got worker code, expected supervisor code"
-                                                : ": got supervisor code, expected worker "
-                                                  "code"));
+                report(instruction.checks.execution_mode, operand.at,
+                       "control register $" + std::string(operand.csr->name) +
+                           (is_worker ? ": got worker code, expected supervisor code"
+                                      : ": got supervisor code, expected worker code"));
             }
         }
     }
@@ -246,52 +367,52 @@ private:
         if (operation.opcode == Opcode::kNone || (form != Form::RptReg && form != Form::RptImm)) {
             return;
         }
-        const Position at = unit_.instructions[item.index].at;
+        const Instruction& instruction = unit_.instructions[item.index];
+        const Severity severity = instruction.checks.repeat;
+        const Origin at = instruction.at;
+        if (severity == Severity::Nothing) {
+            return;
+        }
         if ((item.offset + item.bytes) % 8 != 0) {
-            diagnostics_.add(at, "rpt: the body starts at an address that is no multiple of 8",
-                             "put .align 8 and a nop before it, or make rpt a bundle");
+            report(severity, at, "rpt: the body starts at an address that is no multiple of 8",
+                   "put .align 8 and a nop before it, or make rpt a bundle");
         }
         for (std::int32_t bundle = 0; bundle <= operation.imm2; ++bundle) {
             const std::size_t next = index + 1 + static_cast<std::size_t>(bundle);
             if (next >= section.items.size()) {
-                diagnostics_.add(at, "rpt: the section ends inside the body, expected " +
-                                         std::to_string(operation.imm2 + 1) + " bundles");
+                report(severity, at,
+                       "rpt: the section ends inside the body, expected " +
+                           std::to_string(operation.imm2 + 1) + " bundles");
                 return;
             }
-            if (!check_body_item(at, section.items[next])) {
+            if (!check_body_item(instruction, section.items[next])) {
                 return;
             }
         }
     }
 
-    bool check_body_item(Position rpt, const Item& item) {
-        const std::string where = "rpt: the body of line " + std::to_string(rpt.line);
+    bool check_body_item(const Instruction& rpt, const Item& item) {
+        const Severity severity = rpt.checks.repeat;
+        const std::string where = "rpt: the body of line " + std::to_string(rpt.at.at.line);
         if (item.kind == Item::Kind::Instruction) {
-            diagnostics_.add(unit_.instructions[item.index].at,
-                             where + " holds an instruction alone, expected only bundles");
+            report(severity, unit_.instructions[item.index].at,
+                   where + " holds an instruction alone, expected only bundles");
             return false;
         }
         if (item.kind != Item::Kind::Bundle) {
-            diagnostics_.add(rpt, "rpt: the body holds data or padding, expected only bundles");
+            report(severity, rpt.at, "rpt: the body holds data or padding, expected only bundles");
             return false;
         }
         for (std::uint32_t half = 0; half < 2; ++half) {
             const OpcodeSpec& spec = spec_of(operations_[item.index + half].opcode);
             if ((spec.flags & (kControl | kSystem)) != 0) {
-                diagnostics_.add(unit_.instructions[item.index + half].at,
-                                 where + " holds " + std::string(spec.mnemonic) +
-                                     ", expected no control or system instruction");
+                report(severity, unit_.instructions[item.index + half].at,
+                       where + " holds " + std::string(spec.mnemonic) +
+                           ", expected no control or system instruction");
                 return false;
             }
         }
         return true;
-    }
-
-    void write_words() {
-        codelet_.words.resize(bytes_.size() / 4);
-        for (std::size_t i = 0; i < bytes_.size(); ++i) {
-            codelet_.words[i / 4] |= std::uint32_t{bytes_[i]} << (8U * (i % 4));
-        }
     }
 
     void write_symbols() {
@@ -308,31 +429,55 @@ private:
     }
 
     void add_symbol(std::string_view name, const Symbol& symbol) {
-        std::int64_t address =
-            std::int64_t{unit_.sections[symbol.location.section].base} + symbol.location.offset;
+        std::int64_t address = 0;
         if (symbol.kind == Symbol::Kind::Assigned) {
             const auto& known = unit_.definitions[symbol.definition].known;
             if (!known || known->number < 0 || known->number > 0xffffffffLL) {
                 return;
             }
             address = known->number;
+        } else {
+            const Section& section = unit_.sections[symbol.location.section];
+            if (!section.is_loaded) {
+                return;
+            }
+            address = std::int64_t{section.base} + symbol.location.offset;
+        }
+        program::SymbolInfo info;
+        info.binding = !symbol.is_global ? program::SymbolBinding::Local
+                       : symbol.is_weak  ? program::SymbolBinding::Weak
+                                         : program::SymbolBinding::Global;
+        if (symbol.bytes) {
+            info.bytes = evaluator_.late(*symbol.bytes).value_or(0);
         }
         codelet_.symbols.emplace(name, static_cast<Address>(address));
+        codelet_.symbol_info.emplace(name, info);
+    }
+
+    [[nodiscard]] static std::uint32_t nop_word() {
+        const auto real = expand_pseudo("nop", {}, false);
+        return encode(std::get<Operation>(match(real[0].mnemonic, real[0].operands)));
     }
 
     Unit& unit_;
     Evaluator& evaluator_;
+    const SourceMap& map_;
+    const EmitOptions& options_;
     Diagnostics& diagnostics_;
     program::Codelet& codelet_;
     std::vector<Operation>
         operations_; ///< one an instruction; kNone where it failed or expands to two
-    std::vector<std::uint8_t> bytes_;
+    std::vector<const Section*> order_;
+    Memory code_;
+    Memory data_;
+    const std::uint32_t nop_ = nop_word();
 };
 
 } // namespace
 
-void emit(Unit& unit, Evaluator& evaluator, Diagnostics& diagnostics, program::Codelet& codelet) {
-    Emitter(unit, evaluator, diagnostics, codelet).run();
+void emit(Unit& unit, Evaluator& evaluator, const SourceMap& map, const EmitOptions& options,
+          Diagnostics& diagnostics, program::Codelet& codelet) {
+    Emitter(unit, evaluator, map, options, diagnostics, codelet).run();
 }
 
 } // namespace tessera::isa::assembly

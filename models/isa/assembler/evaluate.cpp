@@ -13,7 +13,8 @@ std::int64_t wrap(std::uint64_t bits) {
     return static_cast<std::int64_t>(bits);
 }
 
-/// Arithmetic wraps in 64 bits; comparisons give -1 for true, as GNU assemblers do.
+/// Arithmetic wraps in 64 bits, `>>` brings in zeros and comparisons give -1 for true, as in GNU
+/// assemblers and LLVM's.
 std::optional<std::int64_t> calculate(NodeKind kind, std::int64_t a, std::int64_t b) {
     const auto x = static_cast<std::uint64_t>(a);
     const auto y = static_cast<std::uint64_t>(b);
@@ -37,7 +38,7 @@ std::optional<std::int64_t> calculate(NodeKind kind, std::int64_t a, std::int64_
     case NodeKind::ShiftLeft:
         return b < 0 || b > 63 ? std::nullopt : std::optional(wrap(x << y));
     case NodeKind::ShiftRight:
-        return b < 0 || b > 63 ? std::nullopt : std::optional(a >> b);
+        return b < 0 || b > 63 ? std::nullopt : std::optional(wrap(x >> y));
     case NodeKind::And:
         return a & b;
     case NodeKind::Or:
@@ -113,7 +114,7 @@ void Evaluator::collect_globals() {
     }
 }
 
-bool Evaluator::fail(Position at, std::string message, std::string hint) {
+bool Evaluator::fail(const Origin& at, std::string message, std::string hint) {
     if (is_late_) {
         diagnostics_.add(at, std::move(message), std::move(hint));
     }
@@ -150,7 +151,7 @@ bool Evaluator::push_operand(const Node& node) {
     case NodeKind::Definition:
         return push_definition(static_cast<std::uint32_t>(node.value), node.at);
     case NodeKind::Forward: {
-        const auto& labels = unit_.scopes[node.at.file].numeric_labels[node.value];
+        const auto& labels = unit_.scopes[node.scope].numeric_labels[node.value];
         if (node.location.section >= labels.size()) {
             return fail(node.at, "label " + std::to_string(node.value) +
                                      "f: no such label follows, expected '" +
@@ -173,16 +174,20 @@ void Evaluator::push_place(Location location) {
     }
 }
 
-bool Evaluator::push_symbol(const Node& node) {
-    const auto& own = unit_.scopes[node.at.file].symbols;
-    const Symbol* symbol = nullptr;
-    if (const auto found = own.find(node.name);
-        found != own.end() && found->second.kind != Symbol::Kind::Declared) {
-        symbol = &found->second;
-    } else if (const auto global = globals_.find(node.name); global != globals_.end()) {
-        symbol = &global->second;
+/// A weak symbol is known only after the link: another source may define it better.
+const Symbol* Evaluator::find(std::uint32_t scope, std::string_view name) const {
+    const auto& own = unit_.scopes[scope].symbols;
+    const auto found = own.find(name);
+    const bool is_own = found != own.end() && found->second.kind != Symbol::Kind::Declared;
+    if (is_own && !(found->second.is_global && found->second.is_weak)) {
+        return &found->second;
     }
-    if (symbol != nullptr) {
+    const auto global = globals_.find(name);
+    return global == globals_.end() ? nullptr : &global->second;
+}
+
+bool Evaluator::push_symbol(const Node& node) {
+    if (const Symbol* symbol = find(node.scope, node.name)) {
         if (symbol->kind == Symbol::Kind::Assigned) {
             return push_definition(symbol->definition, node.at);
         }
@@ -194,9 +199,16 @@ bool Evaluator::push_symbol(const Node& node) {
         stack_.push_back({Value::kAbsolute, constant->second});
         return true;
     }
-    if (is_late_) {
-        report_undefined(node);
+    if (!is_late_) {
+        return false;
     }
+    const auto& own = unit_.scopes[node.scope].symbols;
+    if (const auto declared = own.find(node.name);
+        declared != own.end() && declared->second.is_weak) {
+        stack_.push_back({Value::kAbsolute, 0});
+        return true;
+    }
+    report_undefined(node);
     return false;
 }
 
@@ -205,7 +217,7 @@ void Evaluator::report_undefined(const Node& node) {
         return;
     }
     std::vector<std::string_view> names;
-    for (const auto& [name, symbol] : unit_.scopes[node.at.file].symbols) {
+    for (const auto& [name, symbol] : unit_.scopes[node.scope].symbols) {
         if (symbol.kind != Symbol::Kind::Declared) {
             names.push_back(name);
         }
@@ -220,7 +232,7 @@ void Evaluator::report_undefined(const Node& node) {
                      diagnostics_.nearest(node.name, names));
 }
 
-bool Evaluator::push_definition(std::uint32_t index, Position at) {
+bool Evaluator::push_definition(std::uint32_t index, const Origin& at) {
     Definition& definition = unit_.definitions[index];
     if (!definition.known && !definition.is_failed) {
         if (definition.is_active || depth_ >= kMaxSymbolDepth) {

@@ -35,16 +35,22 @@ public:
         return globals_;
     }
 
+    /// A label or an assigned symbol of this source, or a constant of the machine.
+    [[nodiscard]] bool is_defined(std::uint32_t scope, std::string_view name) const {
+        return find(scope, name) != nullptr || constants_.contains(std::string(name));
+    }
+
 private:
     std::optional<Value> evaluate(const Expression& expression);
     bool push_operand(const Node& node);
     bool push_symbol(const Node& node);
-    bool push_definition(std::uint32_t index, Position at);
+    bool push_definition(std::uint32_t index, const Origin& at);
     void push_place(Location location);
     bool apply_unary(const Node& node);
     bool apply_binary(const Node& node);
     std::optional<Value> combine(const Node& node, Value left, Value right);
-    bool fail(Position at, std::string message, std::string hint = {});
+    bool fail(const Origin& at, std::string message, std::string hint = {});
+    [[nodiscard]] const Symbol* find(std::uint32_t scope, std::string_view name) const;
     void collect_globals();
     void report_undefined(const Node& node);
 

@@ -6,140 +6,84 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <string>
 
 namespace tessera::isa::assembly {
 namespace {
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-constexpr bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-constexpr bool is_word(char c) {
-    return is_letter(c) || is_digit(c);
-}
-
-constexpr std::array<std::string_view, 10> kLongPunctuation = {
-    "+=", "++", "<<", ">>", "==", "!=", "<=", ">=", "&&", "||"};
-constexpr std::string_view kShortPunctuation = "{}()[];:,$@+-*/%&|^~!<>=.?\\";
-
-/// Preprocessor lines that a comment must not be mistaken for.
-constexpr std::array<std::string_view, 14> kPreprocessorWords = {
-    "define", "undef", "include", "if",      "ifdef", "ifndef", "elif",
-    "else",   "endif", "error",   "warning", "line",  "import", "pragma"};
+constexpr std::array<std::string_view, 11> kLongPunctuation = {
+    "+=", "++", "<<", ">>", "==", "!=", "<=", ">=", "<>", "&&", "||"};
+constexpr std::string_view kShortPunctuation = "()[]:,$@+-*/%&|^~!<>=.?\\";
 
 class Lexer {
 public:
-    Lexer(std::string_view text, std::uint32_t file, Diagnostics& diagnostics)
-        : text_(text), file_(file), diagnostics_(diagnostics) {
-        tokens_.reserve(text.size() / 3 + 2);
-    }
+    Lexer(const Statement& statement, NamePool& names, Diagnostics& diagnostics,
+          std::vector<Token>& tokens)
+        : statement_(statement),
+          text_(std::string_view(statement.line->text).substr(0, statement.end)), names_(names),
+          diagnostics_(diagnostics), tokens_(tokens), next_(statement.begin) {}
 
-    std::vector<Token> run() {
+    void run() {
+        tokens_.clear();
         while (skip_space()) {
             lex_one();
         }
-        push(TokenKind::Newline, next_, 0);
-        push(TokenKind::End, next_, 0);
-        return std::move(tokens_);
+        Token end;
+        end.at = position(next_);
+        if (statement_.terminator != '\n') {
+            constexpr std::string_view kSeparators = ";{}";
+            end.kind = TokenKind::Punctuation;
+            end.text = kSeparators.substr(kSeparators.find(statement_.terminator), 1);
+            end.at = position(statement_.next);
+        }
+        tokens_.push_back(end);
     }
 
 private:
-    [[nodiscard]] char peek(std::size_t ahead = 0) const {
-        return next_ + ahead < text_.size() ? text_[next_ + ahead] : '\0';
+    [[nodiscard]] char peek(std::size_t ahead = 0) const { return at(next_ + ahead); }
+
+    [[nodiscard]] char at(std::size_t index) const {
+        return index < text_.size() ? text_[index] : '\0';
     }
 
-    [[nodiscard]] Position position(std::size_t index) const {
-        return {file_, line_, static_cast<std::uint32_t>(index - line_start_) + 1};
+    /// Columns only grow: the piece is found by walking.
+    [[nodiscard]] Origin position(std::size_t column) {
+        const auto& pieces = statement_.line->pieces;
+        while (piece_ + 1 < pieces.size() && pieces[piece_ + 1].column <= column) {
+            ++piece_;
+        }
+        if (pieces.empty()) {
+            return {};
+        }
+        Origin origin = pieces[piece_].from;
+        if (pieces[piece_].verbatim) {
+            origin.at.column += static_cast<std::uint32_t>(column - pieces[piece_].column);
+        }
+        return origin;
     }
 
     void push(TokenKind kind, std::size_t begin, std::size_t length, std::int64_t value = 0) {
-        tokens_.push_back(
-            {kind, space_before_, text_.substr(begin, length), value, position(begin)});
-        space_before_ = false;
+        tokens_.push_back({kind, text_.substr(begin, length), value, position(begin)});
         next_ = begin + length;
     }
 
-    void start_line() {
-        ++line_;
-        line_start_ = next_;
-    }
-
-    [[nodiscard]] bool at_line_start() const {
-        return tokens_.empty() || tokens_.back().kind == TokenKind::Newline;
-    }
-
-    /// Skips blanks and comments; false at the end of the text.
     bool skip_space() {
-        while (next_ < text_.size()) {
-            const char c = peek();
-            if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
-                ++next_;
-            } else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
-                next_ += peek(1) == '\n' ? 2 : 3;
-                start_line();
-            } else if (c == '/' && peek(1) == '/') {
-                skip_line();
-            } else if (c == '/' && peek(1) == '*') {
-                skip_block_comment();
-            } else if (c == '#' && at_line_start() && !is_preprocessor_line()) {
-                skip_line();
-            } else {
-                return true;
-            }
-            space_before_ = true;
+        while (next_ < text_.size() && is_blank(text_[next_])) {
+            ++next_;
         }
-        return false;
-    }
-
-    void skip_line() { next_ = std::min(text_.find('\n', next_), text_.size()); }
-
-    void skip_block_comment() {
-        const Position begin = position(next_);
-        const std::size_t end = text_.find("*/", next_ + 2);
-        if (end == std::string_view::npos) {
-            diagnostics_.add(begin, "comment: got the end of the file, expected */");
-        }
-        const std::size_t stop = end == std::string_view::npos ? text_.size() : end + 2;
-        for (; next_ < stop; ++next_) {
-            if (text_[next_] == '\n') {
-                ++line_;
-                line_start_ = next_ + 1;
-            }
-        }
-    }
-
-    [[nodiscard]] bool is_preprocessor_line() const {
-        std::size_t begin = next_ + 1;
-        while (begin < text_.size() && (text_[begin] == ' ' || text_[begin] == '\t')) {
-            ++begin;
-        }
-        std::size_t end = begin;
-        while (end < text_.size() && is_word(text_[end])) {
-            ++end;
-        }
-        return std::find(kPreprocessorWords.begin(), kPreprocessorWords.end(),
-                         text_.substr(begin, end - begin)) != kPreprocessorWords.end();
+        return next_ < text_.size();
     }
 
     void lex_one() {
         const char c = peek();
-        if (c == '\n') {
-            push(TokenKind::Newline, next_, 1);
-            start_line();
-        } else if (c == '#' && at_line_start()) {
-            push(TokenKind::Hash, next_, 1);
-        } else if (is_digit(c)) {
+        if (is_digit(c)) {
             lex_number();
         } else if (is_letter(c) || (c == '.' && (is_word(peek(1)) || peek(1) == '.'))) {
             lex_identifier();
         } else if (c == '"') {
             lex_string();
+        } else if (c == '\'' && end_of_quoted(text_, next_) > next_ + 1) {
+            lex_character();
         } else {
             lex_punctuation();
         }
@@ -152,28 +96,33 @@ private:
         while (end < text_.size()) {
             const char c = text_[end];
             const bool inner = (c == '.' || c == '$' || c == '@') && !is_register &&
-                               (c == '.' || (end + 1 < text_.size() && is_word(text_[end + 1])));
+                               (c == '.' || is_word(at(end + 1)));
             if (!is_word(c) && !inner) {
                 break;
             }
             ++end;
         }
         push(TokenKind::Identifier, next_, end - next_);
+        tokens_.back().text = names_.intern(tokens_.back().text);
     }
 
     void lex_string() {
-        std::size_t end = next_ + 1;
-        while (end < text_.size() && text_[end] != '"' && text_[end] != '\n') {
-            end += text_[end] == '\\' && end + 1 < text_.size() && text_[end + 1] != '\n' ? 2 : 1;
-        }
-        if (end >= text_.size() || text_[end] != '"') {
+        const std::size_t end = end_of_quoted(text_, next_);
+        if (end < next_ + 2 || text_[end - 1] != '"') {
             diagnostics_.add(position(next_), "string: got the end of the line, expected \"");
-            push(TokenKind::String, next_, end - next_);
+            push(TokenKind::String, next_, text_.size() - next_);
             return;
         }
-        push(TokenKind::String, next_, end + 1 - next_);
+        push(TokenKind::String, next_, end - next_);
         Token& token = tokens_.back();
         token.text = token.text.substr(1, token.text.size() - 2);
+    }
+
+    void lex_character() {
+        const std::size_t end = end_of_quoted(text_, next_);
+        const std::string value = unescaped(text_.substr(next_ + 1, end - next_ - 2));
+        push(TokenKind::Number, next_, end - next_,
+             value.empty() ? 0 : static_cast<unsigned char>(value[0]));
     }
 
     void lex_punctuation() {
@@ -195,62 +144,56 @@ private:
         }
     }
 
-    /// 12, 0x1f, 0b101, 1f and 1b (label references), 1.5h (half).
+    /// 12, 0x1f, 017, 0b101, 1f and 1b (label references), 1.5h (half), 1.5 and 2e9 (real).
     void lex_number() {
-        std::size_t end = next_;
         const char second = peek(1);
         if (peek() == '0' && (second == 'x' || second == 'X')) {
             lex_integer(next_ + 2, 16);
             return;
         }
-        if (peek() == '0' && second == 'b' && (peek(2) == '0' || peek(2) == '1')) {
+        // 0b is the label 0 before, unless a binary digit follows.
+        if (peek() == '0' && (second == 'b' || second == 'B') &&
+            (peek(2) == '0' || peek(2) == '1')) {
             lex_integer(next_ + 2, 2);
             return;
         }
-        while (end < text_.size() && is_digit(text_[end])) {
-            ++end;
-        }
-        const auto after = [this](std::size_t index) {
-            return index < text_.size() ? text_[index] : '\0';
-        };
-        const char suffix = after(end);
-        if ((suffix == 'f' || suffix == 'b') && !is_word(after(end + 1))) {
-            const std::int64_t number = integer(next_, end, 10);
-            push(TokenKind::LabelReference, next_, end + 1 - next_, number);
+        std::size_t end = after_digits(next_);
+        const char suffix = at(end);
+        if ((suffix == 'f' || suffix == 'b') && !is_word(at(end + 1))) {
+            push(TokenKind::LabelReference, next_, end + 1 - next_, integer(next_, end, 10));
             return;
         }
-        if (suffix == '.' && is_digit(after(end + 1))) {
-            ++end;
-            while (is_digit(after(end))) {
-                ++end;
-            }
+        const bool has_point = suffix == '.' && is_digit(at(end + 1));
+        end = has_point ? after_digits(end + 1) : end;
+        const bool is_signed = at(end + 1) == '+' || at(end + 1) == '-';
+        const bool has_exponent =
+            (at(end) == 'e' || at(end) == 'E') && is_digit(at(end + (is_signed ? 2U : 1U)));
+        end = has_exponent ? after_digits(end + 2) : end;
+        if (at(end) == 'h' && !is_word(at(end + 1))) {
             lex_half(end);
-            return;
+        } else if (has_point || has_exponent) {
+            push(TokenKind::Real, next_, end - next_);
+        } else {
+            lex_integer(next_, peek() == '0' ? 8 : 10);
         }
-        if (suffix == 'h' && !is_word(after(end + 1))) {
-            lex_half(end);
-            return;
+    }
+
+    [[nodiscard]] std::size_t after_digits(std::size_t index) const {
+        while (is_digit(at(index))) {
+            ++index;
         }
-        lex_integer(next_, 10);
+        return index;
     }
 
     void lex_half(std::size_t end) {
         float value = 0;
         std::from_chars(text_.data() + next_, text_.data() + end, value);
-        const std::size_t begin = next_;
-        if (end >= text_.size() || text_[end] != 'h') {
-            diagnostics_.add(position(begin), "number: got " +
-                                                  std::string(text_.substr(begin, end - begin)) +
-                                                  ", expected an integer or a half such as 1.0h");
-            push(TokenKind::Half, begin, end - begin);
-            return;
-        }
-        push(TokenKind::Half, begin, end + 1 - begin, f32_to_f16(value));
+        push(TokenKind::Half, next_, end + 1 - next_, f32_to_f16(value));
     }
 
     void lex_integer(std::size_t digits, int base) {
         std::size_t end = digits;
-        while (end < text_.size() && is_word(text_[end])) {
+        while (is_word(at(end))) {
             ++end;
         }
         const std::int64_t value = integer(digits, end, base);
@@ -258,33 +201,73 @@ private:
     }
 
     std::int64_t integer(std::size_t begin, std::size_t end, int base) {
-        std::int64_t value = 0;
+        std::uint64_t value = 0;
         const char* last = text_.data() + end;
         const auto result = std::from_chars(text_.data() + begin, last, value, base);
         if (result.ec != std::errc{} || result.ptr != last) {
             const bool is_large = result.ec == std::errc::result_out_of_range;
             diagnostics_.add(position(next_),
                              "number: got " + std::string(text_.substr(next_, end - next_)) +
-                                 (is_large ? ", expected at most 63 bits"
-                                           : ", expected decimal, 0x or 0b digits"));
+                                 (is_large    ? ", expected at most 64 bits"
+                                  : base == 8 ? ", expected octal digits after the leading 0"
+                                              : ", expected decimal, 0x or 0b digits"));
         }
-        return value;
+        return static_cast<std::int64_t>(value);
     }
 
+    const Statement& statement_;
     std::string_view text_;
-    std::uint32_t file_;
+    NamePool& names_;
     Diagnostics& diagnostics_;
-    std::vector<Token> tokens_;
-    std::size_t next_ = 0;
-    std::size_t line_start_ = 0;
-    std::uint32_t line_ = 1;
-    bool space_before_ = false;
+    std::vector<Token>& tokens_;
+    std::size_t next_;
+    std::size_t piece_ = 0;
 };
+
+/// The value of up to `most` digits of `base` at `at`, which moves behind them.
+unsigned digits_at(std::string_view text, std::size_t& at, unsigned base, unsigned most) {
+    unsigned value = 0;
+    for (unsigned taken = 0; taken < most && at < text.size(); ++taken, ++at) {
+        unsigned digit = 0;
+        const auto result =
+            std::from_chars(&text[at], &text[at] + 1, digit, static_cast<int>(base));
+        if (result.ec != std::errc{}) {
+            break;
+        }
+        value = value * base + digit;
+    }
+    return value;
+}
 
 } // namespace
 
-std::vector<Token> lex(std::string_view text, std::uint32_t file, Diagnostics& diagnostics) {
-    return Lexer(text, file, diagnostics).run();
+void lex(const Statement& statement, NamePool& names, Diagnostics& diagnostics,
+         std::vector<Token>& tokens) {
+    Lexer(statement, names, diagnostics, tokens).run();
+}
+
+std::string unescaped(std::string_view text) {
+    constexpr std::string_view kLetters = "ntrbf";
+    constexpr std::string_view kMeanings = "\n\t\r\b\f";
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        if (text[at] != '\\' || at + 1 == text.size()) {
+            result += text[at++];
+            continue;
+        }
+        const char letter = text[++at];
+        if (letter == 'x' || letter == 'X') {
+            ++at;
+            result += static_cast<char>(digits_at(text, at, 16, 2));
+        } else if (letter >= '0' && letter <= '7') {
+            result += static_cast<char>(digits_at(text, at, 8, 3) & 0xffU);
+        } else {
+            const std::size_t known = kLetters.find(letter);
+            result += known == std::string_view::npos ? letter : kMeanings[known];
+            ++at;
+        }
+    }
+    return result;
 }
 
 } // namespace tessera::isa::assembly

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Text -> tokens. Comments (`//`, `/* */`, and `#` lines that are no preprocessor directive) are
-// gone afterwards.
+// Text of a statement -> tokens.
 #pragma once
 
 #include "models/isa/assembler/diagnostics.h"
+#include "models/isa/assembler/names.h"
+#include "models/isa/assembler/text_stack.h"
 #include "models/isa/assembler/token.h"
 
-#include <string_view>
 #include <vector>
 
 namespace tessera::isa::assembly {
 
-/// Tokens of source number `file`; the last is of kind End.
-[[nodiscard]] std::vector<Token> lex(std::string_view text, std::uint32_t file,
-                                     Diagnostics& diagnostics);
+/// Replaces `tokens` by those of the statement; the last is what ends it: a Newline, or one of
+/// `;`, `{` and `}`.
+void lex(const Statement& statement, NamePool& names, Diagnostics& diagnostics,
+         std::vector<Token>& tokens);
+
+/// What a string stands for: `\n`, `\t`, `\"`, `\\`, `\b`, `\f`, `\r`, `\NNN` (octal), `\xHH`.
+[[nodiscard]] std::string unescaped(std::string_view text);
 
 } // namespace tessera::isa::assembly

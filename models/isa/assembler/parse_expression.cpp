@@ -9,6 +9,7 @@ namespace {
 
 constexpr unsigned kMaxParentheses = 64;
 constexpr std::int64_t kHalfInfinity = 0x7c00;
+constexpr std::int64_t kHalfNan = 0x7ece; ///< the quiet NaN that the machine makes
 constexpr std::int64_t kHalfSign = 0x8000;
 
 struct BinaryOperator {
@@ -20,15 +21,25 @@ struct BinaryOperator {
 /// The strengths of GNU assemblers, which differ from C: shifts bind like `*`, and `&`, `|`, `^`
 /// bind tighter than `+`.
 constexpr std::array kBinaryOperators = {
-    BinaryOperator{"*", NodeKind::Multiply, 6},    BinaryOperator{"/", NodeKind::Divide, 6},
-    BinaryOperator{"%", NodeKind::Remainder, 6},   BinaryOperator{"<<", NodeKind::ShiftLeft, 6},
-    BinaryOperator{">>", NodeKind::ShiftRight, 6}, BinaryOperator{"&", NodeKind::And, 5},
-    BinaryOperator{"|", NodeKind::Or, 5},          BinaryOperator{"^", NodeKind::Xor, 5},
-    BinaryOperator{"+", NodeKind::Add, 4},         BinaryOperator{"-", NodeKind::Subtract, 4},
-    BinaryOperator{"==", NodeKind::Equal, 3},      BinaryOperator{"!=", NodeKind::NotEqual, 3},
-    BinaryOperator{"<", NodeKind::Less, 3},        BinaryOperator{"<=", NodeKind::LessEqual, 3},
-    BinaryOperator{">", NodeKind::Greater, 3},     BinaryOperator{">=", NodeKind::GreaterEqual, 3},
-    BinaryOperator{"&&", NodeKind::LogicalAnd, 2}, BinaryOperator{"||", NodeKind::LogicalOr, 1},
+    BinaryOperator{"*", NodeKind::Multiply, 6},
+    BinaryOperator{"/", NodeKind::Divide, 6},
+    BinaryOperator{"%", NodeKind::Remainder, 6},
+    BinaryOperator{"<<", NodeKind::ShiftLeft, 6},
+    BinaryOperator{">>", NodeKind::ShiftRight, 6},
+    BinaryOperator{"&", NodeKind::And, 5},
+    BinaryOperator{"|", NodeKind::Or, 5},
+    BinaryOperator{"^", NodeKind::Xor, 5},
+    BinaryOperator{"+", NodeKind::Add, 4},
+    BinaryOperator{"-", NodeKind::Subtract, 4},
+    BinaryOperator{"==", NodeKind::Equal, 3},
+    BinaryOperator{"!=", NodeKind::NotEqual, 3},
+    BinaryOperator{"<>", NodeKind::NotEqual, 3},
+    BinaryOperator{"<", NodeKind::Less, 3},
+    BinaryOperator{"<=", NodeKind::LessEqual, 3},
+    BinaryOperator{">", NodeKind::Greater, 3},
+    BinaryOperator{">=", NodeKind::GreaterEqual, 3},
+    BinaryOperator{"&&", NodeKind::LogicalAnd, 2},
+    BinaryOperator{"||", NodeKind::LogicalOr, 1},
 };
 
 class ExpressionParser {
@@ -49,7 +60,7 @@ private:
             return false;
         }
         while (const BinaryOperator* binary = next_operator(least_strength)) {
-            const Position at = state_.cursor.take().at;
+            const Origin at = state_.cursor.take().at;
             if (!parse(binary->strength + 1)) {
                 return false;
             }
@@ -72,11 +83,11 @@ private:
     }
 
     bool parse_unary() {
-        std::vector<std::pair<NodeKind, Position>> operators;
+        std::vector<std::pair<NodeKind, Origin>> operators;
         while (true) {
             const Token token = state_.cursor.peek();
             const Token& after = state_.cursor.peek(1);
-            if (token.is("-") && (after.kind == TokenKind::Half || is_half_infinity(after))) {
+            if (token.is("-") && (after.kind == TokenKind::Half || is_half_name(after))) {
                 state_.cursor.take();
                 push_constant(half_value(state_.cursor.take()) ^ kHalfSign, token.at);
                 break;
@@ -102,12 +113,15 @@ private:
         return true;
     }
 
-    [[nodiscard]] static bool is_half_infinity(const Token& token) {
-        return token.kind == TokenKind::Identifier && token.text == "infh";
+    [[nodiscard]] static bool is_half_name(const Token& token) {
+        return token.kind == TokenKind::Identifier &&
+               (token.text == "infh" || token.text == "nanh");
     }
 
     [[nodiscard]] static std::int64_t half_value(const Token& token) {
-        return token.kind == TokenKind::Half ? token.value : kHalfInfinity;
+        return token.kind == TokenKind::Half ? token.value
+               : token.text == "infh"        ? kHalfInfinity
+                                             : kHalfNan;
     }
 
     bool parse_primary() {
@@ -123,6 +137,10 @@ private:
         case TokenKind::Identifier:
             push_name(token);
             break;
+        case TokenKind::Real:
+            state_.diagnostics.add(token.at, "number: got " + std::string(token.text) +
+                                                 ", expected an integer or a half such as 1.0h");
+            return false;
         default:
             return parse_punctuation(token);
         }
@@ -166,6 +184,7 @@ private:
         if (token.text.back() == 'f') {
             push(NodeKind::Forward, token.at);
             state_.unit.nodes.back().value = token.value;
+            state_.unit.nodes.back().scope = state_.file;
             state_.unit.nodes.back().location = {static_cast<std::uint32_t>(labels.size()), 0};
             return true;
         }
@@ -182,8 +201,8 @@ private:
     }
 
     void push_name(const Token& token) {
-        if (is_half_infinity(token)) {
-            push_constant(kHalfInfinity, token.at);
+        if (is_half_name(token)) {
+            push_constant(half_value(token), token.at);
             return;
         }
         const auto& symbols = state_.unit.scopes[state_.file].symbols;
@@ -191,24 +210,20 @@ private:
         push(NodeKind::Symbol, token.at);
         Node& node = state_.unit.nodes.back();
         node.name = token.text;
-        if (found == symbols.end()) {
-            return;
-        }
-        if (found->second.kind == Symbol::Kind::Label) {
-            node.kind = NodeKind::Place;
-            node.location = found->second.location;
-        } else if (found->second.kind == Symbol::Kind::Assigned) {
+        node.scope = state_.file;
+        // An assigned symbol has the value of here; a label has only one, and may turn out weak.
+        if (found != symbols.end() && found->second.kind == Symbol::Kind::Assigned) {
             node.kind = NodeKind::Definition;
             node.value = found->second.definition;
         }
     }
 
-    void push_constant(std::int64_t value, Position at) {
+    void push_constant(std::int64_t value, const Origin& at) {
         push(NodeKind::Constant, at);
         state_.unit.nodes.back().value = value;
     }
 
-    void push(NodeKind kind, Position at) {
+    void push(NodeKind kind, const Origin& at) {
         Node node;
         node.kind = kind;
         node.at = at;
@@ -225,8 +240,6 @@ std::string text_of(const Token& token) {
     switch (token.kind) {
     case TokenKind::Newline:
         return "the end of the line";
-    case TokenKind::End:
-        return "the end of the file";
     case TokenKind::String:
         return "a string";
     default:

@@ -4,6 +4,7 @@
 
 #include "models/isa/assembler/diagnostics.h"
 #include "models/isa/assembler/evaluate.h"
+#include "models/isa/assembler/token.h"
 #include "models/isa/assembler/unit.h"
 
 #include <algorithm>
@@ -15,11 +16,14 @@
 
 namespace tessera::isa::assembly {
 
-/// A place in a token list that ends with an End token.
+/// A place in the tokens of a statement, the last of which ends it.
 class Cursor {
 public:
-    explicit Cursor(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
-
+    /// The tokens, to be filled; the cursor stands before the first.
+    std::vector<Token>& restart() {
+        next_ = 0;
+        return tokens_;
+    }
     [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
         return tokens_[std::min(next_ + ahead, tokens_.size() - 1)];
     }
@@ -35,24 +39,19 @@ public:
         }
         return is_there;
     }
-    /// A newline, `;`, a brace or the end: what ends a statement.
-    [[nodiscard]] bool at_statement_end() const {
-        const Token& token = peek();
-        return token.kind == TokenKind::Newline || token.kind == TokenKind::End || token.is(";") ||
-               token.is("{") || token.is("}");
-    }
+    [[nodiscard]] bool at_statement_end() const { return next_ + 1 >= tokens_.size(); }
 
 private:
-    std::vector<Token> tokens_;
+    std::vector<Token> tokens_{1};
     std::size_t next_ = 0;
 };
 
 struct ParseState {
-    Cursor cursor;
     Unit& unit;
     Evaluator& evaluator;
     Diagnostics& diagnostics;
-    std::uint32_t file = 0;
+    std::uint32_t file = 0; ///< the source
+    Cursor cursor;
     Location here; ///< what `.` means in the current statement
 };
 

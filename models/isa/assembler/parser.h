@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Tokens of one source -> items, symbols and expressions in a Unit.
+// The lines of one source -> items, symbols and expressions in a Unit.
 #pragma once
 
 #include "models/isa/assembler/diagnostics.h"
 #include "models/isa/assembler/evaluate.h"
+#include "models/isa/assembler/source_text.h"
 #include "models/isa/assembler/unit.h"
 
 #include <cstdint>
@@ -14,8 +15,9 @@ namespace tessera::isa::assembly {
 /// A codelet longer than this cannot fit into a tile; the parser stops there.
 constexpr std::uint32_t kMaxBytes = 1U << 20U;
 
-/// Parses source number `file` into `unit`; mistakes go to `diagnostics`, and parsing goes on.
-void parse(std::vector<Token> tokens, std::uint32_t file, Unit& unit, Evaluator& evaluator,
-           Diagnostics& diagnostics);
+/// Parses source number `file` into `unit`; the steps through its macros are added to `map`.
+/// Mistakes go to `diagnostics`, and parsing goes on.
+void parse(std::vector<SourceLine> lines, std::uint32_t file, SourceMap& map, Unit& unit,
+           Evaluator& evaluator, Diagnostics& diagnostics);
 
 } // namespace tessera::isa::assembly

@@ -61,7 +61,7 @@ const Rule* find_rule(std::string_view mnemonic, std::span<const Operand> operan
     return rule == kRules.end() ? nullptr : &*rule;
 }
 
-Operand constant(std::int64_t value, Position at) {
+Operand constant(std::int64_t value, const Origin& at) {
     Operand operand;
     operand.value = value;
     operand.at = at;
@@ -103,7 +103,7 @@ std::vector<RealInstruction> load_constant(std::span<const Operand> operands, bo
     const Operand& target = operands[0];
     const std::int64_t value = operands[1].value;
     const bool is_word = value >= -0x80000000LL && value <= 0xffffffffLL;
-    const Position at = operands[1].at;
+    const Origin at = operands[1].at;
     if (!is_long || !is_word) {
         return {{"setzi", {target, operands[1]}}};
     }

@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: MIT
-// What lexer, preprocessor and parser hand to each other.
+// What lexer and parser hand to each other.
 #pragma once
+
+#include "models/isa/assembler/position.h"
 
 #include <cstdint>
 #include <string_view>
 
 namespace tessera::isa::assembly {
 
-/// A place in a source, for errors and line tables. Line and column count from 1.
-struct Position {
-    std::uint32_t file = 0;
-    std::uint32_t line = 0;
-    std::uint32_t column = 0;
-};
-
 enum class TokenKind : std::uint8_t {
-    Identifier,
+    Identifier,     ///< text is interned: it outlives the source
     Number,         ///< `value` is the integer
     Half,           ///< `value` is the binary16 bit pattern
+    Real,           ///< 1.5, 1e9: only in .float and its like
     LabelReference, ///< 1f, 2b: `value` is the number, the text ends with the direction
-    String,         ///< text without the quotes
+    String,         ///< text without the quotes, escapes as they are written
     Punctuation,
-    Hash, ///< `#` that starts a preprocessor line
-    Newline,
-    End,
+    Newline, ///< the end of the statement at the end of a line
 };
 
-/// `text` points into the source, which outlives the tokens.
+/// `text` is good until the next statement is read.
 struct Token {
-    TokenKind kind = TokenKind::End;
-    bool space_before = false;
+    TokenKind kind = TokenKind::Newline;
     std::string_view text;
     std::int64_t value = 0;
-    Position at;
+    Origin at;
 
     [[nodiscard]] bool is(std::string_view punctuation) const {
         return kind == TokenKind::Punctuation && text == punctuation;

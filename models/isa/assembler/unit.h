@@ -7,7 +7,8 @@
 #pragma once
 
 #include "models/isa/assembler/diagnostics.h"
-#include "models/isa/assembler/token.h"
+#include "models/isa/assembler/names.h"
+#include "models/isa/assembler/position.h"
 #include "models/isa/csr.h"
 #include "models/isa/instruction.h"
 
@@ -69,7 +70,8 @@ struct Node {
     std::int64_t value = 0;
     Location location; ///< Place; of Forward, {ordinal, 0}
     std::string_view name;
-    Position at;
+    std::uint32_t scope = 0; ///< Symbol and Forward: the source whose names count
+    Origin at;
 };
 
 /// A run of nodes in Unit::nodes.
@@ -81,7 +83,7 @@ struct Expression {
 /// `sym = expr`; each assignment is a definition of its own, so a use keeps the value that it saw.
 struct Definition {
     Expression expression;
-    Position at;
+    Origin at;
     std::optional<Value> known;
     bool is_failed = false;
     bool is_active = false; ///< being evaluated
@@ -92,9 +94,11 @@ struct Symbol {
     Kind kind = Kind::Declared;
     bool is_global = false;
     bool is_weak = false;
+    bool is_fixed = false; ///< .equiv: may not be assigned again
     Location location;
-    std::uint32_t definition = 0; ///< the last one
-    Position at;
+    std::uint32_t definition = 0;    ///< the last one
+    std::optional<Expression> bytes; ///< .size
+    Origin at;
 };
 
 /// The names of one source.
@@ -118,36 +122,62 @@ struct Operand {
     const CsrName* csr = nullptr;
     Expression expression;
     std::int64_t value = 0; ///< of the expression, once evaluated
-    Position at;
+    Origin at;
 };
 
 /// Who runs the code; Any until .worker or .supervisor.
 enum class Mode : std::uint8_t { Any, Worker, Supervisor };
 
+/// What happens where a rule is broken: `.error_on_…`, `.warn_on_…` and `.allow_…`.
+enum class Severity : std::uint8_t { Error, Warning, Nothing };
+
+struct Checks {
+    Severity bundles = Severity::Error;
+    Severity operands = Severity::Error;
+    Severity execution_mode = Severity::Error;
+    Severity repeat = Severity::Error;
+    bool may_optimise = false; ///< .allow_optimizations
+};
+
 struct Instruction {
     std::string_view mnemonic;
-    Position at;
+    Origin at;
     Mode mode = Mode::Any;
+    Checks checks;
     std::uint32_t operand_begin = 0;
     std::uint32_t operand_end = 0;
 };
 
 struct Item {
-    enum class Kind : std::uint8_t { Instruction, Bundle, Data, Padding };
+    enum class Kind : std::uint8_t {
+        Instruction,
+        Bundle,
+        Data,    ///< expressions from `index` on, each of `element_bytes`
+        Text,    ///< bytes from `index` on
+        Fill,    ///< the expression `index`, `element_bytes` each time
+        Padding, ///< nops in code, zeros elsewhere
+    };
     Kind kind = Kind::Instruction;
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
-    std::uint32_t index = 0; ///< of the (first) instruction, or of the first data expression
+    std::uint32_t index = 0; ///< of the (first) instruction, data expression or byte
     std::uint32_t element_bytes = 0;
 };
 
 struct Section {
     std::string_view name;
-    std::uint32_t file = 0;
+    std::uint32_t file = 0;      ///< the source
+    std::int64_t subsection = 0; ///< those of one name follow each other by number
+    std::uint32_t group = 0;     ///< the first section of this name
     std::uint32_t alignment = 8;
     std::uint32_t bytes = 0;
     std::uint32_t base = 0; ///< address, set by the link
+    bool is_data = false;   ///< by name or flags: neither code nor anything that is executed
+    bool is_loaded = true;  ///< false: for tools (debug information and notes), not in memory
+    bool has_code = false;  ///< holds instructions
     std::vector<Item> items;
+
+    [[nodiscard]] bool is_only_data() const { return is_data && !has_code; }
 };
 
 struct Unit {
@@ -158,6 +188,8 @@ struct Unit {
     std::vector<Operand> operands;
     std::vector<Instruction> instructions;
     std::vector<Expression> data;
+    std::vector<std::uint8_t> text; ///< of .ascii
+    NamePool names;                 ///< what all the string_views here point into
 };
 
 } // namespace tessera::isa::assembly

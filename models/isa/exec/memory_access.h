@@ -17,6 +17,24 @@ namespace tessera::isa::TESSERA_ENGINE {
 [[noreturn]] void fault_fetch_conflict(const MicroOperation& op, Address address);
 [[noreturn]] void fault_element_conflict(const MicroOperation& op, Address first, Address second);
 
+#ifdef TESSERA_OBSERVED
+/// The observed engine notes each access, and conflicts where they are not to fault.
+inline void observe(const Context& c, Address address, unsigned access_bytes, bool writes) {
+    c.log->accesses.push_back({address, static_cast<std::uint8_t>(access_bytes), writes});
+}
+inline bool conflict_goes_on(const Context& c, ConflictKind kind, Address address) {
+    if (!c.log->conflicts_fault) {
+        c.log->conflicts.push_back({kind, address});
+    }
+    return !c.log->conflicts_fault;
+}
+#else
+constexpr void observe(const Context&, Address, unsigned, bool) {}
+constexpr bool conflict_goes_on(const Context&, ConflictKind, Address) {
+    return false;
+}
+#endif
+
 /// Region 0 is shared with instruction fetch: [PC+4, PC+16] for a worker, the body of a running
 /// rpt, and [PC+4, PC+64] for the supervisor.
 TESSERA_INLINE void check_fetch_window(const Context& c, const MicroOperation& op,
@@ -37,13 +55,15 @@ TESSERA_INLINE void check_fetch_window(const Context& c, const MicroOperation& o
     }
     const std::uint32_t element = offset >> memory.element_shift;
     if (element >= (first - memory.base) >> memory.element_shift &&
-        element <= (last - memory.base) >> memory.element_shift) [[unlikely]] {
+        element <= (last - memory.base) >> memory.element_shift &&
+        !conflict_goes_on(c, ConflictKind::Fetch, memory.base + offset)) [[unlikely]] {
         fault_fetch_conflict(op, memory.base + offset);
     }
 }
 
 template <unsigned kBytes>
-TESSERA_INLINE std::byte* checked(const Context& c, const MicroOperation& op, Address address) {
+TESSERA_INLINE std::byte* checked(const Context& c, const MicroOperation& op, Address address,
+                                  bool writes = false) {
     const MemoryView& memory = *c.memory;
     const std::uint32_t offset = address - memory.base;
     if (offset > memory.span_bytes - kBytes || (address & (kBytes - 1U)) != 0) [[unlikely]] {
@@ -52,6 +72,7 @@ TESSERA_INLINE std::byte* checked(const Context& c, const MicroOperation& op, Ad
     if (offset < memory.region0_bytes) {
         check_fetch_window(c, op, offset);
     }
+    observe(c, address, kBytes, writes);
     return memory.bytes + offset;
 }
 
@@ -75,7 +96,7 @@ TESSERA_INLINE void check_store_beside_code(const Context& c, const MicroOperati
 
 template <typename T>
 TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address address, T value) {
-    std::byte* to = checked<sizeof(T)>(c, op, address);
+    std::byte* to = checked<sizeof(T)>(c, op, address, true);
     const std::uint32_t offset = address - c.memory->base;
     if (offset < c.memory->code_end && offset + sizeof(T) > c.memory->code_begin) [[unlikely]] {
         check_store_beside_code(c, op, address, sizeof(T));
@@ -96,7 +117,8 @@ TESSERA_INLINE std::uint32_t element_of(const MemoryView& memory, Address addres
 
 TESSERA_INLINE void check_elements(const Context& c, const MicroOperation& op, Address first,
                                    Address second) {
-    if (element_of(*c.memory, first) == element_of(*c.memory, second)) [[unlikely]] {
+    if (element_of(*c.memory, first) == element_of(*c.memory, second) &&
+        !conflict_goes_on(c, ConflictKind::Element, first)) [[unlikely]] {
         fault_element_conflict(op, first, second);
     }
 }

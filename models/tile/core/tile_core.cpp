@@ -5,6 +5,7 @@
 #include "models/isa/csr_numbers.h"
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
+#include "models/tile/core/tile_core_implementation.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <optional>
 
 namespace tessera::tile {
 namespace {
@@ -42,80 +42,28 @@ std::string describe(const Fault& fault) {
 
 TileFault::TileFault(Fault fault) : std::runtime_error(describe(fault)), fault_(std::move(fault)) {}
 
-struct TileCore::Implementation {
-    Implementation(const spec::MachineSpec& machine, TileId tile_id, std::byte* bytes)
-        : spec(&machine), tile(tile_id), workers(static_cast<std::size_t>(machine.tile.workers)) {
-        memory.bytes = bytes;
-        memory.base = machine.memory.region0_begin();
-        memory.span_bytes = static_cast<std::uint32_t>(machine.memory.bytes());
-        memory.region0_bytes = static_cast<std::uint32_t>(machine.memory.region0_bytes);
-        memory.element_shift = static_cast<std::uint32_t>(
-            std::countr_zero(static_cast<std::uint64_t>(machine.memory.element_bytes)));
-        memory.fetch_conflict_faults = machine.tile.fetch_conflict == spec::FetchConflict::Error;
-        supervisor.cycles_per_issue = 1;
-        attach(supervisor);
-        for (std::size_t n = 0; n < workers.size(); ++n) {
-            attach(workers[n]);
-            workers[n].number = static_cast<std::int32_t>(n);
-            workers[n].cycles_per_issue = machine.tile.workers;
-            workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
-            workers[n].issue_limit = machine.tile.phase_limit_cycles / machine.tile.workers;
-        }
-        slot_free.assign(workers.size(), 0);
-        worker_base.assign(workers.size(), 0);
+TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileId tile_id,
+                                         std::byte* bytes)
+    : spec(&machine), tile(tile_id), workers(static_cast<std::size_t>(machine.tile.workers)) {
+    memory.bytes = bytes;
+    memory.base = machine.memory.region0_begin();
+    memory.span_bytes = static_cast<std::uint32_t>(machine.memory.bytes());
+    memory.region0_bytes = static_cast<std::uint32_t>(machine.memory.region0_bytes);
+    memory.element_shift = static_cast<std::uint32_t>(
+        std::countr_zero(static_cast<std::uint64_t>(machine.memory.element_bytes)));
+    memory.fetch_conflict_faults = machine.tile.fetch_conflict == spec::FetchConflict::Error;
+    supervisor.cycles_per_issue = 1;
+    attach(supervisor);
+    for (std::size_t n = 0; n < workers.size(); ++n) {
+        attach(workers[n]);
+        workers[n].number = static_cast<std::int32_t>(n);
+        workers[n].cycles_per_issue = machine.tile.workers;
+        workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
+        workers[n].issue_limit = machine.tile.phase_limit_cycles / machine.tile.workers;
     }
-
-    Implementation(const Implementation&) = delete;
-    Implementation& operator=(const Implementation&) = delete;
-
-    void attach(isa::Context& context) {
-        context.memory = &memory;
-        context.weights = &weights;
-    }
-
-    void load(const program::Image& image, CodeCache& cache);
-    ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans);
-
-    void supervise();
-    const isa::MicroOperation* jump(Address target, const isa::MicroOperation* from);
-    [[nodiscard]] Cycles earliest_issue(const isa::MicroOperation& op) const;
-    [[nodiscard]] Cycles next_owned_slot(Cycles cycle) const;
-    [[nodiscard]] bool any_worker_active(Cycles cycle) const;
-    [[nodiscard]] bool in_fetch_window(const isa::MicroOperation& op, std::uint32_t offset) const;
-    void supervisor_operation(const isa::MicroOperation& op, Cycles issue);
-    void put(const isa::MicroOperation& op, Cycles issue);
-    void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
-    void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
-                Cycles issue);
-    void launch_all(const isa::MicroOperation& op, Address vertex_base, Address stride,
-                    Cycles issue);
-    [[noreturn]] void fault_of(const isa::Context& context, const isa::ExecutionFault& fault,
-                               Cycles cycle) const;
-
-    const spec::MachineSpec* spec;
-    const isa::Engine* engine = &isa::engine();
-    TileId tile;
-    isa::MemoryView memory;
-    isa::WeightStore weights;
-    isa::Context supervisor;
-    std::vector<isa::Context> workers;
-    std::vector<const isa::DecodedProgram*> programs;
-    CodeCache* code = nullptr;
-    Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
-
-    // supervisor state
-    std::vector<Address> worker_base;
-    std::uint32_t fp_initial = 0;
-    std::uint32_t weight_address = 0;
-
-    // the running phase
-    Cycles now = 0;                 ///< earliest next issue of the supervisor
-    std::array<Cycles, 20> ready{}; ///< when each $m of the supervisor may be read
-    Cycles weight_address_ready = 0;
-    std::vector<Cycles> slot_free; ///< when each worker's slot is the supervisor's again
-    ComputeOutcome outcome;
-    std::vector<ContextSpan>* spans = nullptr;
-};
+    slot_free.assign(workers.size(), 0);
+    worker_base.assign(workers.size(), 0);
+}
 
 void TileCore::Implementation::load(const program::Image& image, CodeCache& cache) {
     code = &cache;
@@ -203,7 +151,7 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     const auto slots = static_cast<Cycles>(workers.size());
     const Cycles earliest = issue + spec->tile.pipeline_cycles;
     const auto slot = static_cast<Cycles>(number);
-    const Cycles start = earliest + ((slot - earliest) % slots + slots) % slots;
+    const Cycles first_issue = earliest + ((slot - earliest) % slots + slots) % slots;
     const Address entry = supervisor.main[op.a];
     if (entry % 4 != 0 || vertex_base % 4 != 0) {
         throw isa::ExecutionFault{
@@ -219,9 +167,18 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     worker.exited = false;
     worker.issues = 0;
     worker.executed = 0;
-    worker.start_cycle = start;
+    worker.start_cycle = first_issue;
     worker.target = entry;
     worker.program = supervisor.program;
+    start(number);
+}
+
+/// A worker runs to its end at once: nothing that others do until the next sync may change what it does. Its fault is
+/// reported when no other context can fault before it.
+void TileCore::Implementation::start(std::size_t number) {
+    isa::Context& worker = workers[number];
+    const auto slots = static_cast<Cycles>(workers.size());
+    const Address entry = worker.target;
     try {
         engine->run_worker(worker);
     } catch (const isa::ExecutionFault& fault) {
@@ -229,33 +186,31 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
         if (fault.operation != nullptr) {
             issues = worker.issues + worker.program->position_of(*fault.operation).issues_before;
         }
-        fault_of(worker, fault, start + slots * issues);
+        const Cycles cycle = worker.start_cycle + slots * issues;
+        if (!worker_fault || cycle < worker_fault->cycle) {
+            worker_fault = report_of(worker, fault, cycle);
+        }
+        slot_free[number] = kNever;
+        return;
     }
-    const Cycles last = start + slots * (worker.issues - 1);
+    const Cycles last = worker.start_cycle + slots * (worker.issues - 1);
     slot_free[number] = last + spec->tile.pipeline_cycles;
     outcome.worker_issues += worker.issues;
     outcome.worker_bundles += worker.executed;
     if (spans != nullptr) {
-        spans->push_back({static_cast<int>(number), entry, start, last + 1});
+        spans->push_back({static_cast<int>(number), entry, worker.start_cycle, last + 1});
     }
 }
 
-/// If several workers fault, the one that faults first is reported.
 void TileCore::Implementation::launch_all(const isa::MicroOperation& op, Address vertex_base,
                                           Address stride, Cycles issue) {
-    std::optional<TileFault> earliest;
     for (std::size_t n = 0; n < workers.size(); ++n) {
-        try {
-            launch(op, n, vertex_base + static_cast<Address>(n) * stride, issue);
-        } catch (const TileFault& fault) {
-            if (!earliest || fault.fault().cycle < earliest->fault().cycle) {
-                earliest = fault;
-            }
-        }
+        launch(op, n, vertex_base + static_cast<Address>(n) * stride, issue);
     }
-    if (earliest) {
-        throw TileFault(*earliest);
-    }
+}
+
+void TileCore::Implementation::wait_for_workers() {
+    now = std::max(now, *std::max_element(slot_free.begin(), slot_free.end()));
 }
 
 /// The supervisor fetches up to 64 bytes ahead.
@@ -265,6 +220,15 @@ bool TileCore::Implementation::in_fetch_window(const isa::MicroOperation& op,
     const std::uint32_t element = offset >> memory.element_shift;
     return memory.fetch_conflict_faults && element >= (pc + 4) >> memory.element_shift &&
            element <= (pc + 64) >> memory.element_shift;
+}
+
+/// Notes a fetch conflict where conflicts are not to fault.
+bool TileCore::Implementation::conflict_goes_on(Address address) {
+    if (supervisor.log == nullptr || supervisor.log->conflicts_fault) {
+        return false;
+    }
+    supervisor.log->conflicts.push_back({isa::ConflictKind::Fetch, address});
+    return true;
 }
 
 void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycles issue,
@@ -282,7 +246,8 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
         reason = fmt::format("{}-byte weight load at {:#x}: misaligned", access_bytes, address);
     } else if (registers == 2 && offset < memory.region0_bytes) {
         reason = "a 128-bit weight load outside the interleaved region";
-    } else if (offset < memory.region0_bytes && in_fetch_window(op, offset)) {
+    } else if (offset < memory.region0_bytes && in_fetch_window(op, offset) &&
+               !conflict_goes_on(address)) {
         reason = fmt::format("weight load at {:#x} in the memory element of the code being fetched",
                              address);
     } else if (first + registers > weights.registers.size()) {
@@ -290,6 +255,10 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
     }
     if (!reason.empty()) {
         throw isa::ExecutionFault{reason, false, &op};
+    }
+    if (supervisor.log != nullptr) {
+        supervisor.log->accesses.push_back(
+            {address, static_cast<std::uint8_t>(access_bytes), false});
     }
     std::memcpy(&weights.registers[first], memory.bytes + offset, access_bytes);
     weights.lanes_stale = true;
@@ -352,7 +321,7 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
                 "a sync beyond the tile inside a vertex is not modelled (docs/deviations.md)", true,
                 &op};
         }
-        now = std::max(now, *std::max_element(slot_free.begin(), slot_free.end()));
+        wait_for_workers();
         break;
     case isa::Opcode::ld64putcs:
         load_weights(op, issue, 1);
@@ -379,45 +348,69 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
     }
 }
 
-/// The supervisor's instructions one after the other until it returns to address 0.
-void TileCore::Implementation::supervise() {
-    const isa::MicroOperation* op = jump(supervisor.target, nullptr);
+/// A body's end means nothing to a supervisor, which has no repeats.
+const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) const {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
             op = supervisor.program->operations.data() + op->imm;
-            continue;
+        } else if (op->code == static_cast<std::uint16_t>(isa::Internal::BodyEnd)) {
+            ++op;
+        } else {
+            return op;
         }
+    }
+}
+
+void TileCore::Implementation::note_results(const isa::MicroOperation& op, Cycles issue) {
+    const auto index = static_cast<std::size_t>(&op - supervisor.program->operations.data());
+    for (unsigned written = supervisor.program->main_registers[index].written; written != 0;
+         written &= written - 1U) {
+        ready[static_cast<std::size_t>(std::countr_zero(written))] =
+            issue + spec->tile.pipeline_cycles;
+    }
+}
+
+void TileCore::Implementation::check_phase_limit(const isa::MicroOperation& op,
+                                                 Cycles issue) const {
+    if (issue > spec->tile.phase_limit_cycles) {
+        throw isa::ExecutionFault{"the supervisor has not returned: it seems to loop for ever",
+                                  false, &op};
+    }
+}
+
+/// The supervisor's instructions one after the other until it returns to address 0.
+void TileCore::Implementation::supervise() {
+    const isa::MicroOperation* op = settle(jump(supervisor.target, nullptr));
+    while (true) {
         const Cycles issue = earliest_issue(*op);
-        if (issue > spec->tile.phase_limit_cycles) {
-            throw isa::ExecutionFault{"the supervisor has not returned: it seems to loop for ever",
-                                      false, op};
+        if (worker_fault && worker_fault->cycle < issue) {
+            throw TileFault(*worker_fault);
         }
+        check_phase_limit(*op, issue);
         now = issue + 1;
         supervisor.start_cycle = issue;
         ++outcome.supervisor_instructions;
         supervisor_operation(*op, issue);
-        const auto index = static_cast<std::size_t>(op - supervisor.program->operations.data());
-        for (unsigned written = supervisor.program->main_registers[index].written; written != 0;
-             written &= written - 1U) {
-            ready[static_cast<std::size_t>(std::countr_zero(written))] =
-                issue + spec->tile.pipeline_cycles;
-        }
+        note_results(*op, issue);
         if (!supervisor.taken) {
-            ++op;
+            op = settle(op + 1);
             continue;
         }
         supervisor.taken = false;
         now = issue + spec->tile.pipeline_cycles;
         if (supervisor.target == 0) {
             outcome.cycles = now;
-            return;
+            break;
         }
-        op = jump(supervisor.target, op);
+        op = settle(jump(supervisor.target, op));
+    }
+    if (worker_fault && worker_fault->cycle < outcome.cycles) {
+        throw TileFault(*worker_fault);
     }
 }
 
-void TileCore::Implementation::fault_of(const isa::Context& context,
-                                        const isa::ExecutionFault& fault, Cycles cycle) const {
+Fault TileCore::Implementation::report_of(const isa::Context& context,
+                                          const isa::ExecutionFault& fault, Cycles cycle) const {
     Fault report;
     report.tile = tile;
     report.context = context.number;
@@ -448,13 +441,19 @@ void TileCore::Implementation::fault_of(const isa::Context& context,
     for (unsigned r = 0; context.number >= 0 && r < 8; ++r) {
         report.registers += fmt::format(", $a{} = {:#x}", r, context.aux[r]);
     }
-    throw TileFault(std::move(report));
+    return report;
+}
+
+void TileCore::Implementation::fault_of(const isa::Context& context,
+                                        const isa::ExecutionFault& fault, Cycles cycle) const {
+    throw TileFault(report_of(context, fault, cycle));
 }
 
 ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSpan>* recorded) {
     const isa::FpEnvironment rounding;
     outcome = ComputeOutcome{};
     spans = recorded;
+    worker_fault.reset();
     now = 0;
     ready.fill(0);
     weight_address_ready = 0;
@@ -497,9 +496,22 @@ void TileCore::set_engine(const isa::Engine& engine) {
     implementation_->engine = &engine;
 }
 
+const isa::Context& TileCore::Implementation::context(int number) const {
+    return number < 0 ? supervisor : workers.at(static_cast<std::size_t>(number));
+}
+
+std::span<std::byte> TileCore::Implementation::bytes_at(Address address, Bytes bytes) const {
+    const std::uint32_t offset = address - memory.base;
+    if (bytes < 0 || offset > memory.span_bytes ||
+        bytes > static_cast<Bytes>(memory.span_bytes - offset)) {
+        throw ProgramError(fmt::format("tile_{}: {} bytes at {:#x} are outside tile memory", tile,
+                                       bytes, address));
+    }
+    return {memory.bytes + offset, static_cast<std::size_t>(bytes)};
+}
+
 const isa::Context& TileCore::context(int number) const {
-    return number < 0 ? implementation_->supervisor
-                      : implementation_->workers.at(static_cast<std::size_t>(number));
+    return implementation_->context(number);
 }
 
 void TileCore::set_rows_at_once(bool allowed) {
@@ -509,19 +521,11 @@ void TileCore::set_rows_at_once(bool allowed) {
 }
 
 std::span<std::byte> TileCore::memory(Address address, Bytes bytes) {
-    const isa::MemoryView& view = implementation_->memory;
-    const std::uint32_t offset = address - view.base;
-    if (bytes < 0 || offset > view.span_bytes ||
-        bytes > static_cast<Bytes>(view.span_bytes - offset)) {
-        throw ProgramError(fmt::format("tile_{}: {} bytes at {:#x} are outside tile memory",
-                                       implementation_->tile, bytes, address));
-    }
-    return {view.bytes + offset, static_cast<std::size_t>(bytes)};
+    return implementation_->bytes_at(address, bytes);
 }
 
 std::span<const std::byte> TileCore::memory(Address address, Bytes bytes) const {
-    return const_cast<TileCore*>(this)->memory(
-        address, bytes); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    return implementation_->bytes_at(address, bytes);
 }
 
 } // namespace tessera::tile

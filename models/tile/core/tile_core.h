@@ -119,6 +119,7 @@ public:
     [[nodiscard]] std::span<const std::byte> memory(Address address, Bytes bytes) const;
 
 private:
+    friend class LockstepTile; // shares the state and the supervisor's instructions
     struct Implementation;
     std::unique_ptr<Implementation> implementation_;
 };

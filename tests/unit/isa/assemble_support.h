@@ -14,7 +14,7 @@ constexpr Address kBase = 0x4c000;
 constexpr std::int64_t kWorkers = 6;
 
 inline program::Codelet assembled(const std::vector<SourceFile>& sources, Address address = kBase) {
-    return assemble("test", sources, address, standard_constants(kWorkers));
+    return assemble("test", sources, address, options_for(kDefaultTarget));
 }
 
 inline program::Codelet assembled(const std::string& text, Address address = kBase) {

@@ -93,7 +93,8 @@ TEST_CASE("every command has help and a version is told") {
     CHECK(std::holds_alternative<VersionCommand>(parse_command_line({"--version"})));
     CHECK(parsed<HelpCommand>({"--help"}).topic.empty());
     CHECK(parsed<HelpCommand>({"run", "--help"}).topic == "run");
-    for (const std::string command : {"run", "list", "describe", "check", "schema", "help"}) {
+    for (const std::string command :
+         {"run", "vertex", "list", "describe", "check", "schema", "help"}) {
         CHECK(help_text("").find("tessera " + command) != std::string::npos);
         CHECK(help_text(command).find("tessera " + command) == 0);
     }

@@ -23,8 +23,8 @@ constexpr Address kRegisters = 0xb0000; // what the worker saves when it is done
 /// A worker that feeds `passes` rows through the loop and stores its registers and accumulators. The store runs
 /// `result_distance` words behind the partial load.
 std::string streaming_program(bool half, int passes, int result_distance,
-                              const std::string& strides, int first_phase = 0,
-                              bool partials = true) {
+                              const std::string& strides, int first_phase = 0, bool partials = true,
+                              Address inputs = kInputs) {
     std::string body;
     for (int bundle = 0; bundle < 4; ++bundle) {
         const std::string result = bundle % 2 == 0 ? "$a4:5" : "$a6:7";
@@ -76,7 +76,7 @@ std::string streaming_program(bool half, int passes, int result_distance,
             st32step $m4, $mzero, $m6+=, 1
             st32step $m5, $mzero, $m6+=, 1
     )",
-        fmt::arg("registers", kRegisters), fmt::arg("inputs", kInputs),
+        fmt::arg("registers", kRegisters), fmt::arg("inputs", inputs),
         fmt::arg("partials", kPartials), fmt::arg("results", int(kPartials) - 8 * result_distance),
         fmt::arg("strides", strides), fmt::arg("passes", passes), fmt::arg("body", body));
     for (int bank = 0; bank < 4; ++bank) {
@@ -110,6 +110,15 @@ struct Result {
     std::int64_t bundles;
     bool operator==(const Result&) const = default;
 };
+
+/// The fault, or the cycles where there is none.
+template <class Tile> std::string end_of(test::BasicAssembledTile<Tile>& tile) {
+    try {
+        return std::to_string(tile.run().cycles);
+    } catch (const tile::TileFault& fault) {
+        return fault.what();
+    }
+}
 
 Result run(const std::string& text, bool rows_at_once, unsigned seed, int special_percent) {
     test::AssembledTile tile(text);
@@ -155,4 +164,27 @@ TEST_CASE("a matrix loop whose results run into its later inputs is interpreted"
     // Results are written ahead of the partials: what is loaded later was stored earlier.
     const std::string text = streaming_program(true, 50, -21, "setzi $m3, 1");
     CHECK(run(text, true, 3, 0) == run(text, false, 3, 0));
+}
+
+TEST_CASE("a matrix loop that leaves memory faults in the same cycle by rows and clock by clock",
+          "[unit][tile]") {
+    const spec::MachineSpec machine;
+    const Address end =
+        machine.memory.region0_begin() + static_cast<Address>(machine.memory.bytes());
+    constexpr int kPasses = 6;
+    int faults = 0;
+    for (int first_phase = 0; first_phase < 4; ++first_phase) {
+        for (int words = 4 * kPasses - 5; words <= 4 * kPasses + 1; ++words) {
+            CAPTURE(first_phase, words);
+            const std::string text =
+                streaming_program(true, kPasses, 11, "setzi $m3, 1", first_phase, false,
+                                  end - 8U * static_cast<Address>(words));
+            test::AssembledTile by_rows(text);
+            test::AssembledLockstepTile lockstep(text);
+            const std::string expected = end_of(lockstep);
+            CHECK(end_of(by_rows) == expected);
+            faults += expected.starts_with("tile") ? 1 : 0;
+        }
+    }
+    CHECK(faults == 4 * 5); // too few words by one to five
 }

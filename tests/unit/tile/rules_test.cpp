@@ -101,7 +101,7 @@ TEST_CASE("the two destinations of ld2x64pace differ", "[unit][isa]") {
 TEST_CASE("a store that only touches the first code word is a store into code", "[unit][tile]") {
     spec::MachineSpec machine;
     machine.tile.fetch_conflict = spec::FetchConflict::Ignore;
-    const isa::Constants constants = isa::standard_constants(machine.tile.workers);
+    const isa::AssemblyOptions options = isa::options_for(isa::kDefaultTarget);
     const Address at = machine.memory.region0_begin();
     const auto codelet = isa::assemble(
         "test",
@@ -109,7 +109,7 @@ TEST_CASE("a store that only touches the first code word is a store into code", 
           ".supervisor\n.globl start\n.word 0\nstart: setzi $m0, worker\nrun $m0, $mzero, 0\n"
           "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\nworker: setzi $m2, 0x4c000\n"
           "st64 $azeros, $m2, $mzero, 0\nexitz $mzero\n"}},
-        at, constants);
+        at, options);
     const std::vector<program::Codelet> codelets{codelet};
     std::vector<std::uint64_t> memory(static_cast<std::size_t>(machine.memory.bytes()) / 8);
     tile::CodeCache cache(codelets);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Finds and reads what #include names.
+#pragma once
+
+#include "models/isa/assembler/diagnostics.h"
+#include "models/isa/assembler/source_text.h"
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::isa::assembly::cpp {
+
+struct IncludedFile {
+    std::string name; ///< as shown in errors; of a standard header with its <>
+    std::string_view text;
+    std::filesystem::path directory; ///< where its own "quoted" includes are searched first
+};
+
+class IncludeSearch {
+public:
+    explicit IncludeSearch(const std::vector<std::filesystem::path>& directories)
+        : directories_(directories) {}
+
+    /// Null when there is none. `beside`: the including file's directory, for "quotes"; else null.
+    /// The result is valid for the search's life.
+    [[nodiscard]] const IncludedFile* find(std::string_view name,
+                                           const std::filesystem::path* beside);
+    /// "did you mean 'x'?" of what lies where `find` looks, or empty.
+    [[nodiscard]] std::string nearest(std::string_view name, const std::filesystem::path* beside,
+                                      Diagnostics& diagnostics) const;
+
+private:
+    [[nodiscard]] const IncludedFile* read(const std::filesystem::path& path);
+
+    const std::vector<std::filesystem::path>& directories_;
+    std::map<std::string, IncludedFile> files_;
+    std::deque<std::string> texts_;
+};
+
+} // namespace tessera::isa::assembly::cpp

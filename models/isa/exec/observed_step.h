@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// One instruction at a time; the end of engine_loop.cpp where that is compiled as the observed engine.
+#pragma once
+
+#include "models/isa/observed_engine.h"
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+namespace {
+
+/// Goes on from `op` to where an instruction starts: past the ends of repeat bodies and the joints of the list.
+const MicroOperation* settle(Context& c, const MicroOperation* op) {
+    while (true) {
+        if (op->code == static_cast<std::uint16_t>(Internal::Continue)) {
+            const MicroOperation* const next = c.program->operations.data() + op->imm;
+            count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
+            op = next;
+        } else if (op->code != static_cast<std::uint16_t>(Internal::BodyEnd)) {
+            return op;
+        } else if (c.repeat_count == 0 || c.repeat_end_operation != op || --c.repeat_count == 0) {
+            ++op;
+        } else {
+            c.issues += c.repeat_issues;
+            c.executed += c.repeat_executed;
+            op = c.repeat_first_operation;
+        }
+    }
+}
+
+const MicroOperation* enter_worker(Context& c) {
+    c.taken = false;
+    return settle(c, enter(c));
+}
+
+/// The operation behind a branch that is taken or not, null behind an exit.
+const MicroOperation* behind_control(Context& c, const MicroOperation& op) {
+    const auto opcode = static_cast<Opcode>(op.code);
+    if (opcode == Opcode::rpt_r || opcode == Opcode::rpt_i) {
+        return enter_repeat(c, op);
+    }
+    if ((spec_of(opcode).flags & kSolo) != 0) {
+        count_jump(c, c.program->position_of(op), Position{});
+        return nullptr;
+    }
+    if (!c.taken) {
+        return &op + 1;
+    }
+    return has_constant_target(spec_of(opcode).form) ? follow_constant(c, op) : follow(c, op);
+}
+
+const MicroOperation* step(Context& c, const MicroOperation* op) {
+    const Address address = c.program->address_of_operation(*op);
+    if (c.taken) { // by the instruction before
+        check_limit(c, *op, c.issues);
+        c.taken = false;
+    }
+    do {
+        execute(c, *op);
+        if (op->code < static_cast<std::uint16_t>(Opcode::kCount) &&
+            (spec_of(static_cast<Opcode>(op->code)).flags & kControl) != 0) {
+            const MicroOperation* const next = behind_control(c, *op);
+            return next == nullptr ? nullptr : settle(c, next);
+        }
+        ++op;
+    } while (c.program->address_of_operation(*op) == address &&
+             op->code != static_cast<std::uint16_t>(Internal::Continue));
+    return settle(c, op);
+}
+
+} // namespace
+
+extern const ObservedEngine kObservedEngine;
+const ObservedEngine kObservedEngine = {kEngine, enter_worker, step};
+
+} // namespace tessera::isa::TESSERA_ENGINE

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+#include "models/tile/core/lockstep.h"
+
+#include "models/isa/decoded_program.h"
+#include "models/isa/observed_engine.h"
+#include "models/tile/core/race_detector.h"
+#include "models/tile/core/tile_core_implementation.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tessera::tile {
+namespace {
+
+/// What a worker does next.
+struct Lane {
+    bool active = false;
+    const isa::MicroOperation* operation = nullptr; ///< null before the first issue
+    Cycles next_issue = 0;
+    std::int64_t issues = 0; ///< of this launch, with the penalties of branches
+    std::int64_t executed = 0;
+    std::size_t span = 0; ///< index of its ContextSpan
+};
+
+} // namespace
+
+struct LockstepTile::Implementation final : TileCore::Implementation {
+    Implementation(const spec::MachineSpec& machine, TileId tile_id, std::byte* bytes,
+                   LockstepOptions lockstep_options)
+        : TileCore::Implementation(machine, tile_id, bytes), options(lockstep_options),
+          lanes(workers.size()),
+          races(memory.base, memory.span_bytes, workers.size(), lockstep_options.listed_races) {
+        engine = &isa::observed_engine().engine;
+        log.conflicts_fault = options.on_conflict == OnConflict::Fault;
+        supervisor.log = &log;
+        for (isa::Context& worker : workers) {
+            worker.log = &log;
+            worker.rows_at_once = false;
+        }
+    }
+
+    ComputeOutcome run_phase(Address stub, std::vector<ContextSpan>* recorded);
+    void supervise() override;
+    void start(std::size_t number) override;
+    void wait_for_workers() override { syncing = true; }
+
+    [[nodiscard]] std::optional<StallReason> waits_for(const isa::MicroOperation& op, Cycles cycle);
+    const isa::MicroOperation* step_supervisor(const isa::MicroOperation& op, Cycles cycle);
+    void step_worker(std::size_t number, Cycles cycle);
+    void exit_worker(std::size_t number, Cycles cycle);
+    void drain_log(int context, Cycles cycle, Address pc);
+    void supervisor_waits(StallReason reason, Cycles cycle, Address address);
+    void end_supervisor_wait();
+
+    LockstepOptions options;
+    isa::AccessLog log;
+    std::vector<Lane> lanes;
+    RaceDetector races;
+    std::vector<Conflict> conflicts;
+    std::int64_t conflicts_found = 0;
+    LockstepObserver* observer = nullptr;
+    bool syncing = false;
+    StallRecord waiting; ///< of the supervisor, while it goes on
+};
+
+ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
+                                                       std::vector<ContextSpan>* recorded) {
+    std::fill(lanes.begin(), lanes.end(), Lane{});
+    races.start_phase();
+    conflicts.clear();
+    conflicts_found = 0;
+    syncing = false;
+    waiting = StallRecord{};
+    try {
+        return run(stub, recorded);
+    } catch (const TileFault&) {
+        end_supervisor_wait(); // up to the fault
+        throw;
+    }
+}
+
+void LockstepTile::Implementation::supervise() {
+    const isa::MicroOperation* op = settle(jump(supervisor.target, nullptr));
+    const auto slots = static_cast<Cycles>(lanes.size());
+    Address address = supervisor.target;
+    for (Cycles cycle = 0; op != nullptr || cycle < outcome.cycles; ++cycle) {
+        const auto slot = static_cast<std::size_t>(cycle % slots);
+        if (lanes[slot].active && lanes[slot].next_issue == cycle) {
+            step_worker(slot, cycle);
+        }
+        if (op == nullptr) {
+            supervisor_waits(StallReason::Branch, cycle, address);
+            continue;
+        }
+        address = supervisor.program->address_of_operation(*op);
+        if (const std::optional<StallReason> reason = waits_for(*op, cycle)) {
+            supervisor_waits(*reason, cycle, address);
+        } else {
+            op = step_supervisor(*op, cycle);
+        }
+    }
+    end_supervisor_wait();
+}
+
+/// Why the supervisor cannot issue in this clock, if it cannot.
+std::optional<StallReason> LockstepTile::Implementation::waits_for(const isa::MicroOperation& op,
+                                                                   Cycles cycle) {
+    if (syncing) {
+        if (any_worker_active(cycle)) {
+            return StallReason::Sync;
+        }
+        syncing = false;
+        races.synchronised();
+    }
+    if (cycle < now) {
+        return StallReason::Branch;
+    }
+    const auto index = static_cast<std::size_t>(&op - supervisor.program->operations.data());
+    const unsigned read = supervisor.program->main_registers[index].read;
+    for (unsigned number = 0; number < ready.size(); ++number) {
+        if (((read >> number) & 1U) != 0 && cycle < ready[number]) {
+            return StallReason::Dependency;
+        }
+    }
+    const auto opcode = static_cast<isa::Opcode>(op.code);
+    const bool loads_weights =
+        opcode == isa::Opcode::ld64putcs || opcode == isa::Opcode::ld128putcs;
+    if (loads_weights && cycle < weight_address_ready) {
+        return StallReason::WeightAddress;
+    }
+    if (cycle < slot_free[static_cast<std::size_t>(cycle) % lanes.size()]) {
+        return StallReason::Slot;
+    }
+    return std::nullopt;
+}
+
+/// The operation behind it, or null where the phase's code returns.
+const isa::MicroOperation*
+LockstepTile::Implementation::step_supervisor(const isa::MicroOperation& op, Cycles cycle) {
+    end_supervisor_wait();
+    const Address pc = supervisor.program->address_of_operation(op);
+    check_phase_limit(op, cycle);
+    now = cycle + 1;
+    supervisor.start_cycle = cycle;
+    ++outcome.supervisor_instructions;
+    try {
+        supervisor_operation(op, cycle);
+    } catch (const isa::ExecutionFault&) {
+        drain_log(-1, cycle, pc);
+        throw;
+    }
+    drain_log(-1, cycle, pc);
+    if (observer != nullptr) {
+        observer->issue({-1, cycle, pc, 1});
+    }
+    note_results(op, cycle);
+    if (!supervisor.taken) {
+        return settle(&op + 1);
+    }
+    supervisor.taken = false;
+    now = cycle + spec->tile.pipeline_cycles;
+    if (supervisor.target == 0) {
+        outcome.cycles = now;
+        return nullptr;
+    }
+    return settle(jump(supervisor.target, &op));
+}
+
+void LockstepTile::Implementation::start(std::size_t number) {
+    const isa::Context& worker = workers[number];
+    const Cycles launch_cycle = supervisor.start_cycle;
+    Lane& lane = lanes[number];
+    lane = Lane{};
+    lane.active = true;
+    lane.next_issue = worker.start_cycle;
+    slot_free[number] = kNever;
+    races.launched(static_cast<int>(number), launch_cycle);
+    if (observer != nullptr) {
+        observer->stall({static_cast<int>(number), launch_cycle, worker.start_cycle - launch_cycle,
+                         StallReason::Launch, worker.target});
+    }
+    if (spans != nullptr) {
+        lane.span = spans->size();
+        spans->push_back({static_cast<int>(number), worker.target, worker.start_cycle, 0});
+    }
+}
+
+void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle) {
+    const isa::ObservedEngine& observed = isa::observed_engine();
+    const auto slots = static_cast<Cycles>(lanes.size());
+    const auto context = static_cast<int>(number);
+    isa::Context& worker = workers[number];
+    Lane& lane = lanes[number];
+    Address pc = worker.target;
+    std::int32_t issues = 1;
+    try {
+        if (lane.operation == nullptr) {
+            lane.operation = observed.enter(worker);
+        }
+        const isa::Position position = worker.program->position_of(*lane.operation);
+        issues = position.issues_upto - position.issues_before;
+        pc = worker.program->address_of_operation(*lane.operation);
+        lane.operation = observed.step(worker, lane.operation);
+    } catch (const isa::ExecutionFault& fault) {
+        drain_log(context, cycle, pc);
+        fault_of(worker, fault, cycle);
+    }
+    drain_log(context, cycle, pc);
+    ++lane.executed;
+    lane.issues += issues;
+    if (observer != nullptr) {
+        observer->issue({context, cycle, pc, issues});
+        if (issues > 1) {
+            observer->stall(
+                {context, cycle + slots, slots * (issues - 1), StallReason::MultiCycle, pc});
+        }
+    }
+    if (lane.operation == nullptr) {
+        exit_worker(number, cycle);
+        return;
+    }
+    lane.next_issue = cycle + slots * issues;
+    if (worker.taken && worker.program->unaligned_bundle(worker.target)) {
+        const Cycles penalty = slots * worker.unaligned_bundle_issues;
+        lane.issues += worker.unaligned_bundle_issues;
+        if (observer != nullptr && penalty > 0) {
+            observer->stall(
+                {context, lane.next_issue, penalty, StallReason::UnalignedBundle, worker.target});
+        }
+        lane.next_issue += penalty;
+    }
+}
+
+void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle) {
+    const isa::Context& worker = workers[number];
+    Lane& lane = lanes[number];
+    TESSERA_ASSERT(lane.issues == worker.issues && lane.executed == worker.executed);
+    lane.active = false;
+    slot_free[number] = cycle + spec->tile.pipeline_cycles;
+    outcome.worker_issues += lane.issues;
+    outcome.worker_bundles += lane.executed;
+    if (spans != nullptr) {
+        (*spans)[lane.span].end = cycle + 1;
+    }
+}
+
+/// Takes what the instruction at `pc` did to memory.
+void LockstepTile::Implementation::drain_log(int context, Cycles cycle, Address pc) {
+    for (const isa::MemoryAccess& access : log.accesses) {
+        races.touched(context, cycle, pc, access);
+    }
+    log.accesses.clear();
+    for (const isa::MemoryConflict& conflict : log.conflicts) {
+        ++conflicts_found;
+        if (conflicts.size() < options.listed_conflicts) {
+            conflicts.push_back({conflict.kind, context, cycle, pc, conflict.address});
+        }
+    }
+    log.conflicts.clear();
+}
+
+void LockstepTile::Implementation::supervisor_waits(StallReason reason, Cycles cycle,
+                                                    Address address) {
+    if (waiting.cycles > 0 && (waiting.reason != reason || waiting.address != address)) {
+        end_supervisor_wait();
+    }
+    if (waiting.cycles == 0) {
+        waiting = {-1, cycle, 0, reason, address};
+    }
+    ++waiting.cycles;
+}
+
+void LockstepTile::Implementation::end_supervisor_wait() {
+    if (observer != nullptr && waiting.cycles > 0) {
+        observer->stall(waiting);
+    }
+    waiting.cycles = 0;
+}
+
+LockstepTile::LockstepTile(const spec::MachineSpec& spec, TileId tile, std::byte* memory,
+                           LockstepOptions options)
+    : implementation_(std::make_unique<Implementation>(spec, tile, memory, options)) {}
+LockstepTile::~LockstepTile() = default;
+LockstepTile::LockstepTile(LockstepTile&&) noexcept = default;
+LockstepTile& LockstepTile::operator=(LockstepTile&&) noexcept = default;
+
+void LockstepTile::load(const program::Image& image, CodeCache& code) {
+    implementation_->load(image, code);
+}
+
+ComputeOutcome LockstepTile::run(Address stub, std::vector<ContextSpan>* spans) {
+    return implementation_->run_phase(stub, spans);
+}
+
+void LockstepTile::set_observer(LockstepObserver* observer) {
+    implementation_->observer = observer;
+}
+
+std::span<const Race> LockstepTile::races() const {
+    return implementation_->races.races();
+}
+
+std::int64_t LockstepTile::racing_accesses() const {
+    return implementation_->races.racing_accesses();
+}
+
+std::span<const Conflict> LockstepTile::conflicts() const {
+    return implementation_->conflicts;
+}
+
+std::int64_t LockstepTile::conflicts_found() const {
+    return implementation_->conflicts_found;
+}
+
+const isa::Context& LockstepTile::context(int number) const {
+    return implementation_->context(number);
+}
+
+std::span<std::byte> LockstepTile::memory(Address address, Bytes bytes) {
+    return implementation_->bytes_at(address, bytes);
+}
+
+std::span<const std::byte> LockstepTile::memory(Address address, Bytes bytes) const {
+    return implementation_->bytes_at(address, bytes);
+}
+
+} // namespace tessera::tile

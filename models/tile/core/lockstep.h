@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// One tile, clock by clock: in clock t the context that owns slot t modulo `tile.workers` issues, and nothing is run ahead.
+// The oracle of TileCore, which interprets a worker to its end when it is launched: without races both give the same cycles,
+// counts, registers and memory. It also says what happened: every issue, every stall with its reason, races, conflicts.
+//
+// Timing: as TileCore. Some hundred times slower.
+// Not modelled: what a race's outcome would be on the machine beyond the order of issue.
+// Source: docs/evidence.md#instruction-set
+#pragma once
+
+#include "models/tile/core/observation.h"
+#include "models/tile/core/tile_core.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tessera::tile {
+
+enum class OnConflict {
+    Fault, ///< as TileCore
+    Record ///< note it and go on; tile.fetch_conflict = ignore still says that fetch conflicts are none
+};
+
+struct LockstepOptions {
+    OnConflict on_conflict = OnConflict::Fault;
+    std::size_t listed_races = 100;     ///< further ones are only counted
+    std::size_t listed_conflicts = 100; ///< further ones are only counted
+};
+
+class LockstepTile {
+public:
+    /// `memory` holds spec.memory.bytes() bytes and outlives the tile; 8-byte aligned.
+    LockstepTile(const spec::MachineSpec& spec, TileId tile, std::byte* memory,
+                 LockstepOptions options = {});
+    ~LockstepTile();
+    LockstepTile(LockstepTile&&) noexcept;
+    LockstepTile& operator=(LockstepTile&&) noexcept;
+
+    /// As TileCore::load. @throws ProgramError
+    void load(const program::Image& image, CodeCache& code);
+
+    /// As TileCore::run; races do not stop it. @throws TileFault, of the least cycle
+    ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
+
+    /// Who gets the records of the runs from now on; null for nobody. Outlives the runs.
+    void set_observer(LockstepObserver* observer);
+
+    /// Races of the last run, in order of the second access, also where it faulted. One entry for each pair of instructions and
+    /// contexts. A word that was written by one context and touched by another races if there was no local sync between
+    /// them, and the one was not the supervisor before it launched the other.
+    [[nodiscard]] std::span<const Race> races() const;
+    /// All accesses of the last run that raced, listed or not.
+    [[nodiscard]] std::int64_t racing_accesses() const;
+
+    /// Conflicts of the last run, where they are recorded.
+    [[nodiscard]] std::span<const Conflict> conflicts() const;
+    [[nodiscard]] std::int64_t conflicts_found() const;
+
+    /// As TileCore::context and TileCore::memory.
+    [[nodiscard]] const isa::Context& context(int number) const;
+    [[nodiscard]] std::span<std::byte> memory(Address address, Bytes bytes);
+    [[nodiscard]] std::span<const std::byte> memory(Address address, Bytes bytes) const;
+
+private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
+
+} // namespace tessera::tile

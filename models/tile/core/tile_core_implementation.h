@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// What TileCore and LockstepTile have in common: a tile's state and what its supervisor's instructions do. They differ in
+// how time passes: virtual functions. Only the .cpp files of this folder include it.
+#pragma once
+
+#include "models/isa/context.h"
+#include "models/isa/engine.h"
+#include "models/tile/core/tile_core.h"
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace tessera::tile {
+
+/// When the slot of a worker that has not exited is free.
+inline constexpr Cycles kNever = std::numeric_limits<Cycles>::max() / 2;
+
+struct TileCore::Implementation {
+    Implementation(const spec::MachineSpec& machine, TileId tile_id, std::byte* bytes);
+    virtual ~Implementation() = default;
+    Implementation(const Implementation&) = delete;
+    Implementation& operator=(const Implementation&) = delete;
+
+    void attach(isa::Context& context) {
+        context.memory = &memory;
+        context.weights = &weights;
+    }
+
+    void load(const program::Image& image, CodeCache& cache);
+    [[nodiscard]] const isa::Context& context(int number) const;
+    [[nodiscard]] std::span<std::byte> bytes_at(Address address, Bytes bytes) const;
+    ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans);
+
+    /// The supervisor's instructions until it returns; sets outcome.cycles.
+    virtual void supervise();
+    /// Takes up a worker whose registers and `start_cycle` are set.
+    virtual void start(std::size_t number);
+    /// The supervisor goes on when no worker is active.
+    virtual void wait_for_workers();
+
+    /// The operation that comes next: past what takes no time.
+    [[nodiscard]] const isa::MicroOperation* settle(const isa::MicroOperation* op) const;
+    void note_results(const isa::MicroOperation& op, Cycles issue);
+    void check_phase_limit(const isa::MicroOperation& op, Cycles issue) const;
+    const isa::MicroOperation* jump(Address target, const isa::MicroOperation* from);
+    [[nodiscard]] Cycles earliest_issue(const isa::MicroOperation& op) const;
+    [[nodiscard]] Cycles next_owned_slot(Cycles cycle) const;
+    [[nodiscard]] bool any_worker_active(Cycles cycle) const;
+    [[nodiscard]] bool in_fetch_window(const isa::MicroOperation& op, std::uint32_t offset) const;
+    bool conflict_goes_on(Address address);
+    void supervisor_operation(const isa::MicroOperation& op, Cycles issue);
+    void put(const isa::MicroOperation& op, Cycles issue);
+    void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
+    void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
+                Cycles issue);
+    void launch_all(const isa::MicroOperation& op, Address vertex_base, Address stride,
+                    Cycles issue);
+    [[nodiscard]] Fault report_of(const isa::Context& context, const isa::ExecutionFault& fault,
+                                  Cycles cycle) const;
+    [[noreturn]] void fault_of(const isa::Context& context, const isa::ExecutionFault& fault,
+                               Cycles cycle) const;
+
+    const spec::MachineSpec* spec;
+    const isa::Engine* engine = &isa::engine();
+    TileId tile;
+    isa::MemoryView memory;
+    isa::WeightStore weights;
+    isa::Context supervisor;
+    std::vector<isa::Context> workers;
+    std::vector<const isa::DecodedProgram*> programs;
+    CodeCache* code = nullptr;
+    Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
+
+    // supervisor state
+    std::vector<Address> worker_base;
+    std::uint32_t fp_initial = 0;
+    std::uint32_t weight_address = 0;
+
+    // the running phase
+    Cycles now = 0;                 ///< earliest next issue of the supervisor
+    std::array<Cycles, 20> ready{}; ///< when each $m of the supervisor may be read
+    Cycles weight_address_ready = 0;
+    std::vector<Cycles> slot_free;     ///< when each worker's slot is the supervisor's again
+    std::optional<Fault> worker_fault; ///< the first in time that is known of
+    ComputeOutcome outcome;
+    std::vector<ContextSpan>* spans = nullptr;
+};
+
+} // namespace tessera::tile

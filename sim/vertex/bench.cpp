@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/bench.h"
+
+#include "base/config/suggest.h"
+#include "base/error.h"
+#include "kernels/plan/stub.h"
+#include "sim/vertex/assemble.h"
+#include "sim/vertex/state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+namespace tessera::vertex {
+namespace {
+
+constexpr std::int64_t kMostBytes = 1 << 21; // a tile's address space
+constexpr Bytes kCodeAlignment = 32;
+
+Bytes round_up(Bytes value, Bytes unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+program::Segment segment(program::SegmentKind kind, const std::string& name, Address address,
+                         std::vector<std::byte> bytes) {
+    program::Segment made;
+    made.address = address;
+    made.bytes = static_cast<Bytes>(bytes.size());
+    made.kind = kind;
+    made.name = name;
+    made.data = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    return made;
+}
+
+std::vector<std::byte> bytes_of(const std::vector<std::uint32_t>& words) {
+    std::vector<std::byte> bytes(words.size() * 4);
+    std::memcpy(bytes.data(), words.data(), bytes.size());
+    return bytes;
+}
+
+program::VertexKind kind_of(Kind kind) {
+    return kind == Kind::Supervisor ? program::VertexKind::Supervisor
+           : kind == Kind::Worker   ? program::VertexKind::Worker
+                                    : program::VertexKind::MultiWorker;
+}
+
+class Builder {
+public:
+    Builder(const LoadedVertex& loaded, const spec::MachineSpec& machine, const Point& point,
+            const BenchOptions& options)
+        : loaded_(loaded), machine_(machine), options_(options), evaluation_(loaded, point.scope) {
+        bench_.parameters = point.shown;
+    }
+
+    Bench build() {
+        measure_arrays();
+        assemble(machine_.memory.region0_begin());
+        measure_states();
+        scratch_bytes_ = round_up(
+            whole("/worker_scratch_bytes", loaded_.spec.worker_scratch_bytes, 0, kMostBytes, "B"),
+            8);
+        stack_bytes_ =
+            round_up(whole("/stack_bytes", loaded_.spec.stack_bytes, 0, kMostBytes, "B"), 8);
+        request_all();
+        evaluation_.throw_if_failed();
+        place_all();
+        if (code_at_ != machine_.memory.region0_begin()) {
+            assemble(code_at_);
+        }
+        fill_tables();
+        fill_arrays();
+        fill_states();
+        expectations();
+        evaluation_.throw_if_failed();
+        add_code();
+        return std::move(bench_);
+    }
+
+private:
+    std::int64_t whole(const std::string& pointer, const Json& given, std::int64_t low,
+                       std::int64_t high, const std::string& unit) {
+        return evaluation_.whole(pointer, given, low, high, unit);
+    }
+    [[nodiscard]] std::string path(const std::string& file) const {
+        return (loaded_.file.parent_path() / file).lexically_normal().string();
+    }
+
+    // Sizes, before anything has an address.
+
+    void measure_arrays() {
+        for (const auto& array : loaded_.arrays) {
+            BenchArray made;
+            made.name = array.name;
+            made.type = find_element_type(array.type);
+            made.shape = shape_of(array, *made.type);
+            double elements = 1;
+            for (const std::int64_t dimension : made.shape) {
+                elements *= static_cast<double>(dimension);
+            }
+            if (elements * static_cast<double>(made.type->bytes) > kMostBytes) {
+                throw DoesNotFit(fmt::format("'{}' of {:.0f} bytes", array.name,
+                                             elements * static_cast<double>(made.type->bytes)));
+            }
+            made.bytes = elements_of(made.shape) * made.type->bytes;
+            bench_.arrays.push_back(std::move(made));
+        }
+    }
+    ArrayShape shape_of(const ArraySpec& array, const ElementType& type) {
+        ArrayShape shape;
+        for (std::size_t i = 0; i < array.shape.size(); ++i) {
+            shape.push_back(whole(fmt::format("{}/shape/{}", array.pointer, i), array.shape[i], 0,
+                                  kMostBytes, "elements"));
+        }
+        if (!array.shape.is_null()) {
+            return shape;
+        }
+        if (!array.length.is_null()) {
+            return {whole(array.pointer + "/length", array.length, 0, kMostBytes, "elements")};
+        }
+        const auto own =
+            own_shape(evaluation_, loaded_, array.pointer + "/values", array.values, type);
+        if (!own) {
+            evaluation_.fail(array.pointer + "/length", "missing, expected length or shape");
+        }
+        return own.value_or(ArrayShape{0});
+    }
+
+    void assemble(Address address) {
+        AssemblyRequest request;
+        request.address = address;
+        for (const auto& file : loaded_.spec.sources) {
+            request.files.push_back(path(file.get<std::string>()));
+        }
+        for (const auto& directory : loaded_.spec.include_directories) {
+            request.include_directories.push_back(path(directory.get<std::string>()));
+        }
+        for (const auto& directory : options_.include_directories) {
+            request.include_directories.push_back(directory);
+        }
+        for (const auto& [name, given] : loaded_.spec.defines.items()) {
+            request.defines[name] = evaluation_.whole(config::child_pointer("/defines", name),
+                                                      given, INT32_MIN, UINT32_MAX);
+        }
+        for (const auto& define : options_.defines) {
+            const auto equals = define.find('=');
+            request.defines[define.substr(0, equals)] =
+                equals == std::string::npos ? 1 : number_of(define, define.substr(equals + 1));
+        }
+        codelet_ = assemble_files(machine_, request);
+        bench_.code_bytes = static_cast<Bytes>(codelet_.words.size()) * 4;
+    }
+    std::int64_t number_of(const std::string& define, const std::string& text) {
+        double value = 0;
+        try {
+            value = evaluate(text, evaluation_.scope());
+        } catch (const ExpressionError& error) {
+            throw ConfigError(Diagnostic{"-D", 0, 0, define, error.what(), error.hint()});
+        }
+        if (std::floor(value) != value || std::fabs(value) > 4294967295.0) {
+            throw ConfigError(
+                Diagnostic{"-D", 0, 0, define,
+                           fmt::format("got {}, expected a whole number of 32 bits", value), ""});
+        }
+        return static_cast<std::int64_t>(value);
+    }
+
+    void measure_states() {
+        if (!loaded_.spec.state.is_null()) {
+            states_.push_back({&loaded_.spec, "state"});
+        }
+        for (const auto& call : loaded_.calls) {
+            if (!call.pointer.empty() && !call.state.is_null()) {
+                states_.push_back({&call, "state_" + call.pointer.substr(7)});
+            }
+        }
+        for (State& state : states_) {
+            state.bytes = state_bytes(evaluation_, state.call->fields);
+        }
+    }
+
+    // Places.
+
+    void request_all() {
+        PlacementRequest code;
+        code.name = "code";
+        stub_offset_ = round_up(bench_.code_bytes, 8);
+        code.bytes = stub_offset_ + stub_bytes();
+        code.alignment = kCodeAlignment;
+        code.region = Region::Executable;
+        element(code, "/code/element", loaded_.spec.code.element);
+        address(code, "/code/address", loaded_.spec.code.address);
+        requests_.push_back(code);
+        for (std::size_t i = 0; i < loaded_.arrays.size(); ++i) {
+            request_array(loaded_.arrays[i], bench_.arrays[i]);
+        }
+        for (const State& state : states_) {
+            PlacementRequest request;
+            request.name = state.name;
+            request.bytes = state.bytes;
+            request.alignment = whole(state.call->pointer + "/state_alignment",
+                                      state.call->state_alignment, 1, 32768, "B");
+            request.region = state.call->state_region;
+            requests_.push_back(request);
+        }
+        request_block("worker_scratch", scratch_bytes_ * machine_.tile.workers);
+        request_block("stack", stack_bytes_);
+    }
+    void request_block(const std::string& name, Bytes bytes) {
+        PlacementRequest request;
+        request.name = name;
+        request.bytes = bytes;
+        request.alignment = 8;
+        requests_.push_back(request);
+    }
+    void request_array(const ArraySpec& array, const BenchArray& made) {
+        PlacementRequest request;
+        request.name = array.name;
+        request.bytes = made.bytes + whole(array.pointer + "/padding_bytes", array.padding_bytes, 0,
+                                           kMostBytes, "B");
+        request.alignment = whole(array.pointer + "/alignment", array.alignment, 1, 32768, "B");
+        request.region = array.region;
+        element(request, array.pointer + "/element", array.element);
+        address(request, array.pointer + "/address", array.address);
+        requests_.push_back(request);
+    }
+    void element(PlacementRequest& request, const std::string& pointer, const Json& given) {
+        const std::int64_t elements = machine_.memory.bytes() / machine_.memory.element_bytes;
+        if (given == "own") {
+            request.own_element = true;
+        } else if (given.is_object()) {
+            for (const auto& name : given.at("not_with")) {
+                request.not_with.push_back(name.get<std::string>());
+            }
+        } else if (!given.is_null()) {
+            request.element = whole(pointer, given, 0, elements - 1, "");
+        }
+    }
+    void address(PlacementRequest& request, const std::string& pointer, const Json& given) {
+        if (!given.is_null()) {
+            request.address = static_cast<Address>(whole(pointer, given, 0, kMostBytes, "B"));
+        }
+    }
+
+    void place_all() {
+        std::vector<Placed> placed;
+        try {
+            placed = place(machine_.memory, requests_);
+        } catch (const PlacementError& error) {
+            evaluation_.fail(error.name() == "code"
+                                 ? std::string("/code/address")
+                                 : config::child_pointer("/arrays", error.name()) + "/address",
+                             error.what());
+            evaluation_.throw_if_failed();
+        }
+        std::size_t next = 0;
+        code_at_ = placed[next++].address;
+        for (auto& array : bench_.arrays) {
+            array.address = placed[next++].address;
+            places_[array.name] = {array.address, array.bytes, array.type->bytes};
+        }
+        for (State& state : states_) {
+            state.address = placed[next++].address;
+        }
+        scratch_at_ = placed[next++].address;
+        stack_at_ = placed[next].address;
+        for (auto& item : placed) {
+            if (item.bytes > 0) {
+                bench_.memory.push_back(std::move(item));
+            }
+        }
+        std::sort(bench_.memory.begin(), bench_.memory.end(),
+                  [](const Placed& a, const Placed& b) { return a.address < b.address; });
+    }
+
+    // Contents.
+
+    void fill_tables() {
+        auto& tables = evaluation_.scope().tables;
+        for (const auto& array : bench_.arrays) {
+            tables["addr"][array.name] = array.address;
+            tables["bytes"][array.name] = static_cast<double>(array.bytes);
+            tables["elements"][array.name] = static_cast<double>(elements_of(array.shape));
+        }
+        tables["symbol"];
+        for (const auto& [name, address] : codelet_.symbols) {
+            tables["symbol"][name] = address;
+        }
+    }
+    void fill_arrays() {
+        for (std::size_t i = 0; i < bench_.arrays.size(); ++i) {
+            BenchArray& array = bench_.arrays[i];
+            const ArraySpec& spec = loaded_.arrays[i];
+            array.initial = make_values(
+                evaluation_, loaded_,
+                {spec.pointer + "/values", &spec.values, array.type, array.shape, array.name});
+            evaluation_.scope().arrays[array.name] = element_values(*array.type, array.initial);
+            add_segment(program::SegmentKind::Tensor, array.name, array.address, array.initial);
+        }
+    }
+    void fill_states() {
+        for (const State& state : states_) {
+            add_segment(program::SegmentKind::VertexState, state.name, state.address,
+                        pack_state(evaluation_, state.call->fields, places_, state.address));
+        }
+        for (const auto& call : loaded_.calls) {
+            BenchCall made;
+            made.entry_name = call.entry;
+            made.kind = call.kind;
+            const auto found = codelet_.symbols.find(call.entry);
+            if (found == codelet_.symbols.end()) {
+                unknown_entry(call);
+            } else {
+                made.entry = found->second;
+            }
+            made.state = state_of(call);
+            if (bench_.phases.empty() || call.new_phase) {
+                bench_.phases.emplace_back();
+            }
+            bench_.phases.back().calls.push_back(made);
+        }
+    }
+    void unknown_entry(const CallSpec& call) {
+        std::vector<std::string> known;
+        for (const auto& [name, address] : codelet_.symbols) {
+            known.push_back(name);
+        }
+        evaluation_.fail(call.pointer + "/entry", fmt::format("no symbol '{}'", call.entry),
+                         config::did_you_mean(call.entry, known));
+    }
+    /// The call's own state, else the file's, else none: then address 0 of region 0 stands there.
+    [[nodiscard]] Address state_of(const CallSpec& call) const {
+        for (const State& state : states_) {
+            if (state.call->pointer == call.pointer) {
+                return state.address;
+            }
+        }
+        for (const State& state : states_) {
+            if (state.call == &loaded_.spec) {
+                return state.address;
+            }
+        }
+        return machine_.memory.region0_begin();
+    }
+
+    void expectations() {
+        for (BenchArray& array : bench_.arrays) {
+            const std::string at = config::child_pointer("/expect", array.name);
+            const auto typed = options_.expect.find(array.name);
+            if (typed != options_.expect.end()) {
+                const NpyNumbers read = read_numbers(typed->second);
+                if (static_cast<std::int64_t>(read.values.size()) != elements_of(array.shape)) {
+                    throw ConfigError(Diagnostic{typed->second, 0, 0, "",
+                                                 fmt::format("got {} elements, expected {} of '{}'",
+                                                             read.values.size(),
+                                                             elements_of(array.shape), array.name),
+                                                 ""});
+                }
+                array.expected = read.values;
+            } else if (loaded_.spec.expect.contains(array.name)) {
+                array.expected = element_values(
+                    *array.type, make_values(evaluation_, loaded_,
+                                             {at, &loaded_.spec.expect.at(array.name), array.type,
+                                              array.shape, array.name}));
+            }
+        }
+    }
+
+    // Code.
+
+    /// Bytes of all stubs; their length does not depend on the addresses in them.
+    [[nodiscard]] Bytes stub_bytes() const {
+        const Bytes bytes = round_up(4 * (2 * machine_.tile.workers + 1), 8);
+        return bytes + static_cast<Bytes>(loaded_.calls.size()) * kMostStubBytesOfCall;
+    }
+    void add_segment(program::SegmentKind kind, const std::string& name, Address address,
+                     std::vector<std::byte> bytes) {
+        if (!bytes.empty()) {
+            bench_.image.segments.push_back(segment(kind, name, address, std::move(bytes)));
+        }
+    }
+    void add_code() {
+        add_segment(program::SegmentKind::Code, "code", code_at_, bytes_of(codelet_.words));
+        bench_.setup = code_at_ + static_cast<Address>(stub_offset_);
+        Address next = bench_.setup;
+        const auto add = [&](const std::vector<std::uint32_t>& words) {
+            add_segment(program::SegmentKind::Code, "stub", next, bytes_of(words));
+            next += static_cast<Address>(round_up(static_cast<Bytes>(words.size()) * 4, 8));
+        };
+        add(assemble_text(machine_, setup_text(), bench_.setup).words);
+        for (BenchPhase& phase : bench_.phases) {
+            std::vector<program::Vertex> vertices;
+            for (const BenchCall& call : phase.calls) {
+                vertices.push_back({call.entry, kind_of(call.kind), call.state, 0});
+            }
+            phase.stub = next;
+            add(plan::make_stub(vertices, machine_.memory.region0_begin()));
+        }
+        program::Segment stack;
+        stack.address = stack_at_;
+        stack.bytes = stack_bytes_;
+        stack.kind = program::SegmentKind::Stack;
+        stack.name = "stack";
+        bench_.image.segments.push_back(stack);
+        bench_.codelets.push_back(std::move(codelet_));
+    }
+    [[nodiscard]] std::string setup_text() const {
+        std::string text = ".supervisor\n";
+        for (std::int64_t n = 0; n < machine_.tile.workers; ++n) {
+            text += fmt::format("setzi $m0, {}\nput $WORKER{}_BASE, $m0\n",
+                                scratch_at_ + static_cast<Address>(n * scratch_bytes_), n);
+        }
+        return text + "br $lr\n";
+    }
+
+    struct State {
+        const CallSpec* call;
+        std::string name;
+        Bytes bytes = 0;
+        Address address = 0;
+    };
+    /// mov, setzi, setzi, runall, sync, br, and 8 bytes to align.
+    static constexpr Bytes kMostStubBytesOfCall = 32;
+
+    const LoadedVertex& loaded_;
+    const spec::MachineSpec& machine_;
+    const BenchOptions& options_;
+    Evaluation evaluation_;
+    Bench bench_;
+    program::Codelet codelet_;
+    std::vector<State> states_;
+    std::vector<PlacementRequest> requests_;
+    std::map<std::string, ArrayPlace> places_;
+    Bytes scratch_bytes_ = 0;
+    Bytes stack_bytes_ = 0;
+    Bytes stub_offset_ = 0;
+    Address code_at_ = 0;
+    Address scratch_at_ = 0;
+    Address stack_at_ = 0;
+};
+
+} // namespace
+
+Bench lay_out(const LoadedVertex& loaded, const spec::MachineSpec& machine, const Point& point,
+              const BenchOptions& options) {
+    return Builder(loaded, machine, point, options).build();
+}
+
+} // namespace tessera::vertex

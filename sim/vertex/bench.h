@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// One point of a vertex file, assembled, linked and laid out in the tile's memory: ready to run.
+#pragma once
+
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+#include "sim/vertex/element_type.h"
+#include "sim/vertex/evaluation.h"
+#include "sim/vertex/placement.h"
+#include "sim/vertex/values.h"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::vertex {
+
+/// What the command line adds to the file.
+struct BenchOptions {
+    std::vector<std::string> include_directories;
+    std::vector<std::string> defines;          ///< X or X=Y
+    std::map<std::string, std::string> expect; ///< `.npy` file by array
+};
+
+struct BenchArray {
+    std::string name;
+    const ElementType* type = nullptr;
+    ArrayShape shape;
+    Address address = 0;
+    Bytes bytes = 0;
+    std::vector<std::byte> initial;
+    std::optional<std::vector<double>> expected; ///< after the run
+};
+
+struct BenchCall {
+    std::string entry_name;
+    Kind kind = Kind::Supervisor;
+    Address entry = 0;
+    Address state = 0;
+};
+
+/// One compute phase: a stub that calls the entries and returns.
+struct BenchPhase {
+    Address stub = 0;
+    std::vector<BenchCall> calls;
+};
+
+struct Bench {
+    std::vector<std::pair<std::string, double>> parameters;
+    std::vector<program::Codelet> codelets; ///< one: the sources
+    program::Image image;
+    Address setup = 0; ///< stub that sets the workers' scratch; not timed
+    std::vector<BenchPhase> phases;
+    std::vector<BenchArray> arrays;
+    std::vector<Placed> memory; ///< all that lies in memory, ascending addresses
+    Bytes code_bytes = 0;       ///< of the sources, without stubs
+};
+
+/// @throws ConfigError (the file or a source is wrong), IoError, DoesNotFit
+[[nodiscard]] Bench lay_out(const LoadedVertex& loaded, const spec::MachineSpec& machine,
+                            const Point& point, const BenchOptions& options);
+
+} // namespace tessera::vertex

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The expressions of a vertex file at one point, with mistakes collected at their places.
+#pragma once
+
+#include "sim/vertex/expression.h"
+#include "sim/vertex/spec.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::vertex {
+
+/// One run's values of the parameters.
+struct Point {
+    Scope scope;                                       ///< the parameters, and what is added later
+    std::vector<std::pair<std::string, double>> shown; ///< in the order of the file
+};
+
+/// All points of a file, each different one once. @throws ConfigError
+[[nodiscard]] std::vector<Point> points_of(const LoadedVertex& loaded);
+
+/// Evaluates what stands in the file and notes mistakes.
+class Evaluation {
+public:
+    Evaluation(const LoadedVertex& loaded, Scope scope)
+        : document_(&loaded.document), scope_(std::move(scope)) {}
+
+    /// A number or an expression. After a mistake `otherwise`.
+    double number(const std::string& pointer, const Json& given, double otherwise = 0);
+    /// The same, a whole number of low..high.
+    std::int64_t whole(const std::string& pointer, const Json& given, std::int64_t low,
+                       std::int64_t high, const std::string& unit = {});
+
+    void fail(const std::string& pointer, std::string message, std::string hint = {});
+    [[nodiscard]] Scope& scope() { return scope_; }
+    [[nodiscard]] const Json* find(const std::string& pointer) const;
+    [[nodiscard]] bool failed() const { return !mistakes_.empty(); }
+    /// Throws ConfigError if there were mistakes.
+    void throw_if_failed();
+
+private:
+    const config::Document* document_;
+    Scope scope_;
+    std::vector<Diagnostic> mistakes_;
+};
+
+} // namespace tessera::vertex

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Numbers written as text: `rows*16 + 2`, `ceildiv(n, 4)`, `addr(x) | elements(x) << 20`.
+//
+//   numbers     12, 0x1f, 2.5, 1e-3, inf, nan
+//   operators   from strong to weak, as in C: unary - + ~, * / %, + -, << >>, &, ^, |
+//   functions   min(a, ...), max(a, ...), ceildiv(a, b), floordiv(a, b), floor, ceil, round, abs,
+//               sqrt, log2; addr(x), bytes(x), elements(x), symbol(f) of a name; at(x, i)
+//
+// `/` divides exactly (7/2 is 3.5); %, shifts and bit operators want whole numbers.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::vertex {
+
+/// What an expression may name.
+struct Scope {
+    std::map<std::string, double> numbers;
+    /// Functions of a name, for example tables["addr"]["x"].
+    std::map<std::string, std::map<std::string, double>> tables;
+    std::map<std::string, std::vector<double>> arrays; ///< of at(x, i)
+};
+
+/// An expression is wrong. `column` counts characters of the expression from 1.
+class ExpressionError : public std::runtime_error {
+public:
+    ExpressionError(std::size_t column, const std::string& message, std::string hint = {})
+        : std::runtime_error(message), column_(column), hint_(std::move(hint)) {}
+    [[nodiscard]] std::size_t column() const { return column_; }
+    [[nodiscard]] const std::string& hint() const { return hint_; }
+
+private:
+    std::size_t column_;
+    std::string hint_;
+};
+
+/// The value of `text`. @throws ExpressionError
+[[nodiscard]] double evaluate(std::string_view text, const Scope& scope);
+
+/// The names that stand for numbers in `text`, each once, in the order of the text. @throws
+/// ExpressionError where it is no expression
+[[nodiscard]] std::vector<std::string> names_in(std::string_view text);
+
+/// Letters, digits and '_', not starting with a digit.
+[[nodiscard]] bool is_name(std::string_view text);
+
+} // namespace tessera::vertex

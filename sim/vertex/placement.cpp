@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/placement.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace tessera::vertex {
+namespace {
+
+Bytes round_up(Bytes value, Bytes unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+bool names(const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// First address behind the elements that are one granule with that of `address`.
+Bytes granule_end(const spec::MemorySpec& memory, Address address) {
+    const bool second = address >= memory.region1_begin();
+    const Bytes begin = second ? memory.region1_begin() : memory.region0_begin();
+    const Bytes unit = second ? 2 * memory.element_bytes : memory.element_bytes;
+    const Bytes end = begin + round_up(static_cast<Bytes>(address) - begin + 1, unit);
+    return second ? end : std::min<Bytes>(end, memory.region1_begin());
+}
+
+class Placer {
+public:
+    Placer(const spec::MemorySpec& memory, const std::vector<PlacementRequest>& requests)
+        : memory_(memory), requests_(requests), placed_(requests.size()),
+          done_(requests.size(), false) {}
+
+    std::vector<Placed> run() {
+        std::vector<std::size_t> order(requests_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto rank = [&](std::size_t i) {
+            const auto& request = requests_[i];
+            return request.address             ? 0
+                   : request.element           ? 1
+                   : request.own_element       ? 2
+                   : !request.not_with.empty() ? 3
+                                               : 4;
+        };
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+        for (const std::size_t i : order) {
+            place_one(i);
+        }
+        return std::move(placed_);
+    }
+
+private:
+    void place_one(std::size_t index) {
+        const PlacementRequest& request = requests_[index];
+        Bytes begin = 0;
+        Bytes limit = 0;
+        bounds(request, begin, limit);
+        Bytes at = begin;
+        if (!request.address) {
+            while (true) {
+                at = round_up(at, request.alignment);
+                const Bytes next = blocked_until(request, at);
+                if (next == 0) {
+                    break;
+                }
+                at = next;
+            }
+        } else {
+            check_fixed(request);
+        }
+        if (at + request.bytes > limit) {
+            throw DoesNotFit(fmt::format("'{}' of {} bytes{}: {} bytes over; {}", request.name,
+                                         request.bytes, where(request), at + request.bytes - limit,
+                                         occupied()));
+        }
+        placed_[index] = {request.name, static_cast<Address>(at), request.bytes,
+                          request.own_element, request.not_with};
+        done_[index] = true;
+    }
+
+    void bounds(const PlacementRequest& request, Bytes& begin, Bytes& limit) const {
+        begin = request.region == Region::Interleaved ? memory_.region1_begin()
+                                                      : memory_.region0_begin();
+        limit = request.region == Region::Executable ? memory_.region1_begin() : memory_.end();
+        if (request.element) {
+            begin = memory_.region0_begin() + *request.element * memory_.element_bytes;
+            limit =
+                std::min<Bytes>(memory_.end(), granule_end(memory_, static_cast<Address>(begin)));
+        }
+        if (request.address) {
+            begin = *request.address;
+        }
+    }
+
+    /// An address behind the obstacle to placing at `at`, or 0 where there is none.
+    [[nodiscard]] Bytes blocked_until(const PlacementRequest& request, Bytes at) const {
+        if (request.bytes == 0 || at + request.bytes > memory_.end()) {
+            return 0;
+        }
+        const Bytes end = at + request.bytes;
+        // Nothing lies across the border of the regions: their elements differ.
+        const Bytes border = memory_.region1_begin();
+        if (!request.address && at < border && end > border && memory_.region1_bytes > 0 &&
+            request.region == Region::Any && request.bytes <= memory_.region1_bytes) {
+            return border;
+        }
+        Bytes until = 0;
+        for (std::size_t i = 0; i < placed_.size(); ++i) {
+            if (done_[i] && placed_[i].bytes > 0) {
+                until = std::max(until, past(request, placed_[i], at, end));
+            }
+        }
+        return until;
+    }
+
+    [[nodiscard]] Bytes past(const PlacementRequest& request, const Placed& other, Bytes at,
+                             Bytes end) const {
+        const Bytes other_begin = other.address;
+        const Bytes other_end = other_begin + other.bytes;
+        if (at < other_end && other_begin < end) {
+            return other_end;
+        }
+        const bool apart = request.own_element || other.own_element ||
+                           names(request.not_with, other.name) ||
+                           names(other.not_with, request.name);
+        const auto first = [](Bytes address) { return static_cast<Address>(address); };
+        const bool together =
+            granule_end(memory_, first(at)) <= granule_end(memory_, first(other_end - 1)) &&
+            granule_end(memory_, other.address) <= granule_end(memory_, first(end - 1));
+        return apart && together ? granule_end(memory_, first(other_end - 1)) : 0;
+    }
+
+    void check_fixed(const PlacementRequest& request) const {
+        const Bytes at = *request.address;
+        if (at % request.alignment != 0 || at < memory_.region0_begin()) {
+            throw PlacementError(request.name,
+                                 fmt::format("got {:#x}, expected a multiple of {} in tile "
+                                             "memory, {:#x}..{:#x}",
+                                             at, request.alignment, memory_.region0_begin(),
+                                             memory_.end() - 1));
+        }
+        for (std::size_t i = 0; i < placed_.size(); ++i) {
+            const Placed& other = placed_[i];
+            if (done_[i] && other.bytes > 0 && request.bytes > 0 &&
+                past(request, other, at, at + request.bytes) != 0) {
+                throw PlacementError(request.name,
+                                     fmt::format("{:#x} meets '{}' at {:#x}, or its memory element",
+                                                 at, other.name, other.address));
+            }
+        }
+    }
+
+    [[nodiscard]] std::string where(const PlacementRequest& request) const {
+        if (request.address) {
+            return fmt::format(" at {:#x}", *request.address);
+        }
+        if (request.element) {
+            return fmt::format(" in element {}", *request.element);
+        }
+        return request.region == Region::Executable    ? " in the executable region"
+               : request.region == Region::Interleaved ? " in the interleaved region"
+                                                       : "";
+    }
+
+    [[nodiscard]] std::string occupied() const {
+        std::string text;
+        for (std::size_t i = 0; i < placed_.size(); ++i) {
+            if (done_[i] && placed_[i].bytes > 0) {
+                text += fmt::format("{}{} {} B", text.empty() ? "there are " : ", ",
+                                    placed_[i].name, placed_[i].bytes);
+            }
+        }
+        return text.empty() ? "memory is empty" : text;
+    }
+
+    const spec::MemorySpec& memory_;
+    const std::vector<PlacementRequest>& requests_;
+    std::vector<Placed> placed_;
+    std::vector<bool> done_;
+};
+
+} // namespace
+
+std::vector<Placed> place(const spec::MemorySpec& memory,
+                          const std::vector<PlacementRequest>& requests) {
+    return Placer(memory, requests).run();
+}
+
+std::int64_t element_of(const spec::MemorySpec& memory, Address address) {
+    const auto element =
+        static_cast<Bytes>(address - memory.region0_begin()) / memory.element_bytes;
+    if (address < memory.region1_begin()) {
+        return element;
+    }
+    const Bytes first = memory.region0_bytes / memory.element_bytes;
+    return first + (element - first) / 2 * 2;
+}
+
+} // namespace tessera::vertex

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Where things lie in the tile's memory: first fit under the rules of regions and memory elements.
+// Region 0 is executable, each of its elements serves one access a cycle; in region 1 two elements
+// are interleaved and count as one here. What has a fixed address comes first, then code, then what
+// names an element, then what must keep apart, then the rest, each in the order of the requests.
+#pragma once
+
+#include "models/spec/memory_spec.h"
+#include "sim/vertex/spec.h"
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::vertex {
+
+struct PlacementRequest {
+    std::string name;
+    Bytes bytes = 0;
+    Bytes alignment = 1;
+    Region region = Region::Any;
+    std::optional<Address> address;
+    std::optional<std::int64_t> element; ///< counted from the start of memory
+    bool own_element = false;
+    std::vector<std::string> not_with; ///< names that may share no element with this one
+};
+
+struct Placed {
+    std::string name;
+    Address address = 0;
+    Bytes bytes = 0;
+    bool own_element = false;
+    std::vector<std::string> not_with;
+};
+
+/// A fixed address breaks a rule.
+class PlacementError : public std::runtime_error {
+public:
+    PlacementError(std::string name, const std::string& message)
+        : std::runtime_error(message), name_(std::move(name)) {}
+    [[nodiscard]] const std::string& name() const { return name_; } ///< of the request
+
+private:
+    std::string name_;
+};
+
+/// The requests in their order, placed. An empty one gets an address and keeps nothing away.
+/// @throws DoesNotFit where one finds no place; PlacementError
+[[nodiscard]] std::vector<Placed> place(const spec::MemorySpec& memory,
+                                        const std::vector<PlacementRequest>& requests);
+
+/// The element of an address, counted from the start of memory. In region 1 it is the first of the
+/// two that are interleaved there.
+[[nodiscard]] std::int64_t element_of(const spec::MemorySpec& memory, Address address);
+
+} // namespace tessera::vertex

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/report.h"
+
+namespace tessera::vertex {
+namespace {
+
+Json leaf(const Json& type, const char* sentence) {
+    return {{"type", type}, {"description", sentence}};
+}
+
+Json whole(const char* sentence) {
+    Json schema = leaf("integer", sentence);
+    schema["minimum"] = 0;
+    return schema;
+}
+
+Json value(const char* sentence) {
+    return leaf(Json::array({"number", "string"}), sentence);
+}
+
+Json text(const char* sentence) {
+    return leaf("string", sentence);
+}
+
+/// All of `properties` are required but `optional`.
+Json object(const char* sentence, Json properties, const std::string& optional = {}) {
+    Json required = Json::array();
+    for (const auto& [key, ignored] : properties.items()) {
+        if (key != optional) {
+            required.push_back(key);
+        }
+    }
+    return {{"type", "object"},
+            {"description", sentence},
+            {"additionalProperties", false},
+            {"properties", std::move(properties)},
+            {"required", std::move(required)}};
+}
+
+Json list(const char* sentence, Json items) {
+    return {{"type", "array"}, {"description", sentence}, {"items", std::move(items)}};
+}
+
+Json counts(const char* sentence) {
+    return {{"type", "object"},
+            {"description", sentence},
+            {"additionalProperties", {{"type", "integer"}, {"minimum", 0}}}};
+}
+
+Json or_null(Json schema) {
+    schema["type"] = Json::array({schema["type"], "null"});
+    return schema;
+}
+
+Json named_values(const char* sentence) {
+    return list(sentence, object("one of them", {{"name", text("as in the file or formula")},
+                                                 {"value", value("a number, inf or nan")}}));
+}
+
+Json access(Json more) {
+    more.update(Json{{"context", text("worker_N or supervisor")},
+                     {"cycle", whole("since the start of the phase")},
+                     {"instruction", text("as assembly text")},
+                     {"source", text("file:line, or stub")}});
+    return object("an access", std::move(more));
+}
+
+Json activity(const char* sentence) {
+    return object(sentence,
+                  {{"issues", whole("instructions and bundles")},
+                   {"issue_cycles", whole("tile cycles of the issues: of a worker as many as there "
+                                          "are workers")},
+                   {"stall_cycles", counts("tile cycles of waiting, by reason")}});
+}
+
+Json phase() {
+    const Json worker = object("one launch", {{"worker", whole("number")},
+                                              {"entry", text("symbol")},
+                                              {"begin", whole("cycle of the first issue")},
+                                              {"end", whole("cycle behind the last issue")},
+                                              {"cycles", whole("issues times workers")}});
+    return object("one compute phase",
+                  {{"cycles", whole("from the first instruction of the stub to its return")},
+                   {"supervisor_instructions", whole("issued, with those of the stub")},
+                   {"worker_issues", whole("turns taken, with waits of several turns")},
+                   {"worker_instructions", whole("instructions and bundles")},
+                   {"racing_accesses", whole("accesses to words that another context wrote")},
+                   {"conflicts", whole("accesses against the rules of memory elements")},
+                   {"workers", list("launches in their order", worker)}});
+}
+
+Json check() {
+    const Json mismatch = object("an element", {{"index", whole("in row-major order")},
+                                                {"got", value("after the run")},
+                                                {"expected", value("from expect")}});
+    const Json array = object("an array", {{"array", text("its name")},
+                                           {"elements", whole("compared")},
+                                           {"wrong", whole("beyond the tolerance")},
+                                           {"first", list("the first ten", mismatch)}});
+    return or_null(object(
+        "comparison with expect; null where nothing is expected",
+        {{"passed", leaf("boolean", "nothing is wrong")}, {"arrays", list("by name", array)}}));
+}
+
+Json point() {
+    const Json race = object("two accesses to one word without a sync between",
+                             {{"address", whole("of the word")},
+                              {"first", access({{"writes", leaf("boolean", "or reads")}})},
+                              {"second", access({{"writes", leaf("boolean", "or reads")}})}});
+    const Json placed = object("a block of memory", {{"name", text("of the array or block")},
+                                                     {"address", whole("of its first byte")},
+                                                     {"bytes", whole("with padding")},
+                                                     {"element", whole("memory element")}});
+    const Json line = object("a line", {{"source", text("file:line, or stub")},
+                                        {"issues", whole("of its instructions")},
+                                        {"cycles", whole("of issues and of waits")}});
+    const Json array = object("after the run", {{"type", text("of an element")},
+                                                {"shape", list("dimensions", whole("elements"))},
+                                                {"values", list("row-major", value("element"))}});
+    return object(
+        "one run",
+        {{"parameters", named_values("in the order of the file")},
+         {"tile_cycles", whole("of all phases")},
+         {"worker_cycles", whole("of the slowest worker, summed over phases")},
+         {"phases", list("in order", phase())},
+         {"workers", activity("all workers together")},
+         {"supervisor", activity("the supervisor")},
+         {"instructions", object("executed, both halves of a bundle counted",
+                                 {{"by_mnemonic", counts("times issued")},
+                                  {"by_class", counts("times issued")},
+                                  {"by_lane", counts("worker issues by the lanes that do work")}})},
+         {"lines", list("source lines, most cycles first", line)},
+         {"races", list("in order", race)},
+         {"conflicts",
+          list("in order, where they are recorded",
+               access({{"kind", text("fetch or element")}, {"address", whole("accessed")}}))},
+         {"code_bytes", whole("of the sources")},
+         {"memory", list("ascending addresses", placed)},
+         {"check", check()},
+         {"arrays",
+          {{"type", "object"}, {"description", "by name"}, {"additionalProperties", array}}}},
+        "arrays");
+}
+
+} // namespace
+
+Json vertex_result_schema() {
+    const Json fit = or_null(
+        object("of --fit", {{"formula", text("as given")},
+                            {"of", text("what was fitted")},
+                            {"coefficients", named_values("in the order of the formula")},
+                            {"fitted", list("value at each point", leaf("number", "cycles"))},
+                            {"largest_residual", leaf("number", "cycles")}}));
+    Json schema = object("what tessera vertex found",
+                         {{"schema_version", {{"const", kVertexResultSchemaVersion}}},
+                          {"name", text("of the vertex file")},
+                          {"machine", text("its name")},
+                          {"points", list("runs", point())},
+                          {"fit", fit}});
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+    schema["title"] = "Tessera vertex result";
+    return schema;
+}
+
+} // namespace tessera::vertex

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/run.h"
+
+#include "base/error.h"
+#include "models/isa/assembler.h"
+#include "models/isa/instruction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace tessera::vertex {
+namespace {
+
+/// The code words of the image at an address: one, or two of a bundle; none outside code.
+std::vector<std::uint32_t> words_at(const Bench& bench, Address address) {
+    for (const auto& segment : bench.image.segments) {
+        const auto offset = static_cast<std::size_t>(address - segment.address);
+        if (segment.kind != program::SegmentKind::Code || address < segment.address ||
+            offset + 4 > segment.data->size()) {
+            continue;
+        }
+        std::vector<std::uint32_t> words(1);
+        std::memcpy(words.data(), segment.data->data() + offset, 4);
+        if ((words.front() & isa::kBundleBit) != 0 && offset + 8 <= segment.data->size()) {
+            words.resize(2);
+            std::memcpy(&words[1], segment.data->data() + offset + 4, 4);
+        }
+        return words;
+    }
+    return {};
+}
+
+bool is_nop(const isa::Operation& operation) {
+    return (operation.opcode == isa::Opcode::setzi_m && operation.d == 14) ||
+           (operation.opcode == isa::Opcode::setzi_a && operation.d == 13);
+}
+
+std::string class_of(const isa::Operation& operation) {
+    const auto& spec = isa::spec_of(operation.opcode);
+    const bool loads = (spec.flags & isa::kLoad) != 0;
+    const bool stores = (spec.flags & isa::kStore) != 0;
+    const auto holds = [&](std::string_view part) {
+        return spec.mnemonic.find(part) != std::string_view::npos;
+    };
+    if (is_nop(operation)) {
+        return "nop";
+    }
+    if (loads || stores) {
+        return loads && stores ? "load_store" : loads ? "load" : "store";
+    }
+    if ((spec.flags & isa::kControl) != 0) {
+        return "control";
+    }
+    if ((spec.flags & (isa::kSystem | isa::kSupervisor)) != 0) {
+        return "system";
+    }
+    if (spec.lane == isa::Lane::Main) {
+        return "main_arithmetic";
+    }
+    return holds("amp") || holds("slic") ? "matrix"
+           : holds("acc")                ? "accumulate"
+                                         : "aux_arithmetic";
+}
+
+/// Counts by address; what the addresses mean is found out once at the end.
+class Counter final : public tile::LockstepObserver {
+public:
+    Counter(const Bench& bench, Cycles workers, bool keep_log)
+        : bench_(bench), workers_(workers), keep_log_(keep_log) {}
+
+    void issue(const tile::IssueRecord& record) override {
+        ++issues_[{record.context >= 0, record.address}];
+        if (keep_log_) {
+            auto shifted = record;
+            shifted.cycle += phase_begin_;
+            log_->issue(shifted);
+        }
+    }
+    void stall(const tile::StallRecord& record) override {
+        const bool of_worker = record.context >= 0;
+        stalls_[of_worker][static_cast<std::size_t>(record.reason)] += record.cycles;
+        if (record.reason != tile::StallReason::Launch) {
+            line_stalls_[record.address] += record.cycles;
+        }
+        if (keep_log_) {
+            auto shifted = record;
+            shifted.begin += phase_begin_;
+            log_->stall(shifted);
+        }
+    }
+    /// Records of the next phase stand behind those of the phases before it.
+    void begin_phase(Cycles begin) { phase_begin_ = begin; }
+
+    void finish(PointResult& result) const {
+        result.log = log_;
+        std::map<std::string, CodeLine> lines;
+        for (const auto& [key, times] : issues_) {
+            const auto& [of_worker, address] = key;
+            Activity& activity = of_worker ? result.workers : result.supervisor;
+            const Cycles cycles = times * (of_worker ? workers_ : 1);
+            activity.issues += times;
+            activity.issue_cycles += cycles;
+            CodeLine& line = lines[source_line(bench_, address)];
+            line.issues += times;
+            line.cycles += cycles;
+            count_instruction(result, address, times, of_worker);
+        }
+        for (const auto& [address, cycles] : line_stalls_) {
+            lines[source_line(bench_, address)].cycles += cycles;
+        }
+        for (std::size_t reason = 0; reason < tile::kStallReasonWords.size(); ++reason) {
+            const std::string name(tile::kStallReasonWords[reason]);
+            for (const bool of_worker : {false, true}) {
+                if (const Cycles cycles = stalls_[of_worker][reason]; cycles > 0) {
+                    (of_worker ? result.workers : result.supervisor).stall_cycles[name] = cycles;
+                }
+            }
+        }
+        for (auto& [source, line] : lines) {
+            result.lines.push_back({source, line.issues, line.cycles});
+        }
+        std::stable_sort(result.lines.begin(), result.lines.end(),
+                         [](const auto& a, const auto& b) { return a.cycles > b.cycles; });
+    }
+
+private:
+    void count_instruction(PointResult& result, Address address, std::int64_t times,
+                           bool of_worker) const {
+        bool main = false;
+        bool aux = false;
+        for (const std::uint32_t word : words_at(bench_, address)) {
+            const isa::Operation operation = isa::decode(word);
+            if (operation.opcode == isa::Opcode::kNone) {
+                continue;
+            }
+            const bool nop = is_nop(operation);
+            const bool is_aux = isa::spec_of(operation.opcode).lane == isa::Lane::Aux;
+            main = main || (!is_aux && !nop);
+            aux = aux || (is_aux && !nop);
+            const std::string mnemonic(nop ? (is_aux ? "fnop" : "nop")
+                                           : isa::spec_of(operation.opcode).mnemonic);
+            result.by_mnemonic[mnemonic] += times;
+            result.by_class[class_of(operation)] += times;
+        }
+        if (of_worker) {
+            result.by_lane[main && aux ? "both" : main ? "main" : aux ? "aux" : "none"] += times;
+        }
+    }
+
+    const Bench& bench_;
+    Cycles workers_;
+    bool keep_log_;
+    std::map<std::pair<bool, Address>, std::int64_t> issues_;
+    std::map<Address, Cycles> line_stalls_;
+    std::array<std::array<Cycles, tile::kStallReasonWords.size()>, 2> stalls_{};
+    Cycles phase_begin_ = 0;
+    std::shared_ptr<tile::LockstepLog> log_ = std::make_shared<tile::LockstepLog>();
+};
+
+std::vector<WorkerRun> worker_runs(const Bench& bench, Cycles workers,
+                                   const std::vector<tile::ContextSpan>& spans) {
+    std::vector<WorkerRun> runs;
+    for (const auto& span : spans) {
+        runs.push_back({span.context, symbol_text(bench, span.entry), span.begin, span.end,
+                        span.end - span.begin - 1 + workers});
+    }
+    return runs;
+}
+
+/// A tile of either model with its memory, loaded, with the scratch of its workers set.
+template <class Tile> class LoadedTile {
+public:
+    template <class... Options>
+    LoadedTile(const spec::MachineSpec& machine, const Bench& bench, Options... options)
+        : memory_(static_cast<std::size_t>(machine.memory.bytes()) / 8), code_(bench.codelets),
+          tile_(machine, 0, reinterpret_cast<std::byte*>(memory_.data()), options...) {
+        tile_.load(bench.image, code_);
+        static_cast<void>(tile_.run(bench.setup));
+    }
+    Tile& operator*() { return tile_; }
+    Tile* operator->() { return &tile_; }
+    [[nodiscard]] const std::vector<std::uint64_t>& memory() const { return memory_; }
+
+private:
+    std::vector<std::uint64_t> memory_;
+    tile::CodeCache code_;
+    Tile tile_;
+};
+
+template <class Tile> void read_arrays(Tile& tile, const Bench& bench, PointResult& result) {
+    for (const auto& array : bench.arrays) {
+        const auto bytes = tile.memory(array.address, array.bytes);
+        result.arrays.emplace_back(bytes.begin(), bytes.end());
+    }
+}
+
+PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
+                     const RunSettings& settings) {
+    PointResult result;
+    std::vector<Cycles> fast_cycles;
+    LoadedTile<tile::TileCore> fast(machine, bench);
+    for (std::size_t i = 0; i < bench.phases.size() && !settings.lockstep_only; ++i) {
+        fast_cycles.push_back(fast->run(bench.phases[i].stub).cycles);
+    }
+
+    tile::LockstepOptions options;
+    options.on_conflict =
+        settings.lockstep_only ? tile::OnConflict::Record : tile::OnConflict::Fault;
+    LoadedTile<tile::LockstepTile> observed(machine, bench, options);
+    Counter counter(bench, machine.tile.workers, settings.keep_log);
+    observed->set_observer(&counter);
+    bool races = false;
+    for (const BenchPhase& phase : bench.phases) {
+        PhaseResult done;
+        std::vector<tile::ContextSpan> spans;
+        counter.begin_phase(result.tile_cycles);
+        done.outcome = observed->run(phase.stub, &spans);
+        done.workers = worker_runs(bench, machine.tile.workers, spans);
+        done.races.assign(observed->races().begin(), observed->races().end());
+        done.racing_accesses = observed->racing_accesses();
+        done.conflicts.assign(observed->conflicts().begin(), observed->conflicts().end());
+        done.conflicts_found = observed->conflicts_found();
+        races = races || done.racing_accesses > 0;
+        Cycles slowest = 0;
+        for (const auto& worker : done.workers) {
+            slowest = std::max(slowest, worker.cycles);
+        }
+        result.tile_cycles += done.outcome.cycles;
+        result.worker_cycles += slowest;
+        result.phases.push_back(std::move(done));
+    }
+    for (std::size_t i = 0; i < fast_cycles.size() && !races; ++i) {
+        if (fast_cycles[i] != result.phases[i].outcome.cycles ||
+            fast.memory() != observed.memory()) {
+            throw std::logic_error(
+                fmt::format("the two models of the tile differ in phase {}: {} "
+                            "and {} cycles, {} memory",
+                            i, fast_cycles[i], result.phases[i].outcome.cycles,
+                            fast.memory() == observed.memory() ? "equal" : "different"));
+        }
+    }
+    counter.finish(result);
+    if (settings.lockstep_only) {
+        read_arrays(*observed, bench, result);
+    } else {
+        read_arrays(*fast, bench, result);
+    }
+    return result;
+}
+
+} // namespace
+
+PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
+                      const RunSettings& settings) {
+    try {
+        return run_both(machine, bench, settings);
+    } catch (const tile::TileFault& fault) {
+        if (fault.fault().not_modelled) {
+            throw NotModelled(fault.what());
+        }
+        throw ProgramError(fault.what());
+    }
+}
+
+std::string instruction_text(const Bench& bench, Address address) {
+    const auto words = words_at(bench, address);
+    return words.empty() ? std::string{} : isa::disassemble(words, address).front().text;
+}
+
+std::string source_line(const Bench& bench, Address address) {
+    const program::Codelet& codelet = bench.codelets.front();
+    if (address < codelet.address || address - codelet.address >= codelet.words.size() * 4) {
+        return "stub";
+    }
+    auto after = std::upper_bound(
+        codelet.lines.begin(), codelet.lines.end(), address,
+        [](Address value, const program::LineEntry& line) { return value < line.address; });
+    if (after == codelet.lines.begin()) {
+        return fmt::format("{:#x}", address);
+    }
+    --after;
+    return codelet.files[after->file] + ":" + std::to_string(after->line);
+}
+
+std::string symbol_text(const Bench& bench, Address address) {
+    std::string best;
+    Address best_address = 0;
+    for (const auto& [name, at] : bench.codelets.front().symbols) {
+        if (at <= address && (best.empty() || at > best_address)) {
+            best = name;
+            best_address = at;
+        }
+    }
+    if (best.empty()) {
+        return fmt::format("{:#x}", address);
+    }
+    return address == best_address ? best : fmt::format("{}+{:#x}", best, address - best_address);
+}
+
+} // namespace tessera::vertex

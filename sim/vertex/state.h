@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Vertex state: fields one after the other, each at a multiple of its own size as C++ lays out a
+// struct, then the tables that they point to.
+//
+//     {"u16": 3}  {"pointer": "x"}              03 00 .. .. | address of x
+//     {"pointers": ["x", "y"], "list": true}    address of a table {x, y} behind the fields
+#pragma once
+
+#include "base/units.h"
+#include "sim/vertex/evaluation.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::vertex {
+
+struct ArrayPlace {
+    Address address = 0;
+    Bytes bytes = 0;
+    Bytes element_bytes = 1;
+};
+
+/// Bytes of the state with its tables. Its addresses need not be known yet.
+[[nodiscard]] Bytes state_bytes(Evaluation& evaluation, const std::vector<StateField>& fields);
+
+/// The bytes of a state that stands at `address`. Mistakes are noted in `evaluation`.
+[[nodiscard]] std::vector<std::byte> pack_state(Evaluation& evaluation,
+                                                const std::vector<StateField>& fields,
+                                                const std::map<std::string, ArrayPlace>& arrays,
+                                                Address address);
+
+} // namespace tessera::vertex

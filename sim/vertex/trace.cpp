@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/trace.h"
+
+#include "models/tile/core/pipeline_trace.h"
+#include "traces/exporters/konata.h"
+#include "traces/exporters/perfetto.h"
+#include "traces/selection.h"
+
+namespace tessera::vertex {
+namespace {
+
+traces::DescribeAddress describe_in(const Bench& bench) {
+    return [&bench](Address address) {
+        return traces::InstructionText{instruction_text(bench, address),
+                                       source_line(bench, address)};
+    };
+}
+
+} // namespace
+
+void write_perfetto(const std::string& path, const spec::MachineSpec& machine, const Bench& bench,
+                    const PointResult& result) {
+    traces::NameTable names;
+    traces::PerfettoOptions options;
+    options.machine_name = machine.name;
+    traces::PerfettoExporter exporter(path, {traces::Level::Worker, {true}}, names, options);
+    traces::send_pipeline(exporter, names, 0, result.tile_cycles,
+                          tile::pipeline_instructions(*result.log, machine), describe_in(bench));
+    static_cast<void>(exporter.finish());
+}
+
+void write_konata(const std::string& path, const spec::MachineSpec& machine, const Bench& bench,
+                  const PointResult& result) {
+    traces::write_konata(path, tile::pipeline_instructions(*result.log, machine),
+                         static_cast<int>(machine.tile.workers), describe_in(bench));
+}
+
+} // namespace tessera::vertex

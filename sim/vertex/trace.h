@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Pipeline traces of a run that kept its records.
+#pragma once
+
+#include "sim/vertex/run.h"
+
+#include <string>
+
+namespace tessera::vertex {
+
+/// A span an instruction, on a track for each context. @throws IoError
+void write_perfetto(const std::string& path, const spec::MachineSpec& machine, const Bench& bench,
+                    const PointResult& result);
+
+/// The text format of the viewer Konata. @throws IoError
+void write_konata(const std::string& path, const spec::MachineSpec& machine, const Bench& bench,
+                  const PointResult& result);
+
+} // namespace tessera::vertex

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// What the lock-step model reports: races of each kind and what is none, conflicts, and every clock of every context as an
+// issue or a stall with its reason.
+#include "models/isa/instruction.h"
+#include "tests/support/assembled_tile.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+
+namespace {
+
+constexpr std::string_view kSync = "sync TEXCH_SYNCZONE_LOCAL\n";
+
+std::string text_of(const std::string& supervisor, const std::string& workers) {
+    return ".supervisor\n.globl start\nstart:\n" + supervisor + "br $lr\n.worker\n.align 8\n" +
+           workers;
+}
+
+/// Two workers that run `first` and `second`, each an instruction on $m2 = 0x80000, beside `supervisor`.
+std::string pair_of(const std::string& first, const std::string& second,
+                    const std::string& supervisor = "") {
+    const auto worker = [](const std::string& label, const std::string& instruction) {
+        return label + ": setzi $m2, 0x80000\n" + instruction + "\nexitz $mzero\n.align 8\n";
+    };
+    return text_of("setzi $m0, one\nsetzi $m1, two\nsetzi $m2, 0x80000\nrun $m0, $mzero, 0\n"
+                   "run $m1, $mzero, 0\n" +
+                       supervisor + std::string(kSync),
+                   worker("one", first) + worker("two", second));
+}
+
+const std::string kRead = "ld32 $m3, $m2, $mzero, 0";
+const std::string kWrite = "st32 $m3, $m2, $mzero, 0";
+const std::string kReadNext = "ld32 $m3, $m2, $mzero, 1";
+const std::string kWriteNext = "st32 $m3, $m2, $mzero, 1";
+
+std::vector<tile::Race> races_of(const std::string& text) {
+    test::AssembledLockstepTile tile(text);
+    tile.run();
+    const auto races = tile.core().races();
+    CHECK((tile.core().racing_accesses() == 0) == races.empty());
+    return {races.begin(), races.end()};
+}
+
+struct Observed {
+    explicit Observed(const std::string& text, const spec::MachineSpec& machine = {})
+        : tile(text, machine) {
+        tile.core().set_observer(&log);
+        phase = tile.run();
+    }
+
+    /// Cycles that a context waited for a reason.
+    [[nodiscard]] Cycles stalled(int context, tile::StallReason reason) const {
+        Cycles cycles = 0;
+        for (const tile::StallRecord& stall : log.stalls) {
+            cycles += stall.context == context && stall.reason == reason ? stall.cycles : 0;
+        }
+        return cycles;
+    }
+
+    test::AssembledLockstepTile tile;
+    tile::LockstepLog log;
+    tile::ComputeOutcome phase;
+};
+
+using tile::StallReason;
+
+} // namespace
+
+TEST_CASE("two workers race in a word that one of them writes", "[unit][tile]") {
+    const auto races = races_of(pair_of(kWrite, kRead));
+    REQUIRE(races.size() == 1);
+    const tile::Race& race = races.front();
+    test::AssembledTile tile(pair_of(kWrite, kRead));
+    const spec::MachineSpec machine;
+    CHECK(race.address == 0x80000);
+    CHECK(race.first_context == 0);
+    CHECK(race.second_context == 1);
+    CHECK(race.first_writes);
+    CHECK_FALSE(race.second_writes);
+    CHECK(race.first_pc == tile.symbol("one") + 4);
+    CHECK(race.second_pc == tile.symbol("two") + 4);
+    // each is its worker's second issue, in the slot of its own
+    CHECK(race.first_cycle % machine.tile.workers == 0);
+    CHECK(race.second_cycle % machine.tile.workers == 1);
+
+    const auto later_write = races_of(pair_of(kRead, kWrite));
+    REQUIRE(later_write.size() == 1);
+    CHECK_FALSE(later_write.front().first_writes);
+    CHECK(later_write.front().second_writes);
+    const auto two_writes = races_of(pair_of(kWrite, kWrite));
+    REQUIRE(two_writes.size() == 1);
+    CHECK(two_writes.front().first_writes);
+    CHECK(two_writes.front().second_writes);
+}
+
+TEST_CASE("shared reads and neighbouring words are no race", "[unit][tile]") {
+    CHECK(races_of(pair_of(kRead, kRead)).empty());
+    CHECK(races_of(pair_of(kWrite, kWriteNext)).empty());
+    CHECK(races_of(pair_of(kReadNext, kWrite)).empty());
+    // halves of one word are one word
+    CHECK(races_of(pair_of(kWrite, "ldz16 $m3, $m2, $mzero, 1")).size() == 1);
+    CHECK(races_of(pair_of(kWrite, "ldz16 $m3, $m2, $mzero, 2")).empty());
+    // a 64-bit access touches two
+    CHECK(races_of(pair_of(kWriteNext, "ld64 $a0:1, $m2, $mzero, 0")).size() == 1);
+    CHECK(races_of(pair_of("st64 $a0:1, $m2, $mzero, 0", kReadNext)).size() == 1);
+}
+
+TEST_CASE("paced and delta-list accesses race too", "[unit][tile]") {
+    const std::string paced = "setzi $m4, 0x90008\ntapack $m6:7, $m4, $mzero, $m2\n"
+                              "ldst64pace $a0:1, $a2:3, $m6:7+=, $mzero, 0";
+    CHECK(races_of(pair_of(kReadNext, paced)).size() == 1);
+    const std::string delta_list = "setzi $m4, 0x90000\nldd16a32 $a0, $m4++, $m2, $m5@";
+    CHECK(races_of(pair_of(kWrite, delta_list)).size() == 1);
+    CHECK(races_of(pair_of("setzi $m2, 0x90000\n" + kWrite, delta_list)).size() == 1);
+}
+
+TEST_CASE("the supervisor races with a worker between its launch and the sync", "[unit][tile]") {
+    const auto after = races_of(pair_of(kRead, "nop", kWrite + "\n"));
+    REQUIRE(after.size() == 1);
+    CHECK(std::min(after.front().first_context, after.front().second_context) == -1);
+    CHECK(races_of(pair_of(kWrite, "nop", "nop\n" + kRead + "\n")).size() == 1);
+    CHECK(races_of(pair_of(kRead, "nop", kRead + "\n")).empty());
+    // before the launch, and behind the sync
+    const std::string before = "setzi $m2, 0x80000\n" + kWrite + "\n";
+    const std::string worker = "one: setzi $m2, 0x80000\n" + kWrite + "\nexitz $mzero\n";
+    const std::string launch = "setzi $m0, one\nrun $m0, $mzero, 0\n";
+    const std::string sync(kSync);
+    CHECK(races_of(text_of(before + launch + sync + kRead + "\n" + launch + sync, worker)).empty());
+    // between two launches it is ordered before the second worker only
+    const std::string between = before + "setzi $m0, one\nsetzi $m1, two\nrun $m0, $mzero, 0\n" +
+                                kWrite + "\nrun $m1, $mzero, 0\n" + sync;
+    const std::string quiet =
+        "one: exitz $mzero\n.align 8\ntwo: setzi $m2, 0x80000\n" + kRead + "\nexitz $mzero\n";
+    CHECK(races_of(text_of(between, quiet)).empty());
+    // a wait without a sync orders nothing
+    CHECK(races_of(text_of(launch + "setzi $m2, 99\n1: brnzdec $m2, 1b\nsetzi $m2, 0x80000\n" +
+                               kRead + "\n" + sync,
+                           worker))
+              .size() == 1);
+}
+
+TEST_CASE("races are listed once for each pair of instructions and all are counted",
+          "[unit][tile]") {
+    const std::string workers = "worker: setzi $m2, 0x80000\nsetzi $m4, 9\n1: " + kWrite +
+                                "\nbrnzdec $m4, 1b\nexitz $mzero\n";
+    const std::string text =
+        text_of("setzi $m0, worker\nrunall $m0, $mzero, 0\n" + std::string(kSync), workers);
+    const spec::MachineSpec machine;
+    const auto n = static_cast<std::size_t>(machine.tile.workers);
+    test::AssembledLockstepTile all(text);
+    all.run();
+    CHECK(all.core().races().size() == n); // each with the one in the slot before
+    CHECK(all.core().racing_accesses() == 10 * machine.tile.workers - 1);
+    test::AssembledLockstepTile some(text, machine, tile::LockstepOptions{.listed_races = 2});
+    some.run();
+    CHECK(some.core().races().size() == 2);
+    CHECK(some.core().racing_accesses() == 10 * machine.tile.workers - 1);
+    some.run(); // a phase of its own
+    CHECK(some.core().racing_accesses() == 10 * machine.tile.workers - 1);
+}
+
+TEST_CASE("a race is reported although it makes a worker fault", "[unit][tile]") {
+    // one overwrites the address that two loads and follows
+    const std::string text =
+        pair_of("setzi $m3, 3\n" + kWrite, "nop\nnop\n" + kRead + "\nld32 $m4, $m3, $mzero, 0");
+    test::AssembledLockstepTile tile(text);
+    tile.write(0x80000, std::vector<std::uint32_t>{0x80000});
+    CHECK_THROWS_AS(tile.run(), tile::TileFault);
+    CHECK(tile.core().races().size() == 1);
+}
+
+TEST_CASE("conflicts fault or are recorded", "[unit][tile]") {
+    const std::string body = "setzi $m0, 0x80000\nsetzi $m1, 0x80010\n"
+                             "tapack $m4:5, $m0, $m1, $mzero\n"
+                             "ld2x64pace $a0:1, $a2:3, $m4:5+=, $mzero, 0\n"
+                             "setzi $m2, 0x4e000\nld32 $m3, $m2, $mzero, 0\n";
+    // the supervisor's own code is fetched from there as well
+    const std::string text =
+        text_of("setzi $m0, worker\nrun $m0, $mzero, 0\n" + std::string(kSync) +
+                    "setzi $m2, 0x4e000\n" + kRead + "\nput $CCCSLOAD, $m2\nld64putcs 0\n",
+                "worker: " + body + "exitz $mzero\n");
+    test::AssembledLockstepTile faulting(text);
+    CHECK_THROWS_WITH(faulting.run(), Catch::Contains("in one memory element"));
+    CHECK(faulting.core().conflicts_found() == 0);
+
+    const spec::MachineSpec machine;
+    test::AssembledLockstepTile tile(text, machine,
+                                     tile::LockstepOptions{tile::OnConflict::Record});
+    tile.run();
+    const auto conflicts = tile.core().conflicts();
+    REQUIRE(conflicts.size() == 4);
+    CHECK(tile.core().conflicts_found() == 4);
+    CHECK(conflicts[0].kind == isa::ConflictKind::Element);
+    CHECK(conflicts[0].address == 0x80000);
+    CHECK(conflicts[0].context == 0);
+    CHECK(conflicts[0].pc == tile.symbol("worker") + 12);
+    for (std::size_t i = 1; i < 4; ++i) {
+        CHECK(conflicts[i].kind == isa::ConflictKind::Fetch);
+        CHECK(conflicts[i].address == 0x4e000);
+        CHECK(conflicts[i].context == (i == 1 ? 0 : -1));
+    }
+    test::AssembledLockstepTile few(
+        text, machine,
+        tile::LockstepOptions{.on_conflict = tile::OnConflict::Record, .listed_conflicts = 1});
+    few.run();
+    CHECK(few.core().conflicts().size() == 1);
+    CHECK(few.core().conflicts_found() == 4);
+}
+
+TEST_CASE("supervisor stalls have their reasons", "[unit][tile]") {
+    for (const Cycles pipeline : {6, 9}) {
+        spec::MachineSpec machine;
+        machine.tile.pipeline_cycles = pipeline;
+        const Observed chain(text_of("setzi $m0, 1\nadd $m1, $m0, 1\nadd $m1, $m1, 1\n", ""),
+                             machine);
+        CHECK(chain.stalled(-1, StallReason::Dependency) == 2 * (pipeline - 1));
+        CHECK(chain.stalled(-1, StallReason::Branch) == pipeline - 1); // the return
+
+        const Observed loop(text_of("setzi $m0, 3\n1: brnzdec $m0, 1b\n", ""), machine);
+        CHECK(loop.stalled(-1, StallReason::Branch) == (3 + 1) * (pipeline - 1));
+
+        const Observed weights(text_of("setzi $m0, 0x80000\nput $CCCSLOAD, $m0\nnop\n"
+                                       "ld64putcs 0\nld64putcs 1\n",
+                                       ""),
+                               machine);
+        CHECK(weights.stalled(-1, StallReason::WeightAddress) == pipeline - 2);
+    }
+}
+
+TEST_CASE("a supervisor waits for a slot and for the sync", "[unit][tile]") {
+    const spec::MachineSpec machine;
+    const Cycles slots = machine.tile.workers;
+    const Cycles pipeline = machine.tile.pipeline_cycles;
+    constexpr Cycles kIssues = 5;
+    const std::string worker = "worker: nop\nnop\nnop\nnop\nexitz $mzero\n";
+    // runall issues at `pipeline`; worker n exits at its fifth issue, its slot is free `pipeline` later
+    const Observed all(
+        text_of("setzi $m0, worker\nrunall $m0, $mzero, 0\n" + std::string(kSync), worker));
+    const Cycles first_slot = 2 * pipeline; // slot 0
+    CHECK(first_slot % slots == 0);
+    const Cycles first_free = first_slot + slots * (kIssues - 1) + pipeline;
+    const Cycles last_free = first_free + slots - 1;
+    CHECK(all.stalled(-1, StallReason::Slot) == first_free - (pipeline + 1));
+    CHECK(all.stalled(-1, StallReason::Sync) == last_free - (first_free + 1));
+    CHECK(all.stalled(-1, StallReason::Branch) == pipeline - 1);
+    for (int n = 0; n < static_cast<int>(slots); ++n) {
+        CHECK(all.stalled(n, StallReason::Launch) == pipeline + n);
+    }
+}
+
+TEST_CASE("a branch to an unaligned bundle is a stall of its worker", "[unit][tile]") {
+    for (const Cycles penalty : {0, 1, 3}) {
+        spec::MachineSpec machine;
+        machine.tile.unaligned_bundle_issues = penalty;
+        const Observed run(text_of("setzi $m0, worker\nrun $m0, $mzero, 0\n" + std::string(kSync),
+                                   "worker: setzi $m0, 3\n.align 8\nnop\n"
+                                   "1: { brnzdec $m0, 1b ; fnop }\nexitz $mzero\n"),
+                           machine);
+        CHECK(run.stalled(0, StallReason::UnalignedBundle) == 3 * penalty * machine.tile.workers);
+    }
+}
+
+TEST_CASE("an instruction of several issues stalls its worker for the rest", "[unit][tile]") {
+    for (std::uint16_t code = 1; code < static_cast<std::uint16_t>(isa::Opcode::kCount); ++code) {
+        const isa::OpcodeSpec& spec = isa::spec_of(static_cast<isa::Opcode>(code));
+        if (spec.cycles == 1) {
+            continue;
+        }
+        CAPTURE(spec.mnemonic);
+        const Observed run(
+            text_of("setzi $m0, worker\nrun $m0, $mzero, 0\n" + std::string(kSync),
+                    fmt::format("worker: nop\n.word {:#x}\nexitz $mzero\n", spec.code)));
+        const Cycles slots = run.tile.spec().tile.workers;
+        CHECK(run.stalled(0, StallReason::MultiCycle) == (spec.cycles - 1) * slots);
+        CHECK(run.phase.worker_issues == 2 + spec.cycles);
+    }
+}
+
+TEST_CASE("issues and stalls cover every context without a gap", "[unit][tile]") {
+    const std::string workers = "worker: get $m0, $WSR\nand $m0, $m0, 7\n.align 8\nnop\n"
+                                "1: { brnzdec $m0, 1b ; fnop }\nrpt 3, 0\n{ nop ; fnop }\n"
+                                "exitz $mzero\n";
+    const std::string text =
+        text_of("setzi $m0, worker\nrun $m0, $mzero, 0\nrun $m0, $mzero, 0\nsetzi $m2, 20\n"
+                "1: brnzdec $m2, 1b\n" +
+                    std::string(kSync) + "runall $m0, $mzero, 0\n" + std::string(kSync) + "nop\n",
+                workers);
+    for (const std::int64_t slots : {2, 6, 8}) {
+        spec::MachineSpec machine;
+        machine.tile.workers = slots;
+        const Observed run(text, machine);
+        // begin to end, of each context
+        std::map<int, std::map<Cycles, Cycles>> pieces;
+        for (const tile::IssueRecord& issue : run.log.issues) {
+            const Cycles turn = issue.context < 0 ? 1 : slots;
+            CHECK(pieces[issue.context].emplace(issue.cycle, issue.cycle + turn).second);
+        }
+        for (const tile::StallRecord& stall : run.log.stalls) {
+            CHECK(pieces[stall.context].emplace(stall.begin, stall.begin + stall.cycles).second);
+        }
+        CHECK(pieces.size() == static_cast<std::size_t>(slots) + 1);
+        for (const auto& [context, of_context] : pieces) {
+            int gaps = 0;
+            Cycles end = of_context.begin()->first;
+            for (const auto& [begin, piece_end] : of_context) {
+                CHECK(begin >= end);
+                gaps += begin > end ? 1 : 0;
+                end = piece_end;
+            }
+            // a worker that is launched twice rests between
+            CHECK(gaps == (context == 0 || context == 1 ? 1 : 0));
+            if (context < 0) {
+                CHECK(of_context.begin()->first == 0);
+                CHECK(end == run.phase.cycles);
+            }
+        }
+        std::int64_t issues = 0;
+        for (const tile::IssueRecord& issue : run.log.issues) {
+            issues += issue.context < 0 ? 0 : 1;
+        }
+        CHECK(issues == run.phase.worker_bundles);
+        CHECK(static_cast<std::int64_t>(run.log.issues.size()) - issues ==
+              run.phase.supervisor_instructions);
+    }
+}

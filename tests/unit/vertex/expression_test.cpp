@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/expression.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace tessera::vertex;
+
+namespace {
+
+const Scope kScope{{{"rows", 12}, {"columns", 5}},
+                   {{"addr", {{"x", 0x50000}}}, {"elements", {{"x", 7}}}},
+                   {{"x", {3, 1, 4}}}};
+
+double of(const std::string& text) {
+    return evaluate(text, kScope);
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        static_cast<void>(of(text));
+    } catch (const ExpressionError& error) {
+        return std::to_string(error.column()) + ": " + error.what() +
+               (error.hint().empty() ? "" : "; " + error.hint());
+    }
+    return "accepted";
+}
+
+} // namespace
+
+TEST_CASE("operators bind as in C and divide exactly", "[unit][vertex]") {
+    CHECK(of("rows*16 + 2") == 194);
+    CHECK(of("2 + 3 * 4 - 1") == 13);
+    CHECK(of("(2 + 3) * 4") == 20);
+    CHECK(of("-rows % 5") == -2);
+    CHECK(of("7 / 2") == 3.5);
+    CHECK(of("1 + 2 << 3 | 1") == 25);
+    CHECK(of("0xff & ~0xf ^ 1") == 0xf1);
+    CHECK(of("1e3 >> 3") == 125);
+    CHECK(of("--2") == 2);
+}
+
+TEST_CASE("functions take numbers or names", "[unit][vertex]") {
+    CHECK(of("min(3, rows, 5) + max(1, 2)") == 5);
+    CHECK(of("ceildiv(rows, columns)") == 3);
+    CHECK(of("floordiv(rows, columns)") == 2);
+    CHECK(of("floor(2.5) + ceil(2.5) + round(2.5) + abs(-1)") == 9);
+    CHECK(of("sqrt(16) + log2(8)") == 7);
+    CHECK(of("addr(x) + 8 | elements(x) << 20") == (0x50008 | 7 << 20));
+    CHECK(of("at(x, 2)") == 4);
+    CHECK(std::isinf(of("inf")));
+    CHECK(std::isnan(of("nan")));
+}
+
+TEST_CASE("a wrong expression says where and what was expected", "[unit][vertex]") {
+    CHECK(refusal("rows +") == "7: got the end, expected a number, a name or '('");
+    CHECK(refusal("rows 2") == "6: got '2', expected an operator or the end");
+    CHECK(refusal("(1") == "3: got the end, expected ')'");
+    CHECK(refusal("row*2") == "1: unknown name 'row'; did you mean 'rows'?");
+    CHECK(refusal("1 + mn(2, 3)") == "5: unknown function 'mn'; did you mean 'min'?");
+    CHECK(refusal("addr(y)") == "6: addr: unknown name 'y'");
+    CHECK(refusal("symbol(f)") ==
+          "1: symbol() is not known here; it may stand in state and in values");
+    CHECK(refusal("ceildiv(1)") == "1: ceildiv: got 1 arguments, expected 2");
+    CHECK(refusal("1 / (rows - 12)") == "3: division by zero");
+    CHECK(refusal("2.5 % 2") == "5: %: got 2.5, expected a whole number");
+    CHECK(refusal("1 << 60") == "3: shift: got 60 bits, expected 0..52");
+    CHECK(refusal("12ab") == "1: got what is no number");
+    CHECK(refusal("at(x, 3)") == "1: at: got index 3, expected 0..2");
+    CHECK(refusal("at(z, 3)") == "4: at: unknown array 'z'");
+    CHECK(refusal(std::string(200, '(')).find("more than 100 levels") != std::string::npos);
+}
+
+TEST_CASE("the names of an expression come in its order and once", "[unit][vertex]") {
+    CHECK(names_in("b + a*rows + b/2") == std::vector<std::string>{"b", "a", "rows"});
+    CHECK(is_name("x_1"));
+    CHECK_FALSE(is_name("1x"));
+    CHECK_FALSE(is_name("a-b"));
+    CHECK_FALSE(is_name(""));
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/check.h"
+#include "sim/vertex/fit.h"
+#include "sim/vertex/report.h"
+#include "sim/vertex/run.h"
+#include "tests/unit/vertex/support.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tessera;
+using test::VertexFolder;
+
+namespace {
+
+const spec::MachineSpec kMachine;
+
+/// A worker stores its number plus one into out[number], and once more into out[0].
+constexpr const char* kStores = R"(
+        .worker
+        .globl own
+own:
+        get $m0, $WSR
+        and $m0, $m0, 7
+        ld32 $m1, $mvertex_base, $mzero, 0
+        add $m2, $m0, 1
+        shl $m0, $m0, 2
+        add $m1, $m1, $m0
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl same
+same:
+        ld32 $m1, $mvertex_base, $mzero, 0
+        ld32 $m2, $m1, $mzero, 0
+        add $m2, $m2, 1
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl keep
+keep:
+        add $m7, $m7, 1
+        ld32 $m1, $mvertex_base, $mzero, 0
+        st32step $m7, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl scratch
+scratch:
+        ld32 $m1, $mvertex_base, $mzero, 0
+        mov $m2, $mworker_base
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .supervisor
+        .globl chief
+chief:
+        ld32 $m1, $m0, $mzero, 0
+        st32step $sp, $mzero, $m1+=, 1
+        br $lr
+)";
+
+struct Ran {
+    vertex::Bench bench;
+    vertex::PointResult result;
+
+    [[nodiscard]] std::vector<double> out() const {
+        return vertex::element_values(*bench.arrays.front().type, result.arrays.front());
+    }
+    [[nodiscard]] Address block(const std::string& name) const {
+        for (const auto& placed : bench.memory) {
+            if (placed.name == name) {
+                return placed.address;
+            }
+        }
+        return 0;
+    }
+};
+
+Ran run(const std::string& calls, const vertex::RunSettings& settings = {}) {
+    const VertexFolder folder;
+    folder.write("code.S", kStores);
+    const auto loaded = folder.load(
+        R"("arrays": {"out": {"type": "u32", "length": 6}}, "state": [{"pointer": "out"}], )" +
+        calls);
+    Ran ran{vertex::lay_out(loaded, kMachine, vertex::points_of(loaded).front(), {}), {}};
+    ran.result = vertex::run_bench(kMachine, ran.bench, settings);
+    return ran;
+}
+
+vertex::Point point(double rows) {
+    return {{{{"rows", rows}}, {}, {}}, {{"rows", rows}}};
+}
+
+} // namespace
+
+TEST_CASE("all workers of a vertex run and their cycles are counted", "[unit][vertex]") {
+    const auto ran = run(R"("entry": "own", "kind": "multi_worker")");
+    CHECK(ran.out() == std::vector<double>{1, 2, 3, 4, 5, 6});
+    REQUIRE(ran.result.phases.size() == 1);
+    REQUIRE(ran.result.phases[0].workers.size() == 6);
+    const Cycles workers = kMachine.tile.workers;
+    constexpr Cycles kIssues = 8; // instructions of `own`
+    for (const auto& worker : ran.result.phases[0].workers) {
+        CHECK(worker.cycles == kIssues * workers);
+        CHECK(worker.entry == "own");
+    }
+    CHECK(ran.result.workers.issues == kIssues * workers);
+    CHECK(ran.result.workers.issue_cycles == kIssues * workers * workers);
+    CHECK(ran.result.by_mnemonic.at("st32step") == workers);
+    CHECK(ran.result.by_class.at("store") == workers);
+    CHECK(ran.result.by_lane.at("main") == kIssues * workers);
+    // Each cycle of the supervisor is an issue or has a reason.
+    Cycles supervisor = ran.result.supervisor.issue_cycles;
+    for (const auto& [reason, cycles] : ran.result.supervisor.stall_cycles) {
+        supervisor += cycles;
+    }
+    CHECK(supervisor == ran.result.tile_cycles);
+}
+
+TEST_CASE("one worker and the supervisor run as the kind says", "[unit][vertex]") {
+    const auto worker = run(R"("entry": "own", "kind": "worker")");
+    CHECK(worker.out() == std::vector<double>{1, 0, 0, 0, 0, 0});
+    CHECK(worker.result.phases[0].workers.size() == 1);
+    const auto chief = run(R"("entry": "chief", "kind": "supervisor")");
+    CHECK(chief.out().front() == chief.block("stack") + 1024);
+    CHECK(chief.result.phases[0].workers.empty());
+}
+
+TEST_CASE("workers have scratch of the size that the file gives", "[unit][vertex]") {
+    const auto ran = run(R"("worker_scratch_bytes": 500, "entry": "scratch", "kind": "worker")");
+    CHECK(ran.out().front() == ran.block("worker_scratch"));
+    for (const auto& placed : ran.bench.memory) {
+        if (placed.name == "worker_scratch") {
+            CHECK(placed.bytes == 6 * 504); // on 8 bytes each
+        }
+    }
+}
+
+TEST_CASE("calls run one after the other and registers are kept between them", "[unit][vertex]") {
+    const auto one = run(R"("calls": [{"entry": "keep", "kind": "worker"},
+                                      {"entry": "keep", "kind": "worker"}])");
+    CHECK(one.out().front() == 2);
+    CHECK(one.result.phases.size() == 1);
+    const auto two = run(R"("calls": [{"entry": "keep", "kind": "worker"},
+                                      {"entry": "chief", "kind": "supervisor"},
+                                      {"entry": "keep", "kind": "worker", "new_phase": true}])");
+    CHECK(two.out().front() == 2);
+    REQUIRE(two.result.phases.size() == 2);
+    CHECK(two.result.tile_cycles ==
+          two.result.phases[0].outcome.cycles + two.result.phases[1].outcome.cycles);
+}
+
+TEST_CASE("a call may have a state of its own", "[unit][vertex]") {
+    const auto ran = run(R"("calls": [{"entry": "own", "kind": "worker",
+                                       "state": [{"pointer": "out", "offset_elements": 3}]}])");
+    CHECK(ran.out() == std::vector<double>{0, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("workers that share a word race", "[unit][vertex]") {
+    vertex::RunSettings settings;
+    settings.lockstep_only = true;
+    const auto ran = run(R"("entry": "same", "kind": "multi_worker")", settings);
+    REQUIRE_FALSE(ran.result.phases[0].races.empty());
+    CHECK(ran.result.phases[0].races.front().address == ran.bench.arrays.front().address);
+    const auto json = vertex::point_json(kMachine, ran.bench, ran.result, {}, false);
+    CHECK(json.at("races").at(0).at("first").at("instruction").get<std::string>().find("32") !=
+          std::string::npos);
+    CHECK(
+        run(R"("entry": "own", "kind": "multi_worker")", settings).result.phases[0].races.empty());
+}
+
+TEST_CASE("wrong elements are counted and the first are listed", "[unit][vertex]") {
+    auto ran = run(R"("expect": {"out": [1, 2, 3, 4, 5, 6]}, "entry": "own", "kind": "worker")");
+    auto checks = vertex::check_arrays(ran.bench, ran.result, {});
+    REQUIRE(checks.size() == 1);
+    CHECK_FALSE(vertex::passed(checks));
+    CHECK(checks[0].wrong == 5);
+    CHECK(checks[0].first.front().index == 1);
+    CHECK(checks[0].first.front().expected == 2);
+    CHECK(vertex::check_arrays(ran.bench, ran.result, {4.0, 0})[0].wrong == 2);
+    CHECK(vertex::check_arrays(ran.bench, ran.result, {0, 1.0})[0].wrong == 0);
+    const auto json = vertex::point_json(kMachine, ran.bench, ran.result, checks, false);
+    const auto text = vertex::report_text(vertex::result_json("v", "bow", {json}, nullptr));
+    CHECK(text.find("out: WRONG: 5 of 6 elements") != std::string::npos);
+    CHECK(text.find("[1] got 0, expected 2") != std::string::npos);
+}
+
+TEST_CASE("a fit finds the coefficients that made the values", "[unit][vertex]") {
+    std::vector<vertex::Point> points;
+    std::vector<double> measured;
+    for (const double rows : {1.0, 2.0, 5.0, 9.0}) {
+        points.push_back(point(rows));
+        measured.push_back(40 + 3 * rows + 0.5 * rows * rows);
+    }
+    const auto exact = vertex::fit("a + b*rows + rows*c*rows", points, measured);
+    REQUIRE(exact.coefficients.size() == 3);
+    CHECK(exact.coefficients[0].second == Approx(40));
+    CHECK(exact.coefficients[1].second == Approx(3));
+    CHECK(exact.coefficients[2].second == Approx(0.5));
+    CHECK(exact.largest_residual < 1e-9);
+    CHECK(vertex::fit("a + 3*rows + b*rows*rows", points, measured).coefficients[1].second ==
+          Approx(0.5));
+    // Two points of one parameter value: the best constant is their mean.
+    const auto mean = vertex::fit("a", {point(1), point(2)}, {10, 14});
+    CHECK(mean.coefficients[0].second == Approx(12));
+    CHECK(mean.largest_residual == Approx(2));
+}
+
+TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {
+    const auto refusal = [](const std::string& formula) {
+        try {
+            vertex::check_formula(formula, {point(1), point(2)});
+        } catch (const vertex::FitError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    CHECK(refusal("a + b*rows") == "accepted");
+    CHECK(refusal("a*b + rows") == "--fit: 'a*b + rows': is not linear in its unknown names");
+    CHECK(refusal("a*a") == "--fit: 'a*a': is not linear in its unknown names");
+    CHECK(refusal("a +") ==
+          "--fit: 'a +': character 4: got the end, expected a number, a name or '('");
+    CHECK(refusal("rows") == "--fit: 'rows': got no unknown name, expected one, for example a in "
+                             "'a + b*rows'");
+    CHECK(refusal("a + b*rows + c*rows*rows") ==
+          "--fit: 'a + b*rows + c*rows*rows': got 2 points, expected 3 or more for so many "
+          "unknowns");
+    CHECK(refusal("a + b") == "--fit: 'a + b': the points do not tell its unknowns apart");
+}

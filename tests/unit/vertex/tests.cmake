@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+tessera_test(test_unit_vertex LABELS unit
+  SOURCES unit/vertex/bench_test.cpp unit/vertex/expression_test.cpp unit/vertex/run_test.cpp unit/vertex/spec_test.cpp
+  LINK tessera_vertex)
+
+# With sanitizers on, g++ 12 takes std::regex, which valijson uses, for uninitialised.
+if(TESSERA_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set_source_files_properties(unit/vertex/spec_test.cpp
+    PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
+endif()
