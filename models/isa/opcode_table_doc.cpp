@@ -26,16 +26,18 @@ Operands, in the order in which they are written:
 | written | is |
 | --- | --- |
 | `$m`, `$a` | a register of the main or the aux file; `$m0:1`, `$a0:1` a pair, `$a0:3` a quad |
-| `$m+=`, `$m0:1+=`, `$m++`, `$m@` | a register that the instruction also moves on; the suffix is part of the syntax |
+| `$m+=`, `$m0:1+=`, `$m++`, `$m@`, `$m>>` | a register that the instruction also moves on; the suffix is part of the syntax |
 | `[, $m]` | a delta that may be left out: `$mzero` |
 | `$a0:1\|B` | also one register with `:B`: its word in every element |
 | `$a\|BL`, `$a0:1\|BL` | also one register with `:BL`, `:BU` or `:B`: its lower half, upper half or word in every element |
 | `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
 | `addrN` | the address of code; the word holds address / 4 in N bits |
 | `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
-| `flag` | a `TAMP_` constant |
+| `flag` | a `TAMP_` or `TSLIC_` constant |
+| `1..N` | how many events an exchange instruction takes; the word holds one less |
 
 Issues are issue slots of a worker. The word stands without its operand fields; bit 31 of the first word of a bundle is set.
+`two-sets` instructions are not on ipu1, `fp8` ones only on ipu21; `exchange` ones only do something in a row.
 Where rows share a mnemonic the first that the operands fit is taken.
 
 In the last column d is the first operand, a, b and c those that follow, x0 element 0 of x.
@@ -58,6 +60,8 @@ std::string operand_text(const OperandSpec& spec) {
         return "$m++";
     case OperandKind::MainAt:
         return "$m@";
+    case OperandKind::MainShift:
+        return "$m>>";
     case OperandKind::MainPairDst:
         return "$m0:1";
     case OperandKind::MainPairStep:
@@ -89,6 +93,9 @@ std::string operand_text(const OperandSpec& spec) {
         return "ucsr";
     case OperandKind::AmpFlag:
         return "flag";
+    case OperandKind::Events:
+    case OperandKind::EventsSplit:
+        return fmt::format("1..{}", 1U << spec.bits);
     }
     return {};
 }
@@ -111,7 +118,7 @@ std::string operands_text(const OpcodeSpec& row) {
 }
 
 std::string flags_text(std::uint16_t flags) {
-    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 11> kNames = {{
+    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 12> kNames = {{
         {kSolo, "solo"},
         {kControl, "control"},
         {kSystem, "system"},
@@ -123,6 +130,7 @@ std::string flags_text(std::uint16_t flags) {
         {kTwoSets, "two-sets"},
         {kFp8, "fp8"},
         {kExchange, "exchange"},
+        {kTwoWords, "two-words"},
     }};
     std::string text;
     for (const auto& [flag, name] : kNames) {

@@ -25,6 +25,9 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 inline constexpr std::uint32_t kNanF32 = 0x7fd9c000U; ///< the one NaN that FP32 results have
 inline constexpr std::uint16_t kNanF16 = 0x7ece;
+/// The NaN that x86 arithmetic makes. A NaN operand enters sums as this one, so that what an accumulator holds never
+/// depends on the order in which the host takes two operands.
+inline constexpr std::uint32_t kNanOperand = 0xffc00000U;
 inline constexpr float kMaxF16 = 65504.0F;
 
 TESSERA_INLINE float as_f32(std::uint32_t bits) {
@@ -45,7 +48,7 @@ TESSERA_INLINE std::uint32_t result_f32(float value) {
     return (bits & 0x7fffffffU) > 0x7f800000U ? kNanF32 : bits;
 }
 
-inline float widen(std::uint16_t half) {
+TESSERA_INLINE float widen(std::uint16_t half) {
 #ifdef __AVX2__
     return _cvtsh_ss(half);
 #else
@@ -69,6 +72,12 @@ TESSERA_INLINE std::uint64_t load_pair(const std::uint32_t* registers) {
     return value;
 }
 
+TESSERA_INLINE std::uint64_t load_pair(const float* values) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, values, 8);
+    return value;
+}
+
 TESSERA_INLINE void store_pair(std::uint32_t* registers, std::uint64_t value) {
     std::memcpy(registers, &value, 8);
 }
@@ -79,21 +88,6 @@ TESSERA_INLINE bool is_signalling_f32(std::uint32_t bits) {
 }
 TESSERA_INLINE bool is_signalling_f16(std::uint16_t half) {
     return (half & 0x7e00U) == 0x7c00U && (half & 0x1ffU) != 0;
-}
-
-/// Smaller or larger of two values by the machine's rules: one quiet NaN loses, -0 is below +0. The caller deals with
-/// signalling NaN.
-template <bool kMax> inline float select(float x, float y) {
-    if (x != x) {
-        return y != y ? as_f32(kNanF32) : y;
-    }
-    if (y != y) {
-        return x;
-    }
-    if (x == y) {
-        return (std::signbit(x) == kMax) ? y : x;
-    }
-    return ((x > y) == kMax) ? x : y;
 }
 
 /// Eight lanes of binary32, for the accumulators.
@@ -173,15 +167,15 @@ struct F32x8 {
 #endif
 };
 
-/// One matrix-unit step of eight units: acc + dot(x, w), the dot product as the chain that Tessera
-/// defines (docs/deviations.md#dot-product), then one rounded addition.
-TESSERA_INLINE F32x8 matrix_step(F32x8 accumulator, const F32x8 (&x)[4], const float* weights,
+/// The dot products of eight units, as the chain that Tessera defines (docs/deviations.md#dot-product).
+template <unsigned kLanes>
+TESSERA_INLINE F32x8 dot_product(const F32x8 (&x)[kLanes], const float* weights,
                                  unsigned lane_stride) {
     F32x8 dot = x[0] * F32x8::load(weights);
-    dot = fma(x[1], F32x8::load(weights + lane_stride), dot);
-    dot = fma(x[2], F32x8::load(weights + 2 * lane_stride), dot);
-    dot = fma(x[3], F32x8::load(weights + 3 * lane_stride), dot);
-    return accumulator + dot;
+    for (unsigned k = 1; k < kLanes; ++k) {
+        dot = fma(x[k], F32x8::load(weights + k * lane_stride), dot);
+    }
+    return dot;
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

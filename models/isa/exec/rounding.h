@@ -30,7 +30,7 @@ inline float operand_f16(Context& c, const MicroOperation& op, std::uint16_t hal
         if ((half & 0x3ffU) == 0 || is_signalling_f16(half)) {
             raise(c, op, kFpInvalid);
         }
-        return as_f32(kNanF32);
+        return as_f32(kNanOperand);
     }
     return widen(half);
 }
@@ -50,6 +50,14 @@ inline std::uint16_t stochastic_f16(float value, std::uint32_t random) {
     const std::uint32_t magnitude =
         exponent >= -14 ? kept + (static_cast<std::uint32_t>(exponent + 14) << 10U) : kept;
     return static_cast<std::uint16_t>(sign | magnitude);
+}
+
+/// An FP16 result beyond the largest half: that half, or NaN where FP_CTL asks for it.
+inline std::uint16_t overflow_f16(const Context& c, bool negative) {
+    if ((c.fp_control & kFpNanOnOverflow) != 0) {
+        return kNanF16;
+    }
+    return negative ? 0xfbff : 0x7bff;
 }
 
 /// One FP32 value as FP16 when something about it is special.
@@ -73,10 +81,7 @@ inline std::uint16_t special_f16(Context& c, const MicroOperation& op, float val
         return half;
     }
     raise(c, op, kFpOverflow);
-    if ((c.fp_control & kFpNanOnOverflow) != 0) {
-        return kNanF16;
-    }
-    return std::signbit(value) ? 0xfbff : 0x7bff;
+    return overflow_f16(c, std::signbit(value));
 }
 
 /// Up to four results of one instruction, of which one is special or which round stochastically.
