@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/isa/assembler.h"
+#include "models/isa/machine_target.h"
 #include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_core.h"
 
@@ -59,10 +60,7 @@ public:
 
 private:
     [[nodiscard]] isa::AssemblyOptions options() const {
-        isa::Target target;
-        target.workers = spec_.tile.workers;
-        target.memory_base = spec_.memory.region0_begin();
-        return isa::options_for(target);
+        return isa::options_for(isa::target_of(spec_));
     }
 
     spec::MachineSpec spec_;

@@ -5,7 +5,7 @@
 #include "models/isa/csr_numbers.h"
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
-#include "models/tile/core/machine_target.h"
+#include "models/isa/machine_target.h"
 #include "models/tile/core/tile_core_implementation.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ TileFault::TileFault(Fault fault) : std::runtime_error(describe(fault)), fault_(
 
 TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileId tile_id,
                                          std::byte* bytes)
-    : spec(&machine), machine_target(target_of(machine)), tile(tile_id),
+    : spec(&machine), machine_target(isa::target_of(machine)), tile(tile_id),
       workers(static_cast<std::size_t>(machine.tile.workers)),
       registers(workers.size(), machine_target) {
     memory.bytes = bytes;

@@ -259,7 +259,7 @@ TEST_CASE("only instructions of two sets say so", "[unit][isa]") {
 }
 
 TEST_CASE("instructions of a phase keep their constants apart", "[unit][isa]") {
-    const auto constants = isa::standard_constants(6);
+    const auto constants = isa::standard_constants(isa::kDefaultTarget);
     CHECK(constants.at("TAMP_F32_E1_P2") == 2);
     CHECK(constants.at("TAMP_F16V4_E4_P3") == 0x33);
     CHECK(constants.at("TSLIC_F16V4_1x4_W1") == 0x31);
