@@ -34,7 +34,8 @@ template <class Map> std::vector<std::string> keys_of(const Map& map) {
 }
 
 const std::vector<std::string> kNumberFunctions{"min",  "max",   "ceildiv", "floordiv", "floor",
-                                                "ceil", "round", "abs",     "sqrt",     "log2"};
+                                                "ceil", "round", "abs",     "sqrt",     "log2",
+                                                "exp",  "log",   "tanh"};
 const std::vector<std::string> kNameFunctions{"addr", "bytes", "elements", "symbol"};
 
 bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
@@ -369,6 +370,9 @@ private:
                : function == "round" ? std::round(first)
                : function == "abs"   ? std::fabs(first)
                : function == "sqrt"  ? std::sqrt(first)
+               : function == "exp"   ? std::exp(first)
+               : function == "log"   ? std::log(first)
+               : function == "tanh"  ? std::tanh(first)
                                      : std::log2(first);
     }
     double of_name(const std::string& function, std::size_t begin) {

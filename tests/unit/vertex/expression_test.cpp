@@ -47,6 +47,8 @@ TEST_CASE("functions take numbers or names", "[unit][vertex]") {
     CHECK(of("floordiv(rows, columns)") == 2);
     CHECK(of("floor(2.5) + ceil(2.5) + round(2.5) + abs(-1)") == 9);
     CHECK(of("sqrt(16) + log2(8)") == 7);
+    CHECK(of("exp(0) + log(1) + tanh(0)") == 1);
+    CHECK(of("log(exp(2))") == Approx(2));
     CHECK(of("addr(x) + 8 | elements(x) << 20") == (0x50008 | 7 << 20));
     CHECK(of("at(x, 2)") == 4);
     CHECK(std::isinf(of("inf")));

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Operations of an array and a smaller one that is repeated, six workers, in place.
+//
+//   BroadcastScalar1DInPlace_multiply_<half | float>: data[i] *= scalar
+//   BroadcastVectorOuterByRow_subtract_<half | float>: data[row][i] -= vector[row]
+//
+// State of the first: pointer data (8-byte aligned), pointer scalar, u32 elements, a multiple of 4 (half) or 2 (float).
+// Of the second: pointer data, pointer vector, u16 rows, u16 columns, a multiple of 4 or 2. Worker w takes the rows w, w + 6, ...
+// The data of one row or worker's step is read beyond the end.
+// Timing, worker issues with n = 8-byte words: 2n; the second 7 + 2n a row.
+#ifdef __IPU__
+
+#include "poplar/StackSizeDefs.hpp"
+#include "poplar/TileConstants.hpp"
+#include "vector_work.h"
+
+#define data m0
+#define operand m1
+#define words m2
+#define worker m3
+#define scratch m4
+#define load m5
+#define rows m6
+#define row_words5 m7
+
+#define x a0:1
+#define y a2:3
+#define b a4
+
+#define LOAD_half ldb16
+#define LOAD_float ld32
+#define LOAD_STEP_half ldb16step
+#define LOAD_STEP_float ld32step
+#define MUL_half f16v4mul
+#define MUL_float f32v2mul
+#define ADD_half f16v4add
+#define ADD_float f32v2add
+#define BROADCAST_half BL
+#define BROADCAST_float B
+#define NEGATE_half f16v2sub
+#define NEGATE_float f32sub
+
+#define BROADCASTS(TYPE) \
+    BROADCAST_SCALAR TYPE LOAD_##TYPE MUL_##TYPE BROADCAST_##TYPE LOG2_WORD_ELEMENTS_##TYPE; \
+    BROADCAST_ROWS TYPE LOAD_STEP_##TYPE ADD_##TYPE NEGATE_##TYPE BROADCAST_##TYPE LOG2_WORD_ELEMENTS_##TYPE
+
+.macro BROADCAST_SCALAR TYPE LOAD MUL BROADCAST LOG2_WORD_ELEMENTS
+WORKER_FUNCTION BroadcastScalar1DInPlace_multiply_\TYPE
+    GET_WORKER  $worker
+    ld32        $data, $mvertex_base, 0
+    ld32        $operand, $mvertex_base, 1
+    ld32        $words, $mvertex_base, 2
+    \LOAD       $b, $operand, $mzero, 0
+    shr         $words, $words, \LOG2_WORD_ELEMENTS
+    SHARE_OF_WORKER $words $words $worker $scratch
+    ld64step    $azeros, $mzero, $data+=, $worker
+    mov         $load, $data
+    ld64step    $x, $mzero, $load+=, CTXT_WORKERS
+    .align 8
+    { rpt       $words, (2f - 1f) / 8 - 1 ; fnop }
+1:
+    { ld64step  $x, $mzero, $load+=, CTXT_WORKERS ; \MUL $y, $b:\BROADCAST, $x }
+    { st64step  $y, $mzero, $data+=, CTXT_WORKERS ; fnop }
+2:
+    exitz       $mzero
+.endm
+
+.macro BROADCAST_ROWS TYPE LOAD_STEP ADD NEGATE BROADCAST LOG2_WORD_ELEMENTS
+WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
+    GET_WORKER  $worker
+    ldz16       $rows, $mvertex_base, $mzero, 4
+    SHARE_OF_WORKER $rows $rows $worker $scratch
+    brz         $rows, .Lend_\TYPE
+    ld32        $data, $mvertex_base, 0
+    ld32        $operand, $mvertex_base, 1
+    ldz16       $words, $mvertex_base, $mzero, 5
+    shr         $words, $words, \LOG2_WORD_ELEMENTS
+    mul         $scratch, $words, $worker
+    ld64step    $azeros, $mzero, $data+=, $scratch
+    \LOAD_STEP  $b, $mzero, $operand+=, $worker
+    mul         $row_words5, $words, CTXT_WORKERS - 1
+    add         $rows, $rows, -1
+    .align 8
+    nop
+.Lrow_\TYPE:
+    \LOAD_STEP  $b, $mzero, $operand+=, CTXT_WORKERS
+    mov         $load, $data
+    ld64step    $x, $mzero, $load+=, 1
+    // adding what is subtracted from zero: only the first operand is repeated by the instruction
+    \NEGATE     $b, $azero, $b
+    rpt         $words, (2f - 1f) / 8 - 1
+1:
+    { ld64step  $x, $mzero, $load+=, 1 ; \ADD $y, $b:\BROADCAST, $x }
+    { st64step  $y, $mzero, $data+=, 1 ; fnop }
+2:
+    ld64step    $azeros, $mzero, $data+=, $row_words5
+    brnzdec     $rows, .Lrow_\TYPE
+.Lend_\TYPE:
+    exitz       $mzero
+.endm
+
+BROADCASTS(half)
+BROADCASTS(float)
+
+#endif
