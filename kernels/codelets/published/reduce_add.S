@@ -24,7 +24,7 @@
 #define VERTEX_NUM_OUTPUTS 5
 
 #define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
-#define GROUP_BYTES 16
+    .equ GROUP_BYTES, 16
 
 #define out m0
 #define list m1
@@ -97,6 +97,7 @@
     REDUCE_ADD IN OUT ACC_##IN LOG2_GROUP_##IN OUT_WORDS_##IN##_##OUT; \
     REDUCE_ADD_SINGLE_INPUT IN OUT ACC_##IN LOG2_GROUP_##IN OUT_WORDS_##IN##_##OUT
 
+// In quotes registers go by their own names, since the preprocessor leaves strings alone.
 .macro REDUCE_ADD IN OUT ACC LOG2_GROUP OUT_WORDS
 WORKER_FUNCTION ReduceAdd_\IN\()_\OUT
     REDUCE_PROLOGUE \OUT_WORDS \LOG2_GROUP .Lend_\IN\()_\OUT
@@ -116,7 +117,7 @@ WORKER_FUNCTION ReduceAdd_\IN\()_\OUT
     { ld64      $x_hi, $partial, $offset, 1 ; fnop }
 2:
     { mov       $entry, $list ; \ACC $x }
-    STORE_\IN\()_\OUT "add $offset, $offset, GROUP_BYTES * CTXT_WORKERS" "nop"
+    STORE_\IN\()_\OUT "add $m6, $m6, GROUP_BYTES * CTXT_WORKERS" "nop"
     brnzdec     $groups, .Lgroup_\IN\()_\OUT
 .Lend_\IN\()_\OUT:
     exitz       $mzero
@@ -144,7 +145,7 @@ WORKER_FUNCTION ReduceAddSingleInput_\IN\()_\OUT
     { ld64step  $x_hi, $mzero, $partial+=, $stride_m1 ; fnop }
 2:
     { nop ; \ACC $x }
-    STORE_\IN\()_\OUT "add $start, $start, GROUP_BYTES * CTXT_WORKERS" "nop"
+    STORE_\IN\()_\OUT "add $m10, $m10, GROUP_BYTES * CTXT_WORKERS" "nop"
     brnzdec     $groups, .Lgroup_single_\IN\()_\OUT
 .Lend_single_\IN\()_\OUT:
     exitz       $mzero

@@ -61,6 +61,7 @@
     st32        $keep, $out, $mzero, 0
 .endm
 
+// In quotes registers go by their own names, since the preprocessor leaves strings alone.
 .macro REDUCE_SCALAR OP TYPE LOG2_WORD_ELEMENTS TAKE_IN:req
 WORKER_FUNCTION ReduceScalarOutputSingleInput_\OP\()_\TYPE
     CONTIGUOUS_PROLOGUE \LOG2_WORD_ELEMENTS
@@ -95,10 +96,10 @@ WORKER_FUNCTION ReduceScalarOutputSingleInput_\OP\()_\TYPE
     exitz       $mzero
 .endm
 
-REDUCE_SCALAR add half LOG2_WORD_ELEMENTS_half "f16v4acc $x"
-REDUCE_SCALAR add float LOG2_WORD_ELEMENTS_float "f32v4acc $x_and_zeros"
-REDUCE_SCALAR max half LOG2_WORD_ELEMENTS_half "f16v4max $sum, $sum, $x"
-REDUCE_SCALAR max float LOG2_WORD_ELEMENTS_float "f32v2max $sum, $sum, $x"
+REDUCE_SCALAR add half LOG2_WORD_ELEMENTS_half "f16v4acc $a0:1"
+REDUCE_SCALAR add float LOG2_WORD_ELEMENTS_float "f32v4acc $a0:3"
+REDUCE_SCALAR max half LOG2_WORD_ELEMENTS_half "f16v4max $a4:5, $a4:5, $a0:1"
+REDUCE_SCALAR max float LOG2_WORD_ELEMENTS_float "f32v2max $a4:5, $a4:5, $a0:1"
 
 .macro REDUCE_CONTINUOUS TYPE LOG2_WORD_ELEMENTS TAKE_IN IS_HALF
 WORKER_FUNCTION ReduceAllRegionsContinuous_add_\TYPE
@@ -118,7 +119,7 @@ WORKER_FUNCTION ReduceAllRegionsContinuous_add_\TYPE
     exitz       $mzero
 .endm
 
-REDUCE_CONTINUOUS half LOG2_WORD_ELEMENTS_half "f16v4acc $x" 1
-REDUCE_CONTINUOUS float LOG2_WORD_ELEMENTS_float "f32v4acc $x_and_zeros" 0
+REDUCE_CONTINUOUS half LOG2_WORD_ELEMENTS_half "f16v4acc $a0:1" 1
+REDUCE_CONTINUOUS float LOG2_WORD_ELEMENTS_float "f32v4acc $a0:3" 0
 
 #endif

@@ -25,7 +25,7 @@
 #define x_ptr m0
 #define y_ptr m1
 #define words m2
-#define worker m3
+#define worker_id m3
 #define share m4
 #define left m5
 #define triple m6:7
@@ -53,23 +53,23 @@ DEF_STACK_USAGE 0 .text.\NAME
     .worker
     .align 8
 .Lworker_\NAME:
-    GET_WORKER  $worker
+    GET_WORKER  $worker_id
     ld32        $words, $mvertex_base, VERTEX_WORDS
     // words a worker, rounded up
     add         $share, $words, CTXT_WORKERS - 1
     setzi       $left, RECIPROCAL_OF_WORKERS
     mul         $share, $share, $left
     shr         $share, $share, RECIPROCAL_SHIFT
-    mul         $worker, $worker, $share
-    sub         $left, $words, $worker
+    mul         $worker_id, $worker_id, $share
+    sub         $left, $words, $worker_id
     min         $share, $share, $left
     cmpslt      $left, $mzero, $share
     { brz       $left, .Lend_\NAME ; fnop }
     { ld32      $scales, $mvertex_base, VERTEX_SCALES ; fnop }
     { ld32      $x_ptr, $mvertex_base, VERTEX_X ; uput $TAS, $scales }
     ld32        $y_ptr, $mvertex_base, VERTEX_Y
-    ld64step    $azeros, $mzero, $x_ptr+=, $worker
-    ld64step    $azeros, $mzero, $y_ptr+=, $worker
+    ld64step    $azeros, $mzero, $x_ptr+=, $worker_id
+    ld64step    $azeros, $mzero, $y_ptr+=, $worker_id
     // a result leaves one instruction after the next one: the store is three words behind the load of y
     tapack      $triple, $x_ptr, $y_ptr, $y_ptr
     add         $share, $share, -1

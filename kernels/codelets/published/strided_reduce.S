@@ -44,6 +44,7 @@
 #define lowest_0 a6
 #define lowest_1 a7
 
+// In quotes registers go by their own names, since the preprocessor leaves strings alone.
 // INIT: before the first partial; OP: takes in $x; FINISH0, FINISH1: bring the result to $result.
 .macro STRIDED_REDUCE NAME INIT OP FINISH0 FINISH1
 WORKER_FUNCTION StridedReduce_\NAME
@@ -83,9 +84,9 @@ WORKER_FUNCTION StridedReduce_\NAME
     exitz       $mzero
 .endm
 
-STRIDED_REDUCE add_float "fnop" "f32v4acc $x_and_zeros" "f32v2gina $result, $azeros, 0"
-STRIDED_REDUCE max_float "mov $result, $lowest" "f32v2max $result, $result, $x"
-STRIDED_REDUCE add_half "fnop" "f16v4acc $x" "f16v2gina $result_0, $azero, 0" "f16v2gina $result_1, $azero, 0"
-STRIDED_REDUCE max_half "mov $result, $lowest" "f16v4max $result, $result, $x"
+STRIDED_REDUCE add_float "fnop" "f32v4acc $a0:3" "f32v2gina $a4:5, $azeros, 0"
+STRIDED_REDUCE max_float "mov $a4:5, $a6:7" "f32v2max $a4:5, $a4:5, $a0:1"
+STRIDED_REDUCE add_half "fnop" "f16v4acc $a0:1" "f16v2gina $a4, $azero, 0" "f16v2gina $a5, $azero, 0"
+STRIDED_REDUCE max_half "mov $a4:5, $a6:7" "f16v4max $a4:5, $a4:5, $a0:1"
 
 #endif

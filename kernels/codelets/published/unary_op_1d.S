@@ -50,6 +50,7 @@
     add         $out, $out, $worker
 .endm
 
+// In quotes registers go by their own names, since the preprocessor leaves strings alone.
 // Load, one or two instructions, store; nothing overlaps.
 .macro UNARY_SIMPLE NAME TYPE LOG2_WORD_ELEMENTS OP0:req OP1
 WORKER_FUNCTION UnaryOp1D_\NAME\()_\TYPE
@@ -77,23 +78,23 @@ WORKER_FUNCTION UnaryOp1D_\NAME\()_\TYPE
     { ld64step  $x, $mzero, $in+=, CTXT_WORKERS ; \OP1 }
 .endm
 .macro WORD_exponent_half IS_FIRST
-    PIPELINED_WORD "f16v2exp $y_0, $x_0" "f16v2exp $y_1, $x_1" \IS_FIRST
+    PIPELINED_WORD "f16v2exp $a2, $a0" "f16v2exp $a3, $a1" \IS_FIRST
 .endm
 .macro WORD_exponent_float IS_FIRST
-    PIPELINED_WORD "f32exp $y_0, $x_0" "f32exp $y_1, $x_1" \IS_FIRST
+    PIPELINED_WORD "f32exp $a2, $a0" "f32exp $a3, $a1" \IS_FIRST
 .endm
 .macro WORD_sigmoid_half IS_FIRST
-    PIPELINED_WORD "f16v2sigm $y_0, $x_0" "f16v2sigm $y_1, $x_1" \IS_FIRST
+    PIPELINED_WORD "f16v2sigm $a2, $a0" "f16v2sigm $a3, $a1" \IS_FIRST
 .endm
 .macro WORD_sigmoid_float IS_FIRST
-    PIPELINED_WORD "f32sigm $y_0, $x_0" "f32sigm $y_1, $x_1" \IS_FIRST
+    PIPELINED_WORD "f32sigm $a2, $a0" "f32sigm $a3, $a1" \IS_FIRST
 .endm
 .macro WORD_rsqrt_float IS_FIRST
-    PIPELINED_WORD "f32oorx $y_0, $x_0" "f32oorx $y_1, $x_1" \IS_FIRST
+    PIPELINED_WORD "f32oorx $a2, $a0" "f32oorx $a3, $a1" \IS_FIRST
 .endm
 // there is no half function: by way of FP32
 .macro WORD_rsqrt_half IS_FIRST
-    PIPELINED_WORD "f16v2tof32 $wide_lo, $x_0" "f16v2tof32 $wide_hi, $x_1" \IS_FIRST
+    PIPELINED_WORD "f16v2tof32 $a4:5, $a0" "f16v2tof32 $a6:7, $a1" \IS_FIRST
     { nop ; f32oorx $wide_0, $wide_0 }
     { nop ; f32oorx $wide_1, $wide_1 }
     { nop ; f32oorx $wide_2, $wide_2 }
@@ -118,10 +119,10 @@ WORKER_FUNCTION UnaryOp1D_\NAME\()_\TYPE
     exitz       $mzero
 .endm
 
-UNARY_SIMPLE relu half LOG2_WORD_ELEMENTS_half "f16v4max $y, $azeros, $x"
-UNARY_SIMPLE relu float LOG2_WORD_ELEMENTS_float "f32v2max $y, $azeros, $x"
-UNARY_SIMPLE tanh half LOG2_WORD_ELEMENTS_half "f16v2tanh $y_0, $x_0" "f16v2tanh $y_1, $x_1"
-UNARY_SIMPLE tanh float LOG2_WORD_ELEMENTS_float "f32tanh $y_0, $x_0" "f32tanh $y_1, $x_1"
+UNARY_SIMPLE relu half LOG2_WORD_ELEMENTS_half "f16v4max $a2:3, $azeros, $a0:1"
+UNARY_SIMPLE relu float LOG2_WORD_ELEMENTS_float "f32v2max $a2:3, $azeros, $a0:1"
+UNARY_SIMPLE tanh half LOG2_WORD_ELEMENTS_half "f16v2tanh $a2, $a0" "f16v2tanh $a3, $a1"
+UNARY_SIMPLE tanh float LOG2_WORD_ELEMENTS_float "f32tanh $a2, $a0" "f32tanh $a3, $a1"
 UNARY_PIPELINED exponent half LOG2_WORD_ELEMENTS_half
 UNARY_PIPELINED exponent float LOG2_WORD_ELEMENTS_float
 UNARY_PIPELINED sigmoid half LOG2_WORD_ELEMENTS_half
