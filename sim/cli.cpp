@@ -173,7 +173,7 @@ void add_vertex_options(po::options_description& options) {
         "set", texts("PATH=VALUE"),
         "override a machine parameter, or one of the file as in parameters.rows=8; may be "
         "repeated")("include,I", texts("DIR"), "search sources' includes in DIR too")(
-        "define,D", texts("X=Y"), "constant of the sources; may be repeated")(
+        "define,D", texts("X=Y"), "preprocessor macro of the sources; may be repeated")(
         "json", text("FILE"),
         "write the result as JSON; - for stdout, the report then goes to stderr")(
         "arrays", "put all arrays after the run into the JSON")(

@@ -230,6 +230,9 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     if (to_stdout) {
         std::fputs(text.c_str(), stdout);
     }
+    for (const auto& warning : setup.benches.front().warnings) {
+        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+    }
     if (found > 0 && !command.lockstep) {
         std::fputs("tessera: warning: contexts race, so the result depends on their order; "
                    "--lockstep makes that an error\n",

@@ -5,9 +5,8 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
-#include <cstdint>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::vertex {
@@ -15,8 +14,9 @@ namespace tessera::vertex {
 struct AssemblyRequest {
     std::vector<std::string> files;
     std::vector<std::string> include_directories;
-    std::map<std::string, std::int64_t> defines;
+    std::vector<std::pair<std::string, std::string>> defines; ///< preprocessor macros: name, text
     Address address = 0;
+    Address data_address = 0; ///< of the sections that hold only data
 };
 
 /// Reads and links the files. @throws ConfigError, IoError

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -19,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1 << 21; // a tile's address space
 constexpr Bytes kCodeAlignment = 32;
+constexpr Bytes kDataAlignment = 256;
 
 Bytes round_up(Bytes value, Bytes unit) {
     return (value + unit - 1) / unit * unit;
@@ -57,7 +57,7 @@ public:
 
     Bench build() {
         measure_arrays();
-        assemble(machine_.memory.region0_begin());
+        assemble(machine_.memory.region0_begin(), machine_.memory.region1_begin());
         measure_states();
         scratch_bytes_ = round_up(
             whole("/worker_scratch_bytes", loaded_.spec.worker_scratch_bytes, 0, kMostBytes, "B"),
@@ -67,9 +67,7 @@ public:
         request_all();
         evaluation_.throw_if_failed();
         place_all();
-        if (code_at_ != machine_.memory.region0_begin()) {
-            assemble(code_at_);
-        }
+        assemble_in_place();
         fill_tables();
         fill_arrays();
         fill_states();
@@ -128,9 +126,10 @@ private:
         return own.value_or(ArrayShape{0});
     }
 
-    void assemble(Address address) {
+    void assemble(Address address, Address data_address) {
         AssemblyRequest request;
         request.address = address;
+        request.data_address = data_address;
         for (const auto& file : loaded_.spec.sources) {
             request.files.push_back(path(file.get<std::string>()));
         }
@@ -141,30 +140,37 @@ private:
             request.include_directories.push_back(directory);
         }
         for (const auto& [name, given] : loaded_.spec.defines.items()) {
-            request.defines[name] = evaluation_.whole(config::child_pointer("/defines", name),
-                                                      given, INT32_MIN, UINT32_MAX);
+            const auto value = evaluation_.whole(config::child_pointer("/defines", name), given,
+                                                 INT32_MIN, UINT32_MAX);
+            request.defines.emplace_back(name, std::to_string(value));
         }
         for (const auto& define : options_.defines) {
             const auto equals = define.find('=');
-            request.defines[define.substr(0, equals)] =
-                equals == std::string::npos ? 1 : number_of(define, define.substr(equals + 1));
+            request.defines.emplace_back(define.substr(0, equals), equals == std::string::npos
+                                                                       ? "1"
+                                                                       : define.substr(equals + 1));
         }
         codelet_ = assemble_files(machine_, request);
         bench_.code_bytes = static_cast<Bytes>(codelet_.words.size()) * 4;
     }
-    std::int64_t number_of(const std::string& define, const std::string& text) {
-        double value = 0;
-        try {
-            value = evaluate(text, evaluation_.scope());
-        } catch (const ExpressionError& error) {
-            throw ConfigError(Diagnostic{"-D", 0, 0, define, error.what(), error.hint()});
+    [[nodiscard]] Bytes data_bytes() const {
+        return static_cast<Bytes>(codelet_.data_words.size()) * 4;
+    }
+    /// Assembles again where the code or its data lie elsewhere than was thought.
+    void assemble_in_place() {
+        const bool in_place = code_at_ == codelet_.address &&
+                              (data_bytes() == 0 || data_at_ == codelet_.data_address);
+        if (in_place) {
+            return;
         }
-        if (std::floor(value) != value || std::fabs(value) > 4294967295.0) {
-            throw ConfigError(
-                Diagnostic{"-D", 0, 0, define,
-                           fmt::format("got {}, expected a whole number of 32 bits", value), ""});
+        const Bytes code = bench_.code_bytes;
+        const Bytes data = data_bytes();
+        assemble(code_at_, data_at_);
+        if (bench_.code_bytes > code || data_bytes() > data) {
+            throw NotModelled(fmt::format("sections aligned to more than {} bytes of code or {} of "
+                                          "data, moved (docs/vertex.md)",
+                                          kCodeAlignment, kDataAlignment));
         }
-        return static_cast<std::int64_t>(value);
     }
 
     void measure_states() {
@@ -193,6 +199,7 @@ private:
         element(code, "/code/element", loaded_.spec.code.element);
         address(code, "/code/address", loaded_.spec.code.address);
         requests_.push_back(code);
+        request_block("data", data_bytes(), kDataAlignment);
         for (std::size_t i = 0; i < loaded_.arrays.size(); ++i) {
             request_array(loaded_.arrays[i], bench_.arrays[i]);
         }
@@ -208,11 +215,11 @@ private:
         request_block("worker_scratch", scratch_bytes_ * machine_.tile.workers);
         request_block("stack", stack_bytes_);
     }
-    void request_block(const std::string& name, Bytes bytes) {
+    void request_block(const std::string& name, Bytes bytes, Bytes alignment = 8) {
         PlacementRequest request;
         request.name = name;
         request.bytes = bytes;
-        request.alignment = 8;
+        request.alignment = alignment;
         requests_.push_back(request);
     }
     void request_array(const ArraySpec& array, const BenchArray& made) {
@@ -257,6 +264,7 @@ private:
         }
         std::size_t next = 0;
         code_at_ = placed[next++].address;
+        data_at_ = placed[next++].address;
         for (auto& array : bench_.arrays) {
             array.address = placed[next++].address;
             places_[array.name] = {array.address, array.bytes, array.type->bytes};
@@ -383,6 +391,8 @@ private:
     }
     void add_code() {
         add_segment(program::SegmentKind::Code, "code", code_at_, bytes_of(codelet_.words));
+        add_segment(program::SegmentKind::Metadata, "data", data_at_,
+                    bytes_of(codelet_.data_words));
         bench_.setup = code_at_ + static_cast<Address>(stub_offset_);
         Address next = bench_.setup;
         const auto add = [&](const std::vector<std::uint32_t>& words) {
@@ -404,6 +414,7 @@ private:
         stack.kind = program::SegmentKind::Stack;
         stack.name = "stack";
         bench_.image.segments.push_back(stack);
+        bench_.warnings = codelet_.warnings;
         bench_.codelets.push_back(std::move(codelet_));
     }
     [[nodiscard]] std::string setup_text() const {
@@ -437,6 +448,7 @@ private:
     Bytes stack_bytes_ = 0;
     Bytes stub_offset_ = 0;
     Address code_at_ = 0;
+    Address data_at_ = 0;
     Address scratch_at_ = 0;
     Address stack_at_ = 0;
 };

@@ -21,7 +21,7 @@ namespace tessera::vertex {
 /// What the command line adds to the file.
 struct BenchOptions {
     std::vector<std::string> include_directories;
-    std::vector<std::string> defines;          ///< X or X=Y
+    std::vector<std::string> defines;          ///< X or X=text
     std::map<std::string, std::string> expect; ///< `.npy` file by array
 };
 
@@ -55,8 +55,9 @@ struct Bench {
     Address setup = 0; ///< stub that sets the workers' scratch; not timed
     std::vector<BenchPhase> phases;
     std::vector<BenchArray> arrays;
-    std::vector<Placed> memory; ///< all that lies in memory, ascending addresses
-    Bytes code_bytes = 0;       ///< of the sources, without stubs
+    std::vector<Placed> memory;        ///< all that lies in memory, ascending addresses
+    std::vector<std::string> warnings; ///< of the assembler
+    Bytes code_bytes = 0;              ///< of the sources, without stubs
 };
 
 /// @throws ConfigError (the file or a source is wrong), IoError, DoesNotFit

@@ -322,7 +322,7 @@ void describe_program(Describe<VertexSpec>& d) {
         .from(kSource);
     d.field("defines", &VertexSpec::defines)
         .json({"object"}, numbers_form())
-        .says("constants of the sources")
+        .says("preprocessor macros of the sources: numbers")
         .from(kSource);
     d.field("parameters", &VertexSpec::parameters)
         .json({"object"}, numbers_form())

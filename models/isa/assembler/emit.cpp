@@ -296,10 +296,6 @@ private:
 
     void report_mnemonic(const Instruction& instruction) {
         const std::string name(instruction.mnemonic);
-        if (const std::string why = refused_mnemonic(name); !why.empty()) {
-            diagnostics_.add(instruction.at, name + ": " + why);
-            return;
-        }
         if (const std::string forms = pseudo_forms(name); !forms.empty()) {
             diagnostics_.add(instruction.at, name + ": got other operands, expected " + forms);
             return;

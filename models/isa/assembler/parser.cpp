@@ -175,6 +175,10 @@ void StatementParser::plain_statement(const Statement& read) {
 }
 
 void StatementParser::unknown_instruction(const Token& name) {
+    if (const std::string why = refused_mnemonic(name.text); !why.empty()) {
+        state_.diagnostics.add(name.at, std::string(name.text) + ": " + why);
+        return;
+    }
     std::vector<std::string_view> names(mnemonics().begin(), mnemonics().end());
     names.insert(names.end(), pseudo_mnemonics().begin(), pseudo_mnemonics().end());
     for (const auto& [macro_name, macro] : macros_) {

@@ -65,15 +65,6 @@ inline void set_random_word(Context& c, std::int32_t number, std::uint32_t value
     state = (state & ~(std::uint64_t{0xffffffff} << shift)) | (std::uint64_t{value} << shift);
 }
 
-/// PRNG_SEED spreads one word over all four.
-inline void seed_random(Context& c, std::uint32_t value) {
-    const std::uint32_t inverse = ~value;
-    set_random_word(c, kCsrRandom, value);
-    set_random_word(c, kCsrRandom + 1, inverse);
-    set_random_word(c, kCsrRandom + 2, (value << 13U) | (inverse >> 19U));
-    set_random_word(c, kCsrRandom + 3, (inverse << 13U) | (value >> 19U));
-}
-
 /// What `uget` reads.
 [[gnu::noinline]] inline std::uint32_t aux_control_register(const Context& c, std::int32_t number) {
     switch (number) {
@@ -117,7 +108,7 @@ inline void seed_random(Context& c, std::uint32_t value) {
         set_random_word(c, number, value);
         break;
     case kCsrRandomSeed:
-        seed_random(c, value);
+        c.random = seeded_random_state(value);
         break;
     case kCsrTas:
         c.tas = value;
