@@ -161,6 +161,9 @@ TESSERA_RUNS_EXACTLY("sparse_dense_dynamic_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_half_half")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_half_half")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_half_half")
+TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_half_float")
+TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_half_float")
+TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_half_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_float_float")
@@ -226,6 +229,9 @@ TEST_CASE("published block-sparse products cost the estimated cycles a column",
     CHECK(column("4x4_half_half") == kWorkers * 2 * 6 * 1);
     CHECK(column("8x8_half_half") == kWorkers * 2 * 6 * 2);
     CHECK(column("16x16_half_half") == kWorkers * 2 * 6 * 4);
+    CHECK(column("4x4_half_float") == kWorkers * 2 * 6 * 2);
+    CHECK(column("8x8_half_float") == kWorkers * 2 * 6 * 4);
+    CHECK(column("16x16_half_float") == kWorkers * 2 * 6 * 2 * 4);
     CHECK(column("4x4_float_float") == kWorkers * 2 * 6 * 4);
     CHECK(column("8x8_float_float") == kWorkers * 2 * 6 * 8);
     CHECK(column("16x16_float_float") == kWorkers * 2 * 6 * 2 * 8);

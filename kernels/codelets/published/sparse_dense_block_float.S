@@ -105,7 +105,7 @@
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_4x4_float_float
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_float 1 0 LOAD_WEIGHTS_TWO_SETS 4 2 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_float 1 0 same_row LOAD_WEIGHTS_TWO_SETS 4 2 8
 
     SPARSE_BLOCK_COLUMNS block_8_float 32 32 3
     .align 8
@@ -194,7 +194,7 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_flo
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_8x8_float_float
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_float 1 0 LOAD_WEIGHTS_ONE_SET 8 4
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_float 1 0 same_row LOAD_WEIGHTS_ONE_SET 8 4
 
 // fields of the stride register of the 16x16 blocks: over the other half of a dense column, or none
 #define SKIP 1
@@ -315,6 +315,6 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_16x16_float_float
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_float_float block_16_float 2 32 LOAD_WEIGHTS_TWO_SETS 16 4 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_float_float block_16_float 2 32 same_row LOAD_WEIGHTS_TWO_SETS 16 4 8
 
 #endif

@@ -127,7 +127,7 @@
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_4x4_half_half
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 1 0 LOAD_WEIGHTS_4X4
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 1 0 same_row LOAD_WEIGHTS_4X4
 
     SPARSE_BLOCK_COLUMNS block_8_half 16 16 4
     .align 8
@@ -179,7 +179,7 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_8x8_half_half
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 1 0 LOAD_WEIGHTS_TWO_SETS 8 2 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 1 0 same_row LOAD_WEIGHTS_TWO_SETS 8 2 8
 
     SPARSE_BLOCK_COLUMNS block_16_half 32 32 3
     .align 8
@@ -247,6 +247,6 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_16x16_half_half
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_half_half block_16_half 1 0 LOAD_WEIGHTS_TWO_SETS 16 4 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_half_half block_16_half 1 0 same_row LOAD_WEIGHTS_TWO_SETS 16 4 8
 
 #endif
