@@ -36,17 +36,6 @@
     { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; \AMP \RESULT, \X, \P, \FLAG }
 .endm
 
-
-// Weights of one set, REGISTERS an output channel.
-.macro LOAD_WEIGHTS_ONE_SET CHANNELS REGISTERS
-.set first_of_channel, 0
-.rept \CHANNELS
-    LOAD_WEIGHTS first_of_channel \REGISTERS
-.set first_of_channel, first_of_channel + CWEI_UNIT
-.endr
-.endm
-
-
     SPARSE_BLOCK_COLUMNS block_4_float 16 16 3
     .align 8
 .Lrow_block_4_float:
@@ -210,7 +199,6 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
 .macro INPUT_STORE_STEP_16 FLAG X RESULT P IN
     { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, \P, \FLAG }
 .endm
-
 
     SPARSE_BLOCK_COLUMNS block_16_float 64 64 3
     .align 8

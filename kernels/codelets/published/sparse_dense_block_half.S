@@ -40,7 +40,6 @@
     { \MAIN ; f16v4hihov4amp \RESULT, \X, \P, \FLAG }
 .endm
 
-
 // The last two columns of a 4x4 block leave: A holds the result that is stored first.
 .macro LAST_COLUMNS A B
     { ld2xst64pace $w_xp, \A, $w_triple+=, $mzero, PXPO(NEXT, STILL, NEXT) ; f16v4hihov4amp \A, $w_x, $w_p, TAMP_F16V4_E1_P0 }
@@ -52,7 +51,6 @@
     exitz       $mzero
 .endm
 
-
 // Two outputs in each set, one weight register each.
 .macro LOAD_WEIGHTS_4X4
     ld64putcs   0
@@ -60,7 +58,6 @@
     ld64putcs   CWEI_SECOND_SET
     ld64putcs   CWEI_SECOND_SET + 4
 .endm
-
 
     SPARSE_BLOCK_COLUMNS block_4_half 8 8 6
     .align 8

@@ -42,16 +42,6 @@
     { \MAIN ; f16v4sisoamp \RESULT, \X, \P, \FLAG }
 .endm
 
-// Weights of one set, REGISTERS an output channel.
-.macro LOAD_WEIGHTS_ONE_SET CHANNELS REGISTERS
-.set first_of_channel, 0
-.rept \CHANNELS
-    LOAD_WEIGHTS first_of_channel \REGISTERS
-.set first_of_channel, first_of_channel + CWEI_UNIT
-.endr
-.endm
-
-
     SPARSE_BLOCK_COLUMNS block_4_half_float 8 16 4
     .align 8
 .Lrow_block_4_half_float:
