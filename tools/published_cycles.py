@@ -54,7 +54,10 @@ def measure(tessera, kernel, row):
         return None
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-    return json.loads(done.stdout)["points"]
+    points = json.loads(done.stdout)["points"]
+    for point in points:
+        point["parameters"] = {p["name"]: p["value"] for p in point["parameters"]}
+    return points
 
 
 def line(kernel, parameters, measured, estimate, unit):

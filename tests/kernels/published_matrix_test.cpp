@@ -156,9 +156,14 @@ TESSERA_RUNS_EXACTLY("outer_product_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_elementwise_half_half")
 TESSERA_RUNS_EXACTLY("sparse_dense_elementwise_half_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_elementwise_float_float")
+TESSERA_RUNS_EXACTLY("sparse_dense_dynamic_half_float")
+TESSERA_RUNS_EXACTLY("sparse_dense_dynamic_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_half_half")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_half_half")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_half_half")
+TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_half_float")
+TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_half_float")
+TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_half_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_4x4_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_float_float")
@@ -203,6 +208,9 @@ TEST_CASE("published element-sparse products cost the estimated cycles a non-zer
           kWorkers * 4 * 4 * 3);
     CHECK(step("sparse_dense_elementwise_float_float", wide, "nzPerRow", 8, 9) ==
           kWorkers * 4 * 4 * 6);
+    const std::vector<std::string> dynamic = {"numX_perWorker=4", "numZ=8"};
+    CHECK(step("sparse_dense_dynamic_half_float", dynamic, "numY", 8, 9) == kWorkers * 4 * 3);
+    CHECK(step("sparse_dense_dynamic_float_float", dynamic, "numY", 8, 9) == kWorkers * 4 * 6);
     const std::vector<std::string> eight = {"rows_perWorker=4", "n=8"};
     CHECK(step("sparse_dense_elementwise_half_half", eight, "nzPerRow", 8, 9) == kWorkers * 4 * 3);
     const std::vector<std::string> four = {"rows_perWorker=4", "n=4"};
@@ -221,6 +229,9 @@ TEST_CASE("published block-sparse products cost the estimated cycles a column",
     CHECK(column("4x4_half_half") == kWorkers * 2 * 6 * 1);
     CHECK(column("8x8_half_half") == kWorkers * 2 * 6 * 2);
     CHECK(column("16x16_half_half") == kWorkers * 2 * 6 * 4);
+    CHECK(column("4x4_half_float") == kWorkers * 2 * 6 * 2);
+    CHECK(column("8x8_half_float") == kWorkers * 2 * 6 * 4);
+    CHECK(column("16x16_half_float") == kWorkers * 2 * 6 * 2 * 4);
     CHECK(column("4x4_float_float") == kWorkers * 2 * 6 * 4);
     CHECK(column("8x8_float_float") == kWorkers * 2 * 6 * 8);
     CHECK(column("16x16_float_float") == kWorkers * 2 * 6 * 2 * 8);
@@ -246,6 +257,7 @@ TEST_CASE("published kernels whose fixed part differs stay in their explained bo
     estimates_hold("conv_partial_1x1_quarter_half", 0.7, 1.0);
     estimates_hold("conv_partial_hmac_half_float", 0.7, 1.0);
     estimates_hold("conv_partial_hmac_float_float", 0.65, 1.0);
-    estimates_hold("conv_partial_hmac_half_half", 0.65, 1.6);
     estimates_hold("sparse_dense_block_4x4_float_float", 0.85, 1.2);
+    estimates_hold("sparse_dense_dynamic_half_float", 0.95, 1.45);
+    estimates_hold("sparse_dense_dynamic_float_float", 0.95, 1.25);
 }

@@ -193,7 +193,9 @@ ConvPartialHorizontalMac_\TYPES:
     tapack      $w_triple, $w_in, $w_weights, $mzero
     // a negative number of further outputs: one alone
     mov         $w_outs, $w_out_chans_m2
-    .align 8
+.if (. - .Lpixel_\TYPES) & 7
+    nop
+.endif
     { ld2x64pace $w_x, $w_y, $w_triple+=, $mzero, 0 ; fnop }
     HMAC_DOT \MAC nop
     { add       $w_weights, $w_weights, $w_in_bytes ; f32v2gina $w_sum, $azeros, 0 }

@@ -23,6 +23,15 @@
 .endif
 .endm
 
+// Weights of one set, REGISTERS an output channel.
+.macro LOAD_WEIGHTS_ONE_SET CHANNELS REGISTERS
+.set first_of_channel, 0
+.rept \CHANNELS
+    LOAD_WEIGHTS first_of_channel \REGISTERS
+.set first_of_channel, first_of_channel + CWEI_UNIT
+.endr
+.endm
+
 // Both sets, weights in memory by output channel: a pair of channels goes to the first set, the next one to the second.
 // CHANNELS of them, REGISTERS a channel.
 .macro LOAD_WEIGHTS_TWO_SETS CHANNELS REGISTERS UNIT_BYTES=8

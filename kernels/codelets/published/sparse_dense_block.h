@@ -49,8 +49,8 @@
 #define PXP(IN, PARTIAL) ((IN) | ((PARTIAL) << 2))
 #define PXPO(IN, PARTIAL, OUT) ((IN) | ((PARTIAL) << 2) | ((OUT) << 4))
 
-// PASSES weight loads a block, each on the dense operand PASS_BYTES further on.
-.macro SPARSE_BLOCK_SUPERVISOR SYMBOL NAME PASSES PASS_BYTES LOADS:vararg
+// PASSES weight loads a block, each on the dense operand PASS_BYTES further on; the second one enters at SECOND.
+.macro SPARSE_BLOCK_SUPERVISOR SYMBOL NAME PASSES PASS_BYTES SECOND LOADS:vararg
     .section .text.\SYMBOL, "ax"
     .globl \SYMBOL
     .type \SYMBOL, @function
@@ -72,10 +72,12 @@
     sync        TEXCH_SYNCZONE_LOCAL
     \LOADS
     runall      $s_entry, $s_dense, 0
-    setzi       $s_entry, .Lsame_row_\NAME
 .set passes_to_go, passes_to_go - 1
 .if passes_to_go
+    setzi       $s_entry, .L\SECOND\()_\NAME
     add         $s_dense, $s_dense, \PASS_BYTES
+.else
+    setzi       $s_entry, .Lsame_row_\NAME
 .endif
 .endr
     // the next block's dense rows, or the next row's number of blocks

@@ -36,17 +36,6 @@
     { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; \AMP \RESULT, \X, \P, \FLAG }
 .endm
 
-
-// Weights of one set, REGISTERS an output channel.
-.macro LOAD_WEIGHTS_ONE_SET CHANNELS REGISTERS
-.set first_of_channel, 0
-.rept \CHANNELS
-    LOAD_WEIGHTS first_of_channel \REGISTERS
-.set first_of_channel, first_of_channel + CWEI_UNIT
-.endr
-.endm
-
-
     SPARSE_BLOCK_COLUMNS block_4_float 16 16 3
     .align 8
 .Lrow_block_4_float:
@@ -105,7 +94,7 @@
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_4x4_float_float
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_float 1 0 LOAD_WEIGHTS_TWO_SETS 4 2 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_float 1 0 same_row LOAD_WEIGHTS_TWO_SETS 4 2 8
 
     SPARSE_BLOCK_COLUMNS block_8_float 32 32 3
     .align 8
@@ -194,7 +183,7 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_float_float block_4_flo
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_8x8_float_float
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_float 1 0 LOAD_WEIGHTS_ONE_SET 8 4
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_float 1 0 same_row LOAD_WEIGHTS_ONE_SET 8 4
 
 // fields of the stride register of the 16x16 blocks: over the other half of a dense column, or none
 #define SKIP 1
@@ -210,7 +199,6 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
 .macro INPUT_STORE_STEP_16 FLAG X RESULT P IN
     { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXP(\IN, NEXT) ; f32sisov2amp \RESULT, \X, \P, \FLAG }
 .endm
-
 
     SPARSE_BLOCK_COLUMNS block_16_float 64 64 3
     .align 8
@@ -315,6 +303,6 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_float_float block_8_flo
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_16x16_float_float
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_float_float block_16_float 2 32 LOAD_WEIGHTS_TWO_SETS 16 4 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_float_float block_16_float 2 32 same_row LOAD_WEIGHTS_TWO_SETS 16 4 8
 
 #endif

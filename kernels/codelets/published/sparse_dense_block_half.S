@@ -40,7 +40,6 @@
     { \MAIN ; f16v4hihov4amp \RESULT, \X, \P, \FLAG }
 .endm
 
-
 // The last two columns of a 4x4 block leave: A holds the result that is stored first.
 .macro LAST_COLUMNS A B
     { ld2xst64pace $w_xp, \A, $w_triple+=, $mzero, PXPO(NEXT, STILL, NEXT) ; f16v4hihov4amp \A, $w_x, $w_p, TAMP_F16V4_E1_P0 }
@@ -52,7 +51,6 @@
     exitz       $mzero
 .endm
 
-
 // Two outputs in each set, one weight register each.
 .macro LOAD_WEIGHTS_4X4
     ld64putcs   0
@@ -60,7 +58,6 @@
     ld64putcs   CWEI_SECOND_SET
     ld64putcs   CWEI_SECOND_SET + 4
 .endm
-
 
     SPARSE_BLOCK_COLUMNS block_4_half 8 8 6
     .align 8
@@ -127,7 +124,7 @@
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_4x4_half_half
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 1 0 LOAD_WEIGHTS_4X4
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 1 0 same_row LOAD_WEIGHTS_4X4
 
     SPARSE_BLOCK_COLUMNS block_8_half 16 16 4
     .align 8
@@ -179,7 +176,7 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_8x8_half_half
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 1 0 LOAD_WEIGHTS_TWO_SETS 8 2 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 1 0 same_row LOAD_WEIGHTS_TWO_SETS 8 2 8
 
     SPARSE_BLOCK_COLUMNS block_16_half 32 32 3
     .align 8
@@ -247,6 +244,6 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 
     exitz       $mzero
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_16x16_half_half
-SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_half_half block_16_half 1 0 LOAD_WEIGHTS_TWO_SETS 16 4 8
+SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_16x16_half_half block_16_half 1 0 same_row LOAD_WEIGHTS_TWO_SETS 16 4 8
 
 #endif
