@@ -7,7 +7,7 @@
 // State of the first: pointer data (8-byte aligned), pointer scalar, u32 elements, a multiple of 4 (half) or 2 (float).
 // Of the second: pointer data, pointer vector, u16 rows, u16 columns, a multiple of 4 or 2. Worker w takes the rows w, w + 6, ...
 // The data of one row or worker's step is read beyond the end.
-// Timing, worker issues with n = 8-byte words: 2n; the second 7 + 2n a row.
+// Timing, worker issues with n = 8-byte words: 2n; the second 8 + 2n a row.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -21,7 +21,8 @@
 #define scratch m4
 #define load m5
 #define rows m6
-#define row_words5 m7
+#define row_bytes m7
+#define store m8
 
 #define x a0:1
 #define y a2:3
@@ -75,25 +76,24 @@ WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
     ld32        $operand, $mvertex_base, 1
     ldz16       $words, $mvertex_base, $mzero, 5
     shr         $words, $words, \LOG2_WORD_ELEMENTS
-    mul         $scratch, $words, $worker
-    ld64step    $azeros, $mzero, $data+=, $scratch
+    shl         $row_bytes, $words, 3
     \LOAD_STEP  $b, $mzero, $operand+=, $worker
-    mul         $row_words5, $words, CTXT_WORKERS - 1
     add         $rows, $rows, -1
     .align 8
-    nop
+    // offsets from the data are what is stepped
 .Lrow_\TYPE:
     \LOAD_STEP  $b, $mzero, $operand+=, CTXT_WORKERS
-    mov         $load, $data
-    ld64step    $x, $mzero, $load+=, 1
+    mul         $load, $worker, $row_bytes
+    mov         $store, $load
+    ld64step    $x, $data, $load+=, 1
     // adding what is subtracted from zero: only the first operand is repeated by the instruction
     \NEGATE     $b, $azero, $b
     rpt         $words, (2f - 1f) / 8 - 1
 1:
-    { ld64step  $x, $mzero, $load+=, 1 ; \ADD $y, $b:\BROADCAST, $x }
-    { st64step  $y, $mzero, $data+=, 1 ; fnop }
+    { ld64step  $x, $data, $load+=, 1 ; \ADD $y, $b:\BROADCAST, $x }
+    { st64step  $y, $data, $store+=, 1 ; fnop }
 2:
-    ld64step    $azeros, $mzero, $data+=, $row_words5
+    add         $worker, $worker, CTXT_WORKERS
     brnzdec     $rows, .Lrow_\TYPE
 .Lend_\TYPE:
     exitz       $mzero

@@ -2,11 +2,12 @@
 // Reductions of contiguous elements by one worker.
 //
 //   ReduceScalarOutputSingleInput_<add | max>_<half | float>: out[0] = op of in[0 .. elements)
-//   ReduceAllRegionsContinuous_add_<half | float>: out[i] = sum of in[i * partials .. (i + 1) * partials), out FP32
+//   ReduceAllRegionsContinuous_add_<half | float>: out[i] = sum of in[i * elements .. (i + 1) * elements), out FP32
 //
-// State: pointer out (4-byte aligned), pointer in (8-byte aligned), u32 elements; the second also u32 outputs, and there elements
-// are those of one output. Elements are a multiple of 4 (half) or 2 (float) and not 0. A half result keeps what stands in the
-// upper half of its word. Timing, worker issues with n 8-byte words: n and a constant; the second (n and a constant) an output.
+// State: pointer out (4-byte aligned), pointer in, u32 elements; the second also u32 outputs. Sums: in is 4-byte aligned, elements
+// are any number (float) or even (half); maxima: in is 8-byte aligned, elements a multiple of 2 or 4 and not 0.
+// A half result keeps what stands in the upper half of its word.
+// Timing, worker issues with n 8-byte words of an aligned input: n and a constant; the second 12 + n an output.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -20,38 +21,48 @@
 
 #define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
 
+#define HALF_1_0 0x3c00
+#define FLOAT_1_0 0x3f800000
+
 #define out m0
 #define in m1
-#define words_m1 m2
+#define words m2
 #define outputs_m1 m3
+#define elements m4
+#define left m5
 
 #define x a0:1
 #define x_0 a0
 #define x_1 a1
 #define x_and_zeros a0:3
 #define upper a2:3
-#define sum a4:5
-#define sum_0 a4
-#define sum_1 a5
-#define sum_hi a6:7
-#define keep a6
+#define result a4:5
+#define result_0 a4
+#define result_1 a5
+#define ones a6:7
+#define one_0 a6
+#define one_1 a7
+#define keep a2
 
-.macro CONTIGUOUS_PROLOGUE LOG2_WORD_ELEMENTS
-    { ld32      $words_m1, $mvertex_base, VERTEX_ELEMENTS ; setzi $sum_0, ZAACC_BITMASK }
-    { ld32      $in, $mvertex_base, VERTEX_IN ; uput $FP_CLR, $sum_0 }
-    { shr       $words_m1, $words_m1, \LOG2_WORD_ELEMENTS ; zero $upper }
-    { add       $words_m1, $words_m1, -1 ; fnop }
-    { ld32      $out, $mvertex_base, VERTEX_OUT ; fnop }
-.endm
+// what takes in a word in $x, and the lower part of it alone; in quotes registers go by their own names, since the preprocessor
+// leaves strings alone
+#define TAKE_IN_half "f16v4cmac $a0:1, $a6:7"
+#define TAKE_IN_PART_half "f16v2cmac $a0, $a6"
+#define TAKE_IN_float "f32v4acc $a0:3"
+#define TAKE_IN_PART_float "f32mac $a0, $a6"
 
-// $sum_0 = the FP32 sum of what the accumulators got
-.macro SUM_OF_ACCUMULATORS IS_HALF
-    f32v2gina   $sum, $azeros, 0
-.if \IS_HALF
-    f32v2gina   $sum_hi, $azeros, 0
-    f32v2add    $sum, $sum, $sum_hi
+// clears the accumulators and loads the state; $ones are ones of the type
+.macro CONTIGUOUS_PROLOGUE TYPE
+    { ld32      $elements, $mvertex_base, VERTEX_ELEMENTS ; setzi $result_0, ZAACC_BITMASK }
+    { ld32      $in, $mvertex_base, VERTEX_IN ; uput $FP_CLR, $result_0 }
+.ifc \TYPE, half
+    { nop ; setzi $one_0, HALF_1_0 }
+    { nop ; sort4x16lo $one_0, $one_0, $one_0 }
+.else
+    { nop ; or $one_0, $azero, FLOAT_1_0 }
 .endif
-    f32add      $sum_0, $sum_0, $sum_1
+    { nop ; mov $one_1, $one_0 }
+    { ld32      $out, $mvertex_base, VERTEX_OUT ; zero $upper }
 .endm
 
 // one half in the lower half of a word
@@ -61,65 +72,94 @@
     st32        $keep, $out, $mzero, 0
 .endm
 
-// In quotes registers go by their own names, since the preprocessor leaves strings alone.
-.macro REDUCE_SCALAR OP TYPE LOG2_WORD_ELEMENTS TAKE_IN:req
-WORKER_FUNCTION ReduceScalarOutputSingleInput_\OP\()_\TYPE
-    CONTIGUOUS_PROLOGUE \LOG2_WORD_ELEMENTS
-    { ld64step  $x, $mzero, $in+=, 1 ; fnop }
-.ifc \OP, max
-    { nop ; mov $sum, $x }
-.endif
-    { rpt       $words_m1, (2f - 1f) / 8 - 1 ; fnop }
+// Sum of $elements elements from $in on, at any 4-byte alignment, into the accumulators; $in moves behind them.
+.macro SUM_REGION LOG2_WORD_ELEMENTS TAKE_IN TAKE_IN_PART
+    mov         $left, $elements
+    and         $words, $in, 4
+    brz         $words, 1f
+    ld32step    $x_0, $mzero, $in+=, 1
+    \TAKE_IN_PART
+    add         $left, $left, -(1 << (\LOG2_WORD_ELEMENTS)) / 2
+1:
+    { shr       $words, $left, \LOG2_WORD_ELEMENTS ; zero $x }
+    .align 8
+    { rpt       $words, (2f - 1f) / 8 - 1 ; fnop }
 1:
     { ld64step  $x, $mzero, $in+=, 1 ; \TAKE_IN }
 2:
     \TAKE_IN
-.ifc \OP\()_\TYPE, add_half
-    SUM_OF_ACCUMULATORS 1
-    f32tof16    $sum_0, $sum_0
-    STORE_LOWER_HALF $sum_0
-.endif
-.ifc \OP\()_\TYPE, add_float
-    SUM_OF_ACCUMULATORS 0
-    st32        $sum_0, $out, $mzero, 0
-.endif
-.ifc \OP\()_\TYPE, max_half
-    f16v2max    $sum_0, $sum_0, $sum_1
-    roll16      $sum_1, $sum_0, $sum_0
-    f16v2max    $sum_0, $sum_0, $sum_1
-    STORE_LOWER_HALF $sum_0
-.endif
-.ifc \OP\()_\TYPE, max_float
-    f32max      $sum_0, $sum_0, $sum_1
-    st32        $sum_0, $out, $mzero, 0
+    and         $left, $left, (1 << (\LOG2_WORD_ELEMENTS)) / 2
+    brz         $left, 3f
+    ld32step    $x_0, $mzero, $in+=, 1
+    \TAKE_IN_PART
+3:
+.endm
+
+.macro SUM_OF_ACCUMULATORS
+    f32v2gina   $result, $azeros, 0
+    f32add      $result_0, $result_0, $result_1
+.endm
+
+.macro REDUCE_SCALAR_ADD TYPE LOG2_WORD_ELEMENTS TAKE_IN TAKE_IN_PART
+WORKER_FUNCTION ReduceScalarOutputSingleInput_add_\TYPE
+    CONTIGUOUS_PROLOGUE \TYPE
+    SUM_REGION \LOG2_WORD_ELEMENTS "\TAKE_IN" "\TAKE_IN_PART"
+    SUM_OF_ACCUMULATORS
+.ifc \TYPE, half
+    f32tof16    $result_0, $result_0
+    STORE_LOWER_HALF $result_0
+.else
+    st32        $result_0, $out, $mzero, 0
 .endif
     exitz       $mzero
 .endm
 
-REDUCE_SCALAR add half LOG2_WORD_ELEMENTS_half "f16v4acc $a0:1"
-REDUCE_SCALAR add float LOG2_WORD_ELEMENTS_float "f32v4acc $a0:3"
-REDUCE_SCALAR max half LOG2_WORD_ELEMENTS_half "f16v4max $a4:5, $a4:5, $a0:1"
-REDUCE_SCALAR max float LOG2_WORD_ELEMENTS_float "f32v2max $a4:5, $a4:5, $a0:1"
+REDUCE_SCALAR_ADD half LOG2_WORD_ELEMENTS_half TAKE_IN_half TAKE_IN_PART_half
+REDUCE_SCALAR_ADD float LOG2_WORD_ELEMENTS_float TAKE_IN_float TAKE_IN_PART_float
 
-.macro REDUCE_CONTINUOUS TYPE LOG2_WORD_ELEMENTS TAKE_IN IS_HALF
+.macro REDUCE_CONTINUOUS TYPE LOG2_WORD_ELEMENTS TAKE_IN TAKE_IN_PART
 WORKER_FUNCTION ReduceAllRegionsContinuous_add_\TYPE
-    CONTIGUOUS_PROLOGUE \LOG2_WORD_ELEMENTS
+    CONTIGUOUS_PROLOGUE \TYPE
     ld32        $outputs_m1, $mvertex_base, VERTEX_OUTPUTS
     add         $outputs_m1, $outputs_m1, -1
+    .align 8
 .Loutput_\TYPE:
-    { ld64step  $x, $mzero, $in+=, 1 ; fnop }
-    { rpt       $words_m1, (2f - 1f) / 8 - 1 ; fnop }
-1:
-    { ld64step  $x, $mzero, $in+=, 1 ; \TAKE_IN }
-2:
-    { nop ; \TAKE_IN }
-    SUM_OF_ACCUMULATORS \IS_HALF
-    st32step    $sum_0, $mzero, $out+=, 1
+    SUM_REGION \LOG2_WORD_ELEMENTS "\TAKE_IN" "\TAKE_IN_PART"
+    SUM_OF_ACCUMULATORS
+    st32step    $result_0, $mzero, $out+=, 1
     brnzdec     $outputs_m1, .Loutput_\TYPE
     exitz       $mzero
 .endm
 
-REDUCE_CONTINUOUS half LOG2_WORD_ELEMENTS_half "f16v4acc $a0:1" 1
-REDUCE_CONTINUOUS float LOG2_WORD_ELEMENTS_float "f32v4acc $a0:3" 0
+REDUCE_CONTINUOUS half LOG2_WORD_ELEMENTS_half TAKE_IN_half TAKE_IN_PART_half
+REDUCE_CONTINUOUS float LOG2_WORD_ELEMENTS_float TAKE_IN_float TAKE_IN_PART_float
+
+.macro REDUCE_SCALAR_MAX TYPE LOG2_WORD_ELEMENTS MAX MAX_OF_ONE
+WORKER_FUNCTION ReduceScalarOutputSingleInput_max_\TYPE
+    ld32        $elements, $mvertex_base, VERTEX_ELEMENTS
+    ld32        $in, $mvertex_base, VERTEX_IN
+    ld32        $out, $mvertex_base, VERTEX_OUT
+    shr         $words, $elements, \LOG2_WORD_ELEMENTS
+    add         $words, $words, -1
+    ld64step    $x, $mzero, $in+=, 1
+    .align 8
+    { rpt       $words, (2f - 1f) / 8 - 1 ; mov $result, $x }
+1:
+    { ld64step  $x, $mzero, $in+=, 1 ; \MAX $result, $result, $x }
+2:
+    \MAX        $result, $result, $x
+    \MAX_OF_ONE $result_0, $result_0, $result_1
+.ifc \TYPE, half
+    roll16      $result_1, $result_0, $result_0
+    \MAX_OF_ONE $result_0, $result_0, $result_1
+    STORE_LOWER_HALF $result_0
+.else
+    st32        $result_0, $out, $mzero, 0
+.endif
+    exitz       $mzero
+.endm
+
+REDUCE_SCALAR_MAX half LOG2_WORD_ELEMENTS_half f16v4max f16v2max
+REDUCE_SCALAR_MAX float LOG2_WORD_ELEMENTS_float f32v2max f32max
 
 #endif

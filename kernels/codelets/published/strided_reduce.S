@@ -70,7 +70,8 @@ WORKER_FUNCTION StridedReduce_\NAME
 1:
     { ld64step  $x, $mzero, $partial+=, $stride ; \OP }
 2:
-    { add       $partial, $partial, $outer_stride ; \OP }
+    \OP
+    add         $partial, $partial, $outer_stride
     brnzdec     $outers, .Louter_\NAME
 .ifnb \FINISH0
     \FINISH0

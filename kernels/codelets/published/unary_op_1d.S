@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Element-wise functions of an array, six workers: out[i] = f(in[i]).
 //
-//   UnaryOp1D_<relu | tanh | exponent | rsqrt | sigmoid>_<half | float>
+//   UnaryOp1D_<relu | tanh | silu | exponent | rsqrt | sigmoid>_<half | float>
 //
 // State: pointer in, pointer out (both 8-byte aligned), u32 elements: a multiple of 4 (half) or 2 (float).
 // Worker w takes the 8-byte words w, w + 6, ...; one word of a worker is read beyond the last.
-// Timing, worker issues with n = words of the worker: relu 3n; tanh (2 + 2 * latency)n; the others hide their loads and
+// Timing, worker issues with n = words of the worker: relu 3n; tanh (2 + 2 * latency)n, silu (3 + 2 * latency)n; the others hide their loads and
 // stores behind the function: exponent 4n and 6n, sigmoid 4n and 10n, rsqrt 19n and 8n (half, float).
 #ifdef __IPU__
 
@@ -51,8 +51,8 @@
 .endm
 
 // In quotes registers go by their own names, since the preprocessor leaves strings alone.
-// Load, one or two instructions, store; nothing overlaps.
-.macro UNARY_SIMPLE NAME TYPE LOG2_WORD_ELEMENTS OP0:req OP1
+// Load, one to three instructions, store; nothing overlaps.
+.macro UNARY_SIMPLE NAME TYPE LOG2_WORD_ELEMENTS OP0:req OP1 OP2
 WORKER_FUNCTION UnaryOp1D_\NAME\()_\TYPE
     UNARY_PROLOGUE \LOG2_WORD_ELEMENTS
     .align 8
@@ -62,6 +62,9 @@ WORKER_FUNCTION UnaryOp1D_\NAME\()_\TYPE
     { nop ; \OP0 }
 .ifnb \OP1
     { nop ; \OP1 }
+.endif
+.ifnb \OP2
+    { nop ; \OP2 }
 .endif
     { st64step  $y, $mzero, $out+=, CTXT_WORKERS ; fnop }
 2:
@@ -123,6 +126,9 @@ UNARY_SIMPLE relu half LOG2_WORD_ELEMENTS_half "f16v4max $a2:3, $azeros, $a0:1"
 UNARY_SIMPLE relu float LOG2_WORD_ELEMENTS_float "f32v2max $a2:3, $azeros, $a0:1"
 UNARY_SIMPLE tanh half LOG2_WORD_ELEMENTS_half "f16v2tanh $a2, $a0" "f16v2tanh $a3, $a1"
 UNARY_SIMPLE tanh float LOG2_WORD_ELEMENTS_float "f32tanh $a2, $a0" "f32tanh $a3, $a1"
+// x times its sigmoid, a smooth relu
+UNARY_SIMPLE silu half LOG2_WORD_ELEMENTS_half "f16v2sigm $a2, $a0" "f16v2sigm $a3, $a1" "f16v4mul $a2:3, $a0:1, $a2:3"
+UNARY_SIMPLE silu float LOG2_WORD_ELEMENTS_float "f32sigm $a2, $a0" "f32sigm $a3, $a1" "f32v2mul $a2:3, $a0:1, $a2:3"
 UNARY_PIPELINED exponent half LOG2_WORD_ELEMENTS_half
 UNARY_PIPELINED exponent float LOG2_WORD_ELEMENTS_float
 UNARY_PIPELINED sigmoid half LOG2_WORD_ELEMENTS_half
