@@ -187,190 +187,188 @@ void add_vertex_options(po::options_description& options) {
         "lockstep", "list races and memory conflicts instead of stopping at the first")(
         "trace", text("FILE"), "write a Perfetto trace of each instruction")(
         "konata", text("FILE"), "write a pipeline trace for the viewer Konata");
-    Command make_assemble(const po::variables_map& options, const std::vector<std::string>& names) {
-        AssembleCommand command;
-        command.files = names;
-        command.include_directories = texts_of(options, "include");
-        command.defines = texts_of(options, "define");
-        command.machine = options["machine"].as<std::string>();
-        command.sets = texts_of(options, "set");
-        command.address = text_of(options, "address");
-        command.out = text_of(options, "out");
-        command.json = text_of(options, "json");
-        command.listing = options.count("listing") != 0;
-        return command;
-    }
+}
 
-    void add_assemble_options(po::options_description & options) {
-        options.add_options()("include,I",
-                              po::value<std::vector<std::string>>()->composing()->value_name("DIR"),
-                              "look for included files in DIR; may be repeated")(
-            "define,D",
-            po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
-            "define a preprocessor macro, 1 without a value; may be repeated")(
-            "listing", "print address, words, text and source line of each instruction")(
-            "machine", po::value<std::string>()->default_value("bow")->value_name("M"),
-            "machine, for its generation and memory map")(
-            "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
-            "override a parameter of the machine; may be repeated")(
-            "address", po::value<std::string>()->value_name("A"),
-            "link to run at A (default the start of region 0)")(
-            "out", po::value<std::string>()->value_name("FILE"),
-            "write the words to FILE, little-endian")(
-            "json", po::value<std::string>()->value_name("FILE"),
-            "write symbols and listing as JSON; - for stdout");
-    }
+Command make_assemble(const po::variables_map& options, const std::vector<std::string>& names) {
+    AssembleCommand command;
+    command.files = names;
+    command.include_directories = texts_of(options, "include");
+    command.defines = texts_of(options, "define");
+    command.machine = options["machine"].as<std::string>();
+    command.sets = texts_of(options, "set");
+    command.address = text_of(options, "address");
+    command.out = text_of(options, "out");
+    command.json = text_of(options, "json");
+    command.listing = options.count("listing") != 0;
+    return command;
+}
 
-    Command make_disassemble(const po::variables_map& options,
-                             const std::vector<std::string>& names) {
-        DisassembleCommand command;
-        command.file = names[0];
-        command.machine = options["machine"].as<std::string>();
-        command.address = text_of(options, "address");
-        command.hex = options.count("hex") != 0;
-        return command;
-    }
+void add_assemble_options(po::options_description& options) {
+    options.add_options()("include,I",
+                          po::value<std::vector<std::string>>()->composing()->value_name("DIR"),
+                          "look for included files in DIR; may be repeated")(
+        "define,D", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
+        "define a preprocessor macro, 1 without a value; may be repeated")(
+        "listing", "print address, words, text and source line of each instruction")(
+        "machine", po::value<std::string>()->default_value("bow")->value_name("M"),
+        "machine, for its generation and memory map")(
+        "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "override a parameter of the machine; may be repeated")(
+        "address", po::value<std::string>()->value_name("A"),
+        "link to run at A (default the start of region 0)")(
+        "out", po::value<std::string>()->value_name("FILE"),
+        "write the words to FILE, little-endian")(
+        "json", po::value<std::string>()->value_name("FILE"),
+        "write symbols and listing as JSON; - for stdout");
+}
 
-    void add_disassemble_options(po::options_description & options) {
-        options.add_options()("machine",
-                              po::value<std::string>()->default_value("bow")->value_name("M"),
-                              "machine, for its memory map")(
-            "address", po::value<std::string>()->value_name("A"),
-            "the address of the first word (default the start of region 0)")(
-            "hex", "the file is text of hexadecimal words");
-    }
+Command make_disassemble(const po::variables_map& options, const std::vector<std::string>& names) {
+    DisassembleCommand command;
+    command.file = names[0];
+    command.machine = options["machine"].as<std::string>();
+    command.address = text_of(options, "address");
+    command.hex = options.count("hex") != 0;
+    return command;
+}
 
-    void add_describe_options(po::options_description & options) {
-        options.add_options()(
-            "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
-            "override a parameter first; may be repeated")("json",
-                                                           "print the resolved file as JSON");
-    }
+void add_disassemble_options(po::options_description& options) {
+    options.add_options()("machine",
+                          po::value<std::string>()->default_value("bow")->value_name("M"),
+                          "machine, for its memory map")(
+        "address", po::value<std::string>()->value_name("A"),
+        "the address of the first word (default the start of region 0)")(
+        "hex", "the file is text of hexadecimal words");
+}
 
-    const std::vector<CommandSpec>& commands() {
-        const auto no_options = [](po::options_description&) {};
-        static const std::vector<CommandSpec> all{
-            {"run", "tessera run WORKLOAD... [options]",
-             "Runs each workload on the machine and says where the cycles went.", "workload", 1,
-             1000, add_run_options, make_run},
-            {"vertex", "tessera vertex SPEC [options]",
-             "Runs one vertex on one tile and says what it did in each cycle.", "vertex file", 1, 1,
-             add_vertex_options, make_vertex},
-            {"list", "tessera list [machines|workloads|vertices|instructions]",
-             "Lists what there is.", "kind of thing", 0, 1, no_options,
-             [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
-                 if (!names.empty()) {
-                     one_of("list", names[0], kListable);
-                 }
-                 return ListCommand{names.empty() ? std::string{} : names[0]};
-             }},
-            {"describe", "tessera describe machine|workload [NAME] [options]",
-             "Prints a machine or workload with the origin of each value; without NAME, all "
-             "parameters.",
-             "machine or workload", 1, 2, add_describe_options,
-             [](const po::variables_map& options,
-                const std::vector<std::string>& names) -> Command {
-                 one_of("describe", names[0], kDescribable);
-                 return DescribeCommand{names[0], names.size() > 1 ? names[1] : std::string{},
-                                        texts_of(options, "set"), options.count("json") != 0};
-             }},
-            {"check", "tessera check FILE...", "Validates machine, workload and vertex files.",
-             "file", 1, 100000, no_options,
-             [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
-                 return CheckCommand{names};
-             }},
-            {"schema", "tessera schema machine|workload|result|vertex|vertex_result",
-             "Prints a JSON Schema.", "kind of schema", 1, 1, no_options,
-             [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
-                 one_of("schema", names[0], kSchemas);
-                 return SchemaCommand{names[0]};
-             }},
-            {"asm", "tessera asm FILE... [--listing] [options]",
-             "Assembles and links tile programs; lists their symbols and size.", "file", 1, 100000,
-             add_assemble_options, make_assemble},
-            {"disasm", "tessera disasm FILE [--hex] [options]",
-             "Prints words as text that assembles to them.", "file", 1, 1, add_disassemble_options,
-             make_disassemble},
-            {"help", "tessera help [COMMAND]", "Prints help.", "command", 0, 1, no_options,
-             [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
-                 return HelpCommand{names.empty() ? std::string{} : names[0]};
-             }},
-        };
-        return all;
-    }
+void add_describe_options(po::options_description& options) {
+    options.add_options()(
+        "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "override a parameter first; may be repeated")("json", "print the resolved file as JSON");
+}
 
-    const CommandSpec& command_named(const std::string& name) {
-        std::vector<std::string> names;
-        for (const auto& command : commands()) {
-            if (command.name == name) {
-                return command;
-            }
-            names.push_back(command.name);
+const std::vector<CommandSpec>& commands() {
+    const auto no_options = [](po::options_description&) {};
+    static const std::vector<CommandSpec> all{
+        {"run", "tessera run WORKLOAD... [options]",
+         "Runs each workload on the machine and says where the cycles went.", "workload", 1, 1000,
+         add_run_options, make_run},
+        {"vertex", "tessera vertex SPEC [options]",
+         "Runs one vertex on one tile and says what it did in each cycle.", "vertex file", 1, 1,
+         add_vertex_options, make_vertex},
+        {"list", "tessera list [machines|workloads|vertices|instructions]", "Lists what there is.",
+         "kind of thing", 0, 1, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             if (!names.empty()) {
+                 one_of("list", names[0], kListable);
+             }
+             return ListCommand{names.empty() ? std::string{} : names[0]};
+         }},
+        {"describe", "tessera describe machine|workload [NAME] [options]",
+         "Prints a machine or workload with the origin of each value; without NAME, all "
+         "parameters.",
+         "machine or workload", 1, 2, add_describe_options,
+         [](const po::variables_map& options, const std::vector<std::string>& names) -> Command {
+             one_of("describe", names[0], kDescribable);
+             return DescribeCommand{names[0], names.size() > 1 ? names[1] : std::string{},
+                                    texts_of(options, "set"), options.count("json") != 0};
+         }},
+        {"check", "tessera check FILE...", "Validates machine, workload and vertex files.", "file",
+         1, 100000, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             return CheckCommand{names};
+         }},
+        {"schema", "tessera schema machine|workload|result|vertex|vertex_result",
+         "Prints a JSON Schema.", "kind of schema", 1, 1, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             one_of("schema", names[0], kSchemas);
+             return SchemaCommand{names[0]};
+         }},
+        {"asm", "tessera asm FILE... [--listing] [options]",
+         "Assembles and links tile programs; lists their symbols and size.", "file", 1, 100000,
+         add_assemble_options, make_assemble},
+        {"disasm", "tessera disasm FILE [--hex] [options]",
+         "Prints words as text that assembles to them.", "file", 1, 1, add_disassemble_options,
+         make_disassemble},
+        {"help", "tessera help [COMMAND]", "Prints help.", "command", 0, 1, no_options,
+         [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
+             return HelpCommand{names.empty() ? std::string{} : names[0]};
+         }},
+    };
+    return all;
+}
+
+const CommandSpec& command_named(const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& command : commands()) {
+        if (command.name == name) {
+            return command;
         }
-        const std::string hint = config::did_you_mean(name, names);
-        throw UsageError(fmt::format("unknown command '{}'; {}", name,
-                                     hint.empty() ? "see `tessera help`" : hint));
+        names.push_back(command.name);
     }
+    const std::string hint = config::did_you_mean(name, names);
+    throw UsageError(
+        fmt::format("unknown command '{}'; {}", name, hint.empty() ? "see `tessera help`" : hint));
+}
 
-    std::vector<std::string> option_names(const po::options_description& options) {
-        std::vector<std::string> names;
-        for (const auto& option : options.options()) {
-            names.push_back("--" + option->long_name());
-        }
-        return names;
+std::vector<std::string> option_names(const po::options_description& options) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) {
+        names.push_back("--" + option->long_name());
     }
+    return names;
+}
 
-    po::options_description options_of(const CommandSpec& command) {
-        po::options_description options("options");
-        command.add_options(options);
-        options.add_options()("help,h", "print this");
-        return options;
-    }
+po::options_description options_of(const CommandSpec& command) {
+    po::options_description options("options");
+    command.add_options(options);
+    options.add_options()("help,h", "print this");
+    return options;
+}
 
-    /// The last argument that Boost says it choked on may name the option with or without dashes.
-    [[noreturn]] void refuse_option(const CommandSpec& command,
-                                    const po::options_description& options, std::string given) {
-        if (given.rfind('-', 0) != 0) {
-            given.insert(0, "--");
-        }
-        const std::string hint = config::did_you_mean(given, option_names(options));
-        throw UsageError(
-            fmt::format("{}: unknown option '{}'; {}", command.name, given,
-                        hint.empty() ? fmt::format("see `tessera help {}`", command.name) : hint));
+/// The last argument that Boost says it choked on may name the option with or without dashes.
+[[noreturn]] void refuse_option(const CommandSpec& command, const po::options_description& options,
+                                std::string given) {
+    if (given.rfind('-', 0) != 0) {
+        given.insert(0, "--");
     }
+    const std::string hint = config::did_you_mean(given, option_names(options));
+    throw UsageError(
+        fmt::format("{}: unknown option '{}'; {}", command.name, given,
+                    hint.empty() ? fmt::format("see `tessera help {}`", command.name) : hint));
+}
 
-    Command parse_one(const CommandSpec& command, const std::vector<std::string>& arguments) {
-        po::options_description options = options_of(command);
-        po::options_description all;
-        all.add(options).add_options()("names", po::value<std::vector<std::string>>());
-        po::positional_options_description positional;
-        positional.add("names", -1);
-        po::variables_map values;
-        try {
-            po::store(po::command_line_parser(arguments)
-                          .options(all)
-                          .positional(positional)
-                          .style(po::command_line_style::unix_style &
-                                 ~po::command_line_style::allow_guessing)
-                          .run(),
-                      values);
-            po::notify(values);
-        } catch (const po::unknown_option& error) {
-            refuse_option(command, options, error.get_option_name());
-        } catch (const po::error& error) {
-            throw UsageError(fmt::format("{}: {}", command.name, error.what()));
-        }
-        if (values.count("help") != 0) {
-            return HelpCommand{command.name};
-        }
-        const auto names = texts_of(values, "names");
-        if (names.size() < command.least || names.size() > command.most) {
-            throw UsageError(fmt::format(
-                "{}: got {} names, expected {}: {}", command.name, names.size(),
-                names.size() < command.least ? "a " + command.positional : "fewer", command.usage));
-        }
-        return command.make(values, names);
+Command parse_one(const CommandSpec& command, const std::vector<std::string>& arguments) {
+    po::options_description options = options_of(command);
+    po::options_description all;
+    all.add(options).add_options()("names", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("names", -1);
+    po::variables_map values;
+    try {
+        po::store(
+            po::command_line_parser(arguments)
+                .options(all)
+                .positional(positional)
+                .style(po::command_line_style::unix_style & ~po::command_line_style::allow_guessing)
+                .run(),
+            values);
+        po::notify(values);
+    } catch (const po::unknown_option& error) {
+        refuse_option(command, options, error.get_option_name());
+    } catch (const po::error& error) {
+        throw UsageError(fmt::format("{}: {}", command.name, error.what()));
     }
+    if (values.count("help") != 0) {
+        return HelpCommand{command.name};
+    }
+    const auto names = texts_of(values, "names");
+    if (names.size() < command.least || names.size() > command.most) {
+        throw UsageError(fmt::format(
+            "{}: got {} names, expected {}: {}", command.name, names.size(),
+            names.size() < command.least ? "a " + command.positional : "fewer", command.usage));
+    }
+    return command.make(values, names);
+}
 
 } // namespace
 
