@@ -69,7 +69,7 @@ def line(kernel, parameters, measured, estimate, unit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tessera")
-    parser.add_argument("--most-macs", type=float, default=4e6, help="leave out larger rows")
+    parser.add_argument("--most-macs", type=float, default=1e6, help="leave out larger rows")
     parser.add_argument("kernels", nargs="?", default=REFERENCE / "published_matrix_kernels.json")
     options = parser.parse_args()
     kernels = json.loads(pathlib.Path(options.kernels).read_text(encoding="utf-8"))

@@ -65,9 +65,9 @@
     STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $w_p $azeros ldst64pace $w_x, $w_even, $w_triple+=, $mzero, PXP(NEXT, NEXT)
 2:
     STEP        f32sisov2amp TAMP_F32_E1_P0 $w_x_0 $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
-    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $w_odd ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(NEXT, STILL)
+    STEP        f32sisov2amp TAMP_F32_E1_P1 $w_x_1 $azeros $w_odd ldst64pace $w_x, $w_even, $w_triple+=, $mzero, PXP(NEXT, NEXT)
     STEP        f32sisov2amp TAMP_F32_E1_P2 $w_x_0 $azeros $azeros nop
-    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $azeros $azeros st64pace $w_even, $w_triple+=, $mzero, NEXT
+    STEP        f32sisov2amp TAMP_F32_E1_P3 $w_x_1 $azeros $azeros nop
     STEP        f32sisov2amp TAMP_F32_E1_P0 $azero $azeros $w_even st64pace $w_odd, $w_triple+=, $mzero, NEXT
     STEP        f32sisov2amp TAMP_F32_E1_P1 $azero $azeros $w_odd st64pace $w_even, $w_triple+=, $mzero, NEXT
     st64pace    $w_odd, $w_triple+=, $mzero, NEXT
