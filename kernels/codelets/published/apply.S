@@ -27,7 +27,8 @@ WORKER_FUNCTION ApplyElements_float
     ld32        $elements, $mvertex_base, 2
     SHARE_OF_WORKER $elements $elements $worker $divisor
     ld32step    $mzero, $mzero, $in+=, $worker
-    ld32step    $mzero, $mzero, $out+=, $worker
+    shl         $worker, $worker, 2
+    add         $out, $out, $worker
     bri         2f
 1:
     ld32step    $element, $mzero, $in+=, CTXT_WORKERS

@@ -50,9 +50,10 @@ WORKER_FUNCTION \VERTEX\()_\NAME\()_\TYPE
     ld32        $out, $mvertex_base, VERTEX_OUT
     shr         $words, $elements, \LOG2_WORD_ELEMENTS
     SHARE_OF_WORKER $words $words $worker $scratch
-    ld64step    $azeros, $mzero, $in1+=, $worker
-    ld64step    $azeros, $mzero, $in2+=, $worker
-    ld64step    $azeros, $mzero, $out+=, $worker
+    shl         $scratch, $worker, 3
+    add         $in1, $in1, $scratch
+    add         $in2, $in2, $scratch
+    add         $out, $out, $scratch
     ld64step    $x, $mzero, $in1+=, CTXT_WORKERS
     ld64step    $y, $mzero, $in2+=, CTXT_WORKERS
     .align 8

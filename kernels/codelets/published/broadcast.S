@@ -6,7 +6,7 @@
 //
 // State of the first: pointer data (8-byte aligned), pointer scalar, u32 elements, a multiple of 4 (half) or 2 (float).
 // Of the second: pointer data, pointer vector, u16 rows, u16 columns, a multiple of 4 or 2. Worker w takes the rows w, w + 6, ...
-// The data of one row or worker's step is read beyond the end.
+// The first reads one word of a worker beyond the last; the vector one element of a worker.
 // Timing, worker issues with n = 8-byte words: 2n; the second 8 + 2n a row.
 #ifdef __IPU__
 
@@ -23,6 +23,7 @@
 #define rows m6
 #define row_bytes m7
 #define store m8
+#define words_m1 m9
 
 #define x a0:1
 #define y a2:3
@@ -54,7 +55,8 @@ WORKER_FUNCTION BroadcastScalar1DInPlace_multiply_\TYPE
     \LOAD       $b, $operand, $mzero, 0
     shr         $words, $words, \LOG2_WORD_ELEMENTS
     SHARE_OF_WORKER $words $words $worker $scratch
-    ld64step    $azeros, $mzero, $data+=, $worker
+    shl         $worker, $worker, 3
+    add         $data, $data, $worker
     mov         $load, $data
     ld64step    $x, $mzero, $load+=, CTXT_WORKERS
     .align 8
@@ -79,6 +81,7 @@ WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
     shl         $row_bytes, $words, 3
     \LOAD_STEP  $b, $mzero, $operand+=, $worker
     add         $rows, $rows, -1
+    add         $words_m1, $words, -1
     .align 8
     // offsets from the data are what is stepped
 .Lrow_\TYPE:
@@ -88,11 +91,14 @@ WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
     ld64step    $x, $data, $load+=, 1
     // adding what is subtracted from zero: only the first operand is repeated by the instruction
     \NEGATE     $b, $azero, $b
-    rpt         $words, (2f - 1f) / 8 - 1
+    rpt         $words_m1, (2f - 1f) / 8 - 1
 1:
     { ld64step  $x, $data, $load+=, 1 ; \ADD $y, $b:\BROADCAST, $x }
     { st64step  $y, $data, $store+=, 1 ; fnop }
 2:
+    // nothing is read ahead here: the next row is another worker's
+    \ADD        $y, $b:\BROADCAST, $x
+    st64step    $y, $data, $store+=, 1
     add         $worker, $worker, CTXT_WORKERS
     brnzdec     $rows, .Lrow_\TYPE
 .Lend_\TYPE:

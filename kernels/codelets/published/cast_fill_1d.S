@@ -91,7 +91,8 @@ WORKER_FUNCTION Zero1D
     GET_WORKER  $worker
     ld32        $out, $mvertex_base, 0
     ld32        $groups, $mvertex_base, 1
-    ld64step    $azeros, $mzero, $out+=, $worker
+    shl         $scratch, $worker, 3
+    add         $out, $out, $scratch
     SHARE_OF_WORKER $groups $groups $worker $scratch
     .align 8
     { rpt       $groups, (2f - 1f) / 8 - 1 ; fnop }

@@ -5,7 +5,7 @@
 //
 // State: pointer x, pointer y (8-byte aligned; y in interleaved memory, x in another element), u32 8-byte words, word of scales:
 // a as FP32, or a and b as FP16 (a in the lower half). Workers take neighbouring words, all as many but the last ones.
-// Four words of a worker are read beyond its last. Timing, worker issues with n = words of the worker: n.
+// Timing, worker issues with n = words of the worker, at least 3: n and a constant; else 7n and a constant.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -29,7 +29,6 @@
 #define share m4
 #define left m5
 #define triple m6:7
-#define store m8
 
 #define xy a0:3
 #define x a0:1
@@ -68,11 +67,14 @@ DEF_STACK_USAGE 0 .text.\NAME
     { ld32      $scales, $mvertex_base, VERTEX_SCALES ; fnop }
     { ld32      $x_ptr, $mvertex_base, VERTEX_X ; uput $TAS, $scales }
     ld32        $y_ptr, $mvertex_base, VERTEX_Y
-    ld64step    $azeros, $mzero, $x_ptr+=, $worker_id
-    ld64step    $azeros, $mzero, $y_ptr+=, $worker_id
-    // a result leaves one instruction after the next one: the store is three words behind the load of y
+    shl         $worker_id, $worker_id, 3
+    add         $x_ptr, $x_ptr, $worker_id
+    add         $y_ptr, $y_ptr, $worker_id
+    cmpult      $left, $share, 3
+    brnz        $left, .Lshort_\NAME
+    // one instruction gives the result of the one before, so the store is three words behind the load of y
     tapack      $triple, $x_ptr, $y_ptr, $y_ptr
-    add         $share, $share, -1
+    add         $share, $share, -3
     { ld2x64pace $x, $y, $triple+=, $mzero, 0b0000 ; fnop }
     { ld2x64pace $x, $y, $triple+=, $mzero, 0b0000 ; \OP $result, $x, $y }
     { ld2x64pace $x, $y, $triple+=, $mzero, 0b0000 ; \OP $result, $x, $y }
@@ -81,7 +83,19 @@ DEF_STACK_USAGE 0 .text.\NAME
 1:
     { ld2xst64pace $xy, $result, $triple+=, $mzero, 0b000000 ; \OP $result, $x, $y }
 2:
+    // no load any more: behind the last word begins another worker's share
+    { st64pace  $result, $triple+=, $mzero, 0b00 ; \OP $result, $x, $y }
+    { st64pace  $result, $triple+=, $mzero, 0b00 ; \OP $result, $x, $y }
     st64pace    $result, $triple+=, $mzero, 0b00
+    exitz       $mzero
+.Lshort_\NAME:
+    ld64step    $x, $mzero, $x_ptr+=, 1
+    add         $share, $share, -1
+    ld64        $y, $y_ptr, $mzero, 0
+    \OP         $result, $x, $y
+    \OP         $result, $x, $y
+    st64step    $result, $mzero, $y_ptr+=, 1
+    brnz        $share, .Lshort_\NAME
 .Lend_\NAME:
     exitz       $mzero
 .endm

@@ -3,8 +3,8 @@
 //
 //   SoftmaxRows_half
 //
-// State: pointer data (8-byte aligned), u16 rows, u16 columns: a multiple of 4 of at least 8. Worker w takes the rows w, w + 6, ...
-// One word is read beyond a row. Sums are FP32. Timing, worker issues a row of n 8-byte words: 8n and a constant.
+// State: pointer data (8-byte aligned), u16 rows, u16 columns: a multiple of 4. Worker w takes the rows w, w + 6, ...
+// Sums are FP32. Timing, worker issues a row of n 8-byte words: 10n and a constant.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -54,29 +54,30 @@ WORKER_FUNCTION SoftmaxRows_half
     shr         $words, $words, 2
     { add       $words_m1, $words, -1 ; setzi $sum_0, ZAACC_BITMASK }
     { mul       $scratch, $worker, $words ; uput $FP_CLR, $sum_0 }
-    ld64step    $azeros, $mzero, $data+=, $scratch
+    shl         $scratch, $scratch, 3
+    add         $data, $data, $scratch
     bri         .Lnext
     .align 8
 .Lrow:
     mov         $load, $data
-    ld64step    $y, $mzero, $load+=, 1
     ld64step    $x, $mzero, $load+=, 1
-    rpt         $words_m1, (2f - 1f) / 8 - 1
+    { rpt       $words_m1, (2f - 1f) / 8 - 1 ; mov $y, $x }
 1:
     { ld64step  $x, $mzero, $load+=, 1 ; f16v4max $y, $y, $x }
 2:
+    f16v4max    $y, $y, $x
     f16v2max    $most, $y_0, $y_1
     MAX_OF_HALVES $most $y_0
     // the larger the column, the nearer to the largest: all exponents are 0 or less
     { mov       $load, $data ; f16v2sub $most, $azero, $most }
     { mov       $store, $data ; fnop }
-    { ld64step  $x, $mzero, $load+=, 1 ; fnop }
     .align 8
     { rpt       $words, (2f - 1f) / 8 - 1 ; fnop }
 1:
+    { ld64step  $x, $mzero, $load+=, 1 ; fnop }
     { nop ; f16v4add $y, $most:BL, $x }
     { nop ; f16v2exp $y_0, $y_0 }
-    { ld64step  $x, $mzero, $load+=, 1 ; f16v2exp $y_1, $y_1 }
+    { nop ; f16v2exp $y_1, $y_1 }
     { st64step  $y, $mzero, $store+=, 1 ; f16v4acc $y }
 2:
     f32v2gina   $sums, $azeros, 0
@@ -87,14 +88,16 @@ WORKER_FUNCTION SoftmaxRows_half
     { mov       $load, $data ; f32tof16 $factor, $sum_0 }
     { ld64step  $x, $mzero, $load+=, 1 ; fnop }
     .align 8
-    { rpt       $words, (2f - 1f) / 8 - 1 ; fnop }
+    { rpt       $words_m1, (2f - 1f) / 8 - 1 ; fnop }
 1:
     { ld64step  $x, $mzero, $load+=, 1 ; f16v4mul $y, $factor:BL, $x }
     { st64step  $y, $mzero, $data+=, 1 ; fnop }
 2:
+    f16v4mul    $y, $factor:BL, $x
+    st64step    $y, $mzero, $data+=, 1
     // five rows of other workers
-    mul         $scratch, $words, CTXT_WORKERS - 1
-    ld64step    $azeros, $mzero, $data+=, $scratch
+    mul         $scratch, $words, 8 * (CTXT_WORKERS - 1)
+    add         $data, $data, $scratch
 .Lnext:
     brnzdec     $rows, .Lrow
     exitz       $mzero

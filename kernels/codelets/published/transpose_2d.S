@@ -52,9 +52,9 @@ WORKER_FUNCTION Transpose2d_half
     ldz16       $rows, $mvertex_base, $mzero, VERTEX_ROWS
     shr         $out_stride, $rows, 2
     ld64step    $azeros, $mzero, $in+=, $worker
-    shl         $scratch, $worker, 2
+    shl         $scratch, $worker, 2 + 3
     mul         $scratch, $scratch, $out_stride
-    ld64step    $azeros, $mzero, $out+=, $scratch
+    add         $out, $out, $scratch
     // down a row of in; to the next row of out; back up three of these and one word on
     shl         $scratch, $out_stride, 10
     or          $strides, $in_stride, $scratch
@@ -88,8 +88,8 @@ WORKER_FUNCTION Transpose2d_half
     { st64pace  $r0, $triple+=, $strides, NEXT_COLUMN ; f16v4istacc $r1, $r0, $r1, TISTACC_P1 }
     { st64pace  $r1, $triple+=, $strides, NEXT_BLOCK ; fnop }
     ld64step    $azeros, $mzero, $in+=, CTXT_WORKERS
-    mul         $scratch, $out_stride, 4 * CTXT_WORKERS
-    ld64step    $azeros, $mzero, $out+=, $scratch
+    mul         $scratch, $out_stride, 8 * 4 * CTXT_WORKERS
+    add         $out, $out, $scratch
 .Lnext_half:
     brnzdec     $count, .Lblocks_half
     exitz       $mzero
@@ -110,9 +110,9 @@ WORKER_FUNCTION Transpose2d_float
     shr         $out_stride, $rows, 1
     mov         $rows, $out_stride
     ld64step    $azeros, $mzero, $in+=, $worker
-    shl         $scratch, $worker, 1
+    shl         $scratch, $worker, 1 + 3
     mul         $scratch, $scratch, $out_stride
-    ld64step    $azeros, $mzero, $out+=, $scratch
+    add         $out, $out, $scratch
     shl         $out_stride, $out_stride, 3
     bri         .Lnext_float
     .align 8
