@@ -6,7 +6,7 @@
 //
 // State of the first: pointer data (8-byte aligned), pointer scalar, u32 elements, a multiple of 4 (half) or 2 (float).
 // Of the second: pointer data, pointer vector, u16 rows, u16 columns, a multiple of 4 or 2. Worker w takes the rows w, w + 6, ...
-// The first reads one word of a worker beyond the last; the vector one element of a worker.
+// The first reads one word of a worker beyond the last.
 // Timing, worker issues with n = 8-byte words: 2n; the second 8 + 2n a row.
 #ifdef __IPU__
 
@@ -24,6 +24,7 @@
 #define row_bytes m7
 #define store m8
 #define words_m1 m9
+#define row m3 // begins with the number of the worker
 
 #define x a0:1
 #define y a2:3
@@ -31,8 +32,6 @@
 
 #define LOAD_half ldb16
 #define LOAD_float ld32
-#define LOAD_STEP_half ldb16step
-#define LOAD_STEP_float ld32step
 #define MUL_half f16v4mul
 #define MUL_float f32v2mul
 #define ADD_half f16v4add
@@ -44,7 +43,7 @@
 
 #define BROADCASTS(TYPE) \
     BROADCAST_SCALAR TYPE LOAD_##TYPE MUL_##TYPE BROADCAST_##TYPE LOG2_WORD_ELEMENTS_##TYPE; \
-    BROADCAST_ROWS TYPE LOAD_STEP_##TYPE ADD_##TYPE NEGATE_##TYPE BROADCAST_##TYPE LOG2_WORD_ELEMENTS_##TYPE
+    BROADCAST_ROWS TYPE LOAD_##TYPE ADD_##TYPE NEGATE_##TYPE BROADCAST_##TYPE LOG2_WORD_ELEMENTS_##TYPE
 
 .macro BROADCAST_SCALAR TYPE LOAD MUL BROADCAST LOG2_WORD_ELEMENTS
 WORKER_FUNCTION BroadcastScalar1DInPlace_multiply_\TYPE
@@ -68,7 +67,7 @@ WORKER_FUNCTION BroadcastScalar1DInPlace_multiply_\TYPE
     exitz       $mzero
 .endm
 
-.macro BROADCAST_ROWS TYPE LOAD_STEP ADD NEGATE BROADCAST LOG2_WORD_ELEMENTS
+.macro BROADCAST_ROWS TYPE LOAD ADD NEGATE BROADCAST LOG2_WORD_ELEMENTS
 WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
     GET_WORKER  $worker
     ldz16       $rows, $mvertex_base, $mzero, 4
@@ -79,14 +78,13 @@ WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
     ldz16       $words, $mvertex_base, $mzero, 5
     shr         $words, $words, \LOG2_WORD_ELEMENTS
     shl         $row_bytes, $words, 3
-    \LOAD_STEP  $b, $mzero, $operand+=, $worker
     add         $rows, $rows, -1
     add         $words_m1, $words, -1
     .align 8
     // offsets from the data are what is stepped
 .Lrow_\TYPE:
-    \LOAD_STEP  $b, $mzero, $operand+=, CTXT_WORKERS
-    mul         $load, $worker, $row_bytes
+    \LOAD       $b, $operand, $mzero, $row
+    mul         $load, $row, $row_bytes
     mov         $store, $load
     ld64step    $x, $data, $load+=, 1
     // adding what is subtracted from zero: only the first operand is repeated by the instruction
@@ -99,7 +97,7 @@ WORKER_FUNCTION BroadcastVectorOuterByRow_subtract_\TYPE
     // nothing is read ahead here: the next row is another worker's
     \ADD        $y, $b:\BROADCAST, $x
     st64step    $y, $data, $store+=, 1
-    add         $worker, $worker, CTXT_WORKERS
+    add         $row, $row, CTXT_WORKERS
     brnzdec     $rows, .Lrow_\TYPE
 .Lend_\TYPE:
     exitz       $mzero
