@@ -20,3 +20,8 @@ foreach(class MatrixTest PageTest)
             "${PROJECT_SOURCE_DIR}" ${class})
   set_tests_properties("published kernels on the command line: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 endforeach()
+
+add_test(NAME "published vector kernels on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_vector_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
+set_tests_properties("published vector kernels on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
