@@ -60,6 +60,12 @@ def measure(tessera, kernel, row):
     return points
 
 
+def varying(points):
+    """Parameters that are not the same in all points."""
+    names = points[0]["parameters"]
+    return [name for name in names if len({point["parameters"][name] for point in points}) > 1]
+
+
 def line(kernel, parameters, measured, estimate, unit):
     ratio = f"{measured / int(estimate):.3f}" if estimate else ""
     shown = " ".join(f"{name}={value:g}" for name, value in parameters)
@@ -85,7 +91,7 @@ def main():
                 print(f"| `{kernel['spec']}` | {row['params']} | does not fit | {row['cycles']} | |")
                 continue
             for point in points:
-                names = kernel["estimate"]["parameters"] if row else list(point["parameters"])
+                names = kernel["estimate"]["parameters"] if row else varying(points)
                 parameters = [(name, point["parameters"][name]) for name in names]
                 of_worker = row is not None and row["scope"] == "worker"
                 measured = point["worker_cycles"] // WORKERS if of_worker else point["tile_cycles"]
