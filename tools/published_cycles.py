@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs published-style kernels with `tessera vertex` and prints their cycles beside the published estimates.
 
-    tools/published_cycles.py build/release/sim/tessera [--most-macs N] [KERNELS.json]
+    tools/published_cycles.py build/release/sim/tessera [KERNELS.json] [--most-macs N]
 
 KERNELS.json (configs/reference/published_matrix_kernels.json) lists for each vertex file the rows of
 configs/reference/vertex_estimates.csv that it is compared with. Rows that do not fit in a tile are said so. Prints Markdown.
@@ -39,7 +39,7 @@ def rows_of(kernel, rows, most_macs):
         if row["vertex"] == wanted["vertex"]
         and row["type"] == wanted["type"]
         and all(row["parameters"].get(k) == str(v) for k, v in wanted.get("where", {}).items())
-        and float(row["parameters"].get("macs", 0)) <= most_macs
+        and float(row["parameters"].get("macs", 3 * int(row["cycles"]))) <= most_macs
     ]
 
 
@@ -58,6 +58,12 @@ def measure(tessera, kernel, row):
     for point in points:
         point["parameters"] = {p["name"]: p["value"] for p in point["parameters"]}
     return points
+
+
+def varying(points):
+    """Parameters that are not the same in all points."""
+    names = points[0]["parameters"]
+    return [name for name in names if len({point["parameters"][name] for point in points}) > 1]
 
 
 def line(kernel, parameters, measured, estimate, unit):
@@ -85,7 +91,7 @@ def main():
                 print(f"| `{kernel['spec']}` | {row['params']} | does not fit | {row['cycles']} | |")
                 continue
             for point in points:
-                names = kernel["estimate"]["parameters"] if row else list(point["parameters"])
+                names = kernel["estimate"]["parameters"] if row else varying(points)
                 parameters = [(name, point["parameters"][name]) for name in names]
                 of_worker = row is not None and row["scope"] == "worker"
                 measured = point["worker_cycles"] // WORKERS if of_worker else point["tile_cycles"]

@@ -84,7 +84,7 @@ std::vector<Estimate> read_estimates() {
     return estimates;
 }
 
-/// Measured over estimated, of the rows of at most `most_macs` multiplications.
+/// Measured over estimated, of the rows of at most `most_macs` multiplications (about, where the row does not say).
 std::map<std::string, double> ratios(const std::string& vertex, double most_macs) {
     std::ifstream in(TESSERA_SOURCE_DIR "/configs/reference/published_matrix_kernels.json");
     const auto kernels = nlohmann::json::parse(in);
@@ -102,8 +102,11 @@ std::map<std::string, double> ratios(const std::string& vertex, double most_macs
                            row.parameters.at(name) == value.dump();
                 }
             }
-            const auto macs = row.parameters.find("macs");
-            if (!fits || (macs != row.parameters.end() && std::stod(macs->second) > most_macs)) {
+            const auto given = row.parameters.find("macs");
+            const double macs = given != row.parameters.end()
+                                    ? std::stod(given->second)
+                                    : 3.0 * static_cast<double>(row.cycles);
+            if (!fits || macs > most_macs) {
                 continue;
             }
             std::vector<std::string> sets;
@@ -124,8 +127,8 @@ std::map<std::string, double> ratios(const std::string& vertex, double most_macs
 }
 
 void estimates_hold(const std::string& vertex, double low, double high) {
-    const auto found = ratios(vertex, 200e3);
-    CHECK(found.size() > 1);
+    const auto found = ratios(vertex, 100e3);
+    CHECK_FALSE(found.empty());
     for (const auto& [parameters, ratio] : found) {
         CAPTURE(vertex, parameters, ratio);
         CHECK(ratio > low);
@@ -169,16 +172,16 @@ TESSERA_RUNS_EXACTLY("sparse_dense_block_8x8_float_float")
 TESSERA_RUNS_EXACTLY("sparse_dense_block_16x16_float_float")
 
 TEST_CASE("published 1x1 convolutions cost the estimated cycles a pixel", "[kernels][published]") {
-    // eight pixels more a worker, four in groups, one out group
-    CHECK(step("conv_partial_1x1_half_half", {"K=64", "N=16"}, "M_field", 48, 96) ==
-          kWorkers * 8 * 4 * 4);
-    CHECK(step("conv_partial_1x1_half_float", {"K=64", "N=16"}, "M_field", 48, 96) ==
-          kWorkers * 8 * 4 * 4 * 2);
+    // four pixels more a worker, two in groups, one out group
+    CHECK(step("conv_partial_1x1_half_half", {"K=32", "N=16"}, "M_field", 24, 48) ==
+          kWorkers * 4 * 2 * 4);
+    CHECK(step("conv_partial_1x1_half_float", {"K=32", "N=16"}, "M_field", 24, 48) ==
+          kWorkers * 4 * 2 * 4 * 2);
     // the first in group also zeroes eight words a pixel
-    CHECK(step("conv_partial_1x1_float_float", {"K=32", "N=16"}, "M_field", 48, 96) ==
-          kWorkers * 8 * (4 * 8 + 8));
-    CHECK(step("conv_partial_1x1_quarter_half", {"K=128", "N=16"}, "M_field", 48, 96) ==
-          kWorkers * 8 * 4 * 4);
+    CHECK(step("conv_partial_1x1_float_float", {"K=16", "N=16"}, "M_field", 24, 48) ==
+          kWorkers * 4 * (2 * 8 + 8));
+    CHECK(step("conv_partial_1x1_quarter_half", {"K=64", "N=16"}, "M_field", 24, 48) ==
+          kWorkers * 4 * 2 * 4);
 }
 
 TEST_CASE("published dot products cost the estimated cycles an output and pixel",

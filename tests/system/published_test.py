@@ -55,8 +55,8 @@ class PageTest(unittest.TestCase):
 
     def test_matrix_tables(self):
         page = (SOURCE / "docs" / "kernels" / "published.md").read_text(encoding="utf-8").splitlines()
-        done = run(sys.executable, str(SOURCE / "tools" / "published_cycles.py"), str(BINARY), "--most-macs", "30e3",
-                   str(SOURCE / "configs" / "reference" / "published_matrix_kernels.json"))
+        done = run(sys.executable, str(SOURCE / "tools" / "published_cycles.py"), str(BINARY),
+                   str(SOURCE / "configs" / "reference" / "published_matrix_kernels.json"), "--most-macs", "30e3")
         self.assertEqual(done.returncode, 0, done.stderr)
         printed = done.stdout.splitlines()
         self.assertGreater(len(printed), 60)
