@@ -9,7 +9,7 @@
 // A slice whose two addresses and length are multiples of 8 bytes goes by 8, of 4 bytes by 4, else (half only) by half-words:
 // there each word of the output is read, changed and written, which is why slices of half-words whose words are shared between
 // workers are all done by worker 0.
-// Timing, worker issues a slice of n accesses: 2n and a constant (half-words: 9n).
+// Timing, worker issues a slice of n accesses: 2n and a constant (half-words: 8 and 9 in turn).
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"

@@ -6,7 +6,7 @@
 //
 // State: pointer in, pointer out (8-byte aligned; in different memory elements), u16 rows, u16 cols. Worker w takes the blocks of
 // columns w, w + 6, ... Up to three rows are read beyond the last one.
-// Timing, worker issues: half 4 a block and 19 a block of columns, float 5 and 9.
+// Timing, worker issues: half 4 a block and 13 a column of blocks, float 5 and 7.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
