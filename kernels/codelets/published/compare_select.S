@@ -50,12 +50,9 @@ WORKER_FUNCTION ArgMax_float
 #define x a0:1
 #define y a2:3
 #define low a4:5
-#define low_0 a4
 #define low_1 a5
 #define high a6:7
 #define high_0 a6
-#define high_1 a7
-#define between_0 a0
 #define between_1 a1
 
 WORKER_FUNCTION SortGroupsOf4_float

@@ -33,8 +33,6 @@
 
 #define x a0:1
 #define x_0 a0
-#define x_1 a1
-#define x_and_zeros a0:3
 #define upper a2:3
 #define result a4:5
 #define result_0 a4

@@ -27,8 +27,6 @@
 #define store m7
 
 #define x a0:1
-#define x_0 a0
-#define x_1 a1
 #define y a2:3
 #define y_0 a2
 #define y_1 a3

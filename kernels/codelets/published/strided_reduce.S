@@ -35,16 +35,13 @@
 #define outers m8
 
 #define x a0:1
-#define x_and_zeros a0:3
 #define upper a2:3
 #define result a4:5
 #define result_0 a4
-#define result_1 a5
-#define lowest a6:7
 #define lowest_0 a6
 #define lowest_1 a7
 
-// In quotes registers go by their own names, since the preprocessor leaves strings alone.
+// In quotes registers go by their own names, since the preprocessor leaves strings alone: x is $a0:1, $a2:3 zeros.
 // INIT: before the first partial; OP: takes in $x; FINISH0, FINISH1: bring the result to $result.
 .macro STRIDED_REDUCE NAME INIT OP FINISH0 FINISH1
 WORKER_FUNCTION StridedReduce_\NAME

@@ -40,7 +40,6 @@
 #define NEXT_COLUMN 2
 #define NEXT_BLOCK 3
 #define FIELDS(LOAD, STORE) ((LOAD) | ((STORE) << 2))
-#define FIELD_MASK 0x3ff
 
 WORKER_FUNCTION Transpose2d_half
     GET_WORKER  $worker

@@ -5,8 +5,8 @@
 //
 // State: pointer in, pointer out (both 8-byte aligned), u32 elements: a multiple of 4 (half) or 2 (float).
 // Worker w takes the 8-byte words w, w + 6, ...; one word of a worker is read beyond the last.
-// Timing, worker issues with n = words of the worker: relu 3n; tanh (2 + 2 * latency)n, silu (3 + 2 * latency)n; the others hide their loads and
-// stores behind the function: exponent 4n and 6n, sigmoid 4n and 10n, rsqrt 19n and 8n (half, float).
+// Timing, worker issues with n = words of the worker: relu 3n; tanh (2 + 2 * latency)n, silu (3 + 2 * latency)n; the others
+// hide their loads and stores behind the function: exponent 4n and 6n, sigmoid 4n and 10n, rsqrt 19n and 8n (half, float).
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -23,15 +23,9 @@
 #define worker m3
 #define scratch m4
 
-#define x_0 a0
-#define x_1 a1
 #define x a0:1
-#define y_0 a2
-#define y_1 a3
 #define y a2:3
 #define wide a4:7
-#define wide_lo a4:5
-#define wide_hi a6:7
 #define wide_0 a4
 #define wide_1 a5
 #define wide_2 a6
@@ -50,7 +44,7 @@
     add         $out, $out, $worker
 .endm
 
-// In quotes registers go by their own names, since the preprocessor leaves strings alone.
+// In quotes registers go by their own names, since the preprocessor leaves strings alone: x is $a0:1, y $a2:3, wide $a4:7.
 // Load, one to three instructions, store; nothing overlaps.
 .macro UNARY_SIMPLE NAME TYPE LOG2_WORD_ELEMENTS OP0:req OP1 OP2
 WORKER_FUNCTION UnaryOp1D_\NAME\()_\TYPE

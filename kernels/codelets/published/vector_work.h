@@ -5,8 +5,6 @@
 
 #define LOG2_WORD_ELEMENTS_half 2
 #define LOG2_WORD_ELEMENTS_float 1
-#define WORD_ELEMENTS_half 4
-#define WORD_ELEMENTS_float 2
 
 // ceil(2^18 / 6): x * this >> 18 is x / 6 for x up to 98303
 #define RECIPROCAL_OF_WORKERS 0xaaab
