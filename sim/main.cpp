@@ -80,7 +80,8 @@ int main(int argc, char* argv[]) {
     } catch (...) {
         code = report_error(std::current_exception());
     }
-    if (std::fflush(stdout) != 0) {
+    // a full buffer was written, and may have failed, before
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         std::fputs("tessera: standard output cannot be written\n", stderr);
         return code == kOk ? kIo : code;
     }
