@@ -134,7 +134,11 @@ private:
         if (found == codelet_.lines.end() || found->address != address) {
             return {};
         }
-        return fmt::format("{}:{}", codelet_.files[found->file], found->line);
+        std::string text = fmt::format("{}:{}", codelet_.files[found->file], found->line);
+        if (found->body_file != found->file || found->body_line != found->line) { // from a macro
+            text += fmt::format(" ({}:{})", codelet_.files[found->body_file], found->body_line);
+        }
+        return text;
     }
 
     const program::Codelet& codelet_;

@@ -22,8 +22,8 @@ public:
     explicit BasicAssembledTile(const std::string& text, spec::MachineSpec machine = {},
                                 Options... options)
         : spec_(std::move(machine)), memory_(static_cast<std::size_t>(spec_.memory.bytes())) {
-        codelets_.push_back(
-            isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(), options()));
+        codelets_.push_back(isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(),
+                                          assembly_options()));
         cache_ = std::make_unique<tile::CodeCache>(codelets_);
         core_ = std::make_unique<Tile>(spec_, 0, memory_.data(), options...);
         const auto& words = codelets_.front().words;
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    [[nodiscard]] isa::AssemblyOptions options() const {
+    [[nodiscard]] isa::AssemblyOptions assembly_options() const {
         return isa::options_for(isa::target_of(spec_));
     }
 

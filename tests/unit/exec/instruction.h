@@ -20,7 +20,8 @@ namespace tessera::test {
 class Instruction {
 public:
     explicit Instruction(const std::string& text)
-        : program_(isa::decode_program(isa::test::words_of(text), isa::test::kBase)) {}
+        : program_(isa::decode_program(isa::test::words_of(text), isa::test::kBase,
+                                       isa::kDefaultTarget)) {}
 
     /// The host must be in the machine's rounding state.
     void operator()(const isa::Engine& engine, isa::Context& context) const {

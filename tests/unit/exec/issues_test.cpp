@@ -24,9 +24,17 @@ int issues_of(std::string_view mnemonic) {
     return found == kIssues.end() ? 1 : found->second;
 }
 
+/// The generation that has every instruction.
+isa::Target every_generation() {
+    isa::Target target;
+    target.architecture = 21;
+    return target;
+}
+
 /// Issues of a worker that runs the words from their start to its exit.
 std::int64_t issues_of_run(const std::vector<std::uint32_t>& words, const isa::Engine& engine) {
-    const isa::DecodedProgram program = isa::decode_program(words, isa::test::kBase);
+    const isa::DecodedProgram program =
+        isa::decode_program(words, isa::test::kBase, every_generation());
     const isa::DecodedProgram* const programs[] = {&program};
     isa::Context context;
     context.program = &program;
@@ -55,7 +63,8 @@ TEST_CASE("every aux instruction takes its issues alone and in a bundle", "[timi
         const std::uint32_t nop = isa::test::words_of("nop").front();
         for (const std::vector<std::uint32_t>& words :
              {std::vector{row.code}, std::vector{nop | isa::kBundleBit, row.code}}) {
-            const isa::DecodedProgram program = isa::decode_program(words, isa::test::kBase);
+            const isa::DecodedProgram program =
+                isa::decode_program(words, isa::test::kBase, every_generation());
             CHECK(program.positions.front().issues_before == 0);
             CHECK(program.positions.front().issues_upto == expected);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What differs between the machine's generations: instructions, accumulators, repeat counts and the memory map.
 #include "models/isa/decoded_program.h"
-#include "models/tile/core/machine_target.h"
+#include "models/isa/machine_target.h"
 #include "tests/support/tile_program.h"
 
 #include <catch2/catch.hpp>
@@ -35,16 +35,16 @@ std::string gc2_worker(const std::string& body, const std::string& before = "") 
 } // namespace
 
 TEST_CASE("a target says what its generation has", "[unit][isa]") {
-    const isa::Target first = tile::target_of(gc2());
+    const isa::Target first = isa::target_of(gc2());
     CHECK(first.architecture == 1);
     CHECK(first.memory_base == 0x40000);
     CHECK(first.region0_bytes == 0x20000);
     CHECK(first.accumulator_sets() == 1);
     CHECK_FALSE(first.has_fp8());
     spec::MachineSpec machine;
-    CHECK(tile::target_of(machine).accumulator_sets() == 2);
+    CHECK(isa::target_of(machine).accumulator_sets() == 2);
     machine.chip.generation = spec::Generation::Ipu21;
-    CHECK(tile::target_of(machine).has_fp8());
+    CHECK(isa::target_of(machine).has_fp8());
 }
 
 TEST_CASE("a program with sixteen accumulators runs on GC2", "[unit][tile]") {
