@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// clang-format off: assembly
 // Vertex state of the 1x1 convolution vertices and the supervisor that all of them share.
 //
 // State: pointers (32 bits each) and 16-bit fields
