@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clang-format off: assembly
+// clang-format off
 // Vertex state of the 1x1 convolution vertices and the supervisor that all of them share.
 //
 // State: pointers (32 bits each) and 16-bit fields
