@@ -80,7 +80,7 @@ int main(int argc, char* argv[]) {
     } catch (...) {
         code = report_error(std::current_exception());
     }
-    // a full buffer was written, and may have failed, before
+    // a write that failed before, when the buffer was full, leaves the flag
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         std::fputs("tessera: standard output cannot be written\n", stderr);
         return code == kOk ? kIo : code;
