@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// clang-format off
 // Vertex state of the 1x1 convolution vertices and the supervisor that all of them share.
 //
 // State: pointers (32 bits each) and 16-bit fields
@@ -7,7 +8,8 @@
 //     8  inChansPtr    table of input pointers, [conv group][in group]
 //    12  worklistsPtr  three 16-bit words a worker: first output pixel, pixels, first input pixel; offsets in 8-byte words
 //    16  numConvGroupsM1  18 numOutGroupsM1  20 numInGroupsM1
-//    22  inStride      24 outStride: 8-byte words from the last word of a pixel to the first of the next
+//    22  inStride      24 outStride: 8-byte words from the last word of a pixel to the first of the next; output pixels are an even
+//                      number of words apart
 //    26  FP8 inputs only: the value of FP_INFMT, and 28 that of FP_ISCL (signed)
 // The first in group starts the sums from zero. Workers keep their work and pointers from launch to launch of one call:
 // they are entered at `first` once, at `in` when the in group changes, at `out` otherwise.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// clang-format off
 // What the matrix-unit vertices of this folder share: loading the weight store.
 #ifndef TESSERA_PUBLISHED_CONV_PARTIALS_H
 #define TESSERA_PUBLISHED_CONV_PARTIALS_H

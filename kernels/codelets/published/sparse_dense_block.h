@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// clang-format off
 // Block-sparse times dense, pattern known when compiling: the supervisor that all block sizes share, and the vertex state.
 //
 // State: pointers (32 bits each) and 16-bit fields

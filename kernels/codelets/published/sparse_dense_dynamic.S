@@ -15,7 +15,7 @@
 //      for each worker {non-zeros before its own, words from the sub-group to its rows, rows},
 //      rows: {row, non-zeros - 1, byte offset in `dense` of each non-zero's row}}
 // One value and one word of metaInfo beyond the last are read. Workers keep their place in the lists in their scratch.
-// Timing, worker issues: a row of z non-zeros takes 15 and for each 8 columns 3 z + 16 (half), or 15 and for each 4 columns 3 z + 12.
+// Timing, worker issues: a row of z non-zeros takes 18 and for each 8 columns 3 z + 15 (half), or 18 and for each 4 columns 3 z + 11.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"

@@ -5,8 +5,8 @@
 //   StaticSparseDenseElementWise_half_half, _half_float (named input_output)
 //
 // Columns: 4, 8, or any multiple of 8; the first two have loops of their own.
-// Timing, worker issues: a row of z non-zeros takes 2 z + 6 (4 columns), 3 z + 6 (8 columns) or 11 and for each 8 columns 3 z + 11.
-// FP32 outputs take up to two more for each 8 columns.
+// Timing, worker issues: a row of z non-zeros takes 2 z + 4 (4 columns), 3 z + 6 (8 columns) or 10 and for each 8 columns 3 z + 11.
+// FP32 outputs take one more with 4 and 8 columns.
 #ifdef __IPU__
 
 #include "sparse_dense_elementwise.h"

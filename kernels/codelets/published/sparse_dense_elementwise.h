@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// clang-format off
 // Vertex state and the common begin of the element-sparse vertices.
 //
 // State: pointers (32 bits each) and 16-bit fields
