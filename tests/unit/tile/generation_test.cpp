@@ -86,9 +86,21 @@ TEST_CASE("a program with sixteen accumulators runs on GC2", "[unit][tile]") {
 
 TEST_CASE("GC2 has no instruction of two sets and no second half of the weights", "[unit][tile]") {
     const std::string two_sets = "f16v4hihov4amp $a0:1, $azeros, $azeros, TAMP_F16V4_E4_P0";
-    CHECK_THAT(test::fault_text_of(gc2_worker(two_sets), gc2()),
+    CHECK_THROWS_WITH(test::fault_text_of(gc2_worker(two_sets), gc2()),
+                      Catch::Contains("got architecture 1, expected 2 or 21"));
+    // the assembler refuses it; the machine too
+    const auto words_of = [](const std::string& text) {
+        std::string data;
+        for (const std::uint32_t word : isa::assemble("test", {{"test.S", text}}, 0x4c000,
+                                                      isa::options_for(isa::kDefaultTarget))
+                                            .words) {
+            data += fmt::format(".word {:#x}\n", word);
+        }
+        return data;
+    };
+    CHECK_THAT(test::fault_text_of(gc2_worker(words_of(two_sets)), gc2()),
                Catch::Contains("it needs two sets of accumulators, ipu1 has one"));
-    CHECK_THAT(test::fault_text_of(gc2_worker("{ nop ; " + two_sets + " }"), gc2()),
+    CHECK_THAT(test::fault_text_of(gc2_worker(words_of("{ nop ; " + two_sets + " }")), gc2()),
                Catch::Contains("two sets"));
     CHECK(test::fault_text_of(test::worker_program(two_sets)) == "no fault");
     const std::string load = "setzi $m0, 0x60000\nput $CCCSLOAD, $m0\n";
