@@ -193,7 +193,8 @@ struct ChildOutcome {
     } catch (...) {
         code = report_error(std::current_exception());
     }
-    if (std::fflush(stdout) != 0) {
+    // a full buffer was written, and may have failed, before
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         code = kIo;
     }
     // No destructors of the parent's objects: they would remove its unfinished outputs.

@@ -189,6 +189,57 @@ void add_vertex_options(po::options_description& options) {
         "konata", text("FILE"), "write a pipeline trace for the viewer Konata");
 }
 
+Command make_assemble(const po::variables_map& options, const std::vector<std::string>& names) {
+    AssembleCommand command;
+    command.files = names;
+    command.include_directories = texts_of(options, "include");
+    command.defines = texts_of(options, "define");
+    command.machine = options["machine"].as<std::string>();
+    command.sets = texts_of(options, "set");
+    command.address = text_of(options, "address");
+    command.out = text_of(options, "out");
+    command.json = text_of(options, "json");
+    command.listing = options.count("listing") != 0;
+    return command;
+}
+
+void add_assemble_options(po::options_description& options) {
+    options.add_options()("include,I",
+                          po::value<std::vector<std::string>>()->composing()->value_name("DIR"),
+                          "look for included files in DIR; may be repeated")(
+        "define,D", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
+        "define a preprocessor macro, 1 without a value; may be repeated")(
+        "listing", "print address, words, text and source line of each instruction")(
+        "machine", po::value<std::string>()->default_value("bow")->value_name("M"),
+        "machine, for its generation and memory map")(
+        "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "override a parameter of the machine; may be repeated")(
+        "address", po::value<std::string>()->value_name("A"),
+        "link to run at A (default the start of region 0)")(
+        "out", po::value<std::string>()->value_name("FILE"),
+        "write the words to FILE, little-endian")(
+        "json", po::value<std::string>()->value_name("FILE"),
+        "write symbols and listing as JSON; - for stdout");
+}
+
+Command make_disassemble(const po::variables_map& options, const std::vector<std::string>& names) {
+    DisassembleCommand command;
+    command.file = names[0];
+    command.machine = options["machine"].as<std::string>();
+    command.address = text_of(options, "address");
+    command.hex = options.count("hex") != 0;
+    return command;
+}
+
+void add_disassemble_options(po::options_description& options) {
+    options.add_options()("machine",
+                          po::value<std::string>()->default_value("bow")->value_name("M"),
+                          "machine, for its memory map")(
+        "address", po::value<std::string>()->value_name("A"),
+        "the address of the first word (default the start of region 0)")(
+        "hex", "the file is text of hexadecimal words");
+}
+
 void add_describe_options(po::options_description& options) {
     options.add_options()(
         "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
@@ -232,6 +283,12 @@ const std::vector<CommandSpec>& commands() {
              one_of("schema", names[0], kSchemas);
              return SchemaCommand{names[0]};
          }},
+        {"asm", "tessera asm FILE... [--listing] [options]",
+         "Assembles and links tile programs; lists their symbols and size.", "file", 1, 100000,
+         add_assemble_options, make_assemble},
+        {"disasm", "tessera disasm FILE [--hex] [options]",
+         "Prints words as text that assembles to them.", "file", 1, 1, add_disassemble_options,
+         make_disassemble},
         {"help", "tessera help [COMMAND]", "Prints help.", "command", 0, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              return HelpCommand{names.empty() ? std::string{} : names[0]};

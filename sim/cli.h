@@ -65,14 +65,34 @@ struct SchemaCommand {
     std::string what; ///< machine, workload, result, vertex, vertex_result
 };
 
+struct AssembleCommand {
+    std::vector<std::string> files;
+    std::vector<std::string> include_directories;
+    std::vector<std::string> defines; ///< NAME or NAME=VALUE
+    std::string machine = "bow";
+    std::vector<std::string> sets;
+    std::string address; ///< as written, or empty: the start of region 0
+    std::string out;     ///< file for the words, or empty
+    std::string json;    ///< file, "-" for stdout, or empty
+    bool listing = false;
+};
+
+struct DisassembleCommand {
+    std::string file;
+    std::string machine = "bow";
+    std::string address; ///< as written, or empty: the start of region 0
+    bool hex = false;    ///< the file is text of hexadecimal words
+};
+
 struct VersionCommand {};
 
 struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command = std::variant<RunCommand, VertexCommand, ListCommand, DescribeCommand, CheckCommand,
-                             SchemaCommand, VersionCommand, HelpCommand>;
+using Command =
+    std::variant<RunCommand, VertexCommand, AssembleCommand, DisassembleCommand, ListCommand,
+                 DescribeCommand, CheckCommand, SchemaCommand, VersionCommand, HelpCommand>;
 
 /// The command of the arguments after the program's name. @throws UsageError, with the nearest name
 /// where a command or option is unknown. Options may not be shortened.

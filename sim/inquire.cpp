@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernels/workload/load.h"
 #include "models/isa/instruction.h"
+#include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
 #include "sim/result.h"
 #include "sim/vertex/report.h"
@@ -21,14 +22,6 @@ std::string configs_text(const std::string& kind) {
     std::string text;
     for (const auto& entry : config::list_configs(config::default_config_paths(), kind)) {
         text += fmt::format("{:<24} {}\n", entry.name, entry.file.string());
-    }
-    return text;
-}
-
-std::string instructions_text() {
-    std::string text;
-    for (const auto mnemonic : isa::mnemonics()) {
-        text += std::string(mnemonic) + "\n";
     }
     return text;
 }
@@ -71,7 +64,7 @@ std::string checked_name(const std::string& kind, const std::string& path) {
 
 std::string list_text(const ListCommand& command) {
     if (command.what == "instructions") {
-        return instructions_text();
+        return isa::opcode_list_text();
     }
     if (!command.what.empty()) {
         return configs_text(command.what);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program `tessera`. libsystemc exports a main of its own; this one starts SystemC only for
 // what simulates.
+#include "sim/assemble.h"
 #include "sim/batch.h"
 #include "sim/cli.h"
 #include "sim/exit_code.h"
@@ -47,6 +48,10 @@ struct Execute {
     int operator()(const DescribeCommand& command) const { return say(describe_text(command)); }
     int operator()(const CheckCommand& command) const { return say(check_text(command)); }
     int operator()(const SchemaCommand& command) const { return say(schema_text(command)); }
+    int operator()(const AssembleCommand& command) const { return say(assemble_text(command)); }
+    int operator()(const DisassembleCommand& command) const {
+        return say(disassemble_text(command));
+    }
     int operator()(const VersionCommand&) const { return say(version_text()); }
     int operator()(const HelpCommand& command) const { return say(help_text(command.topic)); }
 
@@ -75,7 +80,8 @@ int main(int argc, char* argv[]) {
     } catch (...) {
         code = report_error(std::current_exception());
     }
-    if (std::fflush(stdout) != 0) {
+    // a write that failed before, when the buffer was full, leaves the flag
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
         std::fputs("tessera: standard output cannot be written\n", stderr);
         return code == kOk ? kIo : code;
     }

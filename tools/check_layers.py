@@ -19,7 +19,7 @@ ALLOWED = {
     "traces": ["base"],
     "models/spec": ["base"],
     "models/program": ["base"],
-    "models/isa": ["base", "models/program"],
+    "models/isa": ["base", "models/program", "models/spec"],
     "models/timing": ["base", "models/spec"],
     "models/tile": DATA + ["traces"],
     "models/exchange": DATA + ["traces"],

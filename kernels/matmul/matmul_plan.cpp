@@ -4,9 +4,9 @@
 #include "kernels/matmul/matmul_cost.h"
 #include "kernels/matmul/matmul_layout.h"
 #include "kernels/matmul/matmul_search.h"
-#include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/image_builder.h"
 #include "kernels/plan/pieces.h"
+#include "kernels/plan/superstep_builder.h"
 #include "kernels/plan/vertex_cost.h"
 
 #include <fmt/format.h>
@@ -75,9 +75,8 @@ public:
             const Layout& layout, const std::string& name)
         : machine_(machine), library_(library), layout_(layout), grid_(layout.grid()),
           partials_(grid_.problem().partials), builder_(machine, library, name),
-          state_(static_cast<std::size_t>(grid_.partition().tiles() > machine.chip.tiles
-                                              ? grid_.partition().tiles()
-                                              : machine.chip.tiles)) {}
+          steps_(machine, library, builder_, layout.memory().address("vertex state"),
+                 std::max(grid_.partition().tiles(), machine.chip.tiles)) {}
 
     /// Compute sets, exchanges, images and tensors; the rows may still need a larger code zone.
     void plan() {
@@ -112,7 +111,7 @@ public:
                                      : 4 * grid_.most_k_groups() + p.parts_k;
         planned.info.flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.k) *
                              static_cast<double>(problem.n);
-        planned.info.predicted = predicted_;
+        planned.info.predicted = steps_.predicted;
         planned.info.bytes_by_buffer = layout_.memory().sizes();
         planned.info.bytes_used = layout_.memory().used_bytes();
         return planned;
@@ -121,38 +120,11 @@ public:
 private:
     using Vertices = std::vector<std::vector<program::Vertex>>;
 
-    program::Vertex vertex(TileId tile, const std::string& symbol, program::VertexKind kind,
-                           const std::vector<std::uint32_t>& state) {
-        std::vector<std::uint32_t>& words = state_[tile];
-        program::Vertex made;
-        made.entry = library_.entry(symbol);
-        made.kind = kind;
-        made.state_address =
-            layout_.memory().address("vertex state") + static_cast<Address>(words.size() * 4);
-        made.name = builder_.vertex_name(symbol);
-        words.insert(words.end(), state.begin(), state.end());
-        return made;
-    }
-
-    void add_exchange(const std::string& name, std::vector<program::Transfer> transfers,
-                      bool reduction) {
-        if (transfers.empty()) {
-            return;
-        }
-        auto planned = plan::plan_exchange_with_stats(machine_, name, std::move(transfers));
-        const Cycles rows = machine_.exchange.prologue_cycles + planned.stats.longest_row_events +
-                            machine_.exchange.row_return_cycles;
-        predicted_.exchange += rows;
-        predicted_.sync += machine_.sync.internal_cycles;
-        predicted_.reduction += reduction ? rows + machine_.sync.internal_cycles : 0;
-        builder_.add_exchange(std::move(planned.exchange));
-    }
-
     void add_chunk(std::int64_t chunk) {
         std::vector<program::Transfer> transfers;
         std::vector<LocalCopy> copies;
         layout_.bring(chunk, transfers, copies);
-        add_exchange(fmt::format("bring chunk {}", chunk), std::move(transfers), false);
+        steps_.add_exchange(fmt::format("bring chunk {}", chunk), std::move(transfers), false);
 
         Vertices vertices(static_cast<std::size_t>(machine_.chip.tiles));
         std::map<TileId, std::vector<std::int64_t>> copied_words;
@@ -160,8 +132,8 @@ private:
         for (const LocalCopy& copy : copies) {
             const auto words = static_cast<std::uint32_t>(copy.bytes / 8);
             vertices[copy.tile].push_back(
-                vertex(copy.tile, "copy64", program::VertexKind::MultiWorker,
-                       {copy.from, copy.to, words / workers, words % workers}));
+                steps_.vertex(copy.tile, "copy64", program::VertexKind::MultiWorker,
+                              {copy.from, copy.to, words / workers, words % workers}));
             copied_words[copy.tile].push_back(words);
         }
         Cycles slowest = 0;
@@ -170,7 +142,7 @@ private:
             vertices[id].push_back(matmul_vertex(id, chunk));
             slowest = std::max(slowest, stub_cycles(grid_.part(id), chunk, copied_words[id]));
         }
-        predicted_.compute += machine_.control.step_cycles + slowest;
+        steps_.predicted.compute += machine_.control.step_cycles + slowest;
         builder_.add_compute_set(fmt::format("multiply chunk {}", chunk), std::move(vertices));
     }
 
@@ -180,12 +152,12 @@ private:
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         const std::string symbol =
             fmt::format("matmul_{}_{}", suffix(partials_), chunk == 0 ? "fresh" : "add");
-        return vertex(tile, symbol, program::VertexKind::Supervisor,
-                      {layout_.weights(part, chunk), layout_.x(part, chunk),
-                       layout_.memory().address("partials"), rows * 32, rows / workers,
-                       rows % workers,
-                       static_cast<std::uint32_t>(grid_.out_groups(part.in).length() - 1),
-                       static_cast<std::uint32_t>(grid_.chunk(part.ik, chunk).length() - 1)});
+        return steps_.vertex(
+            tile, symbol, program::VertexKind::Supervisor,
+            {layout_.weights(part, chunk), layout_.x(part, chunk),
+             layout_.memory().address("partials"), rows * 32, rows / workers, rows % workers,
+             static_cast<std::uint32_t>(grid_.out_groups(part.in).length() - 1),
+             static_cast<std::uint32_t>(grid_.chunk(part.ik, chunk).length() - 1)});
     }
 
     Cycles stub_cycles(const TilePart& part, std::int64_t chunk,
@@ -209,7 +181,7 @@ private:
 
     void add_reduction() {
         const Partition& p = grid_.partition();
-        add_exchange("reduce: bring partial results", layout_.bring_partials(), true);
+        steps_.add_exchange("reduce: bring partial results", layout_.bring_partials(), true);
         Vertices vertices(static_cast<std::size_t>(machine_.chip.tiles));
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         std::uint32_t most_units = 0;
@@ -224,15 +196,15 @@ private:
             const Address own = layout_.memory().address("partials") +
                                 static_cast<Address>(share.begin * kCellBytes);
             const Address slices = p.parts_k > 1 ? layout_.memory().address("slices") : own;
-            vertices[id].push_back(vertex(
+            vertices[id].push_back(steps_.vertex(
                 id, fmt::format("reduce_{}", suffix(partials_)), program::VertexKind::MultiWorker,
                 {own, slices, units, static_cast<std::uint32_t>(p.parts_k - 1),
                  layout_.memory().address("result"), units / workers, units % workers}));
         }
         const Cycles cycles = machine_.control.step_cycles +
                               plan::reduce_cycles(machine_, partials_, most_units, p.parts_k - 1);
-        predicted_.compute += cycles;
-        predicted_.reduction += cycles;
+        steps_.predicted.compute += cycles;
+        steps_.predicted.reduction += cycles;
         builder_.add_compute_set("reduce", std::move(vertices));
     }
 
@@ -314,8 +286,7 @@ private:
                     builder_.add_zero(id, buffer.kind, buffer.name, buffer.begin, buffer.bytes);
                 }
             }
-            builder_.add_words(id, program::SegmentKind::VertexState, "vertex state",
-                               memory.address("vertex state"), state_[id]);
+            steps_.place_state(id);
         }
     }
 
@@ -325,8 +296,7 @@ private:
     const Grid& grid_;
     PartialsType partials_;
     plan::ImageBuilder builder_;
-    std::vector<std::vector<std::uint32_t>> state_;
-    plan::PredictedCycles predicted_;
+    plan::SuperstepBuilder steps_;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::int64_t>>,
              Cycles>
         known_cycles_;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/codelets/embedded_sources.h"
 #include "models/isa/assembler.h"
+#include "models/isa/machine_target.h"
 
 #include <algorithm>
 
@@ -23,26 +24,12 @@ std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
     return chosen;
 }
 
-/// The machine as the assembler needs to know it.
-isa::Target target_of(const spec::MachineSpec& machine) {
-    isa::Target target;
-    target.architecture = machine.chip.generation == spec::Generation::Ipu1   ? 1
-                          : machine.chip.generation == spec::Generation::Ipu2 ? 2
-                                                                              : 21;
-    target.workers = machine.tile.workers;
-    target.memory_base = machine.memory.region0_begin();
-    target.region0_bytes = static_cast<std::uint32_t>(machine.memory.region0_bytes);
-    target.region1_bytes = static_cast<std::uint32_t>(machine.memory.region1_bytes);
-    target.element_bytes = static_cast<std::uint32_t>(machine.memory.element_bytes);
-    return target;
-}
-
 } // namespace
 
 CodeletLibrary::CodeletLibrary(const spec::MachineSpec& machine,
                                const std::vector<std::string>& sources)
     : codelet_(isa::assemble("codelets", select(sources), machine.memory.region0_begin(),
-                             isa::options_for(target_of(machine)))) {}
+                             isa::options_for(isa::target_of(machine)))) {}
 
 Address CodeletLibrary::entry(const std::string& symbol) const {
     const auto found = codelet_.symbols.find(symbol);

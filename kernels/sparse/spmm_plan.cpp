@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/image_builder.h"
+#include "kernels/plan/superstep_builder.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_cost.h"
@@ -45,16 +45,18 @@ public:
             const Layout& layout, const std::string& name)
         : machine_(machine), library_(library), layout_(layout), partition_(layout.partition()),
           problem_(partition_.problem()), split_(partition_.split()),
-          builder_(machine, library, name), state_(static_cast<std::size_t>(machine.chip.tiles)) {}
+          builder_(machine, library, name),
+          steps_(machine, library, builder_, layout.memory().address("vertex state"),
+                 machine.chip.tiles) {}
 
     void plan() {
         std::vector<program::Transfer> transfers;
         std::vector<LocalCopy> copies;
         layout_.bring(transfers, copies);
-        add_exchange("bring operands", std::move(transfers), false);
+        steps_.add_exchange("bring operands", std::move(transfers), false);
         add_multiply(copies);
         if (layout_.reduces()) {
-            add_exchange("reduce: bring partial rows", layout_.bring_partials(), true);
+            steps_.add_exchange("reduce: bring partial rows", layout_.bring_partials(), true);
             add_reduction();
         }
         builder_.add_tensor(values_tensor(layout_));
@@ -64,7 +66,7 @@ public:
     }
 
     [[nodiscard]] Bytes code_bytes() const { return builder_.code_bytes(); }
-    [[nodiscard]] Cycles cycles() const { return predicted_.total(); }
+    [[nodiscard]] Cycles cycles() const { return steps_.predicted.total(); }
 
     plan::PlannedProgram finish() {
         plan::PlannedProgram planned;
@@ -78,7 +80,7 @@ public:
         const workload::SparseF16& a = *problem_.matrix;
         info.flops = 2.0 * static_cast<double>(a.blocks()) *
                      static_cast<double>(a.block * a.block) * static_cast<double>(problem_.n);
-        info.predicted = predicted_;
+        info.predicted = steps_.predicted;
         info.bytes_by_buffer = layout_.memory().sizes();
         info.bytes_used = layout_.memory().used_bytes();
         return planned;
@@ -111,33 +113,6 @@ private:
         }
     }
 
-    program::Vertex vertex(TileId tile, const std::string& symbol, program::VertexKind kind,
-                           const std::vector<std::uint32_t>& state) {
-        std::vector<std::uint32_t>& words = state_[tile];
-        program::Vertex made;
-        made.entry = library_.entry(symbol);
-        made.kind = kind;
-        made.state_address =
-            layout_.memory().address("vertex state") + static_cast<Address>(words.size() * 4);
-        made.name = builder_.vertex_name(symbol);
-        words.insert(words.end(), state.begin(), state.end());
-        return made;
-    }
-
-    void add_exchange(const std::string& name, std::vector<program::Transfer> transfers,
-                      bool reduction) {
-        if (transfers.empty()) {
-            return;
-        }
-        auto planned = plan::plan_exchange_with_stats(machine_, name, std::move(transfers));
-        const Cycles rows = machine_.exchange.prologue_cycles + planned.stats.longest_row_events +
-                            machine_.exchange.row_return_cycles;
-        predicted_.exchange += rows;
-        predicted_.sync += machine_.sync.internal_cycles;
-        predicted_.reduction += reduction ? rows + machine_.sync.internal_cycles : 0;
-        builder_.add_exchange(std::move(planned.exchange));
-    }
-
     void add_multiply(const std::vector<LocalCopy>& copies) {
         Vertices vertices(static_cast<std::size_t>(machine_.chip.tiles));
         std::map<TileId, std::vector<std::int64_t>> copied_words;
@@ -166,8 +141,8 @@ private:
             const auto words = static_cast<std::uint32_t>(copy.bytes / 8);
             copied_words[copy.tile].push_back(words);
             copy_vertices[copy.tile].push_back(
-                vertex(copy.tile, "copy64", program::VertexKind::MultiWorker,
-                       {copy.from, copy.to, words / workers, words % workers}));
+                steps_.vertex(copy.tile, "copy64", program::VertexKind::MultiWorker,
+                              {copy.from, copy.to, words / workers, words % workers}));
         }
         for (const auto& [tile, list] : copy_vertices) {
             vertices[tile].insert(vertices[tile].begin(), list.begin(), list.end());
@@ -186,7 +161,7 @@ private:
                 slowest = std::max(slowest, cycles);
             }
         }
-        predicted_.compute += machine_.control.step_cycles + slowest;
+        steps_.predicted.compute += machine_.control.step_cycles + slowest;
         builder_.add_compute_set("multiply", std::move(vertices));
     }
 
@@ -245,10 +220,10 @@ private:
         if (problem_.block == 16) {
             const auto loads = static_cast<std::uint32_t>(part.blocks.size() * (half ? 1 : 2));
             const auto width = static_cast<std::uint32_t>(columns);
-            return vertex(tile, fmt::format("spmm_block16_{}", suffix(problem_.partials)),
-                          program::VertexKind::Supervisor,
-                          {memory.address("values"), memory.address("lists"), loads - 1,
-                           width / workers, width % workers});
+            return steps_.vertex(tile, fmt::format("spmm_block16_{}", suffix(problem_.partials)),
+                                 program::VertexKind::Supervisor,
+                                 {memory.address("values"), memory.address("lists"), loads - 1,
+                                  width / workers, width % workers});
         }
         const auto row_bytes = static_cast<std::uint32_t>(problem_.partial_line_bytes(columns));
         const auto group_bytes = static_cast<std::uint32_t>(problem_.partial_line_bytes(8));
@@ -267,8 +242,8 @@ private:
                                        memory.address("x") + first_group * 16,
                                        static_cast<std::uint32_t>(share.groups.length()) - 1U});
         }
-        return vertex(tile, fmt::format("spmm_elementwise_{}", suffix(problem_.partials)),
-                      program::VertexKind::MultiWorker, state);
+        return steps_.vertex(tile, fmt::format("spmm_elementwise_{}", suffix(problem_.partials)),
+                             program::VertexKind::MultiWorker, state);
     }
 
     void add_reduction() {
@@ -286,20 +261,20 @@ private:
                     const auto units = static_cast<std::uint32_t>(
                         job.rows * problem_.partial_line_bytes(columns) / 16);
                     const Address own = layout_.partial_line(part, job.first_row, columns);
-                    vertices[tile].push_back(
-                        vertex(tile, fmt::format("reduce_{}", suffix(problem_.partials)),
-                               program::VertexKind::MultiWorker,
-                               {own, job.others.empty() ? own : layout_.slice(job, 0, columns),
-                                units, static_cast<std::uint32_t>(job.others.size()),
-                                layout_.result(job, columns), units / workers, units % workers}));
+                    vertices[tile].push_back(steps_.vertex(
+                        tile, fmt::format("reduce_{}", suffix(problem_.partials)),
+                        program::VertexKind::MultiWorker,
+                        {own, job.others.empty() ? own : layout_.slice(job, 0, columns), units,
+                         static_cast<std::uint32_t>(job.others.size()),
+                         layout_.result(job, columns), units / workers, units % workers}));
                     stub.reduce(problem_.partials, units,
                                 static_cast<std::int64_t>(job.others.size()));
                 }
                 slowest = std::max(slowest, stub.finish());
             }
         }
-        predicted_.compute += machine_.control.step_cycles + slowest;
-        predicted_.reduction += machine_.control.step_cycles + slowest;
+        steps_.predicted.compute += machine_.control.step_cycles + slowest;
+        steps_.predicted.reduction += machine_.control.step_cycles + slowest;
         builder_.add_compute_set("reduce", std::move(vertices));
     }
 
@@ -314,8 +289,7 @@ private:
                     builder_.add_zero(id, buffer.kind, buffer.name, buffer.begin, buffer.bytes);
                 }
             }
-            builder_.add_words(id, program::SegmentKind::VertexState, "vertex state",
-                               memory.address("vertex state"), state_[id]);
+            steps_.place_state(id);
         }
     }
 
@@ -326,8 +300,7 @@ private:
     const Problem& problem_;
     const Split& split_;
     plan::ImageBuilder builder_;
-    std::vector<std::vector<std::uint32_t>> state_;
-    plan::PredictedCycles predicted_;
+    plan::SuperstepBuilder steps_;
     std::int64_t tiles_busy_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/isa/csr.h"
 #include "models/isa/target.h"
 #include "models/program/program.h"
 
@@ -52,8 +53,10 @@ struct ListingLine {
     std::string text;                 ///< canonical text; assembles back to the same words
 };
 
-/// Disassembles words that start at `address`. A word that is no instruction becomes `.word 0x...`.
+/// Disassembles words that start at `address`. A word that is no instruction becomes `.word 0x...`. Control registers whose
+/// name depends on who runs the code have names if `context` says it.
 [[nodiscard]] std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words,
-                                                   Address address);
+                                                   Address address,
+                                                   CsrContext context = CsrContext::Both);
 
 } // namespace tessera::isa

@@ -29,16 +29,33 @@ struct MemoryView {
     std::uint32_t code_end = 0;
 };
 
+/// What the widened lanes of a WeightStore were made for.
+enum class WeightLanes : std::uint8_t {
+    Halves,        ///< FP16, all of them numbers
+    SpecialHalves, ///< FP16, some that raise a flag when they are used
+    Singles,       ///< FP32
+    Quarters143,   ///< FP8 with three fraction bits
+    Quarters152,   ///< FP8 with two fraction bits
+    Stale,         ///< registers changed since
+};
+
 /// The weight store that a tile's contexts share: 64 registers of 64 bits, index unit * 4 + n, and
-/// its FP16 lanes widened for the matrix unit: `lanes[n][k][unit]` is half k of register unit * 4 +
-/// n.
+/// its values widened for the matrix unit when an instruction first needs them so (exec/weights.h).
+/// `lanes[n][k][unit]` is half k of register unit * 4 + n; taken as 16 rows of 16, row 2 n + k holds
+/// its FP32 value k. `quarters` are the FP8 values.
 struct WeightStore {
     std::array<std::uint64_t, 64> registers{};
     alignas(64) float lanes[4][4][16] = {};
-    bool lanes_stale = false; ///< registers changed since `lanes` was made
+    alignas(64) float quarters[4][8][16] = {};
+    WeightLanes made_for = WeightLanes::Halves;
+    std::array<std::uint16_t, 4>
+        special_units{}; ///< by n: units with an infinite or signalling half
     alignas(
         64) float channels[4][4][16] = {}; ///< `lanes` by output channel, for exec/matrix_loop.h
     std::uint8_t channels_made = 0;        ///< 0 stale, 1 for both sets, 2 for one set
+
+    /// To be called after a change of `registers`.
+    void changed() { made_for = WeightLanes::Stale; }
 };
 
 /// Accumulators by unit: AACC[2u] is even[u], AACC[2u + 1] is odd[u]; the second set are units 8
@@ -47,6 +64,16 @@ struct Accumulators {
     alignas(64) float even[16] = {};
     alignas(64) float odd[16] = {};
 };
+
+/// The generator's state after `seed` is written to PRNG_SEED. What it is before that is not published: Tessera starts
+/// every context with seed 1 (docs/deviations.md, prng-initial).
+[[nodiscard]] constexpr std::array<std::uint64_t, 2> seeded_random_state(std::uint32_t seed) {
+    const std::uint32_t other = ~seed;
+    const std::uint32_t low = (seed << 13U) | (other >> 19U);
+    const std::uint32_t high = (other << 13U) | (seed >> 19U);
+    return {seed | (static_cast<std::uint64_t>(other) << 32U),
+            low | (static_cast<std::uint64_t>(high) << 32U)};
+}
 
 /// One executable operation: an instruction with its registers mapped to indices of Context::main
 /// and Context::aux, or an internal step of a bundle.
@@ -68,6 +95,8 @@ inline constexpr unsigned kAuxZero = 8;
 inline constexpr unsigned kAuxDiscard = 16;
 inline constexpr unsigned kAuxStage = 24;
 inline constexpr unsigned kMainDiscard = 16;
+/// Stepped operands on $m12..$m15 are copied here first, and their new values left here: at most two, or a pair.
+inline constexpr unsigned kMainCopies = 18;
 inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
 struct DecodedProgram;
@@ -100,19 +129,21 @@ struct AccessLog {
 struct Context {
     alignas(32) std::uint32_t aux[32] = {};
     std::uint32_t main[20] =
-        {}; ///< 0..15 architectural (14 and 15 read zero), 16 takes discarded writes
+        {}; ///< 0..15 architectural (14 and 15 read zero), 16 and 17 take discarded writes, 18 and 19 copies
     Accumulators accumulators;
     MemoryView* memory = nullptr;
     WeightStore* weights = nullptr;
     const DecodedProgram* program = nullptr;         ///< the one that is being executed
     std::span<const DecodedProgram* const> programs; ///< all that the tile holds
 
-    std::uint32_t fp_control = 0;             ///< FP_CTL
-    std::uint32_t fp_status = 0;              ///< FP_STS: sticky flags
-    std::uint32_t tas = 0;                    ///< $TAS: scalars of f32v2axpy and f16v4mix
-    std::uint32_t fp_format = 0;              ///< FP_NFMT: which of two FP8 formats
-    std::uint32_t fp_scale = 0;               ///< FP_SCL: of FP8 products and conversions
-    std::array<std::uint64_t, 2> random{};    ///< PRNG: {P01:P00}, {P11:P10}
+    std::uint32_t fp_control = 0; ///< FP_CTL
+    std::uint32_t fp_status = 0;  ///< FP_STS: sticky flags
+    std::uint32_t tas = 0;        ///< $TAS: scalars of f32v2axpy and f16v4mix
+    std::uint32_t fp_format = 0;  ///< FP_NFMT: which of two FP8 formats
+    std::uint32_t fp_scale = 0;   ///< FP_SCL: of FP8 products and conversions
+    /// PRNG: {P01:P00}, {P11:P10}
+    std::array<std::uint64_t, 2> random = seeded_random_state(1);
+    std::array<std::uint32_t, 2> debug{};     ///< DBG_DATA and DBG_BRK_ID: plain storage
     const Target* machine = &kDefaultTarget;  ///< what the generation of the machine can do
     std::int32_t number = -1;                 ///< worker number, or -1 for the supervisor
     Cycles start_cycle = 0;                   ///< of the first issue

@@ -78,10 +78,12 @@ const CsrName* find_csr(std::string_view name) {
     return nullptr;
 }
 
-std::string_view csr_name(std::uint16_t number) {
+std::string_view csr_name(std::uint16_t number, CsrContext context) {
     std::string_view name;
     for (const CsrName& entry : kNames) {
-        if (entry.number == number) {
+        const bool is_seen = context == CsrContext::Both || entry.context == CsrContext::Both ||
+                             entry.context == context;
+        if (entry.number == number && is_seen) {
             if (!name.empty()) {
                 return {};
             }

@@ -23,7 +23,8 @@ struct CsrName {
 /// The entry of this name, or null.
 [[nodiscard]] const CsrName* find_csr(std::string_view name);
 
-/// The name of a register number; empty when it has none, or another in each context.
-[[nodiscard]] std::string_view csr_name(std::uint16_t number);
+/// The name of a register number in a context; empty when it has none, or, for Both, another in each.
+[[nodiscard]] std::string_view csr_name(std::uint16_t number,
+                                        CsrContext context = CsrContext::Both);
 
 } // namespace tessera::isa

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -22,10 +23,28 @@ struct AuxRegisters {
     std::uint32_t written = 0;
 };
 
+/// A step of an operation that copies a read-only register aside, for the operation to step the copy.
+struct Copies {
+    std::array<MicroOperation, 2> list{};
+    unsigned used = 0;
+};
+
 struct Mapped {
     MicroOperation operation;
     AuxRegisters aux;
+    std::uint32_t all_aux_written =
+        0; ///< with those that discard: `ld2x64pace $azeros, $azeros` is illegal too
+    std::uint16_t main_written = 0;
+    Copies copies;
     bool valid = true;
+    InvalidReason reason = InvalidReason::NoInstruction;
+
+    void reject(InvalidReason why) {
+        if (valid) {
+            valid = false;
+            reason = why;
+        }
+    }
 };
 
 unsigned aux_width(OperandKind kind) {
@@ -45,52 +64,50 @@ unsigned aux_width(OperandKind kind) {
 /// Puts operand values into a micro-operation with registers as indices of the context's files.
 class Mapper {
 public:
-    static Mapped map(const Operation& source) {
+    static Mapped map(const Operation& source, const Target& target) {
         Mapped mapped;
         if (source.opcode == Opcode::kNone) {
-            mapped.operation.code = code_of(Internal::Invalid);
-            mapped.valid = false;
-            return mapped;
+            mapped.reject(InvalidReason::NoInstruction);
+        } else {
+            map_operands(mapped, source, target);
         }
-        MicroOperation& op = mapped.operation;
-        op.code = static_cast<std::uint16_t>(source.opcode);
-        op.broadcast = source.broadcast;
-        op.imm = source.imm;
-        op.imm2 = source.imm2;
-        for (const OperandSpec& operand : spec_of(spec_of(source.opcode).form).list()) {
-            assign(mapped, source, operand);
-        }
-        const std::uint16_t flags = spec_of(source.opcode).flags;
-        const bool half =
-            source.broadcast == Broadcast::Lower || source.broadcast == Broadcast::Upper;
-        const bool same_destinations = source.opcode == Opcode::ld2x64pace && source.d == source.c;
-        mapped.valid &= !(half && (flags & kWordOnly) != 0) && !same_destinations;
         if (!mapped.valid) {
-            op = MicroOperation{};
-            op.code = code_of(Internal::Invalid);
+            mapped.operation = MicroOperation{};
+            mapped.operation.code = code_of(Internal::Invalid);
+            mapped.operation.imm = static_cast<std::int32_t>(mapped.reason);
+            mapped.copies.used = 0;
         }
         return mapped;
     }
 
 private:
-    static std::uint8_t number_of(const Operation& source, Slot slot) {
-        switch (slot) {
-        case Slot::D:
-            return source.d;
-        case Slot::A:
-            return source.a;
-        case Slot::B:
-            return source.b;
-        default:
-            return source.c;
+    static void map_operands(Mapped& mapped, const Operation& source, const Target& target) {
+        MicroOperation& op = mapped.operation;
+        op.code = static_cast<std::uint16_t>(source.opcode);
+        op.broadcast = source.broadcast;
+        op.imm = source.imm;
+        op.imm2 = source.imm2;
+        const OpcodeSpec& spec = spec_of(source.opcode);
+        if ((spec.flags & kTwoSets) != 0 && target.accumulator_sets() < 2) {
+            mapped.reject(InvalidReason::NeedsTwoSets);
+        }
+        if ((spec.flags & kFp8) != 0 && !target.has_fp8()) {
+            mapped.reject(InvalidReason::NeedsFp8);
+        }
+        const bool half =
+            source.broadcast == Broadcast::Lower || source.broadcast == Broadcast::Upper;
+        if (half && (spec.flags & kWordOnly) != 0) {
+            mapped.reject(InvalidReason::Registers);
+        }
+        for (const OperandSpec& operand : spec_of(spec.form).list()) {
+            if (is_register(operand.kind)) {
+                assign(mapped, source, operand);
+            }
         }
     }
 
     static void assign(Mapped& mapped, const Operation& source, const OperandSpec& operand) {
-        if (operand.slot == Slot::Imm || operand.slot == Slot::Imm2) {
-            return;
-        }
-        const std::uint8_t number = number_of(source, operand.slot);
+        const auto number = static_cast<std::uint8_t>(operand_value(source, operand.slot));
         // a broadcast repeats one register, which may be odd
         const OperandKind kind =
             operand.kind == OperandKind::AuxPairSrcB && source.broadcast != Broadcast::None
@@ -109,46 +126,83 @@ private:
             op.b = index;
             break;
         default:
-            // the second destination of ld2x64pace stands in its own field, for staging
-            (operand.kind == OperandKind::AuxPairDst ? op.d2 : op.c) = index;
+            // the second destination of a paced load stands in its own field, for staging
+            (operand.kind == OperandKind::AuxPairDst || operand.kind == OperandKind::AuxDst
+                 ? op.d2
+                 : op.c) = index;
             break;
         }
     }
 
+    static void write_main(Mapped& mapped, std::uint16_t registers) {
+        constexpr std::uint16_t kKept = (1U << kMainReadOnly) - 1U;
+        if ((mapped.main_written & registers & kKept) != 0) {
+            mapped.reject(InvalidReason::SameResult);
+        }
+        mapped.main_written |= registers;
+    }
+
     static std::uint8_t index_of(Mapped& mapped, OperandKind kind, std::uint8_t number) {
+        const auto one = static_cast<std::uint16_t>(1U << number);
+        const auto pair = static_cast<std::uint16_t>(3U << number);
         switch (kind) {
         case OperandKind::MainDst:
-            return number >= 12 ? kMainDiscard : number;
+            write_main(mapped, one);
+            return number >= kMainReadOnly ? kMainDiscard : number;
         case OperandKind::MainPairDst:
-            mapped.valid &= number % 2 == 0;
-            return number >= 12 ? kMainDiscard : number;
+            check_multiple(mapped, number, 2);
+            write_main(mapped, pair);
+            return number >= kMainReadOnly ? kMainDiscard : number;
         case OperandKind::MainBoth:
         case OperandKind::MainStep:
         case OperandKind::MainInc:
-            mapped.valid &= number < 12;
-            return number;
+        case OperandKind::MainAt:
+        case OperandKind::MainShift:
+            write_main(mapped, one);
+            return number >= kMainReadOnly ? copied(mapped, number, Internal::CopySingle) : number;
         case OperandKind::MainPairStep:
-            mapped.valid &= number < 12 && number % 2 == 0;
-            return number;
+            check_multiple(mapped, number, 2);
+            write_main(mapped, pair);
+            return number >= kMainReadOnly ? copied(mapped, number, Internal::CopyPair) : number;
         case OperandKind::MainSrc:
         case OperandKind::MainDelta:
-        case OperandKind::
-            MainAt: // `$mzero@` throws the reloaded delta away: the instruction looks after that
             return number;
         default:
             return aux_index(mapped, kind, number);
         }
     }
 
+    /// The operand's index after its value has been copied to where writes are discarded.
+    static std::uint8_t copied(Mapped& mapped, std::uint8_t number, Internal internal) {
+        MicroOperation copy{};
+        copy.code = code_of(internal);
+        copy.a = number;
+        copy.d = static_cast<std::uint8_t>(kMainCopies + mapped.copies.used);
+        mapped.copies.list[mapped.copies.used++] = copy;
+        return copy.d;
+    }
+
+    static void check_multiple(Mapped& mapped, std::uint8_t number, unsigned width) {
+        if (number % width != 0) {
+            mapped.reject(InvalidReason::Registers);
+        }
+    }
+
     static std::uint8_t aux_index(Mapped& mapped, OperandKind kind, std::uint8_t number) {
         const unsigned width = aux_width(kind);
-        mapped.valid &= number % width == 0;
+        check_multiple(mapped, number, width);
         const bool written = kind == OperandKind::AuxDst || kind == OperandKind::AuxPairDst ||
                              kind == OperandKind::AuxQuadDst;
+        const std::uint32_t mask = ((1U << width) - 1U) << number;
+        if (written && (mapped.all_aux_written & mask) != 0) {
+            mapped.reject(InvalidReason::SameResult);
+        }
+        if (written) {
+            mapped.all_aux_written |= mask;
+        }
         if (number >= 8) {
             return static_cast<std::uint8_t>(written ? kAuxDiscard : kAuxZero);
         }
-        const std::uint32_t mask = ((1U << width) - 1U) << number;
         (written ? mapped.aux.written : mapped.aux.read) |= mask;
         return number;
     }
@@ -185,8 +239,8 @@ private:
         loop_.addresses = main(0).a;
         loop_.stride = main(0).b;
         loop_.first_phase = static_cast<std::uint8_t>(aux(0).imm & 3);
-        if (loop_.stride / 2 == loop_.addresses / 2) {
-            return false; // the strides would change from bundle to bundle
+        if (loop_.stride / 2 == loop_.addresses / 2 || loop_.addresses >= kMainReadOnly) {
+            return false; // the strides would change from bundle to bundle, or the addresses stand still
         }
         constexpr std::int32_t kFourEngines = 0x30;
         constexpr unsigned kZeroPair = 14;
@@ -269,7 +323,8 @@ bool is_branch(Form form) {
 
 class Decoder {
 public:
-    Decoder(std::span<const std::uint32_t> words, Address base) : words_(words) {
+    Decoder(std::span<const std::uint32_t> words, Address base, const Target& target)
+        : words_(words), target_(target) {
         program_.base = base;
         program_.first_of.assign(words.size(), -1);
         program_.is_bundle.assign(words.size(), 0);
@@ -318,7 +373,7 @@ private:
             }
             for (const std::size_t half : {body, body + 1}) {
                 const Operation operation = isa::decode(words_[half]);
-                if (operation.opcode == Opcode::kNone ||
+                if (operation.opcode == Opcode::kNone || (words_[body + 1] & kBundleBit) != 0 ||
                     (spec_of(operation.opcode).flags & (kControl | kSystem)) != 0) {
                     return 3;
                 }
@@ -378,49 +433,77 @@ private:
             body_end(at);
         }
         program_.first_of[at] = static_cast<std::int32_t>(program_.operations.size());
-        const Operation first = isa::decode(words_[at]);
+        const Operation first = isa::decode(words_[at], bundle_at(at) ? words_[at + 1] : 0);
         if ((words_[at] & kBundleBit) != 0 && !bundle_at(at)) {
-            invalid(at); // the other half is missing
-            return;
+            invalid(at, InvalidReason::CutShort);
+        } else if (has_two_words(first.opcode)) {
+            two_words(at, first);
+        } else if (!bundle_at(at)) {
+            step(first.opcode == Opcode::kNone ? 1 : spec_of(first.opcode).cycles);
+            append_mapped(at, first, Mapper::map(first, target_));
+        } else {
+            program_.is_bundle[at] = 1;
+            bundle(at, first);
         }
-        if (!bundle_at(at)) {
-            const std::int32_t issues =
-                first.opcode == Opcode::kNone ? 1 : spec_of(first.opcode).cycles;
-            step(issues);
-            append_mapped(at, first, Mapper::map(first).operation);
-            return;
-        }
-        program_.is_bundle[at] = 1;
-        const Operation second = isa::decode(words_[at + 1]);
-        bundle(at, first, second);
     }
 
-    void invalid(std::size_t at) {
+    void two_words(std::size_t at, const Operation& operation) {
+        if (address(at) % 8 != 0) {
+            invalid(at, InvalidReason::Unaligned);
+            return;
+        }
+        step(spec_of(operation.opcode).cycles);
+        append_mapped(at, operation, Mapper::map(operation, target_));
+    }
+
+    void invalid(std::size_t at, InvalidReason reason) {
         MicroOperation op{};
         op.code = code_of(Internal::Invalid);
+        op.imm = static_cast<std::int32_t>(reason);
         step(1);
         append(op, at, {});
     }
 
-    void bundle(std::size_t at, const Operation& first, const Operation& second) {
-        Mapped main = Mapper::map(first);
-        const Mapped aux = Mapper::map(second);
-        const bool lanes_right =
-            main.valid && aux.valid && spec_of(first.opcode).lane == Lane::Main &&
-            spec_of(second.opcode).lane == Lane::Aux &&
-            (spec_of(first.opcode).flags & kSolo) == 0 && (main.aux.written & aux.aux.written) == 0;
-        if (!lanes_right) {
-            invalid(at);
+    /// Why the two may not be one bundle.
+    [[nodiscard]] static std::optional<InvalidReason> bundle_fault(const Operation& first,
+                                                                   const Mapped& main,
+                                                                   const Operation& second,
+                                                                   const Mapped& aux) {
+        for (const Mapped* half : {&main, &aux}) {
+            if (!half->valid) {
+                return half->reason;
+            }
+        }
+        if (spec_of(first.opcode).lane != Lane::Main || spec_of(second.opcode).lane != Lane::Aux ||
+            ((spec_of(first.opcode).flags | spec_of(second.opcode).flags) & kSolo) != 0) {
+            return InvalidReason::Lanes;
+        }
+        if ((main.aux.written & aux.aux.written) != 0) {
+            return InvalidReason::SameBundleResult;
+        }
+        return std::nullopt;
+    }
+
+    void bundle(std::size_t at, const Operation& first) {
+        if ((words_[at + 1] & kBundleBit) != 0) {
+            invalid(at, InvalidReason::SecondHalf);
+            return;
+        }
+        const Operation second = isa::decode(words_[at + 1]);
+        Mapped main = Mapper::map(first, target_);
+        const Mapped aux = Mapper::map(second, target_);
+        if (const auto reason = bundle_fault(first, main, second, aux)) {
+            invalid(at, *reason);
             return;
         }
         step(std::max(spec_of(first.opcode).cycles, spec_of(second.opcode).cycles));
         const bool control = (spec_of(first.opcode).flags & kControl) != 0;
         if (!control && (main.aux.written & aux.aux.read) == 0) {
-            append_mapped(at, first, main.operation);
-            append_mapped(at, second, aux.operation);
+            append_mapped(at, first, main);
+            append_mapped(at, second, aux);
         } else if (control || (main.aux.read & aux.aux.written) == 0) {
-            append_mapped(at, second, aux.operation);
-            append_mapped(at, first, main.operation);
+            append_mapped(at, second, aux);
+            append_mapped(at, first, main);
         } else {
             staged(at, first, main, second, aux);
         }
@@ -454,14 +537,18 @@ private:
             stage += aux_width(operand.kind);
             commits.push_back(commit);
         }
-        append_mapped(at, first, main.operation);
-        append_mapped(at, second, aux.operation);
+        append_mapped(at, first, main);
+        append_mapped(at, second, aux);
         for (const MicroOperation& commit : commits) {
             append(commit, at, {});
         }
     }
 
-    void append_mapped(std::size_t at, const Operation& source, MicroOperation op) {
+    void append_mapped(std::size_t at, const Operation& source, const Mapped& mapped) {
+        MicroOperation op = mapped.operation;
+        for (unsigned i = 0; i < mapped.copies.used; ++i) {
+            append(mapped.copies.list[i], at, {});
+        }
         if (op.code < static_cast<std::uint16_t>(Opcode::kCount) &&
             is_branch(spec_of(source.opcode).form)) {
             branches_.push_back(program_.operations.size());
@@ -547,6 +634,7 @@ private:
     }
 
     std::span<const std::uint32_t> words_;
+    Target target_;
     DecodedProgram program_;
     Position position_;
     std::int32_t end_ = -1; ///< index of the one EndOfCode
@@ -558,8 +646,38 @@ private:
 
 } // namespace
 
-DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base) {
-    return Decoder(words, base).decode();
+DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base,
+                              const Target& target) {
+    return Decoder(words, base, target).decode();
+}
+
+const char* text_of(InvalidReason reason) {
+    switch (reason) {
+    case InvalidReason::NoInstruction:
+        return "not an instruction";
+    case InvalidReason::Registers:
+        return "not an instruction: a pair or quad does not start at a multiple of its registers, "
+               "or "
+               "a half of a whole word is broadcast";
+    case InvalidReason::SameResult:
+        return "not an instruction: two results go to one register";
+    case InvalidReason::NeedsTwoSets:
+        return "not an instruction of this generation: it needs two sets of accumulators, ipu1 has "
+               "one";
+    case InvalidReason::NeedsFp8:
+        return "not an instruction of this generation: only ipu21 has FP8";
+    case InvalidReason::CutShort:
+        return "not an instruction: its second word is missing";
+    case InvalidReason::SecondHalf:
+        return "not an instruction: bit 31 is set in the second half of a bundle";
+    case InvalidReason::Lanes:
+        return "not an instruction: a bundle is a main and an aux instruction that may share one";
+    case InvalidReason::SameBundleResult:
+        return "not an instruction: both halves of the bundle write one register";
+    case InvalidReason::Unaligned:
+        return "not an instruction: it takes two words, at an address that is no multiple of 8";
+    }
+    return "not an instruction";
 }
 
 } // namespace tessera::isa

@@ -19,13 +19,32 @@ enum class Internal : std::uint16_t {
     CommitPair,
     CommitQuad,
     BodyEnd,   ///< behind the last bundle of an rpt body
-    Invalid,   ///< a word that is no instruction
+    Invalid,   ///< a word that is no instruction; imm = which InvalidReason
     BadRepeat, ///< an rpt whose body breaks a rule; imm = which
     Continue, ///< goes on at the operation with index imm, in no time: code that was entered in the
               ///< middle of a bundle, or stands behind data, meets the rest of the list
     EndOfCode,
+    CopySingle, ///< main[d] = main[a]: a stepped operand on $m12..$m15, whose new value is discarded
+    CopyPair,
     kCount
 };
+
+/// Why a word is no instruction.
+enum class InvalidReason : std::uint8_t {
+    NoInstruction, ///< no row of the table has the word
+    Registers,     ///< a pair or quad at a wrong register, or :BL of whole words
+    SameResult,    ///< two results in one register
+    NeedsTwoSets,  ///< of accumulators, which the generation has not
+    NeedsFp8,      ///< which the generation has not
+    CutShort,      ///< half a bundle, or half an instruction of two words, at the end of the code
+    SecondHalf,    ///< bit 31 is set in a bundle's second half
+    Lanes,         ///< a bundle that is not a main and an aux instruction, or holds a solo one
+    SameBundleResult, ///< the halves of a bundle write one register
+    Unaligned         ///< an instruction of two words at 4 modulo 8
+};
+
+/// What a fault says of it.
+[[nodiscard]] const char* text_of(InvalidReason reason);
 
 /// Issues and instructions before the instruction of a micro-operation, and up to its end, counted
 /// along the list. Context::issues and ::executed are what to add to them, so only jumps change those.
@@ -97,7 +116,9 @@ struct DecodedProgram {
     }
 };
 
-/// Decodes the words of a code segment that starts at `base`.
-[[nodiscard]] DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base);
+/// Decodes the words of a code segment that starts at `base` for a machine: instructions that its generation lacks are
+/// Invalid.
+[[nodiscard]] DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base,
+                                            const Target& target);
 
 } // namespace tessera::isa

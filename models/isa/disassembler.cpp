@@ -16,12 +16,12 @@ std::string constant_text(std::int64_t value) {
 }
 
 /// The text of an instruction, or empty when the assembler would not make this operation from it.
-std::string instruction_text(const Operation& operation) {
+std::string instruction_text(const Operation& operation, CsrContext context) {
     if (operation.opcode == Opcode::kNone) {
         return {};
     }
     const OpcodeSpec& spec = spec_of(operation.opcode);
-    const auto operands = assembly::operands_of(operation);
+    const auto operands = assembly::operands_of(operation, context);
     const auto matched = assembly::match(spec.mnemonic, operands);
     const auto* again = std::get_if<Operation>(&matched);
     if (again == nullptr || !(*again == operation) ||
@@ -46,24 +46,31 @@ std::string instruction_text(const Operation& operation) {
 
 } // namespace
 
-std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words, Address address) {
+std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words, Address address,
+                                     CsrContext context) {
     std::vector<ListingLine> listing;
     for (std::size_t i = 0; i < words.size();) {
         ListingLine line;
         line.address = address + static_cast<Address>(4 * i);
         line.words = {words[i]};
-        const bool is_bundle = (words[i] & kBundleBit) != 0;
-        const Operation first = decode(words[i]);
-        if (is_bundle && i + 1 < words.size() && (words[i + 1] & kBundleBit) == 0) {
+        const Operation first = decode(words[i], i + 1 < words.size() ? words[i + 1] : 0);
+        const bool is_long = has_two_words(first.opcode);
+        const bool is_bundle = (words[i] & kBundleBit) != 0 && !is_long;
+        if (is_long && (i + 1 == words.size() || line.address % 8 != 0)) {
+            // cut short, or at an address where it does not assemble
+        } else if (is_bundle && i + 1 < words.size() && (words[i + 1] & kBundleBit) == 0) {
             const Operation second = decode(words[i + 1]);
-            const std::string main = instruction_text(first);
-            const std::string aux = instruction_text(second);
+            const std::string main = instruction_text(first, context);
+            const std::string aux = instruction_text(second, context);
             if (!main.empty() && !aux.empty() && assembly::bundle_problem(first, second).empty()) {
                 line.words.push_back(words[i + 1]);
                 line.text = "{ " + main + " ; " + aux + " }";
             }
         } else if (!is_bundle) {
-            line.text = instruction_text(first);
+            line.text = instruction_text(first, context);
+            if (is_long && !line.text.empty()) {
+                line.words.push_back(words[i + 1]);
+            }
         }
         if (line.text.empty()) {
             line.text = fmt::format(".word {:#010x}", words[i]);

@@ -4,10 +4,17 @@
 #include "models/isa/engine.h"
 #include "models/isa/exec/accumulate.h"
 #include "models/isa/exec/amp.h"
+#include "models/isa/exec/compare.h"
 #include "models/isa/exec/control.h"
+#include "models/isa/exec/convert.h"
+#include "models/isa/exec/fp8.h"
 #include "models/isa/exec/integer.h"
 #include "models/isa/exec/load_store.h"
 #include "models/isa/exec/matrix_loop.h"
+#include "models/isa/exec/random_instructions.h"
+#include "models/isa/exec/slic.h"
+#include "models/isa/exec/transcendental.h"
+#include "models/isa/exec/transpose.h"
 #include "models/isa/exec/vector.h"
 
 #include <string>
@@ -52,6 +59,17 @@ void fault_fetch_conflict(const MicroOperation& op, Address address) {
                          false, &op};
 }
 
+void fault_trap(const MicroOperation& op) {
+    throw ExecutionFault{"trap " + std::to_string(op.imm), false, &op};
+}
+
+void fault_exchange(const Context& c, const MicroOperation& op) {
+    if (c.number >= 0) {
+        fault(op, "a supervisor instruction in worker code");
+    }
+    fault(op, "an exchange instruction inside a vertex is not modelled (docs/deviations.md)", true);
+}
+
 void fault_element_conflict(const MicroOperation& op, Address first, Address second) {
     throw ExecutionFault{"two accesses of one instruction in one memory element: " + hex(first) +
                              " and " + hex(second),
@@ -68,6 +86,18 @@ void commit_pair(Context& c, const MicroOperation& op) {
 }
 void commit_quad(Context& c, const MicroOperation& op) {
     std::memcpy(c.aux + op.d, c.aux + op.a, 16);
+}
+
+void copy_single(Context& c, const MicroOperation& op) {
+    c.main[op.d] = c.main[op.a];
+}
+void copy_pair(Context& c, const MicroOperation& op) {
+    c.main[op.d] = c.main[op.a];
+    c.main[op.d + 1U] = c.main[op.a + 1U];
+}
+
+[[noreturn]] void invalid(const MicroOperation& op) {
+    fault(op, text_of(static_cast<InvalidReason>(op.imm)));
 }
 
 void bad_repeat(const MicroOperation& op) {
@@ -190,7 +220,7 @@ void execute(Context& c, const MicroOperation& op);
         }
     };
     interpret(c.repeat_first, c.repeat_first + 8U * before);
-    matrix_loop::run(c, loop, streams);
+    matrix_loop::run(c, body_end, loop, streams);
     c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
     c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {
@@ -208,6 +238,7 @@ void run_worker(Context& c) {
 #undef TESSERA_OP
         &&label_commit_single, &&label_commit_pair, &&label_commit_quad, &&label_body_end,
         &&label_invalid,       &&label_bad_repeat,  &&label_continue,    &&label_end_of_code,
+        &&label_copy_single,   &&label_copy_pair,
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
@@ -277,6 +308,14 @@ label_commit_quad:
     commit_quad(c, *op);
     ++op;
     TESSERA_DISPATCH();
+label_copy_single:
+    copy_single(c, *op);
+    ++op;
+    TESSERA_DISPATCH();
+label_copy_pair:
+    copy_pair(c, *op);
+    ++op;
+    TESSERA_DISPATCH();
 label_continue : {
     const MicroOperation* const next = c.program->operations.data() + op->imm;
     count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
@@ -287,7 +326,7 @@ label_bad_repeat:
     bad_repeat(*op);
 label_none:
 label_invalid:
-    fault(*op, "not an instruction");
+    invalid(*op);
 label_end_of_code:
     fault(*op, "execution runs past the end of the code");
 
@@ -318,6 +357,14 @@ void execute(Context& c, const MicroOperation& op) {
         break;
     case static_cast<std::uint16_t>(Internal::EndOfCode):
         fault(op, "execution runs past the end of the code");
+    case static_cast<std::uint16_t>(Internal::CopySingle):
+        copy_single(c, op);
+        break;
+    case static_cast<std::uint16_t>(Internal::CopyPair):
+        copy_pair(c, op);
+        break;
+    case static_cast<std::uint16_t>(Internal::Invalid):
+        invalid(op);
     default:
         fault(op, "not an instruction");
     }

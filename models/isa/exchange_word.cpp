@@ -2,6 +2,7 @@
 #include "models/isa/exchange_word.h"
 
 #include "base/error.h"
+#include "models/isa/instruction.h"
 
 #include <fmt/format.h>
 
@@ -9,120 +10,133 @@ namespace tessera::isa {
 
 namespace {
 
-struct OpFormat {
+struct OpRow {
     ExchangeOp op;
-    const char* mnemonic;
-    std::uint32_t major;
-    std::uint32_t major_mask;
-    std::int64_t max_events;
+    Opcode opcode;
 };
 
-// sendoff and sendpic share 0x70 and differ in bit 20; `br` is fixed to $m10.
-constexpr OpFormat kFormats[] = {
-    {ExchangeOp::Delay, "delay", 0x40a00000, 0xfff80000, 1 << 19},
-    {ExchangeOp::DelayXpic, "delayxpic", 0x64000000, 0xfc000000, 4096},
-    {ExchangeOp::DelayPic, "delaypic", 0x60000000, 0xfc000000, 128},
-    {ExchangeOp::Send, "send", 0x78000000, 0xf8000000, 64},
-    {ExchangeOp::SendOff, "sendoff", 0x70000000, 0xf8100000, 4096},
-    {ExchangeOp::SendPic, "sendpic", 0x70100000, 0xf8100000, 64},
-    {ExchangeOp::SendPicp, "sendpicp", 0xf0000000, 0xf0000000, 64},
-    {ExchangeOp::Branch, "br", 0x43a00000, 0xffffffff, 0},
+constexpr OpRow kRows[] = {
+    {ExchangeOp::Delay, Opcode::delay},       {ExchangeOp::DelayXpic, Opcode::delayxpic},
+    {ExchangeOp::DelayPic, Opcode::delaypic}, {ExchangeOp::Send, Opcode::send},
+    {ExchangeOp::SendOff, Opcode::sendoff},   {ExchangeOp::SendPic, Opcode::sendpic},
+    {ExchangeOp::SendPicp, Opcode::sendpicp}, {ExchangeOp::Branch, Opcode::br},
 };
 
-const OpFormat& format_of(ExchangeOp op) {
-    for (const auto& format : kFormats)
-        if (format.op == op)
-            return format;
+constexpr std::uint8_t kLinkRegister = 10; // a row ends with `br $m10`
+
+Opcode opcode_of(ExchangeOp op) {
+    for (const OpRow& row : kRows)
+        if (row.op == op)
+            return row.opcode;
     TESSERA_ASSERT(false);
-    return kFormats[0];
+    return Opcode::kNone;
+}
+
+std::string_view mnemonic_of(ExchangeOp op) {
+    return spec_of(opcode_of(op)).mnemonic;
 }
 
 /// `value` in `bits` bits, or an error that names the field.
-std::uint32_t field(const OpFormat& format, const char* name, std::uint64_t value, int bits) {
+std::int32_t field(ExchangeOp op, const char* name, std::uint64_t value, int bits) {
     if (value >> bits != 0)
-        throw ProgramError(fmt::format("{}: {} got {}, expected at most {} bits", format.mnemonic,
+        throw ProgramError(fmt::format("{}: {} got {}, expected at most {} bits", mnemonic_of(op),
                                        name, value, bits));
-    return static_cast<std::uint32_t>(value);
+    return static_cast<std::int32_t>(value);
 }
 
-std::uint32_t mux_bits(const OpFormat& format, const ExchangeInstruction& instruction) {
-    if (!instruction.mux)
-        throw ProgramError(fmt::format("{}: got no mux control, expected one", format.mnemonic));
-    return field(format, "mux source", instruction.mux->source, 13);
+std::int32_t mux_source(const ExchangeInstruction& in) {
+    if (!in.mux)
+        throw ProgramError(fmt::format("{}: got no mux control, expected one", mnemonic_of(in.op)));
+    return field(in.op, "mux source", in.mux->source, 13);
 }
 
-std::uint32_t pointer_bits(const OpFormat& format, const ExchangeInstruction& instruction) {
-    if (!instruction.pointer)
+std::int32_t pointer_value(const ExchangeInstruction& in) {
+    if (!in.pointer)
         throw ProgramError(
-            fmt::format("{}: got no pointer control, expected one", format.mnemonic));
-    return field(format, "pointer value", instruction.pointer->value, 18);
+            fmt::format("{}: got no pointer control, expected one", mnemonic_of(in.op)));
+    return field(in.op, "pointer value", in.pointer->value, 18);
 }
 
-constexpr std::uint32_t bits_of(std::uint32_t word, int low, int bits) {
-    return (word >> low) & ((1U << bits) - 1U);
-}
+// selectors of sendpic
+constexpr std::uint8_t kMux = 0;
+constexpr std::uint8_t kMuxPair = 1;
+constexpr std::uint8_t kPointer = 2;
+constexpr std::uint8_t kFormat = 3;
 
-std::uint32_t encode_sendpic(const OpFormat& format, const ExchangeInstruction& in,
-                             std::uint32_t count) {
+void set_sendpic(const ExchangeInstruction& in, Operation& operation) {
     if (in.mux.has_value() == in.pointer.has_value())
         throw ProgramError("sendpic: got both or no controls, expected exactly one");
-    if (in.mux)
-        return count << 21 | (in.mux->paired ? 1U : 0U) << 18 | mux_bits(format, in);
-    return count << 21 | (in.pointer->format ? 3U : 2U) << 18 | pointer_bits(format, in);
+    if (in.mux) {
+        operation.d = in.mux->paired ? kMuxPair : kMux;
+        operation.imm2 = mux_source(in);
+    } else {
+        operation.d = in.pointer->format ? kFormat : kPointer;
+        operation.imm2 = pointer_value(in);
+    }
 }
 
-/// The operand bits of the (first) word.
-std::uint32_t encode_operands(const OpFormat& format, const ExchangeInstruction& in) {
-    const auto count = static_cast<std::uint32_t>(in.events - 1);
-    const auto ctl = field(format, "ctl", in.ctl, 3);
+/// The operands as the table's forms have them: events, then address and ctl or selector and value, then controls.
+Operation operation_of(const ExchangeInstruction& in) {
+    Operation operation;
+    operation.opcode = opcode_of(in.op);
+    operation.imm = static_cast<std::int32_t>(in.events);
+    const auto ctl = static_cast<std::uint8_t>(field(in.op, "ctl", in.ctl, 3));
     switch (in.op) {
     case ExchangeOp::Delay:
-        return count;
-    case ExchangeOp::DelayXpic: {
-        const auto source = mux_bits(format, in);
-        return count << 14 | (in.mux->paired ? 1U : 0U) << 13 | source;
-    }
-    case ExchangeOp::DelayPic: {
-        const auto value = pointer_bits(format, in);
-        return count << 19 | (in.pointer->format ? 1U : 0U) << 18 | value;
-    }
-    case ExchangeOp::Send:
-        return count << 21 | field(format, "address", in.address, 18) << 3 | ctl;
-    case ExchangeOp::SendOff:
-        return (count & 63U) << 21 | (count >> 6) << 14 |
-               field(format, "delta", in.delta, 11) << 3 | ctl;
-    case ExchangeOp::SendPic:
-        return encode_sendpic(format, in, count);
-    case ExchangeOp::SendPicp:
-        mux_bits(format, in);
-        return (in.mux->paired ? 1U : 0U) << 27 | count << 21 |
-               field(format, "address", in.address, 18) << 3 | ctl;
-    case ExchangeOp::Branch:
-        return 0;
-    }
-    return 0;
-}
-
-void decode_controls(ExchangeInstruction& in, std::uint32_t word,
-                     std::span<const std::uint32_t> words) {
-    switch (in.op) {
+        break;
     case ExchangeOp::DelayXpic:
-        in.mux = MuxControl{bits_of(word, 13, 1) != 0, bits_of(word, 0, 13)};
+        operation.imm2 = mux_source(in);
+        operation.d = in.mux->paired ? 1 : 0;
         break;
     case ExchangeOp::DelayPic:
-        in.pointer = PointerControl{bits_of(word, 18, 1) != 0, bits_of(word, 0, 18)};
+        operation.imm2 = pointer_value(in);
+        operation.d = in.pointer->format ? 1 : 0;
+        break;
+    case ExchangeOp::SendOff:
+        operation.imm2 = field(in.op, "delta", in.delta, 11);
+        operation.d = ctl;
         break;
     case ExchangeOp::SendPic:
-        if (bits_of(word, 19, 1) == 0)
-            in.mux = MuxControl{bits_of(word, 18, 1) != 0, bits_of(word, 0, 13)};
-        else
-            in.pointer = PointerControl{bits_of(word, 18, 1) != 0, bits_of(word, 0, 18)};
+        set_sendpic(in, operation);
         break;
     case ExchangeOp::SendPicp:
-        if (words.size() < 2)
-            throw ProgramError("sendpicp: got one word, expected two");
-        in.mux = MuxControl{bits_of(word, 27, 1) != 0, bits_of(words[1], 19, 13)};
-        in.pointer = PointerControl{bits_of(words[1], 18, 1) != 0, bits_of(words[1], 0, 18)};
+        operation.imm3 = mux_source(in);
+        operation.a = in.mux->paired ? 1 : 0;
+        operation.imm4 = pointer_value(in);
+        operation.b = in.pointer->format ? 1 : 0;
+        [[fallthrough]];
+    case ExchangeOp::Send:
+        operation.imm2 = field(in.op, "address", in.address, 18);
+        operation.d = ctl;
+        break;
+    case ExchangeOp::Branch:
+        operation.imm = 0;
+        operation.a = kLinkRegister;
+        break;
+    }
+    return operation;
+}
+
+/// The controls of a decoded operation.
+void set_controls(const Operation& operation, ExchangeInstruction& in) {
+    constexpr std::uint32_t kSourceMask = (1U << 13U) - 1U;
+    const auto value = static_cast<std::uint32_t>(operation.imm2);
+    switch (in.op) {
+    case ExchangeOp::DelayXpic:
+        in.mux = MuxControl{operation.d != 0, value};
+        break;
+    case ExchangeOp::DelayPic:
+        in.pointer = PointerControl{operation.d != 0, value};
+        break;
+    case ExchangeOp::SendPic:
+        if (operation.d < kPointer)
+            in.mux = MuxControl{operation.d == kMuxPair, value & kSourceMask};
+        else
+            in.pointer = PointerControl{operation.d == kFormat, value};
+        break;
+    case ExchangeOp::SendPicp:
+        in.mux = MuxControl{operation.a != 0, static_cast<std::uint32_t>(operation.imm3)};
+        in.pointer = PointerControl{operation.b != 0, static_cast<std::uint32_t>(operation.imm4)};
         break;
     default:
         break;
@@ -140,76 +154,59 @@ std::string text_of(const PointerControl& pointer) {
 } // namespace
 
 std::int64_t max_events(ExchangeOp op) {
-    return format_of(op).max_events;
+    return op == ExchangeOp::Branch
+               ? 0
+               : std::int64_t{1} << spec_of(spec_of(opcode_of(op)).form).operands[0].bits;
 }
 
 std::size_t words_of(ExchangeOp op) {
-    return op == ExchangeOp::SendPicp ? 2 : 1;
+    return has_two_words(opcode_of(op)) ? 2 : 1;
 }
 
 void append_words(const ExchangeInstruction& instruction, std::vector<std::uint32_t>& words) {
-    const auto& format = format_of(instruction.op);
     const std::int64_t least = instruction.op == ExchangeOp::Branch ? 0 : 1;
-    if (instruction.events < least || instruction.events > format.max_events)
-        throw ProgramError(fmt::format("{}: got {} events, expected {}..{} events", format.mnemonic,
-                                       instruction.events, least, format.max_events));
-    const auto operands =
-        instruction.op == ExchangeOp::Branch ? 0U : encode_operands(format, instruction);
-    words.push_back(format.major | operands);
-    if (instruction.op == ExchangeOp::SendPicp) {
-        const auto pointer = pointer_bits(format, instruction);
-        words.push_back(instruction.mux->source << 19 |
-                        (instruction.pointer->format ? 1U : 0U) << 18 | pointer);
-    }
+    const std::int64_t most = max_events(instruction.op);
+    if (instruction.events < least || instruction.events > most)
+        throw ProgramError(fmt::format("{}: got {} events, expected {}..{} events",
+                                       mnemonic_of(instruction.op), instruction.events, least,
+                                       most));
+    const Operation operation = operation_of(instruction);
+    words.push_back(encode(operation));
+    if (has_two_words(operation.opcode))
+        words.push_back(encode_second(operation));
 }
 
 ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
     TESSERA_ASSERT(!words.empty());
-    const auto word = words[0];
-    for (const auto& format : kFormats) {
-        if ((word & format.major_mask) != format.major)
+    const Operation operation = decode(words[0], words.size() > 1 ? words[1] : 0);
+    const bool is_bundle_half = (words[0] & kBundleBit) != 0 && !has_two_words(operation.opcode);
+    for (const OpRow& row : kRows) {
+        const bool is_other_branch = row.op == ExchangeOp::Branch && operation.a != kLinkRegister;
+        if (row.opcode != operation.opcode || is_bundle_half || is_other_branch)
             continue;
+        if (words_of(row.op) > words.size())
+            throw ProgramError("sendpicp: got one word, expected two");
         ExchangeInstruction in;
-        in.op = format.op;
-        switch (in.op) {
-        case ExchangeOp::Delay:
-            in.events = bits_of(word, 0, 19) + 1;
-            break;
-        case ExchangeOp::DelayXpic:
-            in.events = bits_of(word, 14, 12) + 1;
-            break;
-        case ExchangeOp::DelayPic:
-            in.events = bits_of(word, 19, 7) + 1;
-            break;
-        case ExchangeOp::SendOff:
-            in.events = (bits_of(word, 14, 6) << 6 | bits_of(word, 21, 6)) + 1;
-            in.delta = bits_of(word, 3, 11);
-            in.ctl = bits_of(word, 0, 3);
-            break;
-        case ExchangeOp::Send:
-        case ExchangeOp::SendPicp:
-            in.events = bits_of(word, 21, 6) + 1;
-            in.address = bits_of(word, 3, 18);
-            in.ctl = bits_of(word, 0, 3);
-            break;
-        case ExchangeOp::SendPic:
-            in.events = bits_of(word, 21, 6) + 1;
-            break;
-        case ExchangeOp::Branch:
-            in.events = 0;
-            break;
-        }
-        decode_controls(in, word, words);
+        in.op = row.op;
+        in.events = operation.imm;
+        if (in.op == ExchangeOp::SendOff)
+            in.delta = static_cast<std::uint32_t>(operation.imm2);
+        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
+            in.address = static_cast<std::uint32_t>(operation.imm2);
+        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp ||
+            in.op == ExchangeOp::SendOff)
+            in.ctl = operation.d;
+        set_controls(operation, in);
         return in;
     }
-    throw ProgramError(fmt::format("exchange row: word 0x{:08x} is no exchange instruction", word));
+    throw ProgramError(
+        fmt::format("exchange row: word 0x{:08x} is no exchange instruction", words[0]));
 }
 
 std::string text_of(const ExchangeInstruction& in) {
-    const auto* mnemonic = format_of(in.op).mnemonic;
     if (in.op == ExchangeOp::Branch)
         return "br $m10";
-    auto text = fmt::format("{} {}", mnemonic, in.events);
+    auto text = fmt::format("{} {}", mnemonic_of(in.op), in.events);
     if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
         text += fmt::format(", 0x{:x}, {}", in.address, in.ctl);
     if (in.op == ExchangeOp::SendOff)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instructions of an exchange row and their words.
+// The instructions of an exchange row as the exchange model and the planner handle them; words and fields are those of the
+// instruction table.
 // Majors are the machine's; field positions that are not published are chosen here to fill the free
 // bits exactly (docs/models/exchange.md#encodings says which).
 #pragma once

@@ -31,11 +31,35 @@ constexpr std::uint32_t field_mask(unsigned bits) {
     return (1U << bits) - 1U;
 }
 
+// Where the upper six bits of sendoff's count stand, and how many bits stand below them.
+constexpr unsigned kSplitShift = 14;
+constexpr unsigned kSplitBits = 6;
+
+/// A field at its place in the (two) words.
+constexpr std::uint64_t placed(const OperandSpec& operand, std::uint32_t field) {
+    if (operand.kind == OperandKind::EventsSplit) {
+        return (std::uint64_t{field & field_mask(kSplitBits)} << operand.shift) |
+               (std::uint64_t{field >> kSplitBits} << kSplitShift);
+    }
+    return std::uint64_t{field} << operand.shift;
+}
+
+constexpr std::uint32_t taken(const OperandSpec& operand, std::uint64_t words) {
+    const auto at = [words](unsigned shift) { return static_cast<std::uint32_t>(words >> shift); };
+    if (operand.kind == OperandKind::EventsSplit) {
+        return (at(operand.shift) & field_mask(kSplitBits)) |
+               ((at(kSplitShift) & field_mask(operand.bits - kSplitBits)) << kSplitBits);
+    }
+    return at(operand.shift) & field_mask(operand.bits);
+}
+
+/// The bits of the first word that operands fill.
 constexpr std::uint32_t operand_mask(const OpcodeSpec& spec) {
     std::uint32_t mask = 0;
     const FormSpec& form = kForms[static_cast<std::size_t>(spec.form)];
     for (unsigned i = 0; i < form.operand_count; ++i) {
-        mask |= field_mask(form.operands[i].bits) << form.operands[i].shift;
+        mask |=
+            static_cast<std::uint32_t>(placed(form.operands[i], field_mask(form.operands[i].bits)));
     }
     if ((spec.flags & kBroadcast) != 0) {
         mask |= 3U;
@@ -43,33 +67,59 @@ constexpr std::uint32_t operand_mask(const OpcodeSpec& spec) {
     return mask;
 }
 
-constexpr bool codes_are_apart() {
-    // Masks once: compilers limit the steps of a constant expression.
-    std::array<std::uint32_t, kOpcodes.size()> masks{};
+/// Codes and masks of all rows in plain arrays: compilers limit the steps of a constant expression.
+struct RowWords {
+    std::uint32_t codes[kOpcodes.size()] = {};
+    std::uint32_t masks[kOpcodes.size()] = {};
+};
+
+constexpr RowWords row_words() {
+    RowWords words;
     for (std::size_t i = 1; i < kOpcodes.size(); ++i) {
-        masks[i] = operand_mask(kOpcodes[i]);
-        if ((kOpcodes[i].code & masks[i]) != 0) {
+        words.codes[i] = kOpcodes[i].code;
+        words.masks[i] = operand_mask(kOpcodes[i]);
+    }
+    return words;
+}
+
+constexpr RowWords kRowWords = row_words();
+
+/// Whether the rows of one part in eight leave their operands' bits alone and share no word with a later row.
+constexpr bool codes_are_apart(std::size_t part) {
+    for (std::size_t i = 1 + part; i < kOpcodes.size(); i += 8) {
+        const std::uint32_t code = kRowWords.codes[i];
+        const std::uint32_t fixed = ~kRowWords.masks[i];
+        if ((code & ~fixed) != 0) {
             return false;
         }
-    }
-    for (std::size_t i = 1; i < kOpcodes.size(); ++i) {
         for (std::size_t j = i + 1; j < kOpcodes.size(); ++j) {
-            const std::uint32_t differing = kOpcodes[i].code ^ kOpcodes[j].code;
-            if ((differing & ~(masks[i] | masks[j])) == 0) {
+            if (((code ^ kRowWords.codes[j]) & fixed & ~kRowWords.masks[j]) == 0) {
                 return false;
             }
         }
     }
     return true;
 }
-static_assert(codes_are_apart(), "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(0) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(1) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(2) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(3) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(4) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(5) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(6) && "two rows of opcodes.def share a word");
+static_assert(codes_are_apart(7) && "two rows of opcodes.def share a word");
 
-/// Rows by the top seven bits of their word.
-const std::array<std::vector<Opcode>, 128>& rows_by_major() {
+/// Rows by the top eight bits that their word may have.
+const std::array<std::vector<Opcode>, 256>& rows_by_major() {
     static const auto table = [] {
-        std::array<std::vector<Opcode>, 128> rows;
+        std::array<std::vector<Opcode>, 256> rows;
         for (std::size_t i = 1; i < kOpcodes.size(); ++i) {
-            rows[kOpcodes[i].code >> 24U].push_back(static_cast<Opcode>(i));
+            const std::uint32_t fixed = ~operand_mask(kOpcodes[i]) >> 24U;
+            for (std::uint32_t major = 0; major < rows.size(); ++major) {
+                if ((major & fixed) == kOpcodes[i].code >> 24U) {
+                    rows[major].push_back(static_cast<Opcode>(i));
+                }
+            }
         }
         return rows;
     }();
@@ -94,6 +144,9 @@ std::uint32_t to_field(OperandKind kind, std::int32_t value) {
         return bits >> 2U;
     case OperandKind::TopImm:
         return bits >> 20U;
+    case OperandKind::Events:
+    case OperandKind::EventsSplit:
+        return bits - 1U;
     default:
         return bits;
     }
@@ -109,6 +162,9 @@ std::int32_t from_field(OperandKind kind, std::uint32_t field, unsigned bits) {
         return static_cast<std::int32_t>(field << (32U - bits)) >> (32U - bits);
     case OperandKind::NegImm:
         return static_cast<std::int32_t>(field | ~field_mask(bits));
+    case OperandKind::Events:
+    case OperandKind::EventsSplit:
+        return static_cast<std::int32_t>(field + 1U);
     default:
         return static_cast<std::int32_t>(field);
     }
@@ -130,6 +186,10 @@ std::int32_t operand_value(const Operation& operation, Slot slot) {
         return operation.imm;
     case Slot::Imm2:
         return operation.imm2;
+    case Slot::Imm3:
+        return operation.imm3;
+    case Slot::Imm4:
+        return operation.imm4;
     }
     return 0;
 }
@@ -153,6 +213,12 @@ void set_operand(Operation& operation, Slot slot, std::int32_t value) {
         break;
     case Slot::Imm2:
         operation.imm2 = value;
+        break;
+    case Slot::Imm3:
+        operation.imm3 = value;
+        break;
+    case Slot::Imm4:
+        operation.imm4 = value;
         break;
     }
 }
@@ -182,19 +248,39 @@ std::span<const std::string_view> mnemonics() {
     return names;
 }
 
-std::uint32_t encode(const Operation& operation) {
+bool has_two_words(Opcode opcode) {
+    return (spec_of(opcode).flags & kTwoWords) != 0;
+}
+
+namespace {
+
+std::uint64_t encode_words(const Operation& operation) {
     const OpcodeSpec& spec = spec_of(operation.opcode);
-    std::uint32_t word = spec.code;
+    std::uint64_t words = spec.code;
     for (const OperandSpec& operand : spec_of(spec.form).list()) {
         const std::uint32_t field = to_field(operand.kind, operand_value(operation, operand.slot)) &
                                     field_mask(operand.bits);
-        word |= field << operand.shift;
+        words |= placed(operand, field);
     }
-    return word | static_cast<std::uint32_t>(operation.broadcast);
+    return words | static_cast<std::uint64_t>(operation.broadcast);
 }
 
-Operation decode(std::uint32_t word) {
-    word &= ~kBundleBit;
+} // namespace
+
+std::uint32_t encode(const Operation& operation) {
+    return static_cast<std::uint32_t>(encode_words(operation));
+}
+
+std::uint32_t encode_second(const Operation& operation) {
+    return static_cast<std::uint32_t>(encode_words(operation) >> 32U);
+}
+
+Operation decode(std::uint32_t word, std::uint32_t second) {
+    // of the words with bit 31 set, those of two words are known as they are
+    if (rows_by_major()[word >> 24U].empty()) {
+        word &= ~kBundleBit;
+    }
+    const std::uint64_t words = (std::uint64_t{second} << 32U) | word;
     Operation operation;
     for (const Opcode candidate : rows_by_major()[word >> 24U]) {
         const OpcodeSpec& spec = spec_of(candidate);
@@ -203,8 +289,8 @@ Operation decode(std::uint32_t word) {
         }
         operation.opcode = candidate;
         for (const OperandSpec& operand : spec_of(spec.form).list()) {
-            const std::uint32_t field = (word >> operand.shift) & field_mask(operand.bits);
-            set_operand(operation, operand.slot, from_field(operand.kind, field, operand.bits));
+            set_operand(operation, operand.slot,
+                        from_field(operand.kind, taken(operand, words), operand.bits));
         }
         if ((spec.flags & kBroadcast) != 0) {
             operation.broadcast = static_cast<Broadcast>(word & 3U);
@@ -212,6 +298,10 @@ Operation decode(std::uint32_t word) {
         break;
     }
     return operation;
+}
+
+bool is_register(OperandKind kind) {
+    return kind < OperandKind::UImm;
 }
 
 MainRegisters main_registers(const Operation& operation) {
@@ -234,6 +324,7 @@ MainRegisters main_registers(const Operation& operation) {
         case OperandKind::MainStep:
         case OperandKind::MainInc:
         case OperandKind::MainAt:
+        case OperandKind::MainShift:
             registers.read |= one;
             registers.written |= one;
             break;

@@ -21,6 +21,7 @@ enum class OperandKind : std::uint8_t {
     MainStep,     ///< $m+=, read and written
     MainInc,      ///< $m++, read and written
     MainAt,       ///< $m@, read and written
+    MainShift,    ///< $m>>, read and written
     MainPairDst,  ///< $mN:N+1, written
     MainPairStep, ///< $mN:N+1+=, read and written
     AuxDst,
@@ -31,23 +32,25 @@ enum class OperandKind : std::uint8_t {
     AuxPairSrcB, ///< may carry :BL, :BU (of one register) or :B
     AuxQuadDst,
     AuxQuadSrc,
-    UImm,     ///< unsigned constant
-    SImm,     ///< signed constant
-    NegImm,   ///< signed constant that is negative (the zero-extended form takes the others)
-    TopImm,   ///< constant whose low 20 bits are zero; the field holds value >> 20
-    CodeAddr, ///< absolute byte address of code; the field holds address >> 2
-    Csr,      ///< register number for get and put
-    UCsr,     ///< register number minus 0x100 for uget and uput
-    AmpFlag,  ///< TAMP_ constant
+    UImm,        ///< unsigned constant
+    SImm,        ///< signed constant
+    NegImm,      ///< signed constant that is negative (the zero-extended form takes the others)
+    TopImm,      ///< constant whose low 20 bits are zero; the field holds value >> 20
+    CodeAddr,    ///< absolute byte address of code; the field holds address >> 2
+    Csr,         ///< register number for get and put
+    UCsr,        ///< register number minus 0x100 for uget and uput
+    AmpFlag,     ///< TAMP_ constant
+    Events,      ///< events of an exchange instruction, from 1; the field holds them less one
+    EventsSplit, ///< the same of sendoff: the low six bits stand at `shift`, the others at 14
 };
 
 /// Which decoded field the operand fills.
-enum class Slot : std::uint8_t { D, A, B, C, Imm, Imm2 };
+enum class Slot : std::uint8_t { D, A, B, C, Imm, Imm2, Imm3, Imm4 };
 
 struct OperandSpec {
     OperandKind kind;
     Slot slot;
-    std::uint8_t shift; ///< position of the field in the word
+    std::uint8_t shift; ///< position of the field in the word; from 32 on in the second word
     std::uint8_t bits;
 };
 
@@ -60,7 +63,7 @@ enum class Form : std::uint8_t {
 
 struct FormSpec {
     std::string_view name;
-    std::array<OperandSpec, 6> operands;
+    std::array<OperandSpec, 7> operands;
     std::uint8_t operand_count;
 
     [[nodiscard]] std::span<const OperandSpec> list() const {
@@ -83,6 +86,7 @@ enum : std::uint16_t {
     kTwoSets = 1 << 9,   ///< needs both sets of accumulators: not on ipu1
     kFp8 = 1 << 10,      ///< FP8: only on ipu21
     kExchange = 1 << 11, ///< only in a row of exchange instructions
+    kTwoWords = 1 << 12, ///< two words at an 8-byte boundary, bit 31 of the first set
 };
 
 enum class Opcode : std::uint16_t {
@@ -97,7 +101,7 @@ struct OpcodeSpec {
     std::string_view mnemonic;
     Form form;
     Lane lane;
-    std::uint32_t code;  ///< the word without operand fields, bit 31 clear
+    std::uint32_t code; ///< the (first) word without operand fields; bit 31 clear but for kTwoWords
     std::uint8_t cycles; ///< worker issues it takes
     std::uint16_t flags;
     std::string_view source; ///< where its meaning and latency come from
@@ -117,6 +121,8 @@ struct Operation {
     std::uint8_t c = 0;
     std::int32_t imm = 0;
     std::int32_t imm2 = 0;
+    std::int32_t imm3 = 0;
+    std::int32_t imm4 = 0;
 
     bool operator==(const Operation&) const = default;
 };
@@ -132,15 +138,25 @@ constexpr std::uint32_t kBundleBit = 0x80000000U;
 /// Every mnemonic once, for suggestions.
 [[nodiscard]] std::span<const std::string_view> mnemonics();
 
-/// The word of an operation; operand values must fit their fields.
+/// Whether the instruction takes two words.
+[[nodiscard]] bool has_two_words(Opcode opcode);
+
+/// The word of an operation, of two words the first; operand values must fit their fields.
 [[nodiscard]] std::uint32_t encode(const Operation& operation);
 
-/// The operation of a word (bit 31 ignored); opcode kNone when the word is no instruction.
-[[nodiscard]] Operation decode(std::uint32_t word);
+/// The second word of an operation that has two.
+[[nodiscard]] std::uint32_t encode_second(const Operation& operation);
+
+/// The operation of a word (bit 31, which marks a bundle, is ignored); opcode kNone when the word is no instruction.
+/// `second` is the word behind it, for operations that have two.
+[[nodiscard]] Operation decode(std::uint32_t word, std::uint32_t second = 0);
 
 /// The field of an operation that an operand fills; `set_operand` needs a value that fits it.
 [[nodiscard]] std::int32_t operand_value(const Operation& operation, Slot slot);
 void set_operand(Operation& operation, Slot slot, std::int32_t value);
+
+/// Whether an operand of this kind names a register.
+[[nodiscard]] bool is_register(OperandKind kind);
 
 /// Masks over $m0..$m15 that the operation reads and writes.
 struct MainRegisters {

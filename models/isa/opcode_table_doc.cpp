@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,7 +17,8 @@ namespace {
 constexpr std::string_view kIntroduction =
     R"(# Instructions
 
-Printed by the build target `tessera_instruction_table` from `models/isa/opcodes.def`; a test compares the two.
+Printed by the build target `tessera_instruction_table` from `models/isa/opcodes.def` and `meanings.def`; a test compares
+the two.
 The language round it stands in [assembler.md](assembler.md).
 
 Operands, in the order in which they are written:
@@ -23,21 +26,26 @@ Operands, in the order in which they are written:
 | written | is |
 | --- | --- |
 | `$m`, `$a` | a register of the main or the aux file; `$m0:1`, `$a0:1` a pair, `$a0:3` a quad |
-| `$m+=`, `$m0:1+=`, `$m++`, `$m@` | a register that the instruction also moves on; the suffix is part of the syntax |
+| `$m+=`, `$m0:1+=`, `$m++`, `$m@`, `$m>>` | a register that the instruction also moves on; the suffix is part of the syntax |
 | `[, $m]` | a delta that may be left out: `$mzero` |
 | `$a0:1\|B` | also one register with `:B`: its word in every element |
 | `$a\|BL`, `$a0:1\|BL` | also one register with `:BL`, `:BU` or `:B`: its lower half, upper half or word in every element |
 | `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
 | `addrN` | the address of code; the word holds address / 4 in N bits |
 | `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
-| `flag` | a `TAMP_` constant |
+| `flag` | a `TAMP_` or `TSLIC_` constant |
+| `1..N` | how many events an exchange instruction takes; the word holds one less |
 
 Issues are issue slots of a worker. The word stands without its operand fields; bit 31 of the first word of a bundle is set.
+`two-sets` instructions are not on ipu1, `fp8` ones only on ipu21; `exchange` ones only do something in a row.
 Where rows share a mnemonic the first that the operands fit is taken.
 
-| mnemonic | operands | lane | issues | flags | word | source |
-| --- | --- | --- | ---: | --- | --- | --- |
+In the last column d is the first operand, a, b and c those that follow, x0 element 0 of x.
 )";
+
+constexpr std::string_view kTableHead =
+    "| mnemonic | operands | lane | issues | flags | word | does |\n"
+    "| --- | --- | --- | ---: | --- | --- | --- |\n";
 
 std::string operand_text(const OperandSpec& spec) {
     switch (spec.kind) {
@@ -52,6 +60,8 @@ std::string operand_text(const OperandSpec& spec) {
         return "$m++";
     case OperandKind::MainAt:
         return "$m@";
+    case OperandKind::MainShift:
+        return "$m>>";
     case OperandKind::MainPairDst:
         return "$m0:1";
     case OperandKind::MainPairStep:
@@ -83,6 +93,9 @@ std::string operand_text(const OperandSpec& spec) {
         return "ucsr";
     case OperandKind::AmpFlag:
         return "flag";
+    case OperandKind::Events:
+    case OperandKind::EventsSplit:
+        return fmt::format("1..{}", 1U << spec.bits);
     }
     return {};
 }
@@ -105,7 +118,7 @@ std::string operands_text(const OpcodeSpec& row) {
 }
 
 std::string flags_text(std::uint16_t flags) {
-    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 8> kNames = {{
+    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 12> kNames = {{
         {kSolo, "solo"},
         {kControl, "control"},
         {kSystem, "system"},
@@ -114,6 +127,10 @@ std::string flags_text(std::uint16_t flags) {
         {kLoad, "load"},
         {kStore, "store"},
         {kBroadcast, "broadcast"},
+        {kTwoSets, "two-sets"},
+        {kFp8, "fp8"},
+        {kExchange, "exchange"},
+        {kTwoWords, "two-words"},
     }};
     std::string text;
     for (const auto& [flag, name] : kNames) {
@@ -124,15 +141,55 @@ std::string flags_text(std::uint16_t flags) {
     return text;
 }
 
+/// The table's rows of one mnemonic; none if the table has none.
+std::string rows_of(std::string_view mnemonic, std::string_view meaning) {
+    std::string text;
+    for (const Opcode opcode : opcodes_named(mnemonic)) {
+        const OpcodeSpec& row = spec_of(opcode);
+        text += fmt::format("| {} | {} | {} | {} | {} | {:#010x} | {} |\n", row.mnemonic,
+                            operands_text(row), row.lane == Lane::Main ? "main" : "aux", row.cycles,
+                            flags_text(row.flags), row.code, meaning);
+    }
+    return text;
+}
+
 } // namespace
 
 std::string opcode_table_markdown() {
     std::string text(kIntroduction);
-    for (std::size_t i = 1; i < static_cast<std::size_t>(Opcode::kCount); ++i) {
-        const OpcodeSpec& row = spec_of(static_cast<Opcode>(i));
-        text += fmt::format("| {} | {} | {} | {} | {} | {:#010x} | {} |\n", row.mnemonic,
-                            operands_text(row), row.lane == Lane::Main ? "main" : "aux", row.cycles,
-                            flags_text(row.flags), row.code, row.source);
+#define TESSERA_FAMILY(title) text += fmt::format("\n## {}\n\n{}", title, kTableHead);
+#define TESSERA_MEANING(mnemonic, meaning) text += rows_of(mnemonic, meaning);
+#include "models/isa/meanings.def"
+#undef TESSERA_FAMILY
+#undef TESSERA_MEANING
+    return text;
+}
+
+std::string_view meaning_of(std::string_view mnemonic) {
+    static const std::map<std::string_view, std::string_view> meanings = {
+#define TESSERA_FAMILY(title)
+#define TESSERA_MEANING(name, meaning) {name, meaning},
+#include "models/isa/meanings.def"
+#undef TESSERA_FAMILY
+#undef TESSERA_MEANING
+    };
+    const auto found = meanings.find(mnemonic);
+    return found == meanings.end() ? std::string_view{} : found->second;
+}
+
+std::string opcode_list_text() {
+    std::string text;
+    for (const auto mnemonic : mnemonics()) {
+        for (const Opcode opcode : opcodes_named(mnemonic)) {
+            const OpcodeSpec& row = spec_of(opcode);
+            std::string operands = operands_text(row);
+            std::erase(operands, '`');
+            std::erase(operands, '\\');
+            std::string meaning(meaning_of(mnemonic));
+            std::erase(meaning, '\\');
+            text += fmt::format("{:<16} {:<44} {:<5} {:>2}  {}\n", row.mnemonic, operands,
+                                row.lane == Lane::Main ? "main" : "aux", row.cycles, meaning);
+        }
     }
     return text;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace tessera::vertex {
 namespace {
@@ -33,7 +34,8 @@ template <class Map> std::vector<std::string> keys_of(const Map& map) {
 }
 
 const std::vector<std::string> kNumberFunctions{"min",  "max",   "ceildiv", "floordiv", "floor",
-                                                "ceil", "round", "abs",     "sqrt",     "log2"};
+                                                "ceil", "round", "abs",     "sqrt",     "log2",
+                                                "exp",  "log",   "tanh"};
 const std::vector<std::string> kNameFunctions{"addr", "bytes", "elements", "symbol"};
 
 bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
@@ -47,7 +49,7 @@ public:
     Evaluator(std::string_view text, const Scope* scope) : text_(text), scope_(scope) {}
 
     double run() {
-        const double value = bit_or();
+        const double value = conditional();
         skip_space();
         if (at_ != text_.size()) {
             fail(at_,
@@ -110,6 +112,37 @@ private:
         }
         return left;
     }
+    /// Reads a conditional without its value.
+    void skip() {
+        const Scope* const scope = std::exchange(scope_, nullptr);
+        conditional();
+        scope_ = scope;
+    }
+    /// Only the side that counts is evaluated.
+    double conditional() {
+        const double condition = bit_or();
+        if (!accept("?")) {
+            return condition;
+        }
+        if (++depth_ > 100) {
+            fail(at_, "got more than 100 levels of operators and parentheses");
+        }
+        const bool first = condition != 0;
+        double value = 1;
+        if (first || scope_ == nullptr) {
+            value = conditional();
+        } else {
+            skip();
+        }
+        expect(":");
+        if (first && scope_ != nullptr) {
+            skip();
+        } else {
+            value = conditional();
+        }
+        --depth_;
+        return value;
+    }
     double bit_or() {
         return bit_level(&Evaluator::bit_xor, "|", [](auto a, auto b) { return a | b; });
     }
@@ -117,7 +150,35 @@ private:
         return bit_level(&Evaluator::bit_and, "^", [](auto a, auto b) { return a ^ b; });
     }
     double bit_and() {
-        return bit_level(&Evaluator::shift, "&", [](auto a, auto b) { return a & b; });
+        return bit_level(&Evaluator::equality, "&", [](auto a, auto b) { return a & b; });
+    }
+    double equality() {
+        double left = relation();
+        while (true) {
+            if (accept("==")) {
+                left = left == relation() ? 1 : 0;
+            } else if (accept("!=")) {
+                left = left != relation() ? 1 : 0;
+            } else {
+                return left;
+            }
+        }
+    }
+    double relation() {
+        double left = shift();
+        while (true) {
+            if (accept("<=")) {
+                left = left <= shift() ? 1 : 0;
+            } else if (accept(">=")) {
+                left = left >= shift() ? 1 : 0;
+            } else if (accept("<")) {
+                left = left < shift() ? 1 : 0;
+            } else if (accept(">")) {
+                left = left > shift() ? 1 : 0;
+            } else {
+                return left;
+            }
+        }
     }
     double shift() {
         double left = sum();
@@ -188,7 +249,7 @@ private:
     double primary() {
         skip_space();
         if (accept("(")) {
-            const double value = bit_or();
+            const double value = conditional();
             expect(")");
             return value;
         }
@@ -241,6 +302,11 @@ private:
         if (word == "nan") {
             return std::numeric_limits<double>::quiet_NaN();
         }
+        for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
+            if (local->first == word) {
+                return local->second;
+            }
+        }
         if (scope_ == nullptr) {
             if (!is_one_of(names_, word)) {
                 names_.push_back(word);
@@ -262,15 +328,19 @@ private:
         if (function == "at") {
             return element(begin);
         }
+        if (function == "sum") {
+            return sum_over(begin);
+        }
         if (!is_one_of(kNumberFunctions, function)) {
             auto known = kNumberFunctions;
             known.insert(known.end(), kNameFunctions.begin(), kNameFunctions.end());
+            known.insert(known.end(), {"at", "sum"});
             fail(begin, fmt::format("unknown function '{}'", function),
                  config::did_you_mean(function, known));
         }
-        std::vector<double> arguments{bit_or()};
+        std::vector<double> arguments{conditional()};
         while (accept(",")) {
-            arguments.push_back(bit_or());
+            arguments.push_back(conditional());
         }
         expect(")");
         return of_numbers(function, arguments, begin);
@@ -300,6 +370,9 @@ private:
                : function == "round" ? std::round(first)
                : function == "abs"   ? std::fabs(first)
                : function == "sqrt"  ? std::sqrt(first)
+               : function == "exp"   ? std::exp(first)
+               : function == "log"   ? std::log(first)
+               : function == "tanh"  ? std::tanh(first)
                                      : std::log2(first);
     }
     double of_name(const std::string& function, std::size_t begin) {
@@ -327,7 +400,7 @@ private:
         const std::size_t at = at_;
         const std::string array = name();
         expect(",");
-        const double index = bit_or();
+        const double index = conditional();
         expect(")");
         if (scope_ == nullptr) {
             return 1;
@@ -345,10 +418,40 @@ private:
         return found->second[static_cast<std::size_t>(number)];
     }
 
+    /// sum(k, low, high, expression): the last argument is read anew for each k.
+    double sum_over(std::size_t begin) {
+        constexpr std::int64_t kMostTerms = 1'000'000;
+        const std::string variable = name();
+        expect(",");
+        const std::int64_t low = whole(conditional(), begin, "sum");
+        expect(",");
+        const std::int64_t high = whole(conditional(), begin, "sum");
+        expect(",");
+        if (high - low > kMostTerms) {
+            fail(begin,
+                 fmt::format("sum: got {} terms, expected at most {}", high - low, kMostTerms));
+        }
+        const std::size_t term = at_;
+        locals_.emplace_back(variable, 1);
+        double total = 0;
+        for (std::int64_t k = low; k < high && scope_ != nullptr; ++k) {
+            at_ = term;
+            locals_.back().second = static_cast<double>(k);
+            total += conditional();
+        }
+        if (at_ == term) {
+            skip(); // without terms it is read for its end
+        }
+        locals_.pop_back();
+        expect(")");
+        return scope_ == nullptr ? 1 : total;
+    }
+
     std::string_view text_;
     const Scope* scope_;
     std::size_t at_ = 0;
     int depth_ = 0;
+    std::vector<std::pair<std::string, double>> locals_; ///< variables of sums, the innermost last
     std::vector<std::string> names_;
 };
 

@@ -2,9 +2,11 @@
 // Numbers written as text: `rows*16 + 2`, `ceildiv(n, 4)`, `addr(x) | elements(x) << 20`.
 //
 //   numbers     12, 0x1f, 2.5, 1e-3, inf, nan
-//   operators   from strong to weak, as in C: unary - + ~, * / %, + -, << >>, &, ^, |
+//   operators   from strong to weak, as in C: unary - + ~, * / %, + -, << >>, < <= > >=, == !=,
+//               &, ^, |, ? :; comparisons are 1 or 0
 //   functions   min(a, ...), max(a, ...), ceildiv(a, b), floordiv(a, b), floor, ceil, round, abs,
-//               sqrt, log2; addr(x), bytes(x), elements(x), symbol(f) of a name; at(x, i)
+//               sqrt, log2, exp, log, tanh; addr(x), bytes(x), elements(x), symbol(f) of a name; at(x, i);
+//               sum(k, low, high, expression): over the whole numbers k with low <= k < high
 //
 // `/` divides exactly (7/2 is 3.5); %, shifts and bit operators want whole numbers.
 #pragma once

@@ -5,6 +5,7 @@
 
 #include "kernels/plan/exchange_planner.h"
 #include "models/isa/assembler.h"
+#include "models/isa/machine_target.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "models/tile/core/tile_core.h"
@@ -116,10 +117,7 @@ public:
 
 private:
     [[nodiscard]] isa::AssemblyOptions options() const {
-        isa::Target target;
-        target.workers = machine_.tile.workers;
-        target.memory_base = machine_.memory.region0_begin();
-        return isa::options_for(target);
+        return isa::options_for(isa::target_of(machine_));
     }
 
     spec::MachineSpec machine_;

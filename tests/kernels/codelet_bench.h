@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One tile with the codelets under test: places data, calls one vertex, reads results.
+// One tile with the codelets under test: places data, calls one vertex, reads results. Every call also runs clock by clock
+// on a copy of the tile, which must find no race and agree.
 #pragma once
 
 #include "base/float16.h"
@@ -7,7 +8,10 @@
 #include "kernels/plan/stub.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
+#include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_core.h"
+
+#include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -28,6 +32,9 @@ public:
         memory_.resize(static_cast<std::size_t>(machine_.memory.bytes()) / 8);
         tile_ = std::make_unique<tile::TileCore>(machine_, 0,
                                                  reinterpret_cast<std::byte*>(memory_.data()));
+        lockstep_memory_.resize(memory_.size());
+        lockstep_ = std::make_unique<tile::LockstepTile>(
+            machine_, 0, reinterpret_cast<std::byte*>(lockstep_memory_.data()));
     }
 
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
@@ -65,10 +72,24 @@ public:
         image.segments.push_back(code_segment(stub_at, stub, "stub"));
         codes_.push_back(std::make_unique<tile::CodeCache>(codelets_));
         tile_->load(image, *codes_.back());
-        return tile_->run(stub_at);
+        lockstep_memory_ = memory_;
+        lockstep_->load(image, *codes_.back());
+        const tile::ComputeOutcome outcome = tile_->run(stub_at);
+        check_lockstep(stub_at, outcome);
+        return outcome;
     }
 
 private:
+    void check_lockstep(Address stub_at, const tile::ComputeOutcome& expected) {
+        const tile::ComputeOutcome outcome = lockstep_->run(stub_at);
+        CHECK(outcome.cycles == expected.cycles);
+        CHECK(outcome.worker_issues == expected.worker_issues);
+        CHECK(outcome.worker_bundles == expected.worker_bundles);
+        CHECK(outcome.supervisor_instructions == expected.supervisor_instructions);
+        CHECK((lockstep_memory_ == memory_)); // not printed
+        CHECK(lockstep_->racing_accesses() == 0);
+    }
+
     static program::Segment code_segment(Address at, const std::vector<std::uint32_t>& words,
                                          const std::string& name) {
         std::vector<std::byte> bytes(words.size() * 4);
@@ -86,6 +107,8 @@ private:
     std::unique_ptr<plan::CodeletLibrary> library_;
     std::vector<std::uint64_t> memory_;
     std::unique_ptr<tile::TileCore> tile_;
+    std::vector<std::uint64_t> lockstep_memory_;
+    std::unique_ptr<tile::LockstepTile> lockstep_;
     std::vector<program::Codelet> codelets_;
     std::vector<std::unique_ptr<tile::CodeCache>> codes_;
 };

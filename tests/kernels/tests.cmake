@@ -14,3 +14,9 @@ tessera_test(test_kernels_spmm LABELS kernels
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/memory_plan_test.cpp
   LINK tessera_plan)
+tessera_test(test_kernels_published_matrix LABELS kernels
+  SOURCES kernels/published_matrix_test.cpp
+  LINK tessera_vertex)
+tessera_test(test_kernels_published_vector LABELS kernels
+  SOURCES kernels/published_vector_test.cpp
+  LINK tessera_vertex)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/isa/assembler.h"
+#include "models/isa/machine_target.h"
 #include "models/tile/core/lockstep.h"
 #include "models/tile/core/tile_core.h"
 
@@ -21,8 +22,8 @@ public:
     explicit BasicAssembledTile(const std::string& text, spec::MachineSpec machine = {},
                                 Options... options)
         : spec_(std::move(machine)), memory_(static_cast<std::size_t>(spec_.memory.bytes())) {
-        codelets_.push_back(
-            isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(), options()));
+        codelets_.push_back(isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(),
+                                          assembly_options()));
         cache_ = std::make_unique<tile::CodeCache>(codelets_);
         core_ = std::make_unique<Tile>(spec_, 0, memory_.data(), options...);
         const auto& words = codelets_.front().words;
@@ -58,11 +59,8 @@ public:
     }
 
 private:
-    [[nodiscard]] isa::AssemblyOptions options() const {
-        isa::Target target;
-        target.workers = spec_.tile.workers;
-        target.memory_base = spec_.memory.region0_begin();
-        return isa::options_for(target);
+    [[nodiscard]] isa::AssemblyOptions assembly_options() const {
+        return isa::options_for(isa::target_of(spec_));
     }
 
     spec::MachineSpec spec_;

@@ -94,9 +94,11 @@ class ErrorsTest(CliTest):
         self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="not modelled")
 
     def test_full_stdout(self):
-        with open("/dev/full", "w") as full:
-            done = subprocess.run([BINARY, "list"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        self.assertEqual(done.returncode, 6)
+        # less and more than the buffer of the output
+        for command in (["list", "machines"], ["schema", "vertex_result"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([BINARY, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual(done.returncode, 6)
 
 
 class InquiriesTest(CliTest):

@@ -13,3 +13,15 @@ tessera_test(test_system_four_tiles LABELS cli
        nlohmann_json::nlohmann_json fmt::fmt)
 target_compile_definitions(test_system_four_tiles PRIVATE TESSERA_BINARY="$<TARGET_FILE:tessera>")
 add_dependencies(test_system_four_tiles tessera)
+
+foreach(class MatrixTest PageTest)
+  add_test(NAME "published kernels on the command line: ${class}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_test.py" $<TARGET_FILE:tessera>
+            "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("published kernels on the command line: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+endforeach()
+
+add_test(NAME "published vector kernels on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_vector_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
+set_tests_properties("published vector kernels on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)

@@ -37,7 +37,10 @@ public:
 
     /// A label or an assigned symbol of this source, or a constant of the machine.
     [[nodiscard]] bool is_defined(std::uint32_t scope, std::string_view name) const {
-        return find(scope, name) != nullptr || constants_.contains(std::string(name));
+        const auto& own = unit_.scopes[scope].symbols;
+        const auto found = own.find(name);
+        return (found != own.end() && found->second.kind != Symbol::Kind::Declared) ||
+               constants_.contains(std::string(name));
     }
 
 private:

@@ -32,6 +32,8 @@ RegisterShape shape_of(OperandKind kind) {
         return {RegisterFile::Main, 1, Suffix::Increment, false};
     case OperandKind::MainAt:
         return {RegisterFile::Main, 1, Suffix::At, false};
+    case OperandKind::MainShift:
+        return {RegisterFile::Main, 1, Suffix::Shift, false};
     case OperandKind::MainPairDst:
         return {RegisterFile::Main, 2, Suffix::None, false};
     case OperandKind::MainPairStep:
@@ -83,6 +85,9 @@ bool constant_fits(const OperandSpec& spec, std::int64_t value) {
         return is_between(value, -0x80000000LL, 0xffffffffLL) && (value & 0xfffff) == 0;
     case OperandKind::CodeAddr:
         return is_between(value, 0, range * 4 - 1) && value % 4 == 0;
+    case OperandKind::Events:
+    case OperandKind::EventsSplit:
+        return is_between(value, 1, range);
     case OperandKind::UCsr:
         return is_between(value, 0, range - 1) ||
                is_between(value, kUCsrBase, kUCsrBase + range - 1);
@@ -120,6 +125,9 @@ std::string constant_text(const OperandSpec& spec) {
         return "code address (a multiple of 4, 0.." + std::to_string(range * 4 - 4) + ")";
     case OperandKind::Csr:
         return "control register 0..255";
+    case OperandKind::Events:
+    case OperandKind::EventsSplit:
+        return range_text(1, range);
     case OperandKind::UCsr:
         return "aux control register 256..511";
     default:
@@ -145,6 +153,9 @@ std::string expectation(const OperandSpec& spec, std::uint16_t flags) {
         break;
     case Suffix::At:
         text += " with @";
+        break;
+    case Suffix::Shift:
+        text += " with >>";
         break;
     }
     if (shape.may_broadcast && (flags & kBroadcast) != 0) {
@@ -248,6 +259,7 @@ std::uint16_t main_written(const OperandSpec& spec, unsigned number) {
     case OperandKind::MainStep:
     case OperandKind::MainInc:
     case OperandKind::MainAt:
+    case OperandKind::MainShift:
         return static_cast<std::uint16_t>(1U << number);
     case OperandKind::MainPairDst:
     case OperandKind::MainPairStep:
@@ -276,13 +288,6 @@ std::uint16_t aux_written(const Operation& operation) {
         mask |= aux_written(spec, static_cast<unsigned>(operand_value(operation, spec.slot)));
     }
     return mask;
-}
-
-bool must_be_writable(OperandKind kind) {
-    // A destination or a reloaded delta ($m@) may be $mzero, to throw the value away; an address
-    // that is stepped there would silently stand still.
-    return kind == OperandKind::MainBoth || kind == OperandKind::MainStep ||
-           kind == OperandKind::MainInc || kind == OperandKind::MainPairStep;
 }
 
 } // namespace
@@ -321,7 +326,7 @@ std::variant<Operation, Mismatch> match(std::string_view mnemonic,
                                   join(expected)};
 }
 
-std::vector<Operand> operands_of(const Operation& operation) {
+std::vector<Operand> operands_of(const Operation& operation, CsrContext context) {
     std::vector<Operand> operands;
     for (const OperandSpec& spec : spec_of(spec_of(operation.opcode).form).list()) {
         const RegisterShape shape = shape_of(spec.kind);
@@ -332,7 +337,7 @@ std::vector<Operand> operands_of(const Operation& operation) {
                 spec.kind == OperandKind::TopImm ? std::int64_t{value} & 0xffffffffLL : value;
             const std::int64_t number = spec.kind == OperandKind::UCsr ? kUCsrBase + value : value;
             if (spec.kind == OperandKind::Csr || spec.kind == OperandKind::UCsr) {
-                operand.csr = find_csr(csr_name(static_cast<std::uint16_t>(number)));
+                operand.csr = find_csr(csr_name(static_cast<std::uint16_t>(number), context));
                 operand.shape =
                     operand.csr == nullptr ? OperandShape::Expression : OperandShape::Csr;
                 operand.value = number;
@@ -353,18 +358,21 @@ std::vector<Operand> operands_of(const Operation& operation) {
     return operands;
 }
 
+std::string refused_mnemonic(std::string_view mnemonic) {
+    if (mnemonic == "movz") {
+        return "not modelled: its published name and formula contradict each other, expected movnz";
+    }
+    return {};
+}
+
 std::string operation_problem(const Operation& operation) {
     std::uint16_t main_so_far = 0;
     std::uint16_t aux_so_far = 0;
-    constexpr std::uint16_t kReadOnly = 0xf000; // $m12..$m15
+    constexpr std::uint16_t kReadOnly = 0xf000; // $m12..$m15: writes are discarded
     for (const OperandSpec& spec : spec_of(spec_of(operation.opcode).form).list()) {
         const auto number = static_cast<unsigned>(operand_value(operation, spec.slot)) & 15U;
         const std::uint16_t main = main_written(spec, number);
         const std::uint16_t aux = aux_written(spec, number);
-        if ((main & kReadOnly) != 0 && must_be_writable(spec.kind)) {
-            return "register is read-only: got $m" + std::to_string(number) +
-                   ", expected $m0..$m11";
-        }
         if ((main & main_so_far & ~kReadOnly) != 0 || (aux & aux_so_far) != 0) {
             return "two results go to the same register, expected different ones";
         }

@@ -28,7 +28,8 @@ struct Mismatch {
                                                       std::span<const Operand> operands);
 
 /// The written operands of an operation, so that `match` gives the operation back.
-[[nodiscard]] std::vector<Operand> operands_of(const Operation& operation);
+[[nodiscard]] std::vector<Operand> operands_of(const Operation& operation,
+                                               CsrContext context = CsrContext::Both);
 
 /// A real instruction that a pseudo-instruction stands for.
 struct RealInstruction {
@@ -45,6 +46,9 @@ expand_pseudo(std::string_view mnemonic, std::span<const Operand> operands, bool
 [[nodiscard]] std::string pseudo_forms(std::string_view mnemonic);
 
 [[nodiscard]] std::span<const std::string_view> pseudo_mnemonics();
+
+/// Why a mnemonic of the machine is none here; empty for all others.
+[[nodiscard]] std::string refused_mnemonic(std::string_view mnemonic);
 
 /// Why the operation is no legal instruction, or empty.
 [[nodiscard]] std::string operation_problem(const Operation& operation);

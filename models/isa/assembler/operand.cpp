@@ -60,7 +60,7 @@ std::string register_text(const Operand& operand) {
         }
     }
     constexpr std::array<std::string_view, 4> kBroadcasts = {"", ":BL", ":BU", ":B"};
-    constexpr std::array<std::string_view, 4> kSuffixes = {"", "+=", "++", "@"};
+    constexpr std::array<std::string_view, 5> kSuffixes = {"", "+=", "++", "@", ">>"};
     text += kBroadcasts[static_cast<std::size_t>(operand.broadcast)];
     text += kSuffixes[static_cast<std::size_t>(operand.suffix)];
     return text;

@@ -62,6 +62,8 @@ bool parse_register(ParseState& state, Operand& operand, const RegisterName& nam
         operand.suffix = Suffix::Increment;
     } else if (state.cursor.accept("@")) {
         operand.suffix = Suffix::At;
+    } else if (state.cursor.accept(">>")) {
+        operand.suffix = Suffix::Shift;
     }
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace tessera::isa::assembly {
 namespace {
@@ -181,11 +182,12 @@ void StatementParser::enter_section(std::string_view name, std::int64_t subsecti
         fresh.file = state_.file;
         fresh.subsection = subsection;
         fresh.group = next;
-        const auto sibling =
-            std::find_if(section_numbers_.begin(), section_numbers_.end(), [&](const auto& entry) {
-                return entry.first.first == name && entry.second != next;
-            });
-        if (sibling != section_numbers_.end()) {
+        auto sibling =
+            section_numbers_.lower_bound({name, std::numeric_limits<std::int64_t>::min()});
+        if (sibling == found) {
+            ++sibling;
+        }
+        if (sibling != section_numbers_.end() && sibling->first.first == name) {
             const Section& other = sections[sibling->second];
             fresh.group = other.group;
             fresh.is_data = other.is_data;

@@ -175,6 +175,10 @@ void StatementParser::plain_statement(const Statement& read) {
 }
 
 void StatementParser::unknown_instruction(const Token& name) {
+    if (const std::string why = refused_mnemonic(name.text); !why.empty()) {
+        state_.diagnostics.add(name.at, std::string(name.text) + ": " + why);
+        return;
+    }
     std::vector<std::string_view> names(mnemonics().begin(), mnemonics().end());
     names.insert(names.end(), pseudo_mnemonics().begin(), pseudo_mnemonics().end());
     for (const auto& [macro_name, macro] : macros_) {
@@ -273,8 +277,12 @@ void StatementParser::lone_instruction() {
     add_code(item, first.at);
 }
 
-/// 4, or 8 for an ldconst whose value needs two instructions or is not known yet.
+/// 4, or 8 for an instruction of two words and an ldconst whose value needs two instructions or is not known yet.
 std::uint32_t StatementParser::bytes_of(const Instruction& parsed) {
+    const auto rows = opcodes_named(parsed.mnemonic);
+    if (!rows.empty() && has_two_words(rows.front())) {
+        return 8;
+    }
     if (parsed.mnemonic != "ldconst" || parsed.operand_end - parsed.operand_begin != 2) {
         return 4;
     }

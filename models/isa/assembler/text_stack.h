@@ -65,7 +65,7 @@ void append_slice(SourceLine& target, const SourceLine& from, std::size_t begin,
 
 /// What a line of an expansion costs in memory and time, about.
 [[nodiscard]] inline std::size_t cost_bytes(const SourceLine& line) {
-    return line.text.size() + 1 + 8 * line.pieces.size();
+    return 32 + line.text.size() + 8 * line.pieces.size();
 }
 
 class TextStack {

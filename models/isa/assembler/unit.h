@@ -109,7 +109,7 @@ struct Scope {
 
 enum class OperandShape : std::uint8_t { Register, Csr, Expression };
 enum class RegisterFile : std::uint8_t { Main, Aux };
-enum class Suffix : std::uint8_t { None, Step, Increment, At };
+enum class Suffix : std::uint8_t { None, Step, Increment, At, Shift };
 
 /// An operand as it is written.
 struct Operand {

@@ -8,8 +8,9 @@
 #pragma once
 
 #include "models/isa/context.h"
-#include "models/isa/exec/numbers.h"
-#include "models/isa/exec/vector.h"
+#include "models/isa/exec/rounding.h"
+#include "models/isa/exec/sums.h"
+#include "models/isa/exec/weights.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,72 +19,68 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace amp {
 
-/// Widens the weight registers.
-[[gnu::noinline]] inline void refresh(WeightStore& weights) {
-    for (unsigned unit = 0; unit < 16; ++unit) {
-        for (unsigned n = 0; n < 4; ++n) {
-            float lanes[4];
-            operands_f16x4(weights.registers[unit * 4 + n], lanes);
-            for (unsigned k = 0; k < 4; ++k) {
-                weights.lanes[n][k][unit] = lanes[k];
-            }
-        }
-    }
-    weights.lanes_stale = false;
-    weights.channels_made = 0;
-}
-
-/// The FP16 lanes of the weight store as operands.
-TESSERA_INLINE const WeightStore& fresh(WeightStore& weights) {
-    if (weights.lanes_stale) [[unlikely]] {
-        refresh(weights);
-    }
-    return weights;
-}
-
-/// TAMP_ flags: engines - 1 in bits 5:4, the phase in bits 3:0.
+/// TAMP_ and TSLIC_ flags: engines - 1 in bits 5:4, the phase or the weight register in bits 3:0.
 struct Flag {
-    unsigned units;
+    unsigned units; ///< of a set that take part: 2, 4, 6 or 8
     unsigned phase;
     explicit Flag(std::int32_t imm)
         : units(2U * ((static_cast<unsigned>(imm) >> 4U) + 1U)),
           phase(static_cast<unsigned>(imm) & 15U) {}
+
+    /// Mask of the units that take part in `sets` sets.
+    [[nodiscard]] unsigned mask(unsigned sets) const {
+        const unsigned one = (1U << units) - 1U;
+        return sets == 2 ? one | (one << 8U) : one;
+    }
 };
 
-TESSERA_INLINE void swap_banks(Accumulators& acc, unsigned set, unsigned units) {
-    float* even = acc.even + 8U * set;
-    float* odd = acc.odd + 8U * set;
-    std::swap_ranges(even, even + units, odd);
-}
+/// What a step adds to the sums of a set: four FP16 products a unit, ..
+struct HalfProducts {
+    F32x8 x[4];
+    const float* weights;
 
-/// Two results leave (as a word of two FP32), the shift register moves by two, two partials enter.
-TESSERA_INLINE void shift(Accumulators& acc, unsigned set, unsigned units, const float* partials,
-                          std::uint64_t& result) {
-    float* odd = acc.odd + 8U * set;
-    std::memcpy(&result, odd, 8);
-    for (unsigned u = 0; u + 2 < units; ++u) {
-        odd[u] = odd[u + 2];
+    TESSERA_INLINE HalfProducts(Context& c, const MicroOperation& op, Flag flag, unsigned sets)
+        : weights(TESSERA_ENGINE::weights::halves(c, op, flag.phase & 3U, flag.mask(sets))) {
+        float lanes[4];
+        operands_f16x4(c, op, load_pair(c.aux + op.a), lanes);
+        for (unsigned k = 0; k < 4; ++k) {
+            x[k] = F32x8::broadcast(lanes[k]);
+        }
     }
-    odd[units - 2] = partials[0];
-    odd[units - 1] = partials[1];
-}
+    [[nodiscard]] TESSERA_INLINE F32x8 added_to(F32x8 sums, unsigned set) const {
+        return sums + dot_product(x, weights + 8U * set, 16);
+    }
+};
 
-TESSERA_INLINE void multiply(Context& c, unsigned set, unsigned units, unsigned phase,
-                             std::uint64_t x) {
-    float lanes[4];
-    operands_f16x4(x, lanes);
-    const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
-                            F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
-    const WeightStore& weights = fresh(*c.weights);
-    float* even = c.accumulators.even + 8U * set;
-    alignas(32) float sums[8];
-    matrix_step(F32x8::load(even), input, &weights.lanes[phase & 3U][0][8U * set], 16).store(sums);
-    std::copy_n(sums, units, even);
-}
+/// .. or one FP32 product.
+struct SingleProducts {
+    F32x8 x;
+    const float* weights;
+
+    TESSERA_INLINE SingleProducts(Context& c, const MicroOperation& op, Flag flag, unsigned)
+        : x(F32x8::broadcast(sums::operand(c, op, c.aux[op.a]))),
+          weights(TESSERA_ENGINE::weights::singles(c, flag.phase)) {}
+    [[nodiscard]] TESSERA_INLINE F32x8 added_to(F32x8 sums, unsigned set) const {
+        return sums + x * F32x8::load(weights + 8U * set);
+    }
+};
+
+/// Partial sums of a step: two for each set. A set that is not `moving` takes none, and nothing leaves it.
+struct Entering {
+    float partials[4];
+    unsigned moving = 3;
+};
+
+/// What leaves each set: two FP32. Zero where nothing does.
+struct Leaving {
+    std::uint64_t first;
+    std::uint64_t second;
+};
 
 /// A step of all eight units of a set, the usual case.
-TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase, const F32x8 (&input)[4],
-                                  const float* partials, std::uint64_t& result) {
+template <typename Products>
+TESSERA_INLINE std::uint64_t step_of_eight(Context& c, unsigned set, unsigned phase,
+                                           const Products& products, const Entering& in) {
     float* even = c.accumulators.even + 8U * set;
     float* odd = c.accumulators.odd + 8U * set;
     F32x8 sums = F32x8::load(even);
@@ -92,88 +89,124 @@ TESSERA_INLINE void step_of_eight(Context& c, unsigned set, unsigned phase, cons
         std::swap(sums, moving);
         moving.store(odd);
     }
-    std::memcpy(&result, odd, 8);
-    moving.shifted_in(partials).store(odd);
-    matrix_step(sums, input, &c.weights->lanes[phase & 3U][0][8U * set], 16).store(even);
+    std::uint64_t result = 0;
+    if (((in.moving >> set) & 1U) != 0) {
+        result = load_pair(odd);
+        moving.shifted_in(in.partials + 2U * set).store(odd);
+    }
+    products.added_to(sums, set).store(even);
+    return result;
 }
 
-template <unsigned kSets>
-TESSERA_INLINE void step(Context& c, const MicroOperation& op, const float* partials,
-                         std::uint64_t* results) {
+/// A step of the first `flag.units` units of a set.
+template <typename Products>
+std::uint64_t step_of_some(Context& c, unsigned set, Flag flag, const Products& products,
+                           const Entering& in) {
+    float* even = c.accumulators.even + 8U * set;
+    float* odd = c.accumulators.odd + 8U * set;
+    if (flag.phase == 0) {
+        std::swap_ranges(even, even + flag.units, odd);
+    }
+    std::uint64_t result = 0;
+    if (((in.moving >> set) & 1U) != 0) {
+        result = load_pair(odd);
+        std::copy(odd + 2, odd + flag.units, odd);
+        std::copy_n(in.partials + 2U * set, 2, odd + flag.units - 2);
+    }
+    alignas(32) float sums[8];
+    products.added_to(F32x8::load(even), set).store(sums);
+    std::copy_n(sums, flag.units, even);
+    return result;
+}
+
+/// Takes everything by value and out of the way, so that the usual case keeps it in registers.
+template <typename Products, unsigned kSets>
+[[gnu::noinline]] Leaving narrow_step(Context& c, const MicroOperation& op, Entering in) {
     const Flag flag(op.imm);
-    const std::uint64_t x = load_pair(c.aux + op.a);
+    const Products products(c, op, flag, kSets);
+    Leaving out{};
+    out.first = step_of_some(c, 0, flag, products, in);
+    if constexpr (kSets == 2) {
+        out.second = step_of_some(c, 1, flag, products, in);
+    }
+    return out;
+}
+
+template <typename Products, unsigned kSets>
+TESSERA_INLINE Leaving step(Context& c, const MicroOperation& op, const Entering& in) {
+    const Flag flag(op.imm);
     if (flag.units != 8) [[unlikely]] {
-        for (unsigned set = 0; set < kSets; ++set) {
-            if (flag.phase == 0) {
-                swap_banks(c.accumulators, set, flag.units);
-            }
-            shift(c.accumulators, set, flag.units, partials + 2U * set, results[set]);
-            multiply(c, set, flag.units, flag.phase, x);
-        }
-        return;
+        return narrow_step<Products, kSets>(c, op, in);
     }
-    fresh(*c.weights);
-    float lanes[4];
-    operands_f16x4(x, lanes);
-    const F32x8 input[4] = {F32x8::broadcast(lanes[0]), F32x8::broadcast(lanes[1]),
-                            F32x8::broadcast(lanes[2]), F32x8::broadcast(lanes[3])};
-    for (unsigned set = 0; set < kSets; ++set) {
-        step_of_eight(c, set, flag.phase, input, partials + 2U * set, results[set]);
+    const Products products(c, op, flag, kSets);
+    Leaving out{};
+    out.first = step_of_eight(c, 0, flag.phase, products, in);
+    if constexpr (kSets == 2) {
+        out.second = step_of_eight(c, 1, flag.phase, products, in);
     }
+    return out;
 }
 
-} // namespace amp
-
-namespace amp {
-
-TESSERA_INLINE float first_of(std::uint64_t pair) {
-    return as_f32(static_cast<std::uint32_t>(pair));
+/// Two FP32 partials (for either set), two FP16 ones, or two FP16 ones for each set.
+TESSERA_INLINE Entering single_partials(Context& c, const MicroOperation& op) {
+    const float first = sums::operand(c, op, c.aux[op.b]);
+    const float second = sums::operand(c, op, c.aux[op.b + 1U]);
+    return {{first, second, first, second}};
 }
-TESSERA_INLINE float second_of(std::uint64_t pair) {
-    return as_f32(static_cast<std::uint32_t>(pair >> 32U));
+TESSERA_INLINE Entering half_partials(Context& c, const MicroOperation& op) {
+    const std::uint32_t p = c.aux[op.b];
+    return {{operand_f16(c, op, static_cast<std::uint16_t>(p)),
+             operand_f16(c, op, static_cast<std::uint16_t>(p >> 16U)), 0, 0}};
 }
-TESSERA_INLINE std::uint32_t halves_of(std::uint64_t pair, std::uint32_t fp_control) {
-    return result_f16(first_of(pair), fp_control) |
-           (static_cast<std::uint32_t>(result_f16(second_of(pair), fp_control)) << 16U);
+TESSERA_INLINE Entering partials_of_both(Context& c, const MicroOperation& op) {
+    Entering in{};
+    operands_f16x4(c, op, load_pair(c.aux + op.b), in.partials);
+    return in;
 }
 
 } // namespace amp
 
 /// Both sets, FP16 partials and results.
 TESSERA_INLINE void f16v4hihov4amp(Context& c, const MicroOperation& op) {
-    float partials[4];
-    std::uint64_t results[2];
-    operands_f16x4(load_pair(c.aux + op.b), partials);
-    amp::step<2>(c, op, partials, results);
-    store_pair(c.aux + op.d, results_f16x4(results[0], results[1], c.fp_control));
+    const auto out = amp::step<amp::HalfProducts, 2>(c, op, amp::partials_of_both(c, op));
+    store_pair(c.aux + op.d, results_f16x4(c, op, out.first, out.second));
 }
 
 /// One set, FP32 partials and results.
 TESSERA_INLINE void f16v4sisoamp(Context& c, const MicroOperation& op) {
-    const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
-    std::uint64_t result = 0;
-    amp::step<1>(c, op, partials, &result);
-    store_pair(c.aux + op.d,
-               result_f32(amp::first_of(result)) |
-                   (static_cast<std::uint64_t>(result_f32(amp::second_of(result))) << 32U));
+    const auto out = amp::step<amp::HalfProducts, 1>(c, op, amp::single_partials(c, op));
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first));
 }
 
 /// One set, FP16 partials and results.
 TESSERA_INLINE void f16v4hihoamp(Context& c, const MicroOperation& op) {
-    const std::uint32_t p = c.aux[op.b];
-    const float partials[2] = {operand_f16(static_cast<std::uint16_t>(p)),
-                               operand_f16(static_cast<std::uint16_t>(p >> 16U))};
-    std::uint64_t result = 0;
-    amp::step<1>(c, op, partials, &result);
-    c.aux[op.d] = amp::halves_of(result, c.fp_control);
+    const auto out = amp::step<amp::HalfProducts, 1>(c, op, amp::half_partials(c, op));
+    c.aux[op.d] = sums::halves_of(c, op, out.first);
 }
 
 /// One set, FP32 partials in, FP16 results.
 TESSERA_INLINE void f16v4sihoamp(Context& c, const MicroOperation& op) {
-    const float partials[2] = {vector::flushed(c.aux[op.b]), vector::flushed(c.aux[op.b + 1U])};
-    std::uint64_t result = 0;
-    amp::step<1>(c, op, partials, &result);
-    c.aux[op.d] = amp::halves_of(result, c.fp_control);
+    const auto out = amp::step<amp::HalfProducts, 1>(c, op, amp::single_partials(c, op));
+    c.aux[op.d] = sums::halves_of(c, op, out.first);
+}
+
+/// FP32 throughout, one set: partials enter and results leave in even phases, other results are zero.
+TESSERA_INLINE void f32sisoamp(Context& c, const MicroOperation& op) {
+    amp::Entering in{};
+    in.moving = 0;
+    if (amp::Flag(op.imm).phase % 2 == 0) {
+        in = amp::single_partials(c, op);
+    }
+    const auto out = amp::step<amp::SingleProducts, 1>(c, op, in);
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first));
+}
+
+/// FP32 throughout, both sets: even phases move the first one's partials and results, odd ones the second's.
+TESSERA_INLINE void f32sisov2amp(Context& c, const MicroOperation& op) {
+    amp::Entering in = amp::single_partials(c, op);
+    in.moving = 1U << (amp::Flag(op.imm).phase % 2);
+    const auto out = amp::step<amp::SingleProducts, 2>(c, op, in);
+    store_pair(c.aux + op.d, sums::pair_of(c, op, out.first | out.second));
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

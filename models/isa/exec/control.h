@@ -4,7 +4,7 @@
 #pragma once
 
 #include "models/isa/context.h"
-#include "models/isa/csr_numbers.h"
+#include "models/isa/exec/control_registers.h"
 #include "models/isa/exec/memory_access.h"
 
 namespace tessera::isa::TESSERA_ENGINE {
@@ -60,7 +60,7 @@ inline void call(Context& c, const MicroOperation& op) {
 
 /// The engine does the rest; `imm2` is the index of the operation at the end of the body.
 inline void rpt_r(Context& c, const MicroOperation& op) {
-    c.repeat_count = c.main[op.a] & 0xffffU;
+    c.repeat_count = c.main[op.a] & c.machine->repeat_count_mask();
 }
 
 inline void rpt_i(Context& c, const MicroOperation& op) {
@@ -89,61 +89,23 @@ inline Cycles clock_at(const Context& c, const MicroOperation& op) {
            (c.issues + c.program->position_of(op).issues_before) * c.cycles_per_issue;
 }
 
+// The supervisor's registers are the tile's business (models/tile/core/supervisor_registers.h).
 inline void get(Context& c, const MicroOperation& op) {
-    std::uint32_t value = 0;
-    switch (op.imm) {
-    case kCsrStatus:
-        value = c.number < 0 ? 0U : static_cast<std::uint32_t>(c.number);
-        break;
-    case kCsrVertexBase:
-        value = c.main[13];
-        break;
-    case kCsrWorkerBase:
-        value = c.main[12];
-        break;
-    case kCsrCountL:
-        value = static_cast<std::uint32_t>(clock_at(c, op));
-        break;
-    case kCsrCountU:
-        value = static_cast<std::uint32_t>(static_cast<std::uint64_t>(clock_at(c, op)) >> 32U);
-        break;
-    default:
-        fault(op, "get of a control register that is not modelled yet (docs/deviations.md)", true);
-    }
-    c.main[op.d] = value;
+    c.main[op.d] = control_register(c, op, clock_at(c, op));
 }
-
-/// A worker writes no main control register in this version; the supervisor's are handled by the
-/// tile.
-inline void put(Context&, const MicroOperation& op) {
-    fault(op, "put of a control register that is not modelled yet (docs/deviations.md)", true);
+inline void put(Context& c, const MicroOperation& op) {
+    set_control_register(c, op.imm, c.main[op.a]);
 }
-
-inline void uput(Context& c, const MicroOperation& op) {
-    const std::uint32_t value = c.aux[op.a];
-    switch (op.imm + kCsrAuxFirst) {
-    case kCsrFpClear:
-        if ((value & kFpClearAccumulators) != 0) {
-            c.accumulators = Accumulators{};
-        }
-        break;
-    case kCsrFpControl:
-        if ((value & ~kFpNanOnOverflow) != 0) {
-            fault(op, "traps and stochastic rounding are not modelled yet (docs/deviations.md)",
-                  true);
-        }
-        c.fp_control = value;
-        break;
-    default:
-        fault(op, "uput of a control register that is not modelled yet (docs/deviations.md)", true);
-    }
-}
-
 inline void uget(Context& c, const MicroOperation& op) {
-    if (op.imm + kCsrAuxFirst != kCsrFpControl) {
-        fault(op, "uget of a control register that is not modelled yet (docs/deviations.md)", true);
-    }
-    c.aux[op.d] = c.fp_control;
+    c.aux[op.d] = aux_control_register(c, op.imm + kCsrAuxFirst);
+}
+inline void uput(Context& c, const MicroOperation& op) {
+    set_aux_control_register(c, op.imm + kCsrAuxFirst, c.aux[op.a]);
+}
+
+/// Debugging's break: nobody takes it, so it ends the run.
+inline void trap(Context&, const MicroOperation& op) {
+    fault_trap(op);
 }
 
 // Supervisor only: the tile carries them out.
@@ -162,5 +124,20 @@ inline void ld64putcs(Context&, const MicroOperation& op) {
 inline void ld128putcs(Context&, const MicroOperation& op) {
     fault(op, "ld128putcs is a supervisor instruction");
 }
+
+// Exchange rows: the exchange model reads their words; a vertex cannot execute them.
+#define TESSERA_EXCHANGE(id)                                                                       \
+    inline void id(Context& c, const MicroOperation& op) {                                         \
+        fault_exchange(c, op);                                                                     \
+    }
+TESSERA_EXCHANGE(sans)
+TESSERA_EXCHANGE(delay)
+TESSERA_EXCHANGE(delaypic)
+TESSERA_EXCHANGE(delayxpic)
+TESSERA_EXCHANGE(send)
+TESSERA_EXCHANGE(sendoff)
+TESSERA_EXCHANGE(sendpic)
+TESSERA_EXCHANGE(sendpicp)
+#undef TESSERA_EXCHANGE
 
 } // namespace tessera::isa::TESSERA_ENGINE

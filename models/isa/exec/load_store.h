@@ -70,8 +70,7 @@ TESSERA_INLINE void load_register(Context& c, const MicroOperation& op, std::uin
     Value::load(file + op.d, c, op, at);
 }
 
-/// Post-increment: the delta register steps by `steps` accesses. It is written last, so it wins
-/// over the data.
+/// Post-increment: the delta register, which is none of the data's, steps by `steps` accesses.
 template <typename Value>
 TESSERA_INLINE void load_step(Context& c, const MicroOperation& op, std::uint32_t* file,
                               std::uint32_t steps) {
@@ -147,6 +146,17 @@ TESSERA_INLINE void st32_a_r(Context& c, const MicroOperation& op) {
 TESSERA_INLINE void st64_r(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, c.main[op.c] * 8U), load_pair(c.aux + op.d));
 }
+/// Main sources with a register offset are stored by stm32, which has no delta.
+TESSERA_INLINE void stm32(Context& c, const MicroOperation& op) {
+    write(c, op, c.main[op.a] + c.main[op.b] * 4U, c.main[op.d]);
+}
+/// Here the base steps.
+TESSERA_INLINE void stm32step(Context& c, const MicroOperation& op) {
+    const Address base = c.main[op.a];
+    const std::uint32_t step = c.main[op.b] * 4U;
+    write(c, op, base, c.main[op.d]);
+    c.main[op.a] = base + step;
+}
 TESSERA_INLINE void st32step_m_i(Context& c, const MicroOperation& op) {
     access::store_step(c, op, c.main[op.d], static_cast<std::uint32_t>(op.imm));
 }
@@ -208,6 +218,32 @@ TESSERA_INLINE void ld2x64pace(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d2, second);
 }
 
+namespace access {
+
+/// 64 bits and a smaller datum at once. Addresses step as in ld2x64pace, by multiples of 8 bytes.
+template <typename Value> TESSERA_INLINE void load_two(Context& c, const MicroOperation& op) {
+    AddressTriple at = AddressTriple::unpack(c.main + op.a);
+    check_elements(c, op, at.a0, at.a1);
+    const auto first = read<std::uint64_t>(c, op, at.a0);
+    std::uint32_t second = 0;
+    Value::load(&second, c, op, at.a1);
+    const auto select = static_cast<unsigned>(op.imm);
+    at.a0 += pace_step(c.main[op.b], select & 3U);
+    at.a1 += pace_step(c.main[op.b], (select >> 2U) & 3U);
+    at.pack(c.main + op.a);
+    store_pair(c.aux + op.d, first);
+    c.aux[op.d2] = second;
+}
+
+} // namespace access
+
+TESSERA_INLINE void ld64a32pace(Context& c, const MicroOperation& op) {
+    access::load_two<access::Word>(c, op);
+}
+TESSERA_INLINE void ld64b16pace(Context& c, const MicroOperation& op) {
+    access::load_two<access::BroadcastHalf>(c, op);
+}
+
 TESSERA_INLINE void ldst64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a2);
@@ -256,7 +292,7 @@ template <typename Value> TESSERA_INLINE void load_delta(Context& c, const Micro
     const Address list = c.main[op.a];
     check_elements(c, op, data, list);
     Value::load(c.aux + op.d, c, op, data);
-    c.main[op.c < kMainReadOnly ? op.c : kMainDiscard] = read<std::uint16_t>(c, op, list);
+    c.main[op.c] = read<std::uint16_t>(c, op, list);
     c.main[op.a] = list + 2U;
 }
 
@@ -270,6 +306,45 @@ TESSERA_INLINE void ldd16a32(Context& c, const MicroOperation& op) {
 }
 TESSERA_INLINE void ldd16b16(Context& c, const MicroOperation& op) {
     access::load_delta<access::BroadcastHalf>(c, op);
+}
+
+/// Two deltas in a register, of which the upper one is used; the next two come from the list.
+TESSERA_INLINE void ldd16v2a32(Context& c, const MicroOperation& op) {
+    const Address data = c.main[op.b] + (c.main[op.c] >> 16U);
+    const Address list = c.main[op.a];
+    check_elements(c, op, data, list);
+    const auto value = read<std::uint32_t>(c, op, data);
+    c.main[op.c] = read<std::uint32_t>(c, op, list);
+    c.main[op.a] = list + 4U;
+    c.aux[op.d] = value;
+}
+
+/// The quad's first register keeps its value.
+TESSERA_INLINE void ld64a32(Context& c, const MicroOperation& op) {
+    const Address pair = c.main[op.a];
+    const Address single = c.main[op.b] + (c.main[op.c] & 0xffffU);
+    check_elements(c, op, pair, single);
+    const auto upper = read<std::uint64_t>(c, op, pair);
+    c.aux[op.d + 1U] = read<std::uint32_t>(c, op, single);
+    store_pair(c.aux + op.d + 2, upper);
+    c.main[op.a] = pair + 8U;
+}
+
+/// Two halves at a base plus the two halves of a delta register. The lower delta goes on to the next half; the upper one by
+/// as many halves as the low four bits of a register say, which shift out of it (docs/deviations.md: mini-deltas).
+TESSERA_INLINE void ldb16b16(Context& c, const MicroOperation& op) {
+    const std::uint32_t deltas = c.main[op.b];
+    const std::uint32_t steps = c.main[op.c];
+    const Address low = c.main[op.a] + (deltas & 0xffffU);
+    const Address high = c.main[op.a] + (deltas >> 16U);
+    check_elements(c, op, low, high);
+    const std::uint32_t first = read<std::uint16_t>(c, op, low) * 0x10001U;
+    const std::uint32_t second = read<std::uint16_t>(c, op, high) * 0x10001U;
+    const std::uint32_t upper = (deltas & 0xffff0000U) + ((steps & 15U) << 17U);
+    c.main[op.b] = upper | ((deltas + 2U) & 0xffffU);
+    c.main[op.c] = steps >> 4U;
+    c.aux[op.d] = first;
+    c.aux[op.d + 1U] = second;
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

@@ -23,14 +23,41 @@ struct HalfPartials {
     static unsigned unit_of(unsigned channel) {
         return 8U * ((channel >> 1U) & 1U) + 2U * (channel >> 2U) + (channel & 1U);
     }
-    static void load(const std::byte* words, float* values) {
-        load_f16x8(words).store(values);
-        load_f16x8(words + 16).store(values + 8);
+    static void load(Context& c, const MicroOperation& op, const std::byte* words, float* values) {
+#ifdef __AVX2__
+        const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
+        if (all_numbers(halves)) [[likely]] {
+            _mm256_store_ps(values, _mm256_cvtph_ps(_mm256_castsi256_si128(halves)));
+            _mm256_store_ps(values + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(halves, 1)));
+            return;
+        }
+#endif
+        load_f16x8(c, op, words).store(values);
+        load_f16x8(c, op, words + 16).store(values + 8);
     }
-    static void pack(const float* values, std::uint64_t* words, std::uint32_t fp_control) {
-        results_f16x8(F32x8::load(values), words, fp_control);
-        results_f16x8(F32x8::load(values + 8), words + 2, fp_control);
+    static void pack(Context& c, const MicroOperation& op, const float* values,
+                     std::uint64_t* words) {
+#ifdef __AVX2__
+        const __m128i low = _mm256_cvtps_ph(_mm256_load_ps(values), _MM_FROUND_TO_NEAREST_INT);
+        const __m128i high = _mm256_cvtps_ph(_mm256_load_ps(values + 8), _MM_FROUND_TO_NEAREST_INT);
+        const __m256i halves = _mm256_set_m128i(high, low);
+        if (all_numbers(halves)) [[likely]] {
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), halves);
+            return;
+        }
+#endif
+        results_f16x8(c, op, F32x8::load(values), words);
+        results_f16x8(c, op, F32x8::load(values + 8), words + 2);
     }
+
+#ifdef __AVX2__
+    /// True if no half of the sixteen is infinite or NaN.
+    static bool all_numbers(__m256i halves) {
+        const __m256i exponent = _mm256_set1_epi16(0x7c00);
+        const __m256i special = _mm256_cmpeq_epi16(_mm256_and_si256(halves, exponent), exponent);
+        return _mm256_testz_si256(special, special) != 0;
+    }
+#endif
 };
 
 /// FP32 partials: one set, eight results a row in unit order; a word holds two of them.
@@ -38,19 +65,49 @@ struct SinglePartials {
     static constexpr unsigned kChannels = 8;
 
     static unsigned unit_of(unsigned channel) { return channel; }
-    static void load(const std::byte* words, float* values) {
+    static void load(Context& c, const MicroOperation& op, const std::byte* words, float* values) {
+#ifdef __AVX2__
+        const __m256i singles = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
+        if (all_numbers(singles)) [[likely]] {
+            _mm256_store_si256(reinterpret_cast<__m256i*>(values), flushed(singles));
+            return;
+        }
+#endif
         std::uint32_t bits[8];
         std::memcpy(bits, words, sizeof bits);
         for (unsigned i = 0; i < 8; ++i) {
-            values[i] = vector::flushed(bits[i]);
+            values[i] = sums::operand(c, op, bits[i]);
         }
     }
-    static void pack(const float* values, std::uint64_t* words, std::uint32_t) {
+    static void pack(Context& c, const MicroOperation& op, const float* values,
+                     std::uint64_t* words) {
+#ifdef __AVX2__
+        const __m256i singles = _mm256_load_si256(reinterpret_cast<const __m256i*>(values));
+        if (all_numbers(singles)) [[likely]] {
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(words), flushed(singles));
+            return;
+        }
+#endif
         for (unsigned word = 0; word < 4; ++word) {
-            words[word] = result_f32(values[2U * word]) |
-                          (static_cast<std::uint64_t>(result_f32(values[2U * word + 1U])) << 32U);
+            words[word] = sums::pair_of(c, op, load_pair(values + 2U * word));
         }
     }
+
+#ifdef __AVX2__
+    static __m256i exponents(__m256i singles) {
+        return _mm256_and_si256(singles, _mm256_set1_epi32(0x7f800000));
+    }
+    static bool all_numbers(__m256i singles) {
+        const __m256i special =
+            _mm256_cmpeq_epi32(exponents(singles), _mm256_set1_epi32(0x7f800000));
+        return _mm256_testz_si256(special, special) != 0;
+    }
+    /// Subnormals as zero of the same sign.
+    static __m256i flushed(__m256i singles) {
+        const __m256i tiny = _mm256_cmpeq_epi32(exponents(singles), _mm256_setzero_si256());
+        return _mm256_andnot_si256(_mm256_srli_epi32(tiny, 1), singles);
+    }
+#endif
 };
 
 /// The three address streams of the passes to be done, each advancing 8 bytes a bundle.
@@ -112,6 +169,9 @@ inline bool fetch_apart(const Context& c, Address first, std::uint32_t length_by
 }
 
 inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& streams) {
+    if ((c.fp_control & (kFpStochastic | kFpFlags)) != 0) {
+        return false; // the order of random numbers and of traps is that of the bundles
+    }
     const MemoryView& memory = *c.memory;
     for (const std::uint8_t selectors : loop.selectors) {
         for (unsigned stream = 0; stream < 3; ++stream) {
@@ -140,21 +200,25 @@ inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& str
 }
 
 /// Weights by channel: [phase][lane][channel].
-template <typename Partials> inline const float* channel_weights(WeightStore& weights) {
-    amp::fresh(weights);
+template <typename Partials>
+inline const float* channel_weights(Context& c, const MicroOperation& op) {
+    WeightStore& store = *c.weights;
+    for (unsigned n = 0; n < 4; ++n) {
+        weights::halves(c, op, n, Partials::kChannels == 16 ? 0xffffU : 0xffU);
+    }
     const unsigned which = Partials::kChannels == 16 ? 0 : 1;
-    if (weights.channels_made != which + 1U) {
+    if (store.channels_made != which + 1U) {
         for (unsigned phase = 0; phase < 4; ++phase) {
             for (unsigned lane = 0; lane < 4; ++lane) {
                 for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
-                    weights.channels[phase][lane][channel] =
-                        weights.lanes[phase][lane][Partials::unit_of(channel)];
+                    store.channels[phase][lane][channel] =
+                        store.lanes[phase][lane][Partials::unit_of(channel)];
                 }
             }
         }
-        weights.channels_made = static_cast<std::uint8_t>(which + 1U);
+        store.channels_made = static_cast<std::uint8_t>(which + 1U);
     }
-    return &weights.channels[0][0][0];
+    return &store.channels[0][0][0];
 }
 
 /// Adds the four dot products of `kRows` rows (16 inputs each, 16 apart) to their sums.
@@ -194,10 +258,6 @@ inline void multiply_rows(const float* weights, const float* inputs, float* sums
     }
 }
 
-inline void load_inputs(const std::byte* words, float* values) {
-    HalfPartials::load(words, values);
-}
-
 /// The accumulators in channel order, and back.
 template <typename Partials> inline void gather(const float* bank, float* channels) {
     for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
@@ -214,8 +274,9 @@ template <typename Partials> inline void scatter(const float* channels, float* b
 /// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the next row starts from.
 template <typename Partials> class Rows {
 public:
-    Rows(Context& c, const MatrixLoop& loop, const Streams& streams)
-        : c_(c), loop_(loop), streams_(streams), weights_(channel_weights<Partials>(*c.weights)) {
+    Rows(Context& c, const MicroOperation& op, const MatrixLoop& loop, const Streams& streams)
+        : c_(c), op_(op), loop_(loop), streams_(streams),
+          weights_(channel_weights<Partials>(c, op)) {
         gather<Partials>(c.accumulators.even, finished_);
         gather<Partials>(c.accumulators.odd, waiting_);
     }
@@ -254,9 +315,9 @@ private:
         const Address x = streams_.at.a0 + 32U * row - 8U * loop_.input_lag;
         const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
         for (unsigned r = 0; r < kRows; ++r) {
-            load_inputs(at(x + 32U * r), inputs + 16U * r);
+            HalfPartials::load(c_, op_, at(x + 32U * r), inputs + 16U * r);
             if (loop_.reads_partials) {
-                Partials::load(at(p + 32U * r), fed + kChannels * r);
+                Partials::load(c_, op_, at(p + 32U * r), fed + kChannels * r);
             } else {
                 std::memset(fed + kChannels * r, 0, kChannels * sizeof(float));
             }
@@ -274,7 +335,7 @@ private:
 
     /// The results that leave during `row`; the last few stay in registers.
     void emit(std::uint32_t row, const float* values) {
-        Partials::pack(values, results_, c_.fp_control);
+        Partials::pack(c_, op_, values, results_);
         const std::uint32_t first = 4U * row + loop_.result_lag;
         if (first + 4U <= streams_.bundles) [[likely]] {
             std::memcpy(at(streams_.at.a2 + 8U * first), results_, sizeof results_);
@@ -305,6 +366,7 @@ private:
     }
 
     Context& c_;
+    const MicroOperation& op_; ///< whom a floating-point flag belongs to
     const MatrixLoop& loop_;
     Streams streams_;
     const float* weights_;
@@ -324,11 +386,12 @@ inline Streams streams_from(const Context& c, const MatrixLoop& loop, std::uint3
 }
 
 /// Does `rows` rows; the next bundle is one of phase 0 and the streams are allowed.
-inline void run(Context& c, const MatrixLoop& loop, const Streams& streams) {
+inline void run(Context& c, const MicroOperation& body_end, const MatrixLoop& loop,
+                const Streams& streams) {
     if (loop.half_partials) {
-        Rows<HalfPartials>(c, loop, streams).run();
+        Rows<HalfPartials>(c, body_end, loop, streams).run();
     } else {
-        Rows<SinglePartials>(c, loop, streams).run();
+        Rows<SinglePartials>(c, body_end, loop, streams).run();
     }
 }
 

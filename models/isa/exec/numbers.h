@@ -25,7 +25,9 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 inline constexpr std::uint32_t kNanF32 = 0x7fd9c000U; ///< the one NaN that FP32 results have
 inline constexpr std::uint16_t kNanF16 = 0x7ece;
-inline constexpr std::uint32_t kNanOnOverflow = 1U << 20U; ///< FP_CTL.NANOO
+/// The NaN that x86 arithmetic makes. A NaN operand enters sums as this one, so that what an accumulator holds never
+/// depends on the order in which the host takes two operands.
+inline constexpr std::uint32_t kNanOperand = 0xffc00000U;
 inline constexpr float kMaxF16 = 65504.0F;
 
 TESSERA_INLINE float as_f32(std::uint32_t bits) {
@@ -46,33 +48,11 @@ TESSERA_INLINE std::uint32_t result_f32(float value) {
     return (bits & 0x7fffffffU) > 0x7f800000U ? kNanF32 : bits;
 }
 
-inline float widen(std::uint16_t half) {
+TESSERA_INLINE float widen(std::uint16_t half) {
 #ifdef __AVX2__
     return _cvtsh_ss(half);
 #else
     return f16_to_f32(half);
-#endif
-}
-
-/// An FP16 operand of an arithmetic instruction: an infinity acts as a signalling NaN.
-inline float operand_f16(std::uint16_t half) {
-    return (half & 0x7fffU) == 0x7c00U ? as_f32(kNanF32) : widen(half);
-}
-
-/// An FP32 value rounded once to FP16: overflow saturates (or is NaN with NANOO), infinities and
-/// NaN give the NaN.
-inline std::uint16_t result_f16(float value, std::uint32_t fp_control) {
-    const std::uint32_t magnitude = as_bits(value) & 0x7fffffffU;
-    if (magnitude >= 0x477ff000U) [[unlikely]] { // 65520: rounds beyond the largest half
-        if (magnitude >= 0x7f800000U || (fp_control & kNanOnOverflow) != 0) {
-            return kNanF16;
-        }
-        return std::signbit(value) ? 0xfbff : 0x7bff;
-    }
-#ifdef __AVX2__
-    return static_cast<std::uint16_t>(_cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT));
-#else
-    return f32_to_f16(value);
 #endif
 }
 
@@ -92,55 +72,14 @@ TESSERA_INLINE std::uint64_t load_pair(const std::uint32_t* registers) {
     return value;
 }
 
+TESSERA_INLINE std::uint64_t load_pair(const float* values) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, values, 8);
+    return value;
+}
+
 TESSERA_INLINE void store_pair(std::uint32_t* registers, std::uint64_t value) {
     std::memcpy(registers, &value, 8);
-}
-
-/// Four halves as operands of an arithmetic instruction.
-TESSERA_INLINE void operands_f16x4(std::uint64_t halves, float* out) {
-#ifdef __AVX2__
-    if (!any_special(halves)) [[likely]] {
-        _mm_storeu_ps(out, _mm_cvtph_ps(_mm_cvtsi64_si128(static_cast<long long>(halves))));
-        return;
-    }
-#endif
-    for (unsigned i = 0; i < 4; ++i) {
-        out[i] = operand_f16(half_of(halves, i));
-    }
-}
-
-/// Four FP32 values rounded to FP16 and packed.
-TESSERA_INLINE std::uint64_t results_f16x4(const float* values, std::uint32_t fp_control) {
-#ifdef __AVX2__
-    const __m128i packed = _mm_cvtps_ph(_mm_loadu_ps(values), _MM_FROUND_TO_NEAREST_INT);
-    const auto halves = static_cast<std::uint64_t>(_mm_cvtsi128_si64(packed));
-    if (!any_special(halves)) [[likely]] {
-        return halves;
-    }
-#endif
-    std::uint64_t result = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-        result |= static_cast<std::uint64_t>(result_f16(values[i], fp_control)) << (16U * i);
-    }
-    return result;
-}
-
-/// The same of two words of two FP32 values each.
-TESSERA_INLINE std::uint64_t results_f16x4(std::uint64_t first, std::uint64_t second,
-                                           std::uint32_t fp_control) {
-#ifdef __AVX2__
-    const __m128 values = _mm_castsi128_ps(
-        _mm_set_epi64x(static_cast<long long>(second), static_cast<long long>(first)));
-    const auto halves = static_cast<std::uint64_t>(
-        _mm_cvtsi128_si64(_mm_cvtps_ph(values, _MM_FROUND_TO_NEAREST_INT)));
-    if (!any_special(halves)) [[likely]] {
-        return halves;
-    }
-#endif
-    float unpacked[4];
-    std::memcpy(unpacked, &first, 8);
-    std::memcpy(unpacked + 2, &second, 8);
-    return results_f16x4(unpacked, fp_control);
 }
 
 /// NaN whose first fraction bit is clear. Asked of bit patterns, as a conversion may set that bit.
@@ -149,21 +88,6 @@ TESSERA_INLINE bool is_signalling_f32(std::uint32_t bits) {
 }
 TESSERA_INLINE bool is_signalling_f16(std::uint16_t half) {
     return (half & 0x7e00U) == 0x7c00U && (half & 0x1ffU) != 0;
-}
-
-/// Smaller or larger of two values by the machine's rules: one quiet NaN loses, -0 is below +0. The caller deals with
-/// signalling NaN.
-template <bool kMax> inline float select(float x, float y) {
-    if (x != x) {
-        return y != y ? as_f32(kNanF32) : y;
-    }
-    if (y != y) {
-        return x;
-    }
-    if (x == y) {
-        return (std::signbit(x) == kMax) ? y : x;
-    }
-    return ((x > y) == kMax) ? x : y;
 }
 
 /// Eight lanes of binary32, for the accumulators.
@@ -175,9 +99,6 @@ struct F32x8 {
     }
     static F32x8 broadcast(float value) {
         return {_mm256_set1_ps(value)};
-    }
-    static F32x8 zero() {
-        return {_mm256_setzero_ps()};
     }
     void store(float* to) const {
         _mm256_store_ps(to, lanes);
@@ -213,9 +134,6 @@ struct F32x8 {
         }
         return v;
     }
-    static F32x8 zero() {
-        return {};
-    }
     void store(float* to) const {
         std::memcpy(to, lanes, sizeof lanes);
     }
@@ -249,65 +167,15 @@ struct F32x8 {
 #endif
 };
 
-/// Two words of four halves as operands of an arithmetic instruction.
-TESSERA_INLINE F32x8 operands_f16x8(std::uint64_t low, std::uint64_t high) {
-#ifdef __AVX2__
-    if (!any_special(low) && !any_special(high)) [[likely]] {
-        return {_mm256_cvtph_ps(
-            _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low)))};
-    }
-#endif
-    alignas(32) float values[8];
-    operands_f16x4(low, values);
-    operands_f16x4(high, values + 4);
-    return F32x8::load(values);
-}
-
-/// Eight halves from memory as operands of an arithmetic instruction.
-TESSERA_INLINE F32x8 load_f16x8(const std::byte* halves) {
-#ifdef __AVX2__
-    const __m128i packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(halves));
-    const __m128i exponent = _mm_set1_epi16(0x7c00);
-    const __m128i special = _mm_cmpeq_epi16(_mm_and_si128(packed, exponent), exponent);
-    if (_mm_testz_si128(special, special) != 0) [[likely]] {
-        return {_mm256_cvtph_ps(packed)};
-    }
-#endif
-    alignas(32) float values[8];
-    for (unsigned word = 0; word < 2; ++word) {
-        std::uint64_t four = 0;
-        std::memcpy(&four, halves + 8U * word, 8);
-        operands_f16x4(four, values + 4U * word);
-    }
-    return F32x8::load(values);
-}
-
-/// Eight values rounded to FP16, as two words.
-TESSERA_INLINE void results_f16x8(F32x8 values, std::uint64_t* words, std::uint32_t fp_control) {
-#ifdef __AVX2__
-    const __m128i packed = _mm256_cvtps_ph(values.lanes, _MM_FROUND_TO_NEAREST_INT);
-    const __m128i exponent = _mm_set1_epi16(0x7c00);
-    const __m128i special = _mm_cmpeq_epi16(_mm_and_si128(packed, exponent), exponent);
-    if (_mm_testz_si128(special, special) != 0) [[likely]] {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(words), packed);
-        return;
-    }
-#endif
-    alignas(32) float lanes[8];
-    values.store(lanes);
-    words[0] = results_f16x4(lanes, fp_control);
-    words[1] = results_f16x4(lanes + 4, fp_control);
-}
-
-/// One matrix-unit step of eight units: acc + dot(x, w), the dot product as the chain that Tessera
-/// defines (docs/deviations.md#dot-product), then one rounded addition.
-TESSERA_INLINE F32x8 matrix_step(F32x8 accumulator, const F32x8 (&x)[4], const float* weights,
+/// The dot products of eight units, as the chain that Tessera defines (docs/deviations.md#dot-product).
+template <unsigned kLanes>
+TESSERA_INLINE F32x8 dot_product(const F32x8 (&x)[kLanes], const float* weights,
                                  unsigned lane_stride) {
     F32x8 dot = x[0] * F32x8::load(weights);
-    dot = fma(x[1], F32x8::load(weights + lane_stride), dot);
-    dot = fma(x[2], F32x8::load(weights + 2 * lane_stride), dot);
-    dot = fma(x[3], F32x8::load(weights + 3 * lane_stride), dot);
-    return accumulator + dot;
+    for (unsigned k = 1; k < kLanes; ++k) {
+        dot = fma(x[k], F32x8::load(weights + k * lane_stride), dot);
+    }
+    return dot;
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

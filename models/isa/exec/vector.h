@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Aux lane: constants, logic, permutes, FP16 and FP32 arithmetic, conversions.
+// Aux lane: constants, logic, permutes, FP16 and FP32 arithmetic.
 #pragma once
 
 #include "models/isa/context.h"
 #include "models/isa/exec/integer.h"
-#include "models/isa/exec/numbers.h"
+#include "models/isa/exec/rounding.h"
+#include "models/isa/exec/single.h"
 
 namespace tessera::isa::TESSERA_ENGINE {
 
@@ -44,106 +45,76 @@ struct Sub {
 struct Mul {
     template <typename T> static T apply(T x, T y) { return x * y; }
 };
-struct Max {
-    static float apply(float x, float y) { return select<true>(x, y); }
-};
-struct Min {
-    static float apply(float x, float y) { return select<false>(x, y); }
+/// |x| + |y|: an addition whose operands lose their signs.
+struct AbsAdd {
+    template <typename T> static T apply(T x, T y) { return x + y; }
 };
 
-TESSERA_INLINE float flushed(std::uint32_t bits) {
-    return as_f32((bits & 0x7f800000U) == 0 ? bits & 0x80000000U : bits);
-}
+/// Whether the operation sees its operands' signs.
+template <typename Operator> inline constexpr bool kSigned = true;
+template <> inline constexpr bool kSigned<AbsAdd> = false;
 
-template <typename Operator> TESSERA_INLINE std::uint32_t on_f32(std::uint32_t x, std::uint32_t y) {
-    return result_f32(Operator::apply(flushed(x), flushed(y)));
+template <typename Operator>
+TESSERA_INLINE std::uint32_t on_f32(Context& c, const MicroOperation& op, std::uint32_t x,
+                                    std::uint32_t y) {
+    if constexpr (!kSigned<Operator>) {
+        x &= 0x7fffffffU;
+        y &= 0x7fffffffU;
+    }
+    return checked_f32(c, op, Operator::apply(flushed(x), flushed(y)), x, y);
 }
 
 template <typename Operator> TESSERA_INLINE void f32(Context& c, const MicroOperation& op) {
-    c.aux[op.d] = on_f32<Operator>(c.aux[op.a], c.aux[op.b]);
+    c.aux[op.d] = on_f32<Operator>(c, op, c.aux[op.a], c.aux[op.b]);
 }
 
 template <typename Operator> TESSERA_INLINE void f32v2(Context& c, const MicroOperation& op) {
     const std::uint64_t x = first_pair(c, op);
     const std::uint64_t y = load_pair(c.aux + op.b);
     const std::uint64_t lo =
-        on_f32<Operator>(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
-    const std::uint64_t hi = on_f32<Operator>(static_cast<std::uint32_t>(x >> 32U),
+        on_f32<Operator>(c, op, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+    const std::uint64_t hi = on_f32<Operator>(c, op, static_cast<std::uint32_t>(x >> 32U),
                                               static_cast<std::uint32_t>(y >> 32U));
-    store_pair(c.aux + op.d, lo | (hi << 32U));
-}
-
-template <typename Operator>
-TESSERA_INLINE std::uint32_t select_bits_f32(std::uint32_t x, std::uint32_t y) {
-    return is_signalling_f32(x) || is_signalling_f32(y) ? kNanF32 : on_f32<Operator>(x, y);
-}
-
-template <typename Operator> TESSERA_INLINE void f32_select(Context& c, const MicroOperation& op) {
-    c.aux[op.d] = select_bits_f32<Operator>(c.aux[op.a], c.aux[op.b]);
-}
-
-template <typename Operator>
-TESSERA_INLINE void f32v2_select(Context& c, const MicroOperation& op) {
-    const std::uint64_t x = first_pair(c, op);
-    const std::uint64_t y = load_pair(c.aux + op.b);
-    const std::uint64_t lo =
-        select_bits_f32<Operator>(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
-    const std::uint64_t hi = select_bits_f32<Operator>(static_cast<std::uint32_t>(x >> 32U),
-                                                       static_cast<std::uint32_t>(y >> 32U));
     store_pair(c.aux + op.d, lo | (hi << 32U));
 }
 
 /// Arithmetic on four halves: exact in binary32 up to its one rounding, then rounded to FP16 (24 >=
 /// 2 * 11 + 2 bits, so the two roundings equal one).
 template <typename Operator>
-TESSERA_INLINE std::uint64_t arithmetic_f16x4(std::uint64_t x, std::uint64_t y,
-                                              std::uint32_t fp_control) {
+TESSERA_INLINE std::uint64_t arithmetic_f16x4(Context& c, const MicroOperation& op, std::uint64_t x,
+                                              std::uint64_t y) {
+    if constexpr (!kSigned<Operator>) {
+        x &= 0x7fff7fff7fff7fffULL;
+        y &= 0x7fff7fff7fff7fffULL;
+    }
     float left[4];
     float right[4];
-    operands_f16x4(x, left);
-    operands_f16x4(y, right);
+    operands_f16x4(c, op, x, left);
+    operands_f16x4(c, op, y, right);
     Lanes4 first;
     Lanes4 second;
     std::memcpy(&first, left, sizeof first);
     std::memcpy(&second, right, sizeof second);
     first = Operator::apply(first, second);
     std::memcpy(left, &first, sizeof first);
-    return results_f16x4(left, fp_control);
-}
-
-/// Comparison-like operations keep infinities.
-template <typename Operator>
-TESSERA_INLINE std::uint64_t select_f16x4(std::uint64_t x, std::uint64_t y) {
-    std::uint64_t result = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-        const float value = Operator::apply(widen(half_of(x, i)), widen(half_of(y, i)));
-        const bool nan =
-            value != value || is_signalling_f16(half_of(x, i)) || is_signalling_f16(half_of(y, i));
-        const std::uint16_t half = nan ? kNanF16 : f32_to_f16(value);
-        result |= static_cast<std::uint64_t>(half) << (16U * i);
-    }
-    return result;
+    return results_f16x4(c, op, left);
 }
 
 template <typename Operator> TESSERA_INLINE void f16v4(Context& c, const MicroOperation& op) {
-    store_pair(c.aux + op.d, arithmetic_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b),
-                                                        c.fp_control));
+    store_pair(c.aux + op.d,
+               arithmetic_f16x4<Operator>(c, op, first_pair(c, op), load_pair(c.aux + op.b)));
 }
 
 template <typename Operator> TESSERA_INLINE void f16v2(Context& c, const MicroOperation& op) {
     c.aux[op.d] = static_cast<std::uint32_t>(
-        arithmetic_f16x4<Operator>(first_word(c, op), c.aux[op.b], c.fp_control));
+        arithmetic_f16x4<Operator>(c, op, first_word(c, op), c.aux[op.b]));
 }
 
-template <typename Operator>
-TESSERA_INLINE void f16v4_select(Context& c, const MicroOperation& op) {
-    store_pair(c.aux + op.d, select_f16x4<Operator>(first_pair(c, op), load_pair(c.aux + op.b)));
-}
-
-template <typename Operator>
-TESSERA_INLINE void f16v2_select(Context& c, const MicroOperation& op) {
-    c.aux[op.d] =
-        static_cast<std::uint32_t>(select_f16x4<Operator>(first_word(c, op), c.aux[op.b]));
+/// The sum of two halves, exact or rounded once to FP32.
+TESSERA_INLINE std::uint32_t sum_f16(Context& c, const MicroOperation& op, std::uint32_t halves) {
+    const float sum = operand_f16(c, op, static_cast<std::uint16_t>(halves)) +
+                      operand_f16(c, op, static_cast<std::uint16_t>(halves >> 16U));
+    return sum != sum ? kNanF32 : as_bits(sum);
 }
 
 } // namespace vector
@@ -156,23 +127,26 @@ TESSERA_INLINE void f16v2_select(Context& c, const MicroOperation& op) {
 TESSERA_AUX(f32add, vector::f32<vector::Add>(c, op))
 TESSERA_AUX(f32sub, vector::f32<vector::Sub>(c, op))
 TESSERA_AUX(f32mul, vector::f32<vector::Mul>(c, op))
-TESSERA_AUX(f32max, vector::f32_select<vector::Max>(c, op))
-TESSERA_AUX(f32min, vector::f32_select<vector::Min>(c, op))
+TESSERA_AUX(f32absadd, vector::f32<vector::AbsAdd>(c, op))
 TESSERA_AUX(f32v2add, vector::f32v2<vector::Add>(c, op))
 TESSERA_AUX(f32v2sub, vector::f32v2<vector::Sub>(c, op))
 TESSERA_AUX(f32v2mul, vector::f32v2<vector::Mul>(c, op))
-TESSERA_AUX(f32v2max, vector::f32v2_select<vector::Max>(c, op))
-TESSERA_AUX(f32v2min, vector::f32v2_select<vector::Min>(c, op))
+TESSERA_AUX(f32v2absadd, vector::f32v2<vector::AbsAdd>(c, op))
 TESSERA_AUX(f16v2add, vector::f16v2<vector::Add>(c, op))
 TESSERA_AUX(f16v2sub, vector::f16v2<vector::Sub>(c, op))
 TESSERA_AUX(f16v2mul, vector::f16v2<vector::Mul>(c, op))
-TESSERA_AUX(f16v2max, vector::f16v2_select<vector::Max>(c, op))
-TESSERA_AUX(f16v2min, vector::f16v2_select<vector::Min>(c, op))
+TESSERA_AUX(f16v2absadd, vector::f16v2<vector::AbsAdd>(c, op))
 TESSERA_AUX(f16v4add, vector::f16v4<vector::Add>(c, op))
 TESSERA_AUX(f16v4sub, vector::f16v4<vector::Sub>(c, op))
 TESSERA_AUX(f16v4mul, vector::f16v4<vector::Mul>(c, op))
-TESSERA_AUX(f16v4max, vector::f16v4_select<vector::Max>(c, op))
-TESSERA_AUX(f16v4min, vector::f16v4_select<vector::Min>(c, op))
+TESSERA_AUX(f16v4absadd, vector::f16v4<vector::AbsAdd>(c, op))
+TESSERA_AUX(f16v2sum, c.aux[op.d] = vector::sum_f16(c, op, c.aux[op.a]))
+
+TESSERA_INLINE void f16v4sum(Context& c, const MicroOperation& op) {
+    const std::uint64_t lo = vector::sum_f16(c, op, c.aux[op.a]);
+    const std::uint64_t hi = vector::sum_f16(c, op, c.aux[op.a + 1U]);
+    store_pair(c.aux + op.d, lo | (hi << 32U));
+}
 
 TESSERA_AUX(setzi_a, c.aux[op.d] = static_cast<std::uint32_t>(op.imm))
 TESSERA_AUX(or_a_u, c.aux[op.d] = c.aux[op.a] | static_cast<std::uint32_t>(op.imm))
@@ -203,40 +177,6 @@ TESSERA_INLINE void sort4x32hi(Context& c, const MicroOperation& op) {
 }
 TESSERA_INLINE void roll32(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, c.aux[op.a + 1U] | (static_cast<std::uint64_t>(c.aux[op.b]) << 32U));
-}
-
-// ---- conversions: an infinite half keeps its value when it is widened
-namespace vector {
-
-TESSERA_INLINE std::uint32_t widened(std::uint16_t half) {
-    const float value = widen(half);
-    return value != value ? kNanF32 : as_bits(value);
-}
-
-TESSERA_INLINE std::uint32_t narrowed(const Context& c, std::uint32_t bits) {
-    return result_f16(flushed(bits), c.fp_control);
-}
-
-} // namespace vector
-
-TESSERA_AUX(f16tof32, c.aux[op.d] = vector::widened(static_cast<std::uint16_t>(c.aux[op.a])))
-TESSERA_AUX(f32tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) * 0x10001U)
-TESSERA_AUX(f32v2tof16, c.aux[op.d] = vector::narrowed(c, c.aux[op.a]) |
-                                      (vector::narrowed(c, c.aux[op.a + 1U]) << 16U))
-
-TESSERA_INLINE void f16v2tof32(Context& c, const MicroOperation& op) {
-    const std::uint32_t x = c.aux[op.a];
-    const std::uint64_t lo = vector::widened(static_cast<std::uint16_t>(x));
-    const std::uint64_t hi = vector::widened(static_cast<std::uint16_t>(x >> 16U));
-    store_pair(c.aux + op.d, lo | (hi << 32U));
-}
-
-TESSERA_INLINE void f32v4tof16(Context& c, const MicroOperation& op) {
-    std::uint64_t result = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-        result |= static_cast<std::uint64_t>(vector::narrowed(c, c.aux[op.a + i])) << (16U * i);
-    }
-    store_pair(c.aux + op.d, result);
 }
 
 } // namespace tessera::isa::TESSERA_ENGINE

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 namespace tessera::tile {
 
 struct CodeCache::Implementation {
     const std::vector<program::Codelet>* codelets = nullptr;
-    std::map<std::pair<const void*, Address>, std::unique_ptr<isa::DecodedProgram>> by_segment;
+    /// By bytes (which images share), address, length and generation.
+    std::map<std::tuple<const void*, Address, Bytes, int>, std::unique_ptr<isa::DecodedProgram>>
+        by_segment;
 };
 
 CodeCache::CodeCache(const std::vector<program::Codelet>& codelets)
@@ -20,14 +23,18 @@ CodeCache::CodeCache(const std::vector<program::Codelet>& codelets)
 
 CodeCache::~CodeCache() = default;
 
-const isa::DecodedProgram* CodeCache::decoded(const program::Segment& segment) {
-    auto& entry = implementation_->by_segment[{segment.data.get(), segment.address}];
+const isa::DecodedProgram* CodeCache::decoded(const program::Segment& segment,
+                                              const isa::Target& target) {
+    auto& entry =
+        implementation_
+            ->by_segment[{segment.data.get(), segment.address, segment.bytes, target.architecture}];
     if (entry == nullptr) {
         std::vector<std::uint32_t> words(static_cast<std::size_t>(segment.bytes) / 4);
         if (segment.data != nullptr) {
             std::memcpy(words.data(), segment.data->data(), words.size() * 4);
         }
-        entry = std::make_unique<isa::DecodedProgram>(isa::decode_program(words, segment.address));
+        entry = std::make_unique<isa::DecodedProgram>(
+            isa::decode_program(words, segment.address, target));
     }
     return entry.get();
 }

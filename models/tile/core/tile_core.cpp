@@ -5,6 +5,7 @@
 #include "models/isa/csr_numbers.h"
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
+#include "models/isa/machine_target.h"
 #include "models/tile/core/tile_core_implementation.h"
 
 #include <fmt/format.h>
@@ -44,7 +45,9 @@ TileFault::TileFault(Fault fault) : std::runtime_error(describe(fault)), fault_(
 
 TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileId tile_id,
                                          std::byte* bytes)
-    : spec(&machine), tile(tile_id), workers(static_cast<std::size_t>(machine.tile.workers)) {
+    : spec(&machine), machine_target(isa::target_of(machine)), tile(tile_id),
+      workers(static_cast<std::size_t>(machine.tile.workers)),
+      registers(workers.size(), machine_target) {
     memory.bytes = bytes;
     memory.base = machine.memory.region0_begin();
     memory.span_bytes = static_cast<std::uint32_t>(machine.memory.bytes());
@@ -62,7 +65,6 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
         workers[n].issue_limit = machine.tile.phase_limit_cycles / machine.tile.workers;
     }
     slot_free.assign(workers.size(), 0);
-    worker_base.assign(workers.size(), 0);
 }
 
 void TileCore::Implementation::load(const program::Image& image, CodeCache& cache) {
@@ -92,7 +94,7 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
                                                "code lies in region 0 at multiples of 4 bytes",
                                                tile, segment.name, segment.address, segment.bytes));
             }
-            programs.push_back(cache.decoded(segment));
+            programs.push_back(cache.decoded(segment, machine_target));
             code_begin = std::min(code_begin, offset);
             code_end = std::max(code_end, offset + static_cast<std::uint32_t>(segment.bytes));
         }
@@ -145,24 +147,43 @@ const isa::MicroOperation* TileCore::Implementation::jump(Address target,
     throw isa::ExecutionFault{fmt::format("branch to {:#x}: no code there", target), false, from};
 }
 
+/// The machine raises INVALID_OP for these.
+void TileCore::Implementation::check_launch(const isa::MicroOperation& op,
+                                            Address vertex_base) const {
+    const Address entry = supervisor.main[op.a];
+    std::string reason;
+    if (entry % 4 != 0 || vertex_base % 4 != 0) {
+        reason = "both must be multiples of 4";
+    } else if (entry - memory.base >= memory.region0_bytes) {
+        reason = "the entry is outside region 0, which alone is executable";
+    } else if (std::none_of(programs.begin(), programs.end(),
+                            [entry](const auto* program) { return program->holds(entry); })) {
+        reason = "no code there";
+    }
+    if (!reason.empty()) {
+        throw isa::ExecutionFault{fmt::format("launch with entry {:#x} and vertex base {:#x}: {}",
+                                              entry, vertex_base, reason),
+                                  false, &op};
+    }
+}
+
 void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t number,
                                       Address vertex_base, Cycles issue) {
+    check_launch(op, vertex_base);
     isa::Context& worker = workers[number];
     const auto slots = static_cast<Cycles>(workers.size());
     const Cycles earliest = issue + spec->tile.pipeline_cycles;
     const auto slot = static_cast<Cycles>(number);
     const Cycles first_issue = earliest + ((slot - earliest) % slots + slots) % slots;
     const Address entry = supervisor.main[op.a];
-    if (entry % 4 != 0 || vertex_base % 4 != 0) {
-        throw isa::ExecutionFault{
-            fmt::format(
-                "launch with entry {:#x} and vertex base {:#x}: both must be multiples of 4", entry,
-                vertex_base),
-            false, &op};
-    }
-    worker.main[12] = worker_base[number];
+    worker.main[12] = registers.worker_base[number];
     worker.main[13] = vertex_base;
-    worker.fp_control = fp_initial;
+    worker.fp_control = registers.fp_initial;
+    worker.fp_status = 0;
+    if (machine_target.has_fp8()) {
+        worker.fp_format = registers.fp_initial_format;
+        worker.fp_scale = registers.fp_initial_scale;
+    }
     worker.repeat_count = 0;
     worker.exited = false;
     worker.issues = 0;
@@ -232,10 +253,11 @@ bool TileCore::Implementation::conflict_goes_on(Address address) {
 }
 
 void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycles issue,
-                                            unsigned registers) {
-    const Address address = weight_address;
+                                            unsigned count) {
+    const Address address = registers.weight_address;
     const std::uint32_t offset = address - memory.base;
-    const unsigned access_bytes = registers * 8;
+    const unsigned access_bytes = count * 8;
+    const std::size_t existing = weights.registers.size() / 2 * machine_target.accumulator_sets();
     const auto first = static_cast<std::size_t>(op.imm);
     std::string reason;
     if (any_worker_active(issue)) {
@@ -244,14 +266,15 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
         reason = fmt::format("weight load at {:#x}: outside tile memory", address);
     } else if (address % access_bytes != 0) {
         reason = fmt::format("{}-byte weight load at {:#x}: misaligned", access_bytes, address);
-    } else if (registers == 2 && offset < memory.region0_bytes) {
+    } else if (count == 2 && offset < memory.region0_bytes) {
         reason = "a 128-bit weight load outside the interleaved region";
     } else if (offset < memory.region0_bytes && in_fetch_window(op, offset) &&
                !conflict_goes_on(address)) {
         reason = fmt::format("weight load at {:#x} in the memory element of the code being fetched",
                              address);
-    } else if (first + registers > weights.registers.size()) {
-        reason = fmt::format("weight register {} does not exist", first + registers - 1);
+    } else if (first + count > existing) {
+        reason = fmt::format("weight register {} does not exist: the machine has {}",
+                             first + count - 1, existing);
     }
     if (!reason.empty()) {
         throw isa::ExecutionFault{reason, false, &op};
@@ -261,38 +284,55 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
             {address, static_cast<std::uint8_t>(access_bytes), false});
     }
     std::memcpy(&weights.registers[first], memory.bytes + offset, access_bytes);
-    weights.lanes_stale = true;
-    weight_address += access_bytes;
+    weights.changed();
+    registers.weight_address += access_bytes;
+}
+
+std::uint32_t TileCore::Implementation::get(const isa::MicroOperation& op, Cycles issue) const {
+    const auto clock = static_cast<std::uint64_t>(issue);
+    switch (op.imm) {
+    case isa::kCsrPc:
+        return supervisor.program->address_of_operation(op);
+    case isa::kCsrTileId:
+        return tile;
+    case isa::kCsrCountL:
+        return static_cast<std::uint32_t>(clock);
+    case isa::kCsrCountU:
+        return static_cast<std::uint32_t>(clock >> 32U);
+    case isa::kCsrContextStatus: {
+        std::uint32_t running = 1; // the supervisor itself
+        for (std::size_t n = 0; n < slot_free.size(); ++n) {
+            running |= slot_free[n] > issue ? 1U << (2 * n + 2) : 0U;
+        }
+        return running;
+    }
+    default:
+        return registers.read(op.imm);
+    }
 }
 
 void TileCore::Implementation::put(const isa::MicroOperation& op, Cycles issue) {
     const std::uint32_t value = supervisor.main[op.a];
-    const std::int32_t first_base = isa::kCsrWorker0Base;
-    if (op.imm == isa::kCsrWeightAddress) {
-        weight_address = value;
+    if (op.imm == isa::kCsrWeightAddress || op.imm == isa::kCsrCommand) {
         weight_address_ready = issue + spec->tile.pipeline_cycles;
-    } else if (op.imm == isa::kCsrCommand && value == isa::kCommandZeroWeights) {
-        if (any_worker_active(issue)) {
-            throw isa::ExecutionFault{
-                "the weight store is zeroed while a worker is active: sync first", false, &op};
-        }
-        weights.registers.fill(0);
-        weights.lanes_stale = true;
-        weight_address_ready = issue + spec->tile.pipeline_cycles;
-    } else if (op.imm == isa::kCsrFpInitial && (value & ~isa::kFpNanOnOverflow) == 0) {
-        fp_initial = value;
-    } else if (op.imm >= first_base &&
-               op.imm < first_base + static_cast<std::int32_t>(workers.size())) {
-        const auto number = static_cast<std::size_t>(op.imm - first_base);
-        if (slot_free[number] > issue) {
-            throw isa::ExecutionFault{"a worker's base is set while it is active", false, &op};
-        }
-        worker_base[number] = value;
-    } else {
-        throw isa::ExecutionFault{
-            "put of a control register or value that is not modelled yet (docs/deviations.md)",
-            true, &op};
     }
+    if (op.imm == isa::kCsrCommand && (value & isa::kCommandZeroWeights) != 0) {
+        zero_weights(op, issue);
+    }
+    if (const std::int32_t worker = registers.worker_of(op.imm);
+        worker >= 0 && slot_free[static_cast<std::size_t>(worker)] > issue) {
+        throw isa::ExecutionFault{"a worker's base is set while it is active", false, &op};
+    }
+    registers.write(op.imm, value);
+}
+
+void TileCore::Implementation::zero_weights(const isa::MicroOperation& op, Cycles issue) {
+    if (any_worker_active(issue)) {
+        throw isa::ExecutionFault{"the weight store is zeroed while a worker is active: sync first",
+                                  false, &op};
+    }
+    weights.registers.fill(0);
+    weights.changed();
 }
 
 void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& op, Cycles issue) {
@@ -333,11 +373,8 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
         put(op, issue);
         break;
     case isa::Opcode::get:
-        if (op.imm == isa::kCsrTileId) {
-            supervisor.main[op.d] = tile;
-            break;
-        }
-        [[fallthrough]];
+        supervisor.main[op.d] = get(op, issue);
+        break;
     default:
         if (op.code < static_cast<std::uint16_t>(isa::Opcode::kCount) &&
             (isa::spec_of(static_cast<isa::Opcode>(op.code)).flags & isa::kWorker) != 0) {
@@ -348,12 +385,17 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
     }
 }
 
-/// A body's end means nothing to a supervisor, which has no repeats.
-const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) const {
+/// A body's end means nothing to a supervisor, which has no repeats. A copy of a read-only register is part of the operation
+/// behind it.
+const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
             op = supervisor.program->operations.data() + op->imm;
         } else if (op->code == static_cast<std::uint16_t>(isa::Internal::BodyEnd)) {
+            ++op;
+        } else if (op->code == static_cast<std::uint16_t>(isa::Internal::CopySingle) ||
+                   op->code == static_cast<std::uint16_t>(isa::Internal::CopyPair)) {
+            engine->execute(supervisor, *op);
             ++op;
         } else {
             return op;
@@ -432,7 +474,11 @@ Fault TileCore::Implementation::report_of(const isa::Context& context,
                     ? 2
                     : 1);
             std::memcpy(words.data(), memory.bytes + offset, words.size() * 4);
-            report.instruction = isa::disassemble(words, report.address).front().text;
+            report.instruction = isa::disassemble(words, report.address,
+                                                  context.number < 0 ? isa::CsrContext::Supervisor
+                                                                     : isa::CsrContext::Worker)
+                                     .front()
+                                     .text;
         }
     }
     for (unsigned r = 0; r < 14; ++r) {

@@ -26,6 +26,7 @@ namespace tessera::isa {
 struct Context;
 struct DecodedProgram;
 struct Engine;
+struct Target;
 } // namespace tessera::isa
 
 namespace tessera::tile {
@@ -69,7 +70,7 @@ struct ComputeOutcome {
     std::int64_t supervisor_instructions = 0;
 };
 
-/// Decoded code that tiles share: each distinct code segment is decoded once. Not thread-safe:
+/// Decoded code that tiles of one generation share: each distinct code segment is decoded once. Not thread-safe:
 /// filled while images are loaded, read-only afterwards.
 class CodeCache {
 public:
@@ -79,7 +80,8 @@ public:
     CodeCache(const CodeCache&) = delete;
     CodeCache& operator=(const CodeCache&) = delete;
 
-    [[nodiscard]] const isa::DecodedProgram* decoded(const program::Segment& segment);
+    [[nodiscard]] const isa::DecodedProgram* decoded(const program::Segment& segment,
+                                                     const isa::Target& target);
     /// "matmul.S:41", or empty when the address belongs to no codelet with a line table.
     [[nodiscard]] std::string source_line(Address address) const;
 

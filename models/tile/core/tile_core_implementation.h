@@ -5,6 +5,7 @@
 
 #include "models/isa/context.h"
 #include "models/isa/engine.h"
+#include "models/tile/core/supervisor_registers.h"
 #include "models/tile/core/tile_core.h"
 
 #include <array>
@@ -24,6 +25,7 @@ struct TileCore::Implementation {
     Implementation& operator=(const Implementation&) = delete;
 
     void attach(isa::Context& context) {
+        context.machine = &machine_target;
         context.memory = &memory;
         context.weights = &weights;
     }
@@ -41,7 +43,7 @@ struct TileCore::Implementation {
     virtual void wait_for_workers();
 
     /// The operation that comes next: past what takes no time.
-    [[nodiscard]] const isa::MicroOperation* settle(const isa::MicroOperation* op) const;
+    [[nodiscard]] const isa::MicroOperation* settle(const isa::MicroOperation* op);
     void note_results(const isa::MicroOperation& op, Cycles issue);
     void check_phase_limit(const isa::MicroOperation& op, Cycles issue) const;
     const isa::MicroOperation* jump(Address target, const isa::MicroOperation* from);
@@ -51,7 +53,10 @@ struct TileCore::Implementation {
     [[nodiscard]] bool in_fetch_window(const isa::MicroOperation& op, std::uint32_t offset) const;
     bool conflict_goes_on(Address address);
     void supervisor_operation(const isa::MicroOperation& op, Cycles issue);
+    [[nodiscard]] std::uint32_t get(const isa::MicroOperation& op, Cycles issue) const;
     void put(const isa::MicroOperation& op, Cycles issue);
+    void zero_weights(const isa::MicroOperation& op, Cycles issue);
+    void check_launch(const isa::MicroOperation& op, Address vertex_base) const;
     void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
     void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
                 Cycles issue);
@@ -63,6 +68,7 @@ struct TileCore::Implementation {
                                Cycles cycle) const;
 
     const spec::MachineSpec* spec;
+    isa::Target machine_target;
     const isa::Engine* engine = &isa::engine();
     TileId tile;
     isa::MemoryView memory;
@@ -73,10 +79,7 @@ struct TileCore::Implementation {
     CodeCache* code = nullptr;
     Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
 
-    // supervisor state
-    std::vector<Address> worker_base;
-    std::uint32_t fp_initial = 0;
-    std::uint32_t weight_address = 0;
+    SupervisorRegisters registers;
 
     // the running phase
     Cycles now = 0;                 ///< earliest next issue of the supervisor

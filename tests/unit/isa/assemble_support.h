@@ -17,6 +17,13 @@ inline program::Codelet assembled(const std::vector<SourceFile>& sources, Addres
     return assemble("test", sources, address, options_for(kDefaultTarget));
 }
 
+/// The words for the generation that has every row of the table.
+inline std::vector<std::uint32_t> words_of_any_row(const std::string& text) {
+    Target target;
+    target.architecture = 21;
+    return assemble("test", {{"a.S", text}}, kBase, options_for(target)).words;
+}
+
 inline program::Codelet assembled(const std::string& text, Address address = kBase) {
     return assembled(std::vector<SourceFile>{{"a.S", text}}, address);
 }

@@ -74,6 +74,7 @@ TEST_CASE("texts are compared", "[isa]") {
 TEST_CASE("conditions ask for symbols", "[isa]") {
     CHECK(holds(".ifdef x", "x = 1"));
     CHECK(holds(".ifdef x", "x: nop"));
+    CHECK(holds(".ifdef x", ".weak x\nx: nop"));
     CHECK_FALSE(holds(".ifdef x", ".globl x"));
     CHECK(holds(".ifdef CTXT_WORKERS"));
     CHECK(holds(".ifndef x"));

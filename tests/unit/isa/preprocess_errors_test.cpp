@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 
 using namespace tessera::isa;
 using namespace tessera::isa::assembly;
@@ -34,6 +36,13 @@ TEST_CASE("mistakes in directives say where they are") {
           "a.S:1:11: '##' at an end of a macro's text, expected it between two tokens");
     CHECK(mistake("#define A b ##\n") ==
           "a.S:1:13: '##' at an end of a macro's text, expected it between two tokens");
+    std::string parameters = "p";
+    for (int number = 0; number < 1000; ++number) {
+        parameters += ", p" + std::to_string(number);
+    }
+    CHECK(
+        mistake("#define F(" + parameters + ") p\n").find("a macro has at most 1000 parameters") !=
+        std::string::npos);
     CHECK(mistake("#undef\n") == "a.S:1:2: expected a macro's name behind #undef");
     CHECK(mistake("#ifdef\n#endif\n") == "a.S:1:2: expected a macro's name behind #ifdef");
     CHECK(mistake("#include\n") == "a.S:1:2: expected \"name\" or <name> behind #include");
@@ -41,6 +50,20 @@ TEST_CASE("mistakes in directives say where they are") {
     CHECK(mistake("#include_next <x>\n") ==
           "a.S:1:2: #include_next is not supported, expected #include");
     CHECK(mistake("a /* b\nc\n") == "a.S:1:3: comment without its end, expected '*/'");
+}
+
+TEST_CASE("the example of the preprocessor's page gives its error") {
+    std::ifstream file(std::string(TESSERA_SOURCE_DIR) + "/docs/preprocessor.md");
+    const std::string page((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    const auto block = [&](const std::string& fence) {
+        const std::size_t begin = page.find("\n" + fence + "\n") + fence.size() + 2;
+        return page.substr(begin, page.find("```", begin) - begin);
+    };
+    const Preprocessed result = preprocessed(block("```asm"));
+    CHECK(result.texts().front() == "scale_half:");
+    CHECK(result.mistakes == Texts{"a.S:9:5: macro 'BOTH': got 4 arguments, expected 2"});
+    CHECK(page.find("\n```\n" + result.mistakes.front() + "\n```\n") != std::string::npos);
 }
 
 TEST_CASE("mistakes in conditions say where they are") {

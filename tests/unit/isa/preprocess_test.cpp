@@ -65,7 +65,9 @@ TEST_CASE("pasting before a backslash stands side by side") {
     CHECK(only_line(defines + "call NAME(\\SCALE_TYPE\\())\n") == "call half_\\SCALE_TYPE\\()");
     CHECK(only_line(defines + "call NAME( \\SCALE_TYPE\\() )x\n") == "call half_\\SCALE_TYPE\\()x");
     CHECK(only_line(defines + "OUTER(float)\n") == "half_float");
-    CHECK(only_line("#define D . ## foo\nD\n") == ".foo");
+    CHECK(only_line("#define D . ##foo\nD\n") == ".foo");
+    CHECK(only_line("#define D . ## foo\nD\n") == ". foo");
+    CHECK(only_line("#define D(x) . ## x\nD( foo)\n") == ".foo");
     CHECK(only_line("#define R(n) $a##n:BL\nR(3)\n") == "$a3:BL");
 }
 

@@ -180,6 +180,45 @@ TEST_CASE("a context that exits and is launched again is the same clock by clock
     CHECK(both(text_of(text, quick + kUnevenWorkers)) == "no fault");
 }
 
+TEST_CASE("random supervisors beside their workers are the same clock by clock", "[unit][tile]") {
+    // $m0 and $m5 entries, $m1 data of the supervisor's own, $m2 and $m3 numbers
+    const std::vector<std::string> pieces = {
+        "run $m0, $mzero, 0\n",
+        "run $m5, $mzero, 0\n",
+        "sync TEXCH_SYNCZONE_LOCAL\n",
+        "sync TEXCH_SYNCZONE_LOCAL\nrunall $m0, $mzero, 0\n",
+        "sync TEXCH_SYNCZONE_LOCAL\nput $CCCSLOAD, $m1\nld64putcs 1\nld64putcs 2\n",
+        "put $CCCSLOAD, $m1\n",
+        "setzi $m2, 3\n1: brnzdec $m2, 1b\n",
+        "setzi $m2, 17\n1: add $m3, $m3, $m2\nbrnzdec $m2, 1b\n",
+        "ld32 $m3, $m1, $mzero, 0\nadd $m3, $m3, 1\nst32 $m3, $m1, $mzero, 0\n",
+        "call $m10, leaf\n",
+        "get $m4, $COUNT_L\n",
+        "nop\n",
+    };
+    int ended = 0;
+    constexpr int kPrograms = 150;
+    for (int seed = 0; seed < kPrograms; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(static_cast<unsigned>(seed));
+        spec::MachineSpec machine;
+        machine.tile.workers = 1 + static_cast<int>(random() % 8);
+        machine.tile.pipeline_cycles = 1 + static_cast<int>(random() % 12);
+        std::string text = "mov $m9, $lr\nsetzi $m0, worker\nsetzi $m5, quick\n"
+                           "setzi $m1, 0x8c000\n";
+        for (int i = 0; i < 24; ++i) {
+            text += pieces[random() % pieces.size()];
+        }
+        text += "sync TEXCH_SYNCZONE_LOCAL\nbr $m9\nleaf: add $m3, $m3, $m3\nbr $m10\n";
+        // a launch without a free worker faults, in both at the same clock
+        ended += both(text_of(text, "quick: exitz $mzero\n.align 8\n" + kUnevenWorkers), machine) ==
+                         "no fault"
+                     ? 1
+                     : 0;
+    }
+    CHECK(ended > kPrograms / 4);
+}
+
 TEST_CASE("weight loads and nested calls are the same clock by clock", "[unit][tile]") {
     const std::string text = R"(
         mov $m9, $lr

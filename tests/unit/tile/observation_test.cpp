@@ -107,6 +107,10 @@ TEST_CASE("shared reads and neighbouring words are no race", "[unit][tile]") {
     // halves of one word are one word
     CHECK(races_of(pair_of(kWrite, "ldz16 $m3, $m2, $mzero, 1")).size() == 1);
     CHECK(races_of(pair_of(kWrite, "ldz16 $m3, $m2, $mzero, 2")).empty());
+    // a load that is thrown away only moves its pointer on
+    CHECK(races_of(pair_of(kWrite, "ld64step $azeros, $mzero, $m2+=, 1")).empty());
+    CHECK(races_of(pair_of(kWrite, "ld32 $mzero, $m2, $mzero, 0")).empty());
+    CHECK(races_of(pair_of(kWrite, "ld64step $a0:1, $mzero, $m2+=, 1")).size() == 1);
     // a 64-bit access touches two
     CHECK(races_of(pair_of(kWriteNext, "ld64 $a0:1, $m2, $mzero, 0")).size() == 1);
     CHECK(races_of(pair_of("st64 $a0:1, $m2, $mzero, 0", kReadNext)).size() == 1);

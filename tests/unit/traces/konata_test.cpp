@@ -43,7 +43,7 @@ InstructionText describe(Address address) {
     case 0x4c004:
         return {"add $m1,\t$m0, 1", ""};
     default:
-        return {"{ ld32 $a0, $m2, 0 ; f32add $a1, $a1, $a0 }", "one.S:9"};
+        return {"{ ld32 $a0, $m2, 0 ; f32add $a1, $a1, $a0 }", ""};
     }
 }
 

@@ -47,10 +47,39 @@ TEST_CASE("functions take numbers or names", "[unit][vertex]") {
     CHECK(of("floordiv(rows, columns)") == 2);
     CHECK(of("floor(2.5) + ceil(2.5) + round(2.5) + abs(-1)") == 9);
     CHECK(of("sqrt(16) + log2(8)") == 7);
+    CHECK(of("exp(0) + log(1) + tanh(0)") == 1);
+    CHECK(of("log(exp(2))") == Approx(2));
     CHECK(of("addr(x) + 8 | elements(x) << 20") == (0x50008 | 7 << 20));
     CHECK(of("at(x, 2)") == 4);
     CHECK(std::isinf(of("inf")));
     CHECK(std::isnan(of("nan")));
+}
+
+TEST_CASE("comparisons are one or zero and choose", "[unit][vertex]") {
+    CHECK(of("rows < 13") == 1);
+    CHECK(of("rows <= 11") == 0);
+    CHECK(of("(rows >= 12) + (rows > 12)") == 1);
+    CHECK(of("rows == 12 & columns != 5") == 0);
+    CHECK(of("1 << 2 < 5") == 1);
+    CHECK(of("rows > 3 ? 7 : 9") == 7);
+    CHECK(of("rows < 3 ? 7 : rows == 12 ? 8 : 9") == 8);
+    // only the side that counts is evaluated
+    CHECK(of("columns > 3 ? 1 : at(x, 99)") == 1);
+    CHECK(of("columns < 3 ? 1 / 0 : 2") == 2);
+}
+
+TEST_CASE("a sum runs over whole numbers", "[unit][vertex]") {
+    CHECK(of("sum(k, 0, 4, k * k)") == 14);
+    CHECK(of("sum(k, 2, 2, at(x, 99))") == 0);
+    CHECK(of("sum(k, 0, elements(x) - 4, at(x, k)) * 2 + 1") == 17);
+    CHECK(of("sum(i, 0, 3, sum(j, 0, i, 10 * i + j))") == 10 + 20 + 21);
+    // its variable hides a parameter inside only
+    CHECK(of("sum(rows, 0, 3, rows) + rows") == 15);
+    CHECK(names_in("sum(k, 0, rows, k + columns)") == std::vector<std::string>{"rows", "columns"});
+    CHECK(refusal("sum(k, 0, 2, at(x, k + 2))") == "14: at: got index 3, expected 0..2");
+    CHECK(refusal("sum(k, 0, 2000001, k)") ==
+          "1: sum: got 2000001 terms, expected at most 1000000");
+    CHECK(refusal("sum(1, 0, 2, 3)") == "5: expected a name");
 }
 
 TEST_CASE("a wrong expression says where and what was expected", "[unit][vertex]") {

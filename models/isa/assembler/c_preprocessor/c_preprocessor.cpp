@@ -15,6 +15,13 @@ constexpr std::size_t kMostLines = 2'000'000;
 constexpr std::string_view kTooMuch =
     "the preprocessed source is too large, expected at most 64 MiB and 2000000 lines";
 
+/// Whether two lexemes side by side, of which one came from a macro, would be read as one.
+bool would_join(const Lexeme& before, const Lexeme& after) {
+    const char first = after.text.front();
+    return is_name_character(before.text.back()) &&
+           (is_name_character(first) || (first == '.' && before.kind == LexemeKind::Number));
+}
+
 } // namespace
 
 Preprocessor::Preprocessor(const PreprocessOptions& options, SourceMap& map,
@@ -148,9 +155,8 @@ SourceLine Preprocessor::written(const std::vector<Lexeme>& lexemes) {
 void Preprocessor::append(const Lexeme& lexeme, const Lexeme* before, SourceLine& line) {
     if (lexeme.blanks != 0) {
         line.text.append(lexeme.blanks, ' ');
-    } else if (before != nullptr && !lexeme.glued && is_name_character(before->text.back()) &&
-               is_name_character(lexeme.text.front())) {
-        line.text += ' '; // two names of which one came from a macro
+    } else if (before != nullptr && would_join(*before, lexeme)) {
+        line.text += ' ';
     }
     const auto column = static_cast<std::uint32_t>(line.text.size());
     const Origin origin = expander_.origin_of(lexeme);

@@ -128,7 +128,6 @@ bool Expander::try_expand(Stream& stream, const Lexeme& name, Macro& macro) {
         text = substitute(macro, arguments, add_expansion(name, macro));
         if (!text.empty()) {
             text.front().blanks = name.blanks;
-            text.front().glued = name.glued;
         } else if (name.blanks != 0) {
             // What the call stood away from still stands away.
             const Lexeme* next = peek(stream);
@@ -273,10 +272,13 @@ std::vector<Lexeme> Expander::substitute(const Macro& macro, Arguments& argument
         }
         const std::size_t left_end = out.size();
         const std::uint32_t blanks = macro.body[index].blanks;
+        const bool is_argument = macro.body[index].parameter >= 0;
         append_operand(macro, index, arguments, pastes, expansion, out);
         if (out.size() == left_end) {
             owes_a_space = owes_a_space || blanks != 0;
         } else if (pastes && left_end > operand) {
+            // clang: white space before a name in the body stays, before a parameter it does not.
+            out[left_end].blanks = is_argument ? 0 : blanks;
             paste(out, left_end);
         } else if (owes_a_space) {
             out[left_end].blanks = std::max(out[left_end].blanks, 1U);
@@ -299,8 +301,6 @@ void Expander::paste(std::vector<Lexeme>& out, std::size_t left_end) {
     charge(1 + text.size() / 16, left);
     LexemeKind kind{};
     if (!is_single_lexeme(text, kind)) {
-        right.blanks = 0;
-        right.glued = true;
         return;
     }
     left.text = scratch_.emplace_back(std::move(text));

@@ -22,7 +22,6 @@ struct Lexeme {
     std::uint32_t blanks = 0; ///< columns of white space before it
     LexemeKind kind = LexemeKind::Punctuation;
     bool made = false;           ///< spelled nowhere: pasted, turned into a string, predefined
-    bool glued = false;          ///< came by ## to where it stands: never a space before it
     bool frozen = false;         ///< named a macro while that was being expanded: stays as it is
     std::int16_t parameter = -1; ///< in a macro's body: which parameter, or -1
 

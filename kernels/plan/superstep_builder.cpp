@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/superstep_builder.h"
+
+#include "kernels/plan/exchange_planner.h"
+
+#include <utility>
+
+namespace tessera::plan {
+
+program::Vertex SuperstepBuilder::vertex(TileId tile, const std::string& symbol,
+                                         program::VertexKind kind,
+                                         const std::vector<std::uint32_t>& state) {
+    std::vector<std::uint32_t>& words = state_[tile];
+    program::Vertex made;
+    made.entry = library_.entry(symbol);
+    made.kind = kind;
+    made.state_address = state_address_ + static_cast<Address>(words.size() * 4);
+    made.name = images_.vertex_name(symbol);
+    words.insert(words.end(), state.begin(), state.end());
+    return made;
+}
+
+void SuperstepBuilder::add_exchange(const std::string& name,
+                                    std::vector<program::Transfer> transfers, bool reduction) {
+    if (transfers.empty()) {
+        return;
+    }
+    auto planned = plan_exchange_with_stats(machine_, name, std::move(transfers));
+    const Cycles rows = machine_.exchange.prologue_cycles + planned.stats.longest_row_events +
+                        machine_.exchange.row_return_cycles;
+    predicted.exchange += rows;
+    predicted.sync += machine_.sync.internal_cycles;
+    predicted.reduction += reduction ? rows + machine_.sync.internal_cycles : 0;
+    images_.add_exchange(std::move(planned.exchange));
+}
+
+void SuperstepBuilder::place_state(TileId tile) {
+    images_.add_words(tile, program::SegmentKind::VertexState, "vertex state", state_address_,
+                      state_[tile]);
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "sim/assemble.h"
+
+#include "base/config/paths.h"
+#include "base/error.h"
+#include "kernels/workload/file_io.h"
+#include "models/isa/assembler.h"
+#include "models/isa/instruction.h"
+#include "models/isa/machine_target.h"
+#include "models/spec/load.h"
+#include "sim/result.h"
+#include "traces/output_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace tessera::sim {
+namespace {
+
+spec::MachineSpec machine_named(const std::string& name, const std::vector<std::string>& sets) {
+    return spec::load_machine(name, config::default_config_paths(), sets).spec;
+}
+
+/// A number as in 0x4c000 or 311296; empty if it is none.
+std::optional<std::uint32_t> number_of(std::string_view text) {
+    int base = 10;
+    if (text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X") {
+        text.remove_prefix(2);
+        base = 16;
+    }
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return value;
+}
+
+Address address_of(const std::string& command, const std::string& text, Address otherwise) {
+    if (text.empty()) {
+        return otherwise;
+    }
+    const auto address = number_of(text);
+    if (!address || *address % 8 != 0) {
+        throw UsageError(fmt::format(
+            "{}: --address: got '{}', expected a multiple of 8, as in 0x4c000", command, text));
+    }
+    return *address;
+}
+
+/// `NAME=VALUE` or `NAME`, which is 1.
+std::pair<std::string, std::string> definition_of(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const auto is_name = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
+        !std::all_of(name.begin(), name.end(), is_name)) {
+        throw UsageError(fmt::format("asm: -D: got '{}', expected NAME or NAME=VALUE", text));
+    }
+    return {name, equals == std::string::npos ? "1" : text.substr(equals + 1)};
+}
+
+program::Codelet assemble(const AssembleCommand& command) {
+    const spec::MachineSpec machine = machine_named(command.machine, command.sets);
+    isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
+    for (const auto& directory : command.include_directories) {
+        options.include_directories.emplace_back(directory);
+    }
+    for (const auto& text : command.defines) {
+        options.defines.push_back(definition_of(text));
+    }
+    std::vector<isa::SourceFile> sources;
+    for (const auto& file : command.files) {
+        sources.push_back({file, workload::read_file(file)});
+    }
+    return isa::assemble(command.files.front(), sources,
+                         address_of("asm", command.address, machine.memory.region0_begin()),
+                         options);
+}
+
+std::string words_text(const std::vector<std::uint32_t>& words) {
+    std::string text;
+    for (const std::uint32_t word : words) {
+        text += fmt::format("{}{:08x}", text.empty() ? "" : " ", word);
+    }
+    return text;
+}
+
+class Listing {
+public:
+    explicit Listing(const program::Codelet& codelet) : codelet_(codelet) {
+        for (const auto& [name, address] : codelet.symbols) {
+            labels_.emplace(address, name);
+        }
+    }
+
+    [[nodiscard]] std::string text() const {
+        std::string text;
+        for (const auto& line : isa::disassemble(codelet_.words, codelet_.address)) {
+            const auto [first, last] = labels_.equal_range(line.address);
+            for (auto label = first; label != last; ++label) {
+                text += label->second + ":\n";
+            }
+            text += fmt::format("{:#010x}  {:<18}  {:<52} {}\n", line.address,
+                                words_text(line.words), line.text, source_line(line.address));
+        }
+        return text;
+    }
+
+    [[nodiscard]] nlohmann::json json() const {
+        auto lines = nlohmann::json::array();
+        for (const auto& line : isa::disassemble(codelet_.words, codelet_.address)) {
+            lines.push_back({{"address", line.address},
+                             {"words", line.words},
+                             {"text", line.text},
+                             {"source", source_line(line.address)}});
+        }
+        return lines;
+    }
+
+private:
+    [[nodiscard]] std::string source_line(Address address) const {
+        const auto found = std::lower_bound(
+            codelet_.lines.begin(), codelet_.lines.end(), address,
+            [](const program::LineEntry& entry, Address at) { return entry.address < at; });
+        if (found == codelet_.lines.end() || found->address != address) {
+            return {};
+        }
+        std::string text = fmt::format("{}:{}", codelet_.files[found->file], found->line);
+        if (found->body_file != found->file || found->body_line != found->line) { // from a macro
+            text += fmt::format(" ({}:{})", codelet_.files[found->body_file], found->body_line);
+        }
+        return text;
+    }
+
+    const program::Codelet& codelet_;
+    std::multimap<Address, std::string> labels_;
+};
+
+std::string summary_text(const program::Codelet& codelet) {
+    std::string text = fmt::format("{} bytes at {:#x}, {} symbols\n", 4 * codelet.words.size(),
+                                   codelet.address, codelet.symbols.size());
+    std::vector<std::pair<Address, std::string>> symbols;
+    for (const auto& [name, address] : codelet.symbols) {
+        symbols.emplace_back(address, name);
+    }
+    std::sort(symbols.begin(), symbols.end());
+    for (const auto& [address, name] : symbols) {
+        text += fmt::format("  {:#010x}  {}\n", address, name);
+    }
+    return text;
+}
+
+void write_words(const std::string& path, const std::vector<std::uint32_t>& words) {
+    std::string bytes;
+    for (const std::uint32_t word : words) {
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            bytes.push_back(static_cast<char>((word >> shift) & 0xffU));
+        }
+    }
+    traces::OutputFile file(path);
+    file.write(bytes);
+    file.commit();
+}
+
+/// The words of a file: little-endian bytes, or text of hexadecimal words.
+std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
+    const std::string bytes = workload::read_file(command.file);
+    std::vector<std::uint32_t> words;
+    if (!command.hex) {
+        if (bytes.size() % 4 != 0) {
+            throw ConfigError({command.file, 0, 0, "",
+                               fmt::format("got {} bytes, expected words of 4", bytes.size()),
+                               "--hex reads text of hexadecimal words"});
+        }
+        words.resize(bytes.size() / 4);
+        std::memcpy(words.data(), bytes.data(), bytes.size());
+        return words;
+    }
+    int line = 1;
+    for (std::size_t at = 0; at < bytes.size();) {
+        if (std::isspace(static_cast<unsigned char>(bytes[at])) != 0) {
+            line += bytes[at] == '\n' ? 1 : 0;
+            ++at;
+            continue;
+        }
+        std::size_t end = at;
+        while (end < bytes.size() && std::isspace(static_cast<unsigned char>(bytes[end])) == 0) {
+            ++end;
+        }
+        std::string word = bytes.substr(at, end - at);
+        if (word.substr(0, 2) != "0x") {
+            word.insert(0, "0x");
+        }
+        const auto value = number_of(word);
+        if (!value) {
+            throw ConfigError(
+                {command.file, line, 0, "",
+                 fmt::format("got '{}', expected a word of up to 8 hexadecimal digits",
+                             bytes.substr(at, std::min<std::size_t>(end - at, 40))),
+                 ""});
+        }
+        words.push_back(*value);
+        at = end;
+    }
+    return words;
+}
+
+} // namespace
+
+std::string assemble_text(const AssembleCommand& command) {
+    const program::Codelet codelet = assemble(command);
+    const Listing listing(codelet);
+    if (!command.out.empty()) {
+        write_words(command.out, codelet.words);
+    }
+    const std::string text = summary_text(codelet) + (command.listing ? "\n" + listing.text() : "");
+    if (command.json.empty()) {
+        return text;
+    }
+    const nlohmann::json document{{"address", codelet.address},
+                                  {"bytes", 4 * codelet.words.size()},
+                                  {"symbols", codelet.symbols},
+                                  {"listing", listing.json()}};
+    if (command.json == "-") {
+        return json_text(document);
+    }
+    traces::OutputFile file(command.json);
+    file.write(json_text(document));
+    file.commit();
+    return text;
+}
+
+std::string disassemble_text(const DisassembleCommand& command) {
+    const spec::MachineSpec machine = machine_named(command.machine, {});
+    const auto words = words_of(command);
+    std::string text;
+    for (const auto& line : isa::disassemble(
+             words, address_of("disasm", command.address, machine.memory.region0_begin()))) {
+        text += fmt::format("{:<52} // {:#010x}  {}\n", line.text, line.address,
+                            words_text(line.words));
+    }
+    return text;
+}
+
+} // namespace tessera::sim
