@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -219,6 +220,9 @@ std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
 std::string assemble_text(const AssembleCommand& command) {
     const program::Codelet codelet = assemble(command);
     const Listing listing(codelet);
+    for (const auto& warning : codelet.warnings) {
+        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+    }
     if (!command.out.empty()) {
         write_words(command.out, codelet.words);
     }

@@ -2,6 +2,9 @@
 #include "models/isa/csr.h"
 
 #include <array>
+#include <deque>
+#include <string>
+#include <vector>
 
 namespace tessera::isa {
 namespace {
@@ -10,7 +13,7 @@ constexpr CsrContext kW = CsrContext::Worker;
 constexpr CsrContext kS = CsrContext::Supervisor;
 constexpr CsrContext kWS = CsrContext::Both;
 
-constexpr std::array kNames = {
+constexpr std::array kFixedNames = {
     CsrName{"PC", 0x00, kWS},
     CsrName{"WSR", 0x01, kW},
     CsrName{"VERTEX_BASE", 0x02, kW},
@@ -66,11 +69,21 @@ constexpr std::array kNames = {
 } // namespace
 
 std::span<const CsrName> csr_names() {
-    return kNames;
+    static const std::vector<CsrName> names = [] {
+        static std::deque<std::string> texts; // what the names point to
+        std::vector<CsrName> all(kFixedNames.begin(), kFixedNames.end());
+        for (std::uint16_t number = 0; number < 64; ++number) {
+            texts.push_back("CWEI_" + std::to_string(number / 4) + "_" +
+                            std::to_string(number % 4));
+            all.push_back({texts.back(), number, CsrContext::Weights});
+        }
+        return all;
+    }();
+    return names;
 }
 
 const CsrName* find_csr(std::string_view name) {
-    for (const CsrName& entry : kNames) {
+    for (const CsrName& entry : csr_names()) {
         if (entry.name == name) {
             return &entry;
         }
@@ -80,7 +93,7 @@ const CsrName* find_csr(std::string_view name) {
 
 std::string_view csr_name(std::uint16_t number, CsrContext context) {
     std::string_view name;
-    for (const CsrName& entry : kNames) {
+    for (const CsrName& entry : kFixedNames) {
         const bool is_seen = context == CsrContext::Both || entry.context == CsrContext::Both ||
                              entry.context == context;
         if (entry.number == number && is_seen) {

@@ -10,7 +10,12 @@
 
 namespace tessera::isa {
 
-enum class CsrContext : std::uint8_t { Worker, Supervisor, Both };
+enum class CsrContext : std::uint8_t {
+    Worker,
+    Supervisor,
+    Both,
+    Weights, ///< the weight registers, which ld64putcs and ld128putcs name
+};
 
 struct CsrName {
     std::string_view name; ///< without the leading $

@@ -33,6 +33,7 @@ enum class OperandKind : std::uint8_t {
     AuxQuadDst,
     AuxQuadSrc,
     UImm,        ///< unsigned constant
+    WeightIndex, ///< number of a weight register, or its name $CWEI_unit_n
     SImm,        ///< signed constant
     NegImm,      ///< signed constant that is negative (the zero-extended form takes the others)
     TopImm,      ///< constant whose low 20 bits are zero; the field holds value >> 20

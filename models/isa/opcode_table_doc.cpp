@@ -78,6 +78,7 @@ std::string operand_text(const OperandSpec& spec) {
     case OperandKind::AuxQuadSrc:
         return "$a0:3";
     case OperandKind::UImm:
+    case OperandKind::WeightIndex:
         return fmt::format("u{}", spec.bits);
     case OperandKind::SImm:
         return fmt::format("s{}", spec.bits);

@@ -187,7 +187,12 @@ private:
 
     void lex_half(std::size_t end) {
         float value = 0;
-        std::from_chars(text_.data() + next_, text_.data() + end, value);
+        const auto read = std::from_chars(text_.data() + next_, text_.data() + end, value);
+        if (read.ec != std::errc{} || value >= 65520.0F) { // rounds beyond the largest half
+            diagnostics_.add(position(next_),
+                             "number: got " + std::string(text_.substr(next_, end + 1 - next_)) +
+                                 ", expected a half of at most 65504h, or infh");
+        }
         push(TokenKind::Half, next_, end + 1 - next_, f32_to_f16(value));
     }
 

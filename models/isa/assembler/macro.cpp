@@ -40,10 +40,15 @@ public:
     /// The name before a lone `=`, both read; empty when the argument is none by keyword.
     std::string_view keyword() {
         const std::string_view found = leading_name(rest());
-        if (found.empty() || peek(found.size()) != '=' || peek(found.size() + 1) == '=') {
+        std::size_t equals = found.size();
+        while (is_blank(peek(equals))) {
+            ++equals;
+        }
+        if (found.empty() || peek(equals) != '=' || peek(equals + 1) == '=') {
             return {};
         }
-        next_ += found.size() + 1;
+        next_ += equals + 1;
+        skip_blanks();
         return found;
     }
     SourceLine rest_of_statement() {

@@ -102,6 +102,9 @@ bool fits(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) 
         return register_fits(shape, flags, operand);
     }
     if (operand.shape == OperandShape::Csr) {
+        if (operand.csr->context == CsrContext::Weights) {
+            return spec.kind == OperandKind::WeightIndex;
+        }
         return (spec.kind == OperandKind::Csr && operand.csr->number < kUCsrBase) ||
                (spec.kind == OperandKind::UCsr && operand.csr->number >= kUCsrBase);
     }

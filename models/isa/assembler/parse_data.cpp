@@ -92,6 +92,7 @@ void StatementParser::do_data(const Token&) {
         }
         state_.unit.data.push_back(*expression);
         item.bytes += item.element_bytes;
+        state_.here.offset += item.element_bytes; // `.` is the address of its own element
     } while (state_.cursor.accept(","));
     if (item.bytes != 0) {
         add_item(item, at);

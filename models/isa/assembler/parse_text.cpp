@@ -191,11 +191,24 @@ std::uint32_t StatementParser::add_trail(std::string what, const Origin& call) {
     return static_cast<std::uint32_t>(map_.trails.size() - 1);
 }
 
+namespace {
+
+/// A lone `=`, behind blanks.
+bool starts_assignment(std::string_view text) {
+    const std::size_t at = text.find_first_not_of(" \t");
+    return at != std::string_view::npos && text[at] == '=' && text.substr(at, 2) != "==";
+}
+
+} // namespace
+
 /// Expands a call; false when the name is no macro.
 bool StatementParser::expand_macro(const Statement& read, std::string_view name) {
     const auto found = macros_.find(name);
     if (found == macros_.end()) {
         return false;
+    }
+    if (starts_assignment(tail_of(read, name.size()).text())) {
+        return false; // a symbol of the macro's name
     }
     const Macro& macro = found->second;
     const Origin call = read.at();

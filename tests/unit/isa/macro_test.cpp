@@ -53,6 +53,17 @@ TEST_CASE("arguments end at commas and at blanks that no operator follows", "[is
     CHECK(shown("a", "[\\a]", "%5") == "[%5]");
 }
 
+TEST_CASE("arguments by keyword may have blanks round the equals sign", "[isa]") {
+    const std::string macro = ".macro M a b=7\n.int \\a, \\b\n.endm\n";
+    CHECK(words_of(macro + "M b = 2, a =1") == Words{1, 2});
+    CHECK(words_of(macro + "M a= 1") == Words{1, 7});
+    CHECK(words_of(macro + "M 1 == 1") == Words{0xffffffff, 7});
+}
+
+TEST_CASE("an assignment to a macro's name is no call", "[isa]") {
+    CHECK(words_of(".macro M a\n.int \\a\n.endm\nM = 5\n.int M\nM 6") == Words{5, 6});
+}
+
 TEST_CASE("quoted arguments lose their quotes and may hold commas", "[isa]") {
     CHECK(listing_of(".macro M op tail\n\\op $a0:1, $a2:3 \\tail\n.endm\n"
                      "M f16v4add \",$a4:5\"\nM not64 \"\"\nM not64") ==

@@ -161,6 +161,28 @@ TEST_CASE("control registers have the names of who runs the code", "[isa]") {
     CHECK(disassemble(words, kBase, CsrContext::Supervisor).front().text == "get $m1, $SSR");
 }
 
+TEST_CASE("weight registers have names", "[isa]") {
+    CHECK(words_of("ld64putcs $CWEI_15_3") == words_of("ld64putcs 63"));
+    CHECK(words_of("ld128putcs $CWEI_0_2") == words_of("ld128putcs 2"));
+    CHECK(mistakes_of("get $m0, $CWEI_0_0").size() == 1);
+    CHECK(mistakes_of("ld64putcs $WSR").size() == 1);
+}
+
+TEST_CASE("the supervisor packs addresses too", "[isa]") {
+    CHECK(mistakes_of(".supervisor\ntapack $m2:3, $m0, $m1, $m4").empty());
+}
+
+TEST_CASE("the point is the address of its own element in a list of data", "[isa]") {
+    CHECK(words_of(".long 1f - ., 2f - .\n1: .long 0\n2:") == std::vector<std::uint32_t>{8, 8, 0});
+}
+
+TEST_CASE("a half beyond the largest is a mistake", "[isa]") {
+    CHECK(mistakes_of("setzi $m0, 65504.0h").empty());
+    CHECK(mistakes_of("setzi $m0, 70000h") ==
+          std::vector<std::string>{"a.S:1:12: number: got 70000h, expected a half of at most "
+                                   "65504h, or infh"});
+}
+
 TEST_CASE("movz is refused with its reason", "[isa]") {
     CHECK(mistakes_of("movz $m0, $m1, $m2") ==
           std::vector<std::string>{"a.S:1:1: movz: not modelled: its published name and formula "
