@@ -7,6 +7,7 @@
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 #include "models/isa/machine_target.h"
+#include "models/program/source_place.h"
 #include "models/spec/load.h"
 #include "sim/result.h"
 #include "traces/output_file.h"
@@ -129,17 +130,12 @@ public:
 
 private:
     [[nodiscard]] std::string source_line(Address address) const {
-        const auto found = std::lower_bound(
-            codelet_.lines.begin(), codelet_.lines.end(), address,
-            [](const program::LineEntry& entry, Address at) { return entry.address < at; });
-        if (found == codelet_.lines.end() || found->address != address) {
-            return {};
-        }
-        std::string text = fmt::format("{}:{}", codelet_.files[found->file], found->line);
-        if (found->body_file != found->file || found->body_line != found->line) { // from a macro
-            text += fmt::format(" ({}:{})", codelet_.files[found->body_file], found->body_line);
-        }
-        return text;
+        const bool has_line = std::binary_search(
+            codelet_.lines.begin(), codelet_.lines.end(), program::LineEntry{address, 0, 0, 0, 0},
+            [](const program::LineEntry& a, const program::LineEntry& b) {
+                return a.address < b.address;
+            });
+        return has_line ? program::source_place(codelet_, address) : std::string{};
     }
 
     const program::Codelet& codelet_;

@@ -200,6 +200,12 @@ constexpr bool has_constant_target(Form form) {
 
 void execute(Context& c, const MicroOperation& op);
 
+#ifdef TESSERA_OBSERVED
+
+void run_worker(Context& c); // an instruction after the other: exec/observed_step.h
+
+#else
+
 /// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
 /// is interpreted up to there, and from there to its end after the last whole row. The last pass is counted with the
 /// code behind the body, as where it is interpreted. False if nothing was done.
@@ -332,6 +338,8 @@ label_end_of_code:
 
 #undef TESSERA_DISPATCH
 }
+
+#endif
 
 void execute(Context& c, const MicroOperation& op) {
     switch (op.code) {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
+#include "models/program/source_place.h"
 
 #include <fmt/format.h>
 
@@ -276,14 +277,8 @@ std::string source_line(const Bench& bench, Address address) {
     if (address < codelet.address || address - codelet.address >= codelet.words.size() * 4) {
         return "stub";
     }
-    auto after = std::upper_bound(
-        codelet.lines.begin(), codelet.lines.end(), address,
-        [](Address value, const program::LineEntry& line) { return value < line.address; });
-    if (after == codelet.lines.begin()) {
-        return fmt::format("{:#x}", address);
-    }
-    --after;
-    return codelet.files[after->file] + ":" + std::to_string(after->line);
+    const std::string place = program::source_place(codelet, address);
+    return place.empty() ? fmt::format("{:#x}", address) : place;
 }
 
 std::string symbol_text(const Bench& bench, Address address) {

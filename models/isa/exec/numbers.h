@@ -18,8 +18,17 @@
 #include <immintrin.h>
 #endif
 
-/// The loop's speed hangs on these being part of it.
+// The loop's speed hangs on these being part of it. Under a sanitizer the compiler would take minutes for them.
+#if defined(__SANITIZE_ADDRESS__)
+#define TESSERA_INLINE inline
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TESSERA_INLINE inline
+#endif
+#endif
+#ifndef TESSERA_INLINE
 #define TESSERA_INLINE [[gnu::always_inline]] inline
+#endif
 
 namespace tessera::isa::TESSERA_ENGINE {
 

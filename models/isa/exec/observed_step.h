@@ -67,6 +67,12 @@ const MicroOperation* step(Context& c, const MicroOperation* op) {
     return settle(c, op);
 }
 
+void run_worker(Context& c) {
+    for (const MicroOperation* op = enter_worker(c); op != nullptr;) {
+        op = step(c, op);
+    }
+}
+
 } // namespace
 
 extern const ObservedEngine kObservedEngine;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/decoded_program.h"
+#include "models/program/source_place.h"
 #include "models/tile/core/tile_core.h"
 
 #include <algorithm>
@@ -41,17 +42,9 @@ const isa::DecodedProgram* CodeCache::decoded(const program::Segment& segment,
 
 std::string CodeCache::source_line(Address address) const {
     for (const program::Codelet& codelet : *implementation_->codelets) {
-        if (address < codelet.address || address - codelet.address >= codelet.words.size() * 4) {
-            continue;
+        if (std::string place = program::source_place(codelet, address); !place.empty()) {
+            return place;
         }
-        auto after = std::upper_bound(
-            codelet.lines.begin(), codelet.lines.end(), address,
-            [](Address value, const program::LineEntry& line) { return value < line.address; });
-        if (after == codelet.lines.begin()) {
-            return {};
-        }
-        --after;
-        return codelet.files[after->file] + ":" + std::to_string(after->line);
     }
     return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Symbols of several sources, and what the codelet tells of them.
 #include "models/isa/instruction.h"
+#include "models/program/source_place.h"
 #include "tests/unit/isa/assemble_support.h"
 
 #include <catch2/catch.hpp>
@@ -91,5 +92,16 @@ TEST_CASE("an instruction that the generation lacks is told", "[isa]") {
         CHECK(assemble("test", {{"a.S", line.text}}, kBase, options_for(third)).words ==
               Words{row.code});
     }
-    CHECK(checked <= static_cast<std::size_t>(Opcode::kCount));
+    CHECK(checked > 4);
+}
+
+TEST_CASE("an instruction's place is its line and where its macro was called", "[isa]") {
+    const auto codelet = assembled("nop\n.macro M\n nop\n.endm\nM\n#define TWO nop; nop\nTWO");
+    const auto place = [&](Address word) {
+        return program::source_place(codelet, kBase + 4 * word);
+    };
+    CHECK(place(0) == "a.S:1");
+    CHECK(place(1) == "a.S:3 (from line 5)");
+    CHECK(place(2) == "a.S:6 (from line 7)");
+    CHECK(place(4).empty());
 }
