@@ -4,7 +4,6 @@
 #pragma once
 
 #include "models/isa/context.h"
-#include "models/tile/core/observation.h"
 #include "sim/vertex/bench.h"
 
 #include <cstdint>

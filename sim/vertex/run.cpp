@@ -216,7 +216,8 @@ template <class Tile> void read_arrays(Tile& tile, const Bench& bench, PointResu
 
 /// A fault of the supervisor outside the sources: what a vertex left undone shows there.
 bool is_of_stub(const Bench& bench, const tile::TileFault& fault) {
-    return fault.fault().context < 0 && source_line(bench, fault.fault().address) == "stub";
+    const tile::Fault& found = fault.fault();
+    return found.context < 0 && !found.not_modelled && source_line(bench, found.address) == "stub";
 }
 
 PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
