@@ -60,10 +60,12 @@ public:
         }
         loaded = vertex::load_vertex(
             config::find_config(paths, "vertices", "vertex", command.vertex), of_file);
-        machine =
-            spec::load_machine(command.machine.empty() ? loaded.spec.machine : command.machine,
-                               paths, of_machine)
-                .spec;
+        const auto found = spec::load_machine(
+            command.machine.empty() ? loaded.spec.machine : command.machine, paths, of_machine);
+        machine = found.spec;
+        if (found.origins.count("/tile/phase_limit_cycles") == 0) {
+            machine.tile.phase_limit_cycles = vertex::kPhaseLimitCycles;
+        }
         // one tile needs the instruction set only, and the third generation's is there
         if (!spec::runs(machine) && machine.chip.generation != spec::Generation::Ipu21) {
             throw NotModelled(fmt::format("machine {}: its instruction set is not modelled "
@@ -206,12 +208,18 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     std::vector<double> measured;
     bool right = true;
     std::int64_t found = 0;
+    std::vector<std::string> warnings = setup.benches.front().warnings;
     for (std::size_t i = 0; i < setup.points.size(); ++i) {
         const auto& bench = setup.benches[i];
         const auto result = vertex::run_bench(setup.machine, bench, settings);
         const auto checks = vertex::check_arrays(bench, result, setup.loaded.spec.tolerance);
         right = right && vertex::passed(checks);
         found += troubles(result);
+        for (const auto& warning : result.warnings) {
+            if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) {
+                warnings.push_back(warning);
+            }
+        }
         measured.push_back(static_cast<double>(
             command.fit_of == "tile_cycles" ? result.tile_cycles : result.worker_cycles));
         points.push_back(vertex::point_json(setup.machine, bench, result, checks, command.arrays));
@@ -231,7 +239,7 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     if (to_stdout) {
         std::fputs(text.c_str(), stdout);
     }
-    for (const auto& warning : setup.benches.front().warnings) {
+    for (const auto& warning : warnings) {
         std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
     }
     if (found > 0 && !command.lockstep) {

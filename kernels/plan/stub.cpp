@@ -14,6 +14,7 @@ constexpr std::uint8_t kEntry = 1;  ///< $m1
 constexpr std::uint8_t kBase = 2;   ///< $m2
 constexpr std::uint8_t kReturn = 9; ///< $m9
 constexpr std::uint8_t kLink = 10;  ///< $lr
+constexpr std::uint8_t kZero = 15;  ///< $mzero
 constexpr std::int32_t kLocalSyncZone = 2;
 
 class Emitter {
@@ -68,13 +69,15 @@ private:
 } // namespace
 
 std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertices,
-                                     Address region0_base) {
+                                     Address region0_base, std::optional<std::uint32_t> mark) {
     Emitter code;
     const bool calls =
         std::any_of(vertices.begin(), vertices.end(), [](const program::Vertex& vertex) {
             return vertex.kind == program::VertexKind::Supervisor;
         });
-    if (calls) {
+    if (calls && mark) {
+        code.set(kReturn, *mark);
+    } else if (calls) {
         code.move(kReturn, kLink);
     }
     for (const program::Vertex& vertex : vertices) {
@@ -97,7 +100,7 @@ std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertice
             break;
         }
     }
-    code.branch(calls ? kReturn : kLink);
+    code.branch(!calls ? kLink : mark ? kZero : kReturn);
     return code.take();
 }
 

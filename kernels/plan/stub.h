@@ -7,6 +7,7 @@
 #include "models/program/program.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,11 @@ namespace tessera::plan {
 
 /// The words of the stub for `vertices`; it keeps the link register in $m9, which supervisor
 /// vertices preserve, and returns with a branch to it. Position independent. A Worker vertex starts
-/// in the lowest free context.
+/// in the lowest free context. With `mark`, of 20 bits, $m9 holds that instead and the return is a
+/// branch to 0 in the same cycles: a vertex that changes $m9 then does not lead the stub astray,
+/// and the change shows.
 [[nodiscard]] std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertices,
-                                                   Address region0_base);
+                                                   Address region0_base,
+                                                   std::optional<std::uint32_t> mark = {});
 
 } // namespace tessera::plan

@@ -4,6 +4,7 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "kernels/plan/stub.h"
+#include "models/isa/instruction.h"
 #include "sim/vertex/assemble.h"
 #include "sim/vertex/state.h"
 
@@ -267,7 +268,8 @@ private:
         data_at_ = placed[next++].address;
         for (auto& array : bench_.arrays) {
             array.address = placed[next++].address;
-            places_[array.name] = {array.address, array.bytes, array.type->bytes};
+            places_[array.name] = {array.address, array.bytes, array.type->bytes,
+                                   placed[next - 1].bytes - array.bytes};
         }
         for (State& state : states_) {
             state.address = placed[next++].address;
@@ -405,8 +407,12 @@ private:
             for (const BenchCall& call : phase.calls) {
                 vertices.push_back({call.entry, kind_of(call.kind), call.state, 0});
             }
+            const auto words =
+                plan::make_stub(vertices, machine_.memory.region0_begin(), kFrameMark);
             phase.stub = next;
-            add(plan::make_stub(vertices, machine_.memory.region0_begin()));
+            phase.stub_end = next + static_cast<Address>(words.size() * 4);
+            note_returns(phase, words);
+            add(words);
         }
         program::Segment stack;
         stack.address = stack_at_;
@@ -416,6 +422,18 @@ private:
         bench_.image.segments.push_back(stack);
         bench_.warnings = codelet_.warnings;
         bench_.codelets.push_back(std::move(codelet_));
+    }
+    static void note_returns(BenchPhase& phase, const std::vector<std::uint32_t>& stub) {
+        auto call = phase.calls.begin();
+        for (std::size_t i = 0; i < stub.size(); ++i) {
+            if (isa::decode(stub[i]).opcode == isa::Opcode::call) {
+                call = std::find_if(call, phase.calls.end(), [](const BenchCall& next) {
+                    return next.kind == Kind::Supervisor;
+                });
+                call->returns_to = phase.stub + static_cast<Address>(4 * (i + 1));
+                ++call;
+            }
+        }
     }
     [[nodiscard]] std::string setup_text() const {
         std::string text = ".supervisor\n";

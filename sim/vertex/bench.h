@@ -10,6 +10,7 @@
 #include "sim/vertex/values.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -40,11 +41,16 @@ struct BenchCall {
     Kind kind = Kind::Supervisor;
     Address entry = 0;
     Address state = 0;
+    Address returns_to = 0; ///< of a supervisor vertex: in the stub, behind its call
 };
+
+/// What $m9 holds while supervisor vertices run, which keep it: no address of code or data.
+inline constexpr std::uint32_t kFrameMark = 0xfedcb;
 
 /// One compute phase: a stub that calls the entries and returns.
 struct BenchPhase {
     Address stub = 0;
+    Address stub_end = 0; ///< behind its last instruction
     std::vector<BenchCall> calls;
 };
 

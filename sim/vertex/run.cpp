@@ -5,11 +5,13 @@
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 #include "models/program/source_place.h"
+#include "sim/vertex/call_watch.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -70,8 +72,10 @@ std::string class_of(const isa::Operation& operation) {
 /// Counts by address; what the addresses mean is found out once at the end.
 class Counter final : public tile::LockstepObserver {
 public:
-    Counter(const Bench& bench, Cycles workers, bool keep_log)
-        : bench_(bench), workers_(workers), keep_log_(keep_log) {}
+    Counter(const Bench& bench, const tile::LockstepTile& tile, Cycles workers, bool keep_log)
+        : bench_(bench), workers_(workers), keep_log_(keep_log),
+          registers_(
+              [&tile](int context) -> const isa::Context& { return tile.context(context); }) {}
 
     void issue(const tile::IssueRecord& record) override {
         ++issues_[{record.context >= 0, record.address}];
@@ -80,11 +84,16 @@ public:
             shifted.cycle += phase_begin_;
             log_->issue(shifted);
         }
+        if (record.context < 0) {
+            watch_.issued(record.address, registers_);
+        }
     }
     void stall(const tile::StallRecord& record) override {
         const bool of_worker = record.context >= 0;
         stalls_[of_worker][static_cast<std::size_t>(record.reason)] += record.cycles;
-        if (record.reason != tile::StallReason::Launch) {
+        if (record.reason == tile::StallReason::Launch) {
+            watch_.launched(record.context);
+        } else {
             line_stalls_[record.address] += record.cycles;
         }
         if (keep_log_) {
@@ -94,10 +103,15 @@ public:
         }
     }
     /// Records of the next phase stand behind those of the phases before it.
-    void begin_phase(Cycles begin) { phase_begin_ = begin; }
+    void begin_phase(const BenchPhase& phase, Cycles begin) {
+        phase_begin_ = begin;
+        watch_.begin_phase(phase);
+    }
+    [[nodiscard]] const CallWatch& watch() const { return watch_; }
 
     void finish(PointResult& result) const {
         result.log = log_;
+        result.warnings = watch_.warnings();
         std::map<std::string, CodeLine> lines;
         for (const auto& [key, times] : issues_) {
             const auto& [of_worker, address] = key;
@@ -159,6 +173,8 @@ private:
     std::map<Address, Cycles> line_stalls_;
     std::array<std::array<Cycles, tile::kStallReasonWords.size()>, 2> stalls_{};
     Cycles phase_begin_ = 0;
+    CallWatch watch_;
+    CallWatch::Registers registers_;
     std::shared_ptr<tile::LockstepLog> log_ = std::make_shared<tile::LockstepLog>();
 };
 
@@ -199,27 +215,50 @@ template <class Tile> void read_arrays(Tile& tile, const Bench& bench, PointResu
     }
 }
 
+/// A fault of the supervisor outside the sources: what a vertex left undone shows there.
+bool is_of_stub(const Bench& bench, const tile::TileFault& fault) {
+    const tile::Fault& found = fault.fault();
+    return found.context < 0 && !found.not_modelled && source_line(bench, found.address) == "stub";
+}
+
 PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
                      const RunSettings& settings) {
     PointResult result;
     std::vector<Cycles> fast_cycles;
+    std::optional<tile::TileFault> fault_of_stub; // the lock-step model says whose it is
     LoadedTile<tile::TileCore> fast(machine, bench);
     for (std::size_t i = 0; i < bench.phases.size() && !settings.lockstep_only; ++i) {
-        fast_cycles.push_back(fast->run(bench.phases[i].stub).cycles);
+        try {
+            fast_cycles.push_back(fast->run(bench.phases[i].stub).cycles);
+        } catch (const tile::TileFault& fault) {
+            if (!is_of_stub(bench, fault)) {
+                throw;
+            }
+            fault_of_stub = fault;
+            break;
+        }
     }
 
     tile::LockstepOptions options;
     options.on_conflict =
         settings.lockstep_only ? tile::OnConflict::Record : tile::OnConflict::Fault;
     LoadedTile<tile::LockstepTile> observed(machine, bench, options);
-    Counter counter(bench, machine.tile.workers, settings.keep_log);
+    Counter counter(bench, *observed, machine.tile.workers, settings.keep_log);
     observed->set_observer(&counter);
     bool races = false;
     for (const BenchPhase& phase : bench.phases) {
         PhaseResult done;
         std::vector<tile::ContextSpan> spans;
-        counter.begin_phase(result.tile_cycles);
-        done.outcome = observed->run(phase.stub, &spans);
+        counter.begin_phase(phase, result.tile_cycles);
+        try {
+            done.outcome = observed->run(phase.stub, &spans);
+        } catch (const tile::TileFault& fault) {
+            if (is_of_stub(bench, fault)) {
+                throw ProgramError(counter.watch().culprit() + fault.what());
+            }
+            throw;
+        }
+        counter.watch().end_phase();
         done.workers = worker_runs(bench, machine.tile.workers, spans);
         done.races.assign(observed->races().begin(), observed->races().end());
         done.racing_accesses = observed->racing_accesses();
@@ -233,6 +272,9 @@ PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
         result.tile_cycles += done.outcome.cycles;
         result.worker_cycles += slowest;
         result.phases.push_back(std::move(done));
+    }
+    if (fault_of_stub) {
+        throw tile::TileFault(*fault_of_stub);
     }
     for (std::size_t i = 0; i < fast_cycles.size() && !races; ++i) {
         if (fast_cycles[i] != result.phases[i].outcome.cycles ||

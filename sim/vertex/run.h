@@ -60,6 +60,7 @@ struct PointResult {
     std::map<std::string, std::int64_t> by_class;
     std::map<std::string, std::int64_t> by_lane; ///< of worker issues: main, aux, both
     std::vector<CodeLine> lines;                 ///< most cycles first
+    std::vector<std::string> warnings;           ///< of the calling convention
     /// Where records are kept: all phases one after the other.
     std::shared_ptr<const tile::LockstepLog> log;
 };
@@ -69,7 +70,13 @@ struct RunSettings {
     bool keep_log = false;      ///< for traces
 };
 
-/// @throws ProgramError, NotModelled (a fault of the code)
+/// A compute phase of a vertex file that lasts longer is taken for an endless loop: a tenth of a
+/// second at the machine's clock. The limit of whole programs, tile.phase_limit_cycles, takes half a
+/// minute to reach.
+inline constexpr Cycles kPhaseLimitCycles = 200'000'000;
+
+/// @throws ProgramError (a fault of the code, or a supervisor vertex breaks the calling
+/// convention), NotModelled
 [[nodiscard]] PointResult run_bench(const spec::MachineSpec& machine, const Bench& bench,
                                     const RunSettings& settings);
 

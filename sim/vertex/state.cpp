@@ -42,6 +42,7 @@ public:
 private:
     /// Where a pointer leads and what is left of the array from there.
     struct Target {
+        std::string array;
         std::int64_t address = 0;
         std::int64_t elements_left = 0;
         Bytes element_bytes = 1;
@@ -117,13 +118,24 @@ private:
             whole(at + "/offset_bytes", offset_bytes, -kOffsetLimit, kOffsetLimit, "B") +
             array.element_bytes * whole(at + "/offset_elements", offset_elements, -kOffsetLimit,
                                         kOffsetLimit, "elements");
-        return {static_cast<std::int64_t>(array.address) + bytes,
+        if (bytes < 0 || bytes > array.bytes + array.padding_bytes) {
+            evaluation_.fail(at, fmt::format("got an offset of {} B, expected one inside '{}' of "
+                                             "{} B and {} B of padding",
+                                             bytes, name, array.bytes, array.padding_bytes));
+        }
+        return {name, static_cast<std::int64_t>(array.address) + bytes,
                 std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes, array.element_bytes};
     }
+    /// Of a span that starts at `target`: what stands there, or the rest of the array.
     std::int64_t length(const std::string& at, const Json& given, const Target& target,
                         std::int64_t limit) {
-        const Json left = target.elements_left;
-        return whole(at + "/length", given.is_null() ? left : given, 0, limit, "elements");
+        if (measuring() || given.is_null()) {
+            return whole(at + "/length", Json(target.elements_left), 0, limit, "elements");
+        }
+        const bool array_ends = target.elements_left < limit;
+        return whole(at + "/length", given, 0, array_ends ? target.elements_left : limit,
+                     array_ends ? fmt::format("elements, what '{}' has from there", target.array)
+                                : "elements");
     }
 
     void pointer(const StateField& field) {

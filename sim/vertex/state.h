@@ -20,12 +20,14 @@ struct ArrayPlace {
     Address address = 0;
     Bytes bytes = 0;
     Bytes element_bytes = 1;
+    Bytes padding_bytes = 0; ///< readable behind it
 };
 
 /// Bytes of the state with its tables. Its addresses need not be known yet.
 [[nodiscard]] Bytes state_bytes(Evaluation& evaluation, const std::vector<StateField>& fields);
 
-/// The bytes of a state that stands at `address`. Mistakes are noted in `evaluation`.
+/// The bytes of a state that stands at `address`. Mistakes are noted in `evaluation`; a pointer
+/// outside its array and the padding is one, and so is a length beyond the end of the array.
 [[nodiscard]] std::vector<std::byte> pack_state(Evaluation& evaluation,
                                                 const std::vector<StateField>& fields,
                                                 const std::map<std::string, ArrayPlace>& arrays,

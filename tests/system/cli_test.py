@@ -151,6 +151,11 @@ race:   ld32 $m1, $mvertex_base, $mzero, 0
         .globl crash
 crash:  ld32 $m1, $mzero, $mzero, 1
         exitz $mzero
+        .supervisor
+        .globl gone
+gone:   br $mzero
+        .globl loop
+loop:   bri loop
 """
 
     def vertex(self, **keys):
@@ -233,6 +238,12 @@ table:  .word 100
         self.assertIn("RACE", done.stdout)
         self.assertIn("race.S:", done.stdout)
         self.assertIn("race.S:", self.tessera("vertex", self.vertex(entry="crash"), code=5).stderr)
+        gone = self.tessera("vertex", self.vertex(entry="gone", kind="supervisor"), code=5)
+        self.assertIn("'gone': ended the phase by a branch to address 0", gone.stderr)
+        endless = self.vertex(entry="loop", kind="supervisor")
+        self.assertRegex(self.tessera("vertex", endless, code=5).stderr, r"@ (19999999|20000000)\d: .*loop for ever")
+        limited = ["--set", "tile.phase_limit_cycles=6000"]
+        self.assertRegex(self.tessera("vertex", endless, *limited, code=5).stderr, r"@ (599|600)\d: .*loop for ever")
         self.tessera("vertex", self.vertex(expect={"x": 7}, entry="race", kind="worker"), code=1)
         self.tessera("vertex", self.vertex(arrays={"x": {"type": "u32", "length": 160000}}), code=4)
         self.assertIn("did you mean 'race'?", self.tessera("vertex", self.vertex(entry="rac"), code=3).stderr)

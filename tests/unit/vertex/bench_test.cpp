@@ -165,12 +165,56 @@ TEST_CASE("pointers that do not fit their packing are refused", "[unit][vertex]"
           "bits");
     CHECK(folder.bench_refusal(kTwoArrays +
                                R"([{"pointer": "x", "packing": "short_span", "length": 4096}])") ==
-          "/state/0/length: got 4096, expected a whole number of 0..4095 elements");
+          "/state/0/length: got 4096, expected a whole number of 0..10 elements, what 'x' has from "
+          "there");
+    CHECK(folder.bench_refusal(
+              R"("arrays": {"x": {"type": "u8", "length": 5000}},
+                 "state": [{"pointer": "x", "packing": "short_span"}])") ==
+          "/state/0/length: got 5000, expected a whole number of 0..4095 elements");
     CHECK(folder
               .bench_refusal(kTwoArrays + R"([{"delta_n": ["y"], "base_array": "x",
                                                  "element_bytes": 16},
                                                 {"delta_n": ["x"], "base_array": "y"}])")
               .find("/state/1/delta_n/0: got address 0x80000 from base") != std::string::npos);
+}
+
+TEST_CASE("pointers and spans stay inside their arrays", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto refusal = [&](const std::string& field) {
+        return folder.bench_refusal(kTwoArrays + "[" + field + "]");
+    };
+    const std::string inside = ", expected one inside 'y' of 24 B and 32 B of padding";
+    // The end of the array and its padding may be pointed to.
+    CHECK(refusal(R"({"pointer": "y", "offset_elements": 6})") == "accepted");
+    CHECK(refusal(R"({"pointer": "y", "offset_bytes": 56})") == "accepted");
+    CHECK(refusal(R"({"pointer": "y", "offset_elements": -2, "offset_bytes": 8})") == "accepted");
+    CHECK(refusal(R"({"pointer": "y", "offset_bytes": 57})") ==
+          "/state/0: got an offset of 57 B" + inside);
+    CHECK(refusal(R"({"pointer": "y", "offset_elements": -1})") ==
+          "/state/0: got an offset of -4 B" + inside);
+    CHECK(refusal(R"({"pointers": ["x", {"array": "y", "offset_elements": 15}], "list": true})") ==
+          "/state/0/pointers/1: got an offset of 60 B" + inside);
+    CHECK(refusal(R"({"delta_n": [{"array": "y", "offset_elements": 15}]})") ==
+          "/state/0/delta_n/0: got an offset of 60 B" + inside);
+    // What is left of six elements behind the second.
+    const std::string left =
+        "length: got 5, expected a whole number of 0..4 elements, what 'y' has from there";
+    for (const std::string packing : {"span", "short_span"}) {
+        INFO(packing);
+        const auto span = [&](const std::string& length) {
+            return refusal(R"({"pointer": "y", "offset_elements": 2, "packing": ")" + packing +
+                           R"(", "length": )" + length + "}");
+        };
+        CHECK(span("4") == "accepted");
+        CHECK(span("5") == "/state/0/" + left);
+    }
+    const std::string item = R"({"array": "y", "offset_elements": 2, "length": )";
+    CHECK(refusal(R"({"delta_n": [)" + item + "4}]}") == "accepted");
+    CHECK(refusal(R"({"delta_n": [)" + item + "5}]}") == "/state/0/delta_n/0/" + left);
+    // Behind the array nothing is left.
+    CHECK(refusal(R"({"pointer": "y", "offset_elements": 7, "packing": "span", "length": 1})")
+              .find("0..0 elements") != std::string::npos);
+    CHECK(refusal(R"({"word": "addr(y) + 4000"})") == "accepted");
 }
 
 TEST_CASE("values come from lists and formulas and generators", "[unit][vertex]") {

@@ -54,6 +54,99 @@ chief:
         br $lr
 )";
 
+/// Supervisor vertices, most of which break the calling convention.
+constexpr const char* kBreaches = R"(
+        .supervisor
+        .globl good
+good:   add $sp, $sp, -8
+        st32 $m9, $sp, $mzero, 0
+        st32 $lr, $sp, $mzero, 1
+        setzi $m9, 3
+        setzi $m8, 0x1234
+        call $lr, 1f
+        ld32 $m9, $sp, $mzero, 0
+        ld32 $lr, $sp, $mzero, 1
+        add $sp, $sp, 8
+        br $lr
+1:      br $lr
+        .globl gone
+gone:   br $mzero
+        .globl gone_by_frame
+gone_by_frame:
+        br $m9
+        .globl lost_link
+lost_link:
+        setzi $lr, 0
+        br $lr
+        .globl counts
+counts: setzi $m9, 3
+1:      brnzdec $m9, 1b
+        br $lr
+        .globl frame_is_link
+frame_is_link:
+        mov $m9, $lr
+        br $m9
+        .globl pushes
+pushes: add $sp, $sp, -8
+        br $lr
+        .globl skips
+skips:  add $lr, $lr, 4
+        br $lr
+        .globl leaves
+leaves: setzi $m1, slow
+        run $m1, $mzero, 0
+        br $lr
+        .globl waits
+waits:  sync 2
+        br $lr
+        .globl loops
+loops:  bri loops
+        .worker
+slow:   setzi $m0, 20
+1:      brnzdec $m0, 1b
+        exitz $mzero
+)";
+
+/// Runs `entries` of kBreaches one after the other as supervisor vertices.
+vertex::PointResult run_breaches(const std::vector<std::string>& entries,
+                                 const spec::MachineSpec& machine = {},
+                                 const vertex::RunSettings& settings = {}) {
+    const VertexFolder folder;
+    folder.write("code.S", kBreaches);
+    std::string calls;
+    for (const auto& entry : entries) {
+        calls += (calls.empty() ? "" : ", ") + (R"({"entry": ")" + entry + R"(", "kind": ")") +
+                 (entry == "slow" ? "multi_worker" : "supervisor") + R"("})";
+    }
+    const auto loaded = folder.load(R"("arrays": {}, "calls": [)" + calls + "]");
+    const auto bench = vertex::lay_out(loaded, machine, vertex::points_of(loaded).front(), {});
+    return vertex::run_bench(machine, bench, settings);
+}
+
+/// The message, from the run on both models; the lock-step model by itself says the same.
+std::string breach(const std::vector<std::string>& entries) {
+    std::string first;
+    for (const bool lockstep_only : {false, true}) {
+        vertex::RunSettings settings;
+        settings.lockstep_only = lockstep_only;
+        std::string text = "accepted";
+        try {
+            static_cast<void>(run_breaches(entries, {}, settings));
+        } catch (const ProgramError& error) {
+            text = error.what();
+        }
+        CHECK((!lockstep_only || text == first));
+        first = text;
+    }
+    return first;
+}
+
+bool starts_with(const std::string& text, const std::string& start) {
+    INFO(text);
+    CHECK(text.rfind(start, 0) == 0);
+    return text.rfind(start, 0) == 0;
+}
+
 struct Ran {
     vertex::Bench bench;
     vertex::PointResult result;
@@ -162,6 +255,52 @@ TEST_CASE("workers that share a word race", "[unit][vertex]") {
           std::string::npos);
     CHECK(
         run(R"("entry": "own", "kind": "multi_worker")", settings).result.phases[0].races.empty());
+}
+
+TEST_CASE("a supervisor vertex returns behind its call", "[unit][vertex]") {
+    CHECK(breach({"good", "good"}) == "accepted");
+    for (const std::string entry : {"gone", "lost_link"}) {
+        CHECK(breach({"good", entry, "good"}) ==
+              "'" + entry +
+                  "': ended the phase by a branch to address 0, expected a return to the launch "
+                  "stub by br $lr");
+    }
+    CHECK(breach({"gone_by_frame"}).find("branch to 0xfedcb: no code there") != std::string::npos);
+    CHECK(starts_with(breach({"skips", "good"}), "'skips': returned to 0x"));
+}
+
+TEST_CASE("a supervisor vertex keeps the frame and the stack pointer", "[unit][vertex]") {
+    const std::string kept = " as at its call: a supervisor vertex keeps it";
+    // 0 is what a stub that keeps its own return address in $m9 has there.
+    CHECK(breach({"good", "counts"}) ==
+          "'counts': returned with $m9 = 0x0, expected 0xfedcb" + kept);
+    CHECK(starts_with(breach({"frame_is_link", "good"}), "'frame_is_link': returned with $m9 = "));
+    CHECK(starts_with(breach({"pushes", "good"}), "'pushes': returned with $sp = "));
+}
+
+TEST_CASE("a supervisor vertex that leaves workers running is named", "[unit][vertex]") {
+    const auto left = run_breaches({"leaves", "waits", "leaves", "waits"});
+    CHECK(left.warnings == std::vector<std::string>{"'leaves': returned while workers ran: sync "
+                                                    "TEXCH_SYNCZONE_LOCAL first"});
+    CHECK(run_breaches({"good"}).warnings.empty());
+    const auto ends = breach({"leaves"});
+    CHECK(starts_with(ends, "'leaves': tile_0.supervisor @ "));
+    CHECK(ends.find("the phase ends while a worker is active") != std::string::npos);
+    const auto again = breach({"leaves", "slow"});
+    CHECK(starts_with(again, "'leaves': tile_0.supervisor @ "));
+    CHECK(again.find("runall while a worker is active") != std::string::npos);
+}
+
+TEST_CASE("a mark in the stub costs no cycles", "[unit][vertex]") {
+    // setzi, setzi, call, br: two branches of six cycles and the vertex's own
+    CHECK(run_breaches({"waits"}).tile_cycles == 1 + 1 + 6 + 1 + 6 + 6);
+}
+
+TEST_CASE("an endless loop ends at the limit", "[unit][vertex]") {
+    spec::MachineSpec machine;
+    machine.tile.phase_limit_cycles = 10'000;
+    CHECK_THROWS_WITH(run_breaches({"loops"}, machine),
+                      Catch::Contains("bri") && Catch::Contains("it seems to loop for ever"));
 }
 
 TEST_CASE("wrong elements are counted and the first are listed", "[unit][vertex]") {
