@@ -38,7 +38,9 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 
 std::vector<std::byte> bytes_of(const std::vector<std::uint32_t>& words) {
     std::vector<std::byte> bytes(words.size() * 4);
-    std::memcpy(bytes.data(), words.data(), bytes.size());
+    if (!bytes.empty()) { // memcpy takes no null
+        std::memcpy(bytes.data(), words.data(), bytes.size());
+    }
     return bytes;
 }
 

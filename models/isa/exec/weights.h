@@ -53,7 +53,7 @@ TESSERA_INLINE const float* halves(Context& c, const MicroOperation& op, unsigne
 }
 
 [[gnu::noinline]] inline void widen_singles(WeightStore& store) {
-    float* rows = store.lanes[0][0];
+    float* const rows = &store.lanes[0][0][0];
     for (unsigned unit = 0; unit < 16; ++unit) {
         for (unsigned n = 0; n < 4; ++n) {
             const std::uint64_t pair = store.registers[unit * 4 + n];
@@ -69,7 +69,8 @@ TESSERA_INLINE const float* singles(Context& c, unsigned phase) {
     if (c.weights->made_for != WeightLanes::Singles) [[unlikely]] {
         widen_singles(*c.weights);
     }
-    return c.weights->lanes[0][0] + 16U * (phase & 7U);
+    const float* const rows = &c.weights->lanes[0][0][0];
+    return rows + 16U * (phase & 7U);
 }
 
 [[gnu::noinline]] inline void widen_quarters(WeightStore& store, WeightLanes kind) {
