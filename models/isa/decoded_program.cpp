@@ -2,6 +2,8 @@
 #include "models/isa/decoded_program.h"
 
 #include "base/error.h"
+#include "models/isa/matrix_loop_matcher.h"
+#include "models/isa/operation_mapper.h"
 
 #include <algorithm>
 #include <array>
@@ -12,302 +14,6 @@
 
 namespace tessera::isa {
 namespace {
-
-std::uint16_t code_of(Internal internal) {
-    return static_cast<std::uint16_t>(internal);
-}
-
-/// Aux registers as a mask: what an operation reads and writes.
-struct AuxRegisters {
-    std::uint32_t read = 0;
-    std::uint32_t written = 0;
-};
-
-/// A step of an operation that copies a read-only register aside, for the operation to step the copy.
-struct Copies {
-    std::array<MicroOperation, 2> list{};
-    unsigned used = 0;
-};
-
-struct Mapped {
-    MicroOperation operation;
-    AuxRegisters aux;
-    std::uint32_t all_aux_written =
-        0; ///< with those that discard: `ld2x64pace $azeros, $azeros` is illegal too
-    std::uint16_t main_written = 0;
-    Copies copies;
-    bool valid = true;
-    InvalidReason reason = InvalidReason::NoInstruction;
-
-    void reject(InvalidReason why) {
-        if (valid) {
-            valid = false;
-            reason = why;
-        }
-    }
-};
-
-unsigned aux_width(OperandKind kind) {
-    switch (kind) {
-    case OperandKind::AuxPairDst:
-    case OperandKind::AuxPairSrc:
-    case OperandKind::AuxPairSrcB:
-        return 2;
-    case OperandKind::AuxQuadDst:
-    case OperandKind::AuxQuadSrc:
-        return 4;
-    default:
-        return 1;
-    }
-}
-
-/// Puts operand values into a micro-operation with registers as indices of the context's files.
-class Mapper {
-public:
-    static Mapped map(const Operation& source, const Target& target) {
-        Mapped mapped;
-        if (source.opcode == Opcode::kNone) {
-            mapped.reject(InvalidReason::NoInstruction);
-        } else {
-            map_operands(mapped, source, target);
-        }
-        if (!mapped.valid) {
-            mapped.operation = MicroOperation{};
-            mapped.operation.code = code_of(Internal::Invalid);
-            mapped.operation.imm = static_cast<std::int32_t>(mapped.reason);
-            mapped.copies.used = 0;
-        }
-        return mapped;
-    }
-
-private:
-    static void map_operands(Mapped& mapped, const Operation& source, const Target& target) {
-        MicroOperation& op = mapped.operation;
-        op.code = static_cast<std::uint16_t>(source.opcode);
-        op.broadcast = source.broadcast;
-        op.imm = source.imm;
-        op.imm2 = source.imm2;
-        const OpcodeSpec& spec = spec_of(source.opcode);
-        if ((spec.flags & kTwoSets) != 0 && target.accumulator_sets() < 2) {
-            mapped.reject(InvalidReason::NeedsTwoSets);
-        }
-        if ((spec.flags & kFp8) != 0 && !target.has_fp8()) {
-            mapped.reject(InvalidReason::NeedsFp8);
-        }
-        const bool half =
-            source.broadcast == Broadcast::Lower || source.broadcast == Broadcast::Upper;
-        if (half && (spec.flags & kWordOnly) != 0) {
-            mapped.reject(InvalidReason::Registers);
-        }
-        for (const OperandSpec& operand : spec_of(spec.form).list()) {
-            if (is_register(operand.kind)) {
-                assign(mapped, source, operand);
-            }
-        }
-    }
-
-    static void assign(Mapped& mapped, const Operation& source, const OperandSpec& operand) {
-        const auto number = static_cast<std::uint8_t>(operand_value(source, operand.slot));
-        // a broadcast repeats one register, which may be odd
-        const OperandKind kind =
-            operand.kind == OperandKind::AuxPairSrcB && source.broadcast != Broadcast::None
-                ? OperandKind::AuxSrcB
-                : operand.kind;
-        const std::uint8_t index = index_of(mapped, kind, number);
-        MicroOperation& op = mapped.operation;
-        switch (operand.slot) {
-        case Slot::D:
-            op.d = index;
-            break;
-        case Slot::A:
-            op.a = index;
-            break;
-        case Slot::B:
-            op.b = index;
-            break;
-        default:
-            // the second destination of a paced load stands in its own field, for staging
-            (operand.kind == OperandKind::AuxPairDst || operand.kind == OperandKind::AuxDst
-                 ? op.d2
-                 : op.c) = index;
-            break;
-        }
-    }
-
-    static void write_main(Mapped& mapped, std::uint16_t registers) {
-        constexpr std::uint16_t kKept = (1U << kMainReadOnly) - 1U;
-        if ((mapped.main_written & registers & kKept) != 0) {
-            mapped.reject(InvalidReason::SameResult);
-        }
-        mapped.main_written |= registers;
-    }
-
-    static std::uint8_t index_of(Mapped& mapped, OperandKind kind, std::uint8_t number) {
-        const auto one = static_cast<std::uint16_t>(1U << number);
-        const auto pair = static_cast<std::uint16_t>(3U << number);
-        switch (kind) {
-        case OperandKind::MainDst:
-            write_main(mapped, one);
-            return number >= kMainReadOnly ? kMainDiscard : number;
-        case OperandKind::MainPairDst:
-            check_multiple(mapped, number, 2);
-            write_main(mapped, pair);
-            return number >= kMainReadOnly ? kMainDiscard : number;
-        case OperandKind::MainBoth:
-        case OperandKind::MainStep:
-        case OperandKind::MainInc:
-        case OperandKind::MainAt:
-        case OperandKind::MainShift:
-            write_main(mapped, one);
-            return number >= kMainReadOnly ? copied(mapped, number, Internal::CopySingle) : number;
-        case OperandKind::MainPairStep:
-            check_multiple(mapped, number, 2);
-            write_main(mapped, pair);
-            return number >= kMainReadOnly ? copied(mapped, number, Internal::CopyPair) : number;
-        case OperandKind::MainSrc:
-        case OperandKind::MainDelta:
-            return number;
-        default:
-            return aux_index(mapped, kind, number);
-        }
-    }
-
-    /// The operand's index after its value has been copied to where writes are discarded.
-    static std::uint8_t copied(Mapped& mapped, std::uint8_t number, Internal internal) {
-        MicroOperation copy{};
-        copy.code = code_of(internal);
-        copy.a = number;
-        copy.d = static_cast<std::uint8_t>(kMainCopies + mapped.copies.used);
-        mapped.copies.list[mapped.copies.used++] = copy;
-        return copy.d;
-    }
-
-    static void check_multiple(Mapped& mapped, std::uint8_t number, unsigned width) {
-        if (number % width != 0) {
-            mapped.reject(InvalidReason::Registers);
-        }
-    }
-
-    static std::uint8_t aux_index(Mapped& mapped, OperandKind kind, std::uint8_t number) {
-        const unsigned width = aux_width(kind);
-        check_multiple(mapped, number, width);
-        const bool written = kind == OperandKind::AuxDst || kind == OperandKind::AuxPairDst ||
-                             kind == OperandKind::AuxQuadDst;
-        const std::uint32_t mask = ((1U << width) - 1U) << number;
-        if (written && (mapped.all_aux_written & mask) != 0) {
-            mapped.reject(InvalidReason::SameResult);
-        }
-        if (written) {
-            mapped.all_aux_written |= mask;
-        }
-        if (number >= 8) {
-            return static_cast<std::uint8_t>(written ? kAuxDiscard : kAuxZero);
-        }
-        (written ? mapped.aux.written : mapped.aux.read) |= mask;
-        return number;
-    }
-};
-
-/// Recognises the body that exec/matrix_loop.h can do by rows: `halves` are the eight operations of four bundles.
-class MatrixLoopMatcher {
-public:
-    static bool match(const std::array<Operation, 8>& halves, MatrixLoop& loop) {
-        MatrixLoopMatcher matcher{halves, loop};
-        return matcher.bundles() && matcher.lags();
-    }
-
-private:
-    MatrixLoopMatcher(const std::array<Operation, 8>& halves, MatrixLoop& loop)
-        : halves_(halves), loop_(loop) {}
-
-    [[nodiscard]] const Operation& main(unsigned bundle) const { return halves_[2 * (bundle % 4)]; }
-    [[nodiscard]] const Operation& aux(unsigned bundle) const {
-        return halves_[2 * (bundle % 4) + 1];
-    }
-
-    [[nodiscard]] unsigned loaded_registers() const { return loop_.reads_partials ? 4 : 2; }
-
-    bool bundles() {
-        const Opcode step = aux(0).opcode;
-        const Opcode access = main(0).opcode;
-        if ((step != Opcode::f16v4hihov4amp && step != Opcode::f16v4sisoamp) ||
-            (access != Opcode::ld2xst64pace && access != Opcode::ldst64pace)) {
-            return false;
-        }
-        loop_.half_partials = step == Opcode::f16v4hihov4amp;
-        loop_.reads_partials = access == Opcode::ld2xst64pace;
-        loop_.addresses = main(0).a;
-        loop_.stride = main(0).b;
-        loop_.first_phase = static_cast<std::uint8_t>(aux(0).imm & 3);
-        if (loop_.stride / 2 == loop_.addresses / 2 || loop_.addresses >= kMainReadOnly) {
-            return false; // the strides would change from bundle to bundle, or the addresses stand still
-        }
-        constexpr std::int32_t kFourEngines = 0x30;
-        constexpr unsigned kZeroPair = 14;
-        for (unsigned t = 0; t < 4; ++t) {
-            const unsigned phase = (loop_.first_phase + t) % 4;
-            const bool partial_register =
-                loop_.reads_partials ? aux(t).b < 8 : aux(t).b == kZeroPair;
-            if (main(t).opcode != access || main(t).a != loop_.addresses ||
-                main(t).b != loop_.stride || aux(t).opcode != step ||
-                aux(t).imm != kFourEngines + static_cast<std::int32_t>(phase) || main(t).d >= 8 ||
-                main(t).c >= 8 || aux(t).d >= 8 || aux(t).a >= 8 || !partial_register) {
-                return false;
-            }
-            const auto selectors = static_cast<unsigned>(main(t).imm);
-            loop_.selectors[phase] = static_cast<std::uint8_t>(
-                loop_.reads_partials ? selectors : (selectors & 3U) | ((selectors >> 2U) << 4U));
-            loop_.loaded[phase] = main(t).d;
-            loop_.stored[phase] = main(t).c;
-            loop_.result[phase] = aux(t).d;
-        }
-        return true;
-    }
-
-    static bool overlap(unsigned x, unsigned x_width, unsigned y, unsigned y_width) {
-        return x < y + y_width && y < x + x_width;
-    }
-
-    /// How many bundles before bundle `t` the pair `pair` was last written, and that it is the expected write.
-    template <typename Expected>
-    [[nodiscard]] std::uint32_t lag(unsigned t, unsigned pair, Expected expected) const {
-        for (unsigned back = 1; back <= 4; ++back) {
-            const unsigned s = t + 4 - back;
-            const bool by_load = overlap(pair, 2, main(s).d, loaded_registers());
-            const bool by_step = overlap(pair, 2, aux(s).d, 2);
-            if (by_load || by_step) {
-                return expected(s) ? back : 0;
-            }
-        }
-        return 0;
-    }
-
-    bool lags() {
-        for (unsigned t = 0; t < 4; ++t) {
-            const std::uint32_t input =
-                lag(t, aux(t).a, [&](unsigned s) { return main(s).d == aux(t).a; });
-            const std::uint32_t partial =
-                !loop_.reads_partials
-                    ? 1
-                    : lag(t, aux(t).b, [&](unsigned s) { return main(s).d + 2U == aux(t).b; });
-            const std::uint32_t result =
-                lag(t, main(t).c, [&](unsigned s) { return aux(s).d == main(t).c; });
-            if (t == 0) {
-                loop_.input_lag = input;
-                loop_.partial_lag = partial;
-                loop_.result_lag = result;
-            }
-            if (input == 0 || partial == 0 || result == 0 || input != loop_.input_lag ||
-                partial != loop_.partial_lag || result != loop_.result_lag) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    const std::array<Operation, 8>& halves_;
-    MatrixLoop& loop_;
-};
 
 bool is_rpt(const Operation& operation) {
     return operation.opcode == Opcode::rpt_i || operation.opcode == Opcode::rpt_r;
@@ -440,7 +146,7 @@ private:
             two_words(at, first);
         } else if (!bundle_at(at)) {
             step(first.opcode == Opcode::kNone ? 1 : spec_of(first.opcode).cycles);
-            append_mapped(at, first, Mapper::map(first, target_));
+            append_mapped(at, first, map_operation(first, target_));
         } else {
             program_.is_bundle[at] = 1;
             bundle(at, first);
@@ -453,7 +159,7 @@ private:
             return;
         }
         step(spec_of(operation.opcode).cycles);
-        append_mapped(at, operation, Mapper::map(operation, target_));
+        append_mapped(at, operation, map_operation(operation, target_));
     }
 
     void invalid(std::size_t at, InvalidReason reason) {
@@ -490,8 +196,8 @@ private:
             return;
         }
         const Operation second = isa::decode(words_[at + 1]);
-        Mapped main = Mapper::map(first, target_);
-        const Mapped aux = Mapper::map(second, target_);
+        Mapped main = map_operation(first, target_);
+        const Mapped aux = map_operation(second, target_);
         if (const auto reason = bundle_fault(first, main, second, aux)) {
             invalid(at, *reason);
             return;
@@ -600,7 +306,7 @@ private:
             halves[i] = isa::decode(words_[at - halves.size() + i]);
         }
         MatrixLoop loop;
-        if (!MatrixLoopMatcher::match(halves, loop)) {
+        if (!match_matrix_loop(halves, loop)) {
             return 0;
         }
         program_.matrix_loops.push_back(loop);
