@@ -2,6 +2,8 @@
 // A workload as read from its JSON file: what to compute, not how.
 #pragma once
 
+#include "kernels/workload/compute_workloads.h"
+#include "kernels/workload/exchange_workloads.h"
 #include "kernels/workload/micro_workloads.h"
 
 #include <cstdint>
@@ -62,7 +64,9 @@ struct SpmmWorkload {
 
 struct Workload {
     std::string name; ///< file name without directory and ending
-    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload> kind;
+    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
+                 SelfCopyWorkload, MemoryStreamWorkload, ReductionWorkload, StencilWorkload>
+        kind;
 };
 
 } // namespace tessera::workload
