@@ -14,7 +14,7 @@
 // A worker takes neighbouring units, at least two or none. No two arrays share a memory element; a is in region 1 and,
 // like b, readable 32 bytes beyond its end.
 // Timing, worker issues for an 8-byte word: paced 1; vector 2 (copy, scale) or 3 (add, triad); naive FP32 6, 8, 10, 10 (copy,
-// scale, add, triad), naive FP16 20, 20, 24, 24; read 1/2 (paced), 1 (vector), 2 (naive).
+// scale, add, triad), naive FP16 20, 20, 24, 26; read 1/2 (paced), 1 (vector), 2 (naive).
 // Source: docs/evidence.md#stream-loops.
 
 #define a_ptr m0
@@ -262,8 +262,9 @@
         { ld32  $a2, $c_ptr, $mzero, 0 ; f16v2add $a0, $a0, $a1 }
         LOWER_HALF
         ldb16step $a1, $mzero, $b_ptr+=, 1
-        { ldb16step $a0, $mzero, $a_ptr+=, 1 ; f16v2mul $a1, $scale:BL, $a1 }
-        { ld32  $a2, $c_ptr, $mzero, 0 ; f16v2add $a0, $a0, $a1 }
+        ldb16step $a0, $mzero, $a_ptr+=, 1
+        { ld32  $a2, $c_ptr, $mzero, 0 ; f16v2mul $a1, $scale:BL, $a1 }
+        f16v2add $a0, $a0, $a1
         UPPER_HALF
         END stream_triad_naive_f16
 

@@ -37,6 +37,11 @@ public:
     /// A call of `symbol` by all workers of the tile.
     [[nodiscard]] program::Vertex workers(TileId tile, const std::string& symbol,
                                           const std::vector<std::uint32_t>& state);
+    /// The same by worker 0 alone.
+    [[nodiscard]] program::Vertex worker(TileId tile, const std::string& symbol,
+                                         const std::vector<std::uint32_t>& state) {
+        return vertex(tile, symbol, program::VertexKind::Worker, state);
+    }
     /// Words among the tile's vertex state; where they stand.
     [[nodiscard]] Address state(TileId tile, const std::vector<std::uint32_t>& words);
     /// A change of layout.

@@ -41,5 +41,7 @@ struct MicroPlan {
                              const workload::MemoryStreamWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::StencilWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::ReductionWorkload& workload);
 
 } // namespace tessera::micro

@@ -48,7 +48,11 @@ Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
 Cycles cycles(const spec::MachineSpec& machine, const std::vector<Call>& calls) {
     plan::StubTimeline stub(machine, false);
     for (const Call& call : calls) {
-        stub.multi_worker(call.issues);
+        if (call.kind == program::VertexKind::Worker) {
+            stub.worker(call.issues.front());
+        } else {
+            stub.multi_worker(call.issues);
+        }
     }
     return stub.finish();
 }

@@ -260,7 +260,8 @@ const Shape& workload_shape() {
             alternative<SelfCopyWorkload>("self_copy", config::shape_of<SelfCopyWorkload>()),
             alternative<MemoryStreamWorkload>("memory_stream",
                                               config::shape_of<MemoryStreamWorkload>()),
-            alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>())};
+            alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>()),
+            alternative<ReductionWorkload>("reduction", config::shape_of<ReductionWorkload>())};
         return out;
     }();
     return shape;

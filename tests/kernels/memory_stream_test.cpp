@@ -74,7 +74,7 @@ TEST_CASE("a stream's loop takes the issues of its text", "[kernels][micro]") {
         {StreamOp::Copy, StreamType::F32, StreamCodelet::Naive, 2 * 3},
         {StreamOp::Add, StreamType::F32, StreamCodelet::Naive, 2 * 5},
         {StreamOp::Triad, StreamType::F32, StreamCodelet::Naive, 2 * 5},
-        {StreamOp::Triad, StreamType::F16, StreamCodelet::Naive, 4 * 6},
+        {StreamOp::Triad, StreamType::F16, StreamCodelet::Naive, 2 * 13},
         {StreamOp::Read, StreamType::F32, StreamCodelet::Paced, 0.5},
         {StreamOp::Read, StreamType::F32, StreamCodelet::Vector, 1},
         {StreamOp::Read, StreamType::F32, StreamCodelet::Naive, 2}};
