@@ -37,7 +37,7 @@ struct StepRecord {
     std::string name;
     std::int64_t executions = 0;
     Cycles cycles = 0;       ///< sum over executions of the slowest tile
-    Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues, or lane its words
+    Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues or words
     Bytes bytes = 0;         ///< delivered by an exchange
     Bytes sent_bytes = 0;    ///< put on the lanes of an exchange; multicast counts once
     std::int64_t active_tiles = 0;
