@@ -61,6 +61,7 @@ std::string explanation_text(const json& result) {
     for (const auto& [key, word] :
          {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
           std::pair{"sync", "sync"}, std::pair{"reduction", "reduction"},
+          std::pair{"rearrangement", "rearrangement"},
           std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
         text += share_line(text.empty() ? "because of" : "", word, part["cycles"].get<double>(),

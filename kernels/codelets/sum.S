@@ -5,7 +5,7 @@
 //     0 from, 1 out                 worker w leaves its sum at out + 4 w
 //     2, 3                          operands / workers, operands % workers; alone: operands, 0
 // A worker adds its operands up in their order, from zero on; without operands its sum is zero.
-// Timing, worker issues with n operands: 23 + n, one more where n is odd.
+// Timing, worker issues with n operands: 23 + n.
 // Source: docs/evidence.md#sum-loop.
 
         .section .text.sum_f32, "ax"

@@ -219,7 +219,9 @@ private:
         const Address receive = builder.address("receive");
         Vertices gather = builder.no_vertices();
         Vertices scatter = builder.no_vertices();
-        std::vector<program::Transfer> transfers;
+        // All messages of one direction, then all of the next: every tile sends and receives at
+        // once, and the exchange is planned in the order given.
+        std::array<std::vector<program::Transfer>, 8> by_direction;
         for_parts([&](std::int64_t column, std::int64_t row, TileId tile, const Part& part) {
             for (std::size_t edge = kTop; edge <= kRight; ++edge) {
                 const auto [dx, dy] = kToEdge.at(edge);
@@ -242,18 +244,25 @@ private:
                                      false,
                                      {{tile_of(column + dx, row + dy), receive + there}}});
             }
-            add_corners(transfers, column, row, part, field, send);
+            add_corners(by_direction, column, row, part, field, send);
         });
+        std::vector<program::Transfer> transfers;
+        for (auto& messages : by_direction) {
+            transfers.insert(transfers.end(), messages.begin(), messages.end());
+        }
         builder.add_compute_set("halo pre", std::move(gather));
         builder.add_exchange("halo exchange", std::move(transfers));
         builder.add_compute_set("halo post", std::move(scatter));
     }
 
     /// A corner's pixel goes from the copied row that ends with it straight into the other's halo.
-    void add_corners(std::vector<program::Transfer>& transfers, std::int64_t column,
-                     std::int64_t row, const Part& part, Address field, Address send) const {
+    void add_corners(std::array<std::vector<program::Transfer>, 8>& by_direction,
+                     std::int64_t column, std::int64_t row, const Part& part, Address field,
+                     Address send) const {
+        std::size_t direction = kRight;
         for (const std::int64_t dy : {-1, 1}) {
             for (const std::int64_t dx : {-1, 1}) {
+                ++direction;
                 if (!has_part(column + dx, row + dy)) {
                     continue;
                 }

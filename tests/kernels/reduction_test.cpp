@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/micro_bench.h"
 
 namespace {
@@ -53,6 +54,21 @@ TEST_CASE("an operand takes an issue", "[kernels][micro]") {
             .outcome.step_cycles.at(0);
     };
     CHECK(cycles(120) - cycles(100) == 20 * machine.tile.pipeline_cycles);
+}
+
+TEST_CASE("sums on a tile take the predicted cycles", "[kernels][micro]") {
+    const auto machine = test::chip_of(1);
+    const std::int64_t workers = machine.tile.workers;
+    constexpr std::int64_t kFrame = 23;
+    for (const std::int64_t operands : {100, 101}) {
+        const std::vector<std::int64_t> issues(static_cast<std::size_t>(workers),
+                                               kFrame + operands);
+        plan::StubTimeline stub(machine, false);
+        stub.multi_worker(issues);
+        stub.worker(kFrame + workers);
+        const auto run = test::run_micro(machine, reduction(operands * workers));
+        CHECK(run.outcome.step_cycles.at(0) == stub.finish());
+    }
 }
 
 TEST_CASE("a reduction says what it cannot do", "[kernels][micro]") {
