@@ -238,11 +238,12 @@ private:
                                                                edge_row(field, edge, part, true),
                                                                pixels, pixel_bytes_)));
                 const auto there = static_cast<Address>(edge_offset(kOpposite.at(edge)));
-                transfers.push_back({tile,
-                                     send + at,
-                                     pixels * pixel_bytes_,
-                                     false,
-                                     {{tile_of(column + dx, row + dy), receive + there}}});
+                by_direction.at(edge).push_back(
+                    {tile,
+                     send + at,
+                     pixels * pixel_bytes_,
+                     false,
+                     {{tile_of(column + dx, row + dy), receive + there}}});
             }
             add_corners(by_direction, column, row, part, field, send);
         });
@@ -271,11 +272,11 @@ private:
                                    (dx < 0 ? 0 : part.width - 1) * pixel_bytes_;
                 const Address to =
                     pixel(field, dx < 0 ? other.width : -1, dy < 0 ? other.height : -1);
-                transfers.push_back({tile_of(column, row),
-                                     send + static_cast<Address>(from),
-                                     pixel_bytes_,
-                                     false,
-                                     {{tile_of(column + dx, row + dy), to}}});
+                by_direction.at(direction).push_back({tile_of(column, row),
+                                                      send + static_cast<Address>(from),
+                                                      pixel_bytes_,
+                                                      false,
+                                                      {{tile_of(column + dx, row + dy), to}}});
             }
         }
     }
