@@ -111,9 +111,10 @@ std::string memory_text(const json& result) {
                                  grouped(bytes.get<std::int64_t>()));
         }
     }
-    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %): {}\n", "memory",
+    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %) in '{}': {}\n", "memory",
                        memory["worst_tile"].get<std::int64_t>(), grouped(most), grouped(has),
-                       100.0 * static_cast<double>(most) / static_cast<double>(has), kinds);
+                       100.0 * static_cast<double>(most) / static_cast<double>(has),
+                       memory["peak_step"].get<std::string>(), kinds);
 }
 
 std::string host_text(const json& result) {

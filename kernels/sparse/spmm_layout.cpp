@@ -43,6 +43,7 @@ Layout::Layout(const spec::MachineSpec& machine, const Partition& partition)
     if (!values_stay()) {
         deal_values();
     }
+    find_steps();
 }
 
 Bytes Layout::value_unit_bytes() const {
@@ -174,6 +175,61 @@ Bytes Layout::state_bytes() const {
            kCopyStateBytes * most(copies_of_tile_);
 }
 
+bool Layout::brings() const {
+    return !homes_values_.empty() ||
+           std::any_of(homes_x_.begin(), homes_x_.end(), [this](const auto& homes) {
+               return std::any_of(homes.begin(), homes.end(), [this](const HomeRun& run) {
+                   return !users(runs_[run.home.group]).empty();
+               });
+           });
+}
+
+void Layout::find_steps() {
+    // A line of X that one tile needs is at home in its buffer `x`.
+    steps_.given({"x", "home of x", "lists", "empty rows"});
+    steps_.given({values_stay() ? "values" : "home of values"});
+    const plan::Liveness::Names homes{"home of x", "home of values"};
+    if (brings()) {
+        steps_.step("bring operands").reads(homes).updates({"x"});
+        steps_.writes(values_stay() ? plan::Liveness::Names{} : plan::Liveness::Names{"values"});
+    }
+    steps_.step("multiply").reads({"x", "values", "lists"}).writes({"partials"});
+    steps_.reads(most(copies_of_tile_) > 0 ? homes : plan::Liveness::Names{});
+    if (std::any_of(reduction_.jobs.begin(), reduction_.jobs.end(),
+                    [](const SumJob& job) { return !job.others.empty(); })) {
+        steps_.step("reduce: bring partial rows").reads({"partials"}).writes({"slices"});
+    }
+    if (reduces()) {
+        steps_.step("reduce").reads({"partials", "slices"}).writes({"result"});
+    }
+    steps_.wanted({"partials", "result", "empty rows"});
+}
+
+TileId Layout::fullest_tile() const {
+    const Problem& problem = partition_.problem();
+    const Split& split = partition_.split();
+    TileId fullest = 0;
+    Bytes most_bytes = 0;
+    for (std::int64_t number = 0; number < split.parts(); ++number) {
+        const Part& part = partition_.part(number);
+        for (std::int64_t in = 0; in < split.parts_n; ++in) {
+            const TileId tile = partition_.tile(number, in);
+            const std::int64_t columns = problem.slice(split, in).length();
+            const Bytes bytes =
+                filled_x_[tile] + filled_values_[tile] +
+                static_cast<Bytes>(part.x_lines.size()) * problem.x_line_bytes(columns) +
+                static_cast<Bytes>(part.rows.size()) * problem.partial_line_bytes(columns) +
+                static_cast<Bytes>(part.blocks.size()) * problem.value_bytes() +
+                metadata_bytes(part);
+            if (bytes > most_bytes) {
+                most_bytes = bytes;
+                fullest = tile;
+            }
+        }
+    }
+    return fullest;
+}
+
 bool Layout::place(Bytes code_bytes) {
     using plan::Where;
     using Kind = program::SegmentKind;
@@ -196,28 +252,26 @@ bool Layout::place(Bytes code_bytes) {
                          value_unit_bytes();
     const Bytes slices = most(reduction_.slices_lines) * problem.partial_line_bytes(columns);
     const Bytes result = most(reduction_.result_lines) * problem.result_line_bytes(columns);
+    std::vector<plan::BufferRequest> requests;
     const auto one = [&](const char* name, Kind kind, Bytes bytes, Where where,
-                         std::vector<std::string> apart) {
-        return memory_->place({name, kind, bytes, 16, where, std::move(apart)});
+                         const std::vector<std::string>& apart_from) {
+        requests.push_back({name, kind, bytes, 16, where, apart_from, steps_.lifetime(name)});
     };
     // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
     // sends and receives.
-    const Where values_where = problem.block == 1 ? Where::Any : Where::Region1;
-    bool fits = true;
-    fits = one("partials", Kind::Tensor, partials + kReadAhead, Where::Region1, {}) && fits;
-    fits =
-        one("x", Kind::Tensor, x, problem.block == 1 ? Where::Region1 : Where::Any, {"partials"}) &&
-        fits;
-    fits = one("values", Kind::Tensor, values + kReadAhead, values_where, {}) && fits;
-    fits = one("slices", Kind::Tensor, slices, Where::Region1, {"partials"}) && fits;
-    fits = one("home of x", Kind::Tensor, most(filled_x_), Where::Any, {"x", "values"}) && fits;
-    fits = one("home of values", Kind::Tensor, most(filled_values_), Where::Any, {"x", "values"}) &&
-           fits;
-    fits = one("lists", Kind::Metadata, metadata, Where::Any, {"x"}) && fits;
-    fits = one("result", Kind::Tensor, result, Where::Any, {}) && fits;
-    fits = one("empty rows", Kind::Tensor, empty_rows_bytes(), Where::Any, {}) && fits;
-    fits = one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {}) && fits;
-    return fits;
+    const Where by_elements = problem.block == 1 ? Where::Region1 : Where::Any;
+    const Where by_blocks = problem.block == 1 ? Where::Any : Where::Region1;
+    one("partials", Kind::Tensor, partials + kReadAhead, Where::Region1, {});
+    one("x", Kind::Tensor, x, by_elements, {"partials"});
+    one("values", Kind::Tensor, values + kReadAhead, by_blocks, {});
+    one("slices", Kind::Tensor, slices, Where::Region1, {"partials"});
+    one("home of x", Kind::Tensor, most(filled_x_), Where::Any, {"x", "values"});
+    one("home of values", Kind::Tensor, most(filled_values_), Where::Any, {"x", "values"});
+    one("lists", Kind::Metadata, metadata, Where::Any, {"x"});
+    one("result", Kind::Tensor, result, Where::Any, {});
+    one("empty rows", Kind::Tensor, empty_rows_bytes(), Where::Any, {});
+    one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {});
+    return memory_->place_all(requests);
 }
 
 Address Layout::x_line(std::int64_t part, std::int64_t line, std::int64_t columns) const {
