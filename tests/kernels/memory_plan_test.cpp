@@ -158,7 +158,9 @@ TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
     machine.memory.region0_bytes = 8 * machine.memory.element_bytes;
     machine.memory.region1_bytes = 12 * machine.memory.element_bytes;
     std::mt19937 random(7);
-    const auto below = [&](std::uint32_t limit) { return random() % limit; };
+    const auto below = [&](std::uint32_t limit) {
+        return static_cast<std::uint32_t>(random() % limit);
+    };
     int made = 0;
     for (int instance = 0; instance < 300; ++instance) {
         std::vector<BufferRequest> requests;
