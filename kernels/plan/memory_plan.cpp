@@ -222,10 +222,6 @@ Bytes MemoryPlan::bytes(const std::string& name) const {
     return placed == nullptr ? 0 : placed->bytes;
 }
 
-bool MemoryPlan::has(const std::string& name) const {
-    return find(name) != nullptr;
-}
-
 Bytes MemoryPlan::used_bytes() const {
     std::vector<std::pair<Address, Address>> spans;
     for (const Buffer& placed : placed_) {

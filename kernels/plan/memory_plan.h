@@ -65,7 +65,6 @@ public:
 
     [[nodiscard]] Address address(const std::string& name) const;
     [[nodiscard]] Bytes bytes(const std::string& name) const;
-    [[nodiscard]] bool has(const std::string& name) const;
     [[nodiscard]] Bytes code_zone_bytes() const { return code_zone_bytes_; }
     /// Memory that is used in any step, code zone included.
     [[nodiscard]] Bytes used_bytes() const;
