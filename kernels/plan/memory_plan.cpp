@@ -211,6 +211,12 @@ bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
     return place_in_order(requests);
 }
 
+void MemoryPlan::refuse(const std::string& name, Bytes bytes_over) {
+    if (bytes_over > shortfall_.bytes_over) {
+        shortfall_ = {name, bytes_over};
+    }
+}
+
 Address MemoryPlan::address(const std::string& name) const {
     const Buffer* placed = find(name);
     TESSERA_ASSERT(placed != nullptr);

@@ -60,8 +60,8 @@ public:
     [[nodiscard]] bool place(const BufferRequest& request);
     /// The same for all requests, in the order of a few that takes the least memory.
     [[nodiscard]] bool place_all(const std::vector<BufferRequest>& requests);
-    /// Notes that `name` breaks another limit by so many bytes.
-    void refuse(const std::string& name, Bytes bytes_over) { shortfall_ = {name, bytes_over}; }
+    /// Notes that `name` breaks another limit by so many bytes; the larger shortfall is told.
+    void refuse(const std::string& name, Bytes bytes_over);
 
     [[nodiscard]] Address address(const std::string& name) const;
     [[nodiscard]] Bytes bytes(const std::string& name) const;

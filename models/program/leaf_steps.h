@@ -11,7 +11,8 @@
 namespace tessera::program {
 
 inline void append_leaf_steps(const Step& step, std::vector<const Step*>& leaves) {
-    if (step.kind != Step::Kind::Sequence && step.kind != Step::Kind::Repeat) {
+    const bool groups = step.kind == Step::Kind::Sequence || step.kind == Step::Kind::Repeat;
+    if (!groups && step.children.empty()) {
         leaves.push_back(&step);
     }
     for (const Step& child : step.children) {
