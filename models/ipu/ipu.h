@@ -11,7 +11,8 @@
 //
 // Ports: none outside; the units' ends come in through ComputeEnd, SyncRelease and ExchangeEnd.
 // Timing: compute step = control.step_cycles + slowest stub; exchange step = sync.internal_cycles +
-//   exchange.prologue_cycles + longest row; sync step = sync.internal_cycles.
+//   exchange.prologue_cycles + longest row; sync step = the zone's barrier; repeat, call, while, if:
+//   docs/models/ipu.md.
 // Not modelled: overlap of a tile's next compute set with a slower tile's last one
 // (docs/models/ipu.md). Source: docs/evidence.md#sync, docs/evidence.md#exchange-rows
 #pragma once
@@ -32,6 +33,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,7 +74,16 @@ private:
     void run_tiles(const program::ComputeSet& set);
     void throw_first_failure() const;
     void record_compute(std::uint32_t index);
-    void begin_sync();
+    void begin(const program::Step& step);
+    /// The control program's own instructions since the last step.
+    void begin_control();
+    /// A barrier, then `next`, which may be empty.
+    void begin_sync(program::SyncZone zone, std::function<void()> next);
+    /// Tells every tile the word at `value`, then `next`.
+    void learn(const program::TileValue& value, std::function<void(std::uint32_t)> next);
+    void decide(const program::Step& step);
+    /// The trace of a phase in which all tiles did the same from `begin` until now.
+    void record_for_all(traces::Kind kind, const char* name, Cycles begin);
     void begin_exchange(std::uint32_t index);
     void move_data(const exchange::FabricOutcome& outcome);
     void record_exchange(std::uint32_t index);
@@ -93,10 +104,12 @@ private:
     std::optional<TraceProducer> trace_;
     std::vector<Cycles> exchange_bounds_;
 
-    std::vector<TileId> active_;    ///< of the running compute phase
-    std::vector<TileShare> shares_; ///< of the running phase
-    std::size_t running_ = 0;       ///< tiles whose end is still to come
-    std::optional<std::uint32_t> exchange_after_sync_;
+    std::vector<TileId> active_;     ///< of the running compute phase
+    std::vector<TileShare> shares_;  ///< of the running phase
+    std::size_t running_ = 0;        ///< tiles whose end is still to come
+    std::function<void()> next_;     ///< what the running phase leads to; empty: the next step
+    std::optional<Visit> postponed_; ///< met, but control_cost_ comes first
+    Cycles control_cost_ = 0;        ///< of the control program, not yet spent
     std::int64_t steps_done_ = 0;
     std::int64_t steps_total_ = 0;
     bool finished_ = false;

@@ -30,9 +30,23 @@ StepRecord& Account::exchange_phase(std::uint32_t exchange, Cycles cycles,
 }
 
 void Account::sync_phase(Cycles cycles) {
-    phases_.sync += cycles;
+    all_tiles(&CyclesByKind::sync, cycles);
+}
+
+void Account::control_phase(Cycles cycles) {
+    control_cycles_ += cycles;
+    all_tiles(&CyclesByKind::compute, cycles);
+}
+
+void Account::broadcast_phase(Cycles cycles) {
+    control_cycles_ += cycles;
+    all_tiles(&CyclesByKind::exchange, cycles);
+}
+
+void Account::all_tiles(Cycles CyclesByKind::*kind, Cycles cycles) {
+    phases_.*kind += cycles;
     for (auto& tile : tiles_) {
-        tile.sync += cycles;
+        tile.*kind += cycles;
     }
 }
 

@@ -60,7 +60,13 @@ public:
                                std::span<const TileShare> shares);
     /// A barrier in which every tile takes part.
     void sync_phase(Cycles cycles);
+    /// The control program's own instructions, which every supervisor executes.
+    void control_phase(Cycles cycles);
+    /// One word from one tile to all of them, for a decision of the control program.
+    void broadcast_phase(Cycles cycles);
 
+    /// Cycles of control and broadcast phases: in phases().compute and .exchange, but of no step.
+    [[nodiscard]] Cycles control_cycles() const { return control_cycles_; }
     [[nodiscard]] Cycles cycles() const { return phases_.sum(); }
     [[nodiscard]] const CyclesByKind& phases() const { return phases_; }
     [[nodiscard]] const std::vector<CyclesByKind>& tiles() const { return tiles_; }
@@ -68,10 +74,12 @@ public:
     [[nodiscard]] const std::vector<StepRecord>& exchanges() const { return exchanges_; }
 
 private:
+    void all_tiles(Cycles CyclesByKind::*kind, Cycles cycles);
     void add(StepRecord& record, Cycles cycles, std::span<const TileShare> shares,
              Cycles CyclesByKind::*kind);
 
     CyclesByKind phases_;
+    Cycles control_cycles_ = 0;
     std::vector<CyclesByKind> tiles_;
     std::vector<StepRecord> compute_sets_;
     std::vector<StepRecord> exchanges_;
