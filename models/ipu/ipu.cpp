@@ -40,13 +40,18 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       cycle_period_(1, sc_core::SC_NS),
       host_threads_(std::make_unique<HostThreads>(options_.threads)), memory_(spec),
       code_(program.codelets), fabric_("exchange_fabric", spec, program.exchanges, cycle_period_),
-      sync_unit_("sync_unit", spec, spec.chip.tiles, cycle_period_),
+      sync_unit_("sync_unit", spec, spec.chip.tiles, cycle_period_), remote_memory_(spec, program),
+      copies_(spec, program),
+      streaming_memory_("streaming_memory", timing::streaming_link(spec), cycle_period_),
+      host_("host", timing::host_link(spec), cycle_period_),
       control_(program, spec.control.while_limit_rounds), account_(program, spec.chip.tiles) {
     check_program();
     steps_total_ = expected_steps(program);
     make_tiles();
     fabric_.out_end.bind(*this);
     sync_unit_.out_release.bind(*this);
+    streaming_memory_.out_end.bind(*this);
+    host_.out_end.bind(*this);
     if (options_.sink != nullptr) {
         TESSERA_ASSERT(options_.names != nullptr);
         trace_.emplace(program, spec.chip.tiles, *options_.sink, *options_.names);
@@ -146,6 +151,7 @@ void Ipu::advance() {
         options_.progress(steps_done_, std::max(steps_total_, steps_done_), account_.cycles());
     }
     if (visit.kind == Visit::Kind::End) {
+        copies_.check_end(account_.cycles());
         finished_ = true;
         return;
     }
@@ -167,7 +173,7 @@ void Ipu::begin(const program::Step& step) {
         begin_sync(step.zone, {});
         return;
     default:
-        TESSERA_ASSERT(!"a step that does something");
+        begin_stream_step(step);
     }
 }
 
@@ -188,16 +194,14 @@ void Ipu::decide(const program::Step& step) {
 }
 
 void Ipu::learn(const program::TileValue& value, std::function<void(std::uint32_t)> next) {
+    const TileRange word{value.tile, value.address, 4};
+    copies_.check_ranges("a control step", {&word, 1}, account_.cycles());
     begin_sync(program::SyncZone::Internal, [this, value, next = std::move(next)] {
         const Cycles begin = account_.cycles();
         const Cycles cycles = timing::word_broadcast_cycles(spec_, value.tile);
         account_.broadcast_phase(cycles);
         record_for_all(traces::Kind::Exchange, "control value", begin);
-        next_ = [this, value, next] {
-            std::uint32_t word = 0;
-            std::memcpy(&word, memory_.at(value.tile, value.address, sizeof word), sizeof word);
-            next(word);
-        };
+        next_ = [this, value, next] { next(word_at(value)); };
         ev_phase_ended_.notify(time_of(cycles));
     });
 }
@@ -215,6 +219,7 @@ void Ipu::record_for_all(traces::Kind kind, const char* name, Cycles begin) {
 
 void Ipu::begin_compute(std::uint32_t index) {
     const auto& set = program_.compute_sets[index];
+    copies_.check_compute(set, account_.cycles());
     active_.clear();
     for (TileId tile = 0; tile < static_cast<TileId>(set.tiles.size()); ++tile) {
         if (set.tiles[tile].stub != 0) {
@@ -310,7 +315,7 @@ void Ipu::record_compute(std::uint32_t index) {
                        .end = begin + longest,
                        .bytes = 0,
                        .step = steps_done_},
-                      shares_);
+                      shares_, account_.streaming_until());
         for (const TileId tile : active_) {
             trace_->contexts(tile, begin + spec_.control.step_cycles, tiles_[tile].spans());
         }
@@ -328,6 +333,7 @@ void Ipu::begin_sync(program::SyncZone zone, std::function<void()> next) {
 }
 
 void Ipu::begin_exchange(std::uint32_t index) {
+    check_exchange(index);
     move_data(fabric_.outcome(index));
     record_exchange(index);
     fabric_.start(index);
@@ -377,7 +383,7 @@ void Ipu::record_exchange(std::uint32_t index) {
                        .end = begin + longest,
                        .bytes = bytes,
                        .step = steps_done_},
-                      shares_);
+                      shares_, account_.streaming_until());
     }
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// One chip: its tiles, the exchange fabric and the sync unit, and the control program that drives
-// them.
+// One chip: its tiles, the exchange fabric, the sync unit, the links to streaming memory and host,
+// and the control program that drives them.
 //
 //              control program
-//        start  |     | arrive  | start
-//               v     v         v
-//     tile_0 .. tile_N  sync_unit  exchange_fabric
-//        ended  |     | released| ended
-//               +-----+---------+--> next step
+//        start  |     | arrive     | start          | begin
+//               v     v            v                v
+//     tile_0 .. tile_N  sync_unit  exchange_fabric  streaming_memory, host
+//        ended  |     | released   | ended          | ended
+//               +-----+------------+----------------+--> next step
 //
-// Ports: none outside; the units' ends come in through ComputeEnd, SyncRelease and ExchangeEnd.
+// Ports: none outside; the units' ends come in through ComputeEnd, SyncRelease, ExchangeEnd and
+//   StreamEnd.
 // Timing: compute step = control.step_cycles + slowest stub; exchange step = sync.internal_cycles +
 //   exchange.prologue_cycles + longest row; sync step = the zone's barrier; repeat, call, while, if:
 //   docs/models/ipu.md.
@@ -21,8 +22,11 @@
 #include "models/ipu/core/account.h"
 #include "models/ipu/core/chip_memory.h"
 #include "models/ipu/core/control_cursor.h"
+#include "models/ipu/core/stream_copies.h"
 #include "models/ipu/core/trace_producer.h"
 #include "models/ipu/run_options.h"
+#include "models/memory/core/remote_memory.h"
+#include "models/memory/stream_port.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "models/sync/sync_unit.h"
@@ -44,7 +48,8 @@ namespace tessera::ipu {
 class Ipu : public sc_core::sc_module,
             public tile::ComputeEnd,
             public exchange::ExchangeEnd,
-            public sync::SyncRelease {
+            public sync::SyncRelease,
+            public memory::StreamEnd {
 public:
     /// Loads all images. `spec` and `program` outlive the chip.
     /// @throws ProgramError if an image or the control program does not fit the machine.
@@ -56,11 +61,13 @@ public:
     void check_finished() const;
 
     [[nodiscard]] ChipMemory& memory() { return memory_; }
+    [[nodiscard]] const memory::RemoteMemory& remote_memory() const { return remote_memory_; }
     [[nodiscard]] const Account& account() const { return account_; }
 
     void compute_ended(TileId tile) override;
     void exchange_ended() override;
     void released() override;
+    void stream_ended() override;
 
 private:
     struct HostThreads;
@@ -85,6 +92,15 @@ private:
     /// The trace of a phase in which all tiles did the same from `begin` until now.
     void record_for_all(traces::Kind kind, const char* name, Cycles begin);
     void begin_exchange(std::uint32_t index);
+    void begin_stream_step(const program::Step& step);
+    Flight start_copy(std::uint32_t copy, std::int64_t row);
+    void start_background(const Flight& flight);
+    void wait_for_copy(std::uint32_t copy);
+    /// The machine waits until the copy is over, then its bytes move.
+    void wait_until_end(const Flight& flight);
+    [[nodiscard]] memory::StreamPort& port_of(std::uint32_t copy);
+    [[nodiscard]] std::uint32_t word_at(const program::TileValue& value) const;
+    void check_exchange(std::uint32_t index) const;
     void move_data(const exchange::FabricOutcome& outcome);
     void record_exchange(std::uint32_t index);
     [[nodiscard]] sc_core::sc_time time_of(Cycles cycles) const;
@@ -99,6 +115,10 @@ private:
     std::deque<tile::Tile> tiles_;
     exchange::ExchangeFabric fabric_;
     sync::SyncUnit sync_unit_;
+    memory::RemoteMemory remote_memory_;
+    StreamCopies copies_;
+    memory::StreamPort streaming_memory_;
+    memory::StreamPort host_;
     ControlCursor control_;
     Account account_;
     std::optional<TraceProducer> trace_;

@@ -243,6 +243,7 @@ struct Program {
     std::vector<Function> functions;
     std::vector<RemoteBuffer> remote_buffers;
     std::vector<StreamCopy> stream_copies;
+    std::vector<TileId> io_tiles; ///< ascending; only they take part in background copies
     std::vector<Tensor> tensors;
     std::vector<std::string> vertex_names;
 
