@@ -12,8 +12,6 @@
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -58,12 +56,6 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
     collect([&] { read.workload = workload::load_workload(workload, paths, sets.workload); });
     if (!mistakes.empty()) {
         throw ConfigError(std::move(mistakes));
-    }
-    if (!spec::runs(read.machine.spec)) {
-        throw NotModelled(
-            fmt::format("machine {}: not modelled: running programs of its instruction-set "
-                        "generation; see docs/deviations.md",
-                        read.machine.spec.name));
     }
     return read;
 }

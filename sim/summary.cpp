@@ -74,6 +74,12 @@ std::string explanation_text(const json& result) {
     return text;
 }
 
+/// Cycles over bound; empty for a step that had nothing to do.
+std::string over_bound(const json& step) {
+    const auto bound = step["bound_cycles"].get<double>();
+    return bound == 0 ? "" : fmt::format("{:.2f}", step["cycles"].get<double>() / bound);
+}
+
 std::string steps_text(const json& result) {
     std::vector<const json*> steps;
     for (const char* list : {"compute_sets", "exchanges", "streams"}) {
@@ -89,16 +95,16 @@ std::string steps_text(const json& result) {
     for (const json* step : steps) {
         name_width = std::max(name_width, (*step)["name"].get_ref<const std::string&>().size());
     }
-    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n",
+    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n",
                                    "steps", "slowest first", name_width, "times", "cycles", "mean",
-                                   "bound", "tiles", "slowest");
+                                   "bound", "x bound", "tiles", "slowest");
     for (const json* step : steps) {
-        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n", "",
+        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n", "",
                             (*step)["name"].get<std::string>(), name_width,
                             (*step)["executions"].get<std::int64_t>(),
                             grouped((*step)["cycles"].get<std::int64_t>()),
                             grouped(std::llround((*step)["tile_cycles"]["mean"].get<double>())),
-                            grouped((*step)["bound_cycles"].get<std::int64_t>()),
+                            grouped((*step)["bound_cycles"].get<std::int64_t>()), over_bound(*step),
                             (*step)["active_tiles"].get<std::int64_t>(),
                             (*step)["slowest_tile"].get<std::int64_t>());
     }

@@ -242,6 +242,27 @@ void count_words(const program::Transfer& transfer, ExchangeStats& stats) {
     stats.words_received += words * static_cast<std::int64_t>(transfer.destinations.size());
 }
 
+/// Rows of `transfers` and what they come to.
+void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transfer> transfers,
+               PlannedExchange& plan) {
+    const auto jobs = make_jobs(machine, transfers);
+    Attempts attempts{machine, jobs};
+    find_schedule(attempts, jobs, machine.chip.tiles, plan.stats.bound);
+
+    for (TileId tile = 0; tile < static_cast<TileId>(machine.chip.tiles); ++tile)
+        if (attempts.best().schedule.tile(tile).active())
+            plan.exchange.rows.push_back(make_row(machine, attempts, tile));
+    for (const auto& row : plan.exchange.rows) {
+        const auto bytes = static_cast<Bytes>(row.words.size() * 4);
+        plan.stats.row_bytes += bytes;
+        plan.stats.longest_row_bytes = std::max(plan.stats.longest_row_bytes, bytes);
+    }
+    plan.stats.longest_row_events = attempts.best().longest_row_events;
+    plan.stats.wide_messages = attempts.best().wide_messages;
+    plan.stats.lowered_messages = attempts.best().lowered_messages;
+    plan.stats.active_tiles = static_cast<std::int64_t>(plan.exchange.rows.size());
+}
+
 } // namespace
 
 bool pairable(const spec::MachineSpec& machine, const program::Transfer& transfer) {
@@ -267,27 +288,14 @@ ExchangeBound exchange_bound(const spec::MachineSpec& machine,
 PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::string name,
                                          std::vector<program::Transfer> transfers) {
     check_transfers(machine, name, transfers);
-    const auto jobs = make_jobs(machine, transfers);
     PlannedExchange plan;
     plan.stats.bound = exchange_bound(machine, transfers);
-
-    Attempts attempts{machine, jobs};
-    find_schedule(attempts, jobs, machine.chip.tiles, plan.stats.bound);
-
-    for (TileId tile = 0; tile < static_cast<TileId>(machine.chip.tiles); ++tile)
-        if (attempts.best().schedule.tile(tile).active())
-            plan.exchange.rows.push_back(make_row(machine, attempts, tile));
-    for (const auto& row : plan.exchange.rows) {
-        const auto bytes = static_cast<Bytes>(row.words.size() * 4);
-        plan.stats.row_bytes += bytes;
-        plan.stats.longest_row_bytes = std::max(plan.stats.longest_row_bytes, bytes);
-    }
+    if (machine.exchange.fabric == spec::Fabric::Compiled)
+        plan_rows(machine, transfers, plan);
+    else // other fabrics execute no rows
+        plan.stats.longest_row_events = plan.stats.bound.cycles();
     for (const auto& transfer : transfers)
         count_words(transfer, plan.stats);
-    plan.stats.longest_row_events = attempts.best().longest_row_events;
-    plan.stats.wide_messages = attempts.best().wide_messages;
-    plan.stats.lowered_messages = attempts.best().lowered_messages;
-    plan.stats.active_tiles = static_cast<std::int64_t>(plan.exchange.rows.size());
     plan.exchange.name = std::move(name);
     plan.exchange.transfers = std::move(transfers);
     return plan;

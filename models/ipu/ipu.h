@@ -12,8 +12,8 @@
 // Ports: none outside; the units' ends come in through ComputeEnd, SyncRelease, ExchangeEnd and
 //   StreamEnd.
 // Timing: compute step = control.step_cycles + slowest stub; exchange step = sync.internal_cycles +
-//   exchange.prologue_cycles + longest row; sync step = the zone's barrier; repeat, call, while, if:
-//   docs/models/ipu.md.
+//   exchange.prologue_cycles + longest row (other fabrics: exchange/core/fabric.h); sync step = the
+//   zone's barrier; repeat, call, while, if: docs/models/ipu.md.
 // Not modelled: overlap of a tile's next compute set with a slower tile's last one
 // (docs/models/ipu.md). Source: docs/evidence.md#sync, docs/evidence.md#exchange-rows
 #pragma once
@@ -101,8 +101,9 @@ private:
     [[nodiscard]] memory::StreamPort& port_of(std::uint32_t copy);
     [[nodiscard]] std::uint32_t word_at(const program::TileValue& value) const;
     void check_exchange(std::uint32_t index) const;
-    void move_data(const exchange::FabricOutcome& outcome);
-    void record_exchange(std::uint32_t index);
+    /// Returns the bytes received.
+    Bytes move_data(const exchange::FabricOutcome& outcome);
+    void record_exchange(std::uint32_t index, Bytes bytes);
     [[nodiscard]] sc_core::sc_time time_of(Cycles cycles) const;
 
     const spec::MachineSpec& spec_;
@@ -122,7 +123,6 @@ private:
     ControlCursor control_;
     Account account_;
     std::optional<TraceProducer> trace_;
-    std::vector<Cycles> exchange_bounds_;
 
     std::vector<TileId> active_;     ///< of the running compute phase
     std::vector<TileShare> shares_;  ///< of the running phase

@@ -82,7 +82,6 @@ void Ipu::wait_until_end(const Flight& flight) {
         shares_.push_back({tile, wait});
     }
     StepRecord& record = account_.stream_phase(flight.copy, wait, shares_);
-    record.bytes += copies_.bytes(flight.copy);
     record.sent_bytes += copies_.bytes(flight.copy);
     record.bound_cycles += flight.times.service_end - flight.times.service_begin;
     record.transfer_cycles += flight.times.end - flight.begin;
@@ -96,7 +95,7 @@ void Ipu::wait_until_end(const Flight& flight) {
                       shares_, account_.streaming_until());
     }
     next_ = [this, flight] {
-        copies_.move(flight, memory_, remote_memory_);
+        account_.stream_arrived(flight.copy, copies_.move(flight, memory_, remote_memory_));
         advance();
     };
     port_of(flight.copy).tell_at(begin + wait);

@@ -61,6 +61,8 @@ public:
                                std::span<const TileShare> shares);
     /// The machine waits for a stream copy.
     StepRecord& stream_phase(std::uint32_t copy, Cycles cycles, std::span<const TileShare> shares);
+    /// The bytes of a stream copy have arrived.
+    void stream_arrived(std::uint32_t copy, Bytes bytes) { streams_.at(copy).bytes += bytes; }
     /// Where `tile` has nothing else to do until `end`, it streams.
     void streams_until(TileId tile, Cycles end);
     /// By tile; past or 0: it does not stream.

@@ -176,10 +176,11 @@ Flight StreamCopies::finish(std::uint32_t copy, Cycles now) {
     return flight;
 }
 
-void StreamCopies::move(const Flight& flight, const ChipMemory& chip,
-                        const memory::RemoteMemory& remote) const {
+Bytes StreamCopies::move(const Flight& flight, const ChipMemory& chip,
+                         const memory::RemoteMemory& remote) const {
     const StreamCopy& copy = program_.stream_copies.at(flight.copy);
     const Bytes first = flight.row * program_.remote_buffers[copy.buffer].row_bytes;
+    Bytes moved = 0;
     std::byte* const rows = remote.buffer(copy.buffer).data() + first;
     for (const StreamPiece& piece : copy.pieces) {
         std::byte* const in_tile = chip.at(piece.tile, piece.address, piece.bytes);
@@ -189,7 +190,9 @@ void StreamCopies::move(const Flight& flight, const ChipMemory& chip,
         } else {
             std::memcpy(rows + piece.offset, in_tile, bytes);
         }
+        moved += piece.bytes;
     }
+    return moved;
 }
 
 void StreamCopies::check_compute(const program::ComputeSet& set, Cycles now) const {

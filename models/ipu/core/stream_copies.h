@@ -61,8 +61,9 @@ public:
     void start(const Flight& flight) { flights_.push_back(flight); }
     /// The copy is over: out of the list. @throws ProgramError if it is not under way.
     Flight finish(std::uint32_t copy, Cycles now);
-    void move(const Flight& flight, const ChipMemory& chip,
-              const memory::RemoteMemory& remote) const;
+    /// Returns the bytes that arrived.
+    Bytes move(const Flight& flight, const ChipMemory& chip,
+               const memory::RemoteMemory& remote) const;
 
     /// @throws ProgramError at `now` where a tile of `set` has a copy under way.
     void check_compute(const program::ComputeSet& set, Cycles now) const;

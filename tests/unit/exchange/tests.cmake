@@ -3,6 +3,7 @@ tessera_test(test_unit_exchange LABELS unit
   SOURCES
     unit/exchange/broken_rows_test.cpp
     unit/exchange/exchange_word_test.cpp
+    unit/exchange/fabrics_test.cpp
     unit/exchange/planner_test.cpp
     unit/exchange/random_exchange_test.cpp
     unit/exchange/row_writer_test.cpp
