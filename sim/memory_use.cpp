@@ -37,7 +37,7 @@ Bytes sum_of(const BytesByKind& by_kind) {
 
 MemoryUse memory_use(const program::Program& program) {
     MemoryUse use;
-    for (const program::Step* leaf : program::leaf_steps(program.control)) {
+    for (const program::Step* leaf : program::leaf_steps(program)) {
         use.steps.push_back(program::step_name(program, *leaf));
     }
     if (use.steps.empty()) {

@@ -96,6 +96,26 @@ json exchanges_json(const ipu::Account& account) {
     return out;
 }
 
+json streams_json(const RunFacts& facts) {
+    json out = json::array();
+    const auto& program = facts.program;
+    for (std::size_t copy = 0; copy < program.stream_copies.size(); ++copy) {
+        const auto& moved = program.stream_copies[copy];
+        const auto& buffer = program.remote_buffers.at(moved.buffer);
+        const StepRecord& record = facts.account.streams()[copy];
+        json step = step_json(record, facts.account.tiles().size());
+        const bool host = buffer.place == program::RemoteBuffer::Place::Host;
+        const bool read = moved.direction == program::StreamCopy::Direction::Read;
+        step["peer"] = (host ? "host." : "streaming_memory.") + buffer.name;
+        step["direction"] = read ? "read" : "write";
+        step["bytes"] = record.bytes;
+        step["sent_bytes"] = record.sent_bytes;
+        step["transfer_cycles"] = record.transfer_cycles;
+        out.push_back(std::move(step));
+    }
+    return out;
+}
+
 double mean_tile_cycles(const StepRecord& record, std::size_t tiles) {
     Cycles sum = 0;
     for (const Cycles cycles : record.tile_cycles) {
@@ -128,6 +148,8 @@ json explanation_json(const ipu::Account& account) {
     return {{"compute", part(compute)},
             {"exchange", part(exchange)},
             {"sync", part(static_cast<double>(account.phases().sync))},
+            {"stream", part(static_cast<double>(account.phases().stream))},
+            {"control", part(static_cast<double>(account.control_cycles()))},
             {"reduction", part(reduction)},
             {"uneven_splits", part(uneven)}};
 }
@@ -216,6 +238,17 @@ void add_speed(json& result, const RunFacts& facts) {
     }
 }
 
+/// Tiles with a stub of their own in some compute set.
+std::int64_t tiles_busy(const ipu::Account& account) {
+    std::vector<bool> busy(account.tiles().size());
+    for (const auto& record : account.compute_sets()) {
+        for (std::size_t tile = 0; tile < record.tile_cycles.size(); ++tile) {
+            busy[tile] = busy[tile] || record.tile_cycles[tile] > 0;
+        }
+    }
+    return std::count(busy.begin(), busy.end(), true);
+}
+
 } // namespace
 
 nlohmann::json make_result(const RunFacts& facts) {
@@ -229,10 +262,10 @@ nlohmann::json make_result(const RunFacts& facts) {
                    {"cycles", account.cycles()},
                    {"phases", phases_json(account.phases())},
                    {"tiles", tiles_json(account.tiles())},
-                   {"tiles_busy", std::count_if(account.tiles().begin(), account.tiles().end(),
-                                                [](const auto& tile) { return tile.compute > 0; })},
+                   {"tiles_busy", tiles_busy(account)},
                    {"compute_sets", compute_sets_json(account)},
                    {"exchanges", exchanges_json(account)},
+                   {"streams", streams_json(facts)},
                    {"explanation", explanation_json(account)},
                    {"memory", memory_json(facts.machine, facts.program)},
                    {"plan", facts.job.plan_json()},

@@ -55,6 +55,19 @@ json exchange_properties() {
     return properties;
 }
 
+json stream_properties() {
+    json properties = step_properties();
+    properties["peer"] = text("streaming_memory or host, and the remote buffer");
+    properties["direction"] = text("read: into tiles; write: out of them");
+    properties["bytes"] = whole("delivered");
+    properties["sent_bytes"] = whole("sent");
+    properties["transfer_cycles"] =
+        whole("sum over executions from start to end, also where nothing waited");
+    properties["cycles"] = whole("sum over executions of what the machine waited");
+    properties["bound_cycles"] = whole("sum over executions of what the link needed");
+    return properties;
+}
+
 json part(const char* sentence) {
     return object(sentence,
                   {{"cycles", number("cycles")}, {"percent", number("of the run's cycles")}});
@@ -65,6 +78,8 @@ json explanation_schema() {
                   {{"compute", part("mean over the tiles, without reductions")},
                    {"exchange", part("mean over the tiles, without reductions")},
                    {"sync", part("barriers")},
+                   {"stream", part("the machine waited for stream copies")},
+                   {"control", part("the control program's own instructions and values")},
                    {"reduction", part("compute sets and exchanges whose name starts with reduce")},
                    {"uneven_splits", part("what slowest tiles take longer than the mean")}});
 }
@@ -128,6 +143,7 @@ nlohmann::json result_schema() {
          {"tiles_busy", whole("tiles that computed")},
          {"compute_sets", list_of("in the program's order", compute_set_properties())},
          {"exchanges", list_of("in the program's order", exchange_properties())},
+         {"streams", list_of("stream copies, in the program's order", stream_properties())},
          {"explanation", explanation_schema()},
          {"memory", memory_schema()},
          {"plan", {{"type", "object"}, {"description", "what the planner chose"}}},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::sim {
@@ -60,9 +61,13 @@ std::string explanation_text(const json& result) {
     std::string text;
     for (const auto& [key, word] :
          {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
-          std::pair{"sync", "sync"}, std::pair{"reduction", "reduction"},
-          std::pair{"uneven_splits", "uneven splits"}}) {
+          std::pair{"sync", "sync"}, std::pair{"stream", "stream"}, std::pair{"control", "control"},
+          std::pair{"reduction", "reduction"}, std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
+        const bool rare = std::string_view(key) == "stream" || std::string_view(key) == "control";
+        if (rare && part["cycles"].get<double>() == 0) {
+            continue;
+        }
         text += share_line(text.empty() ? "because of" : "", word, part["cycles"].get<double>(),
                            part["percent"].get<double>());
     }
@@ -77,7 +82,7 @@ std::string over_bound(const json& step) {
 
 std::string steps_text(const json& result) {
     std::vector<const json*> steps;
-    for (const char* list : {"compute_sets", "exchanges"}) {
+    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
         for (const auto& step : result[list]) {
             steps.push_back(&step);
         }

@@ -33,5 +33,11 @@ struct MicroPlan {
 /// @throws DoesNotFit, NotModelled
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::SyncWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::RemoteBufferWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::HostTransferWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::StreamedTriadWorkload& workload);
 
 } // namespace tessera::micro

@@ -95,7 +95,7 @@ program::Lifetime Liveness::lifetime(const std::string& buffer) const {
 }
 
 bool tells_steps_of(const Liveness& told, const program::Program& program) {
-    const auto leaves = program::leaf_steps(program.control);
+    const auto leaves = program::leaf_steps(program);
     return std::equal(leaves.begin(), leaves.end(), told.steps().begin(), told.steps().end(),
                       [&](const program::Step* leaf, const std::string& name) {
                           return program::step_name(program, *leaf) == name;

@@ -230,6 +230,21 @@ private:
     const config::ConfigPaths& paths_;
 };
 
+/// What a kind says of values that are each in range but do not go together.
+std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& document) {
+    std::vector<Diagnostic> diagnostics;
+    std::visit(
+        [&](const auto& kind) {
+            if constexpr (requires { kind.mistakes(); }) {
+                for (const Mistake& mistake : kind.mistakes()) {
+                    diagnostics.push_back(document.at_value("/" + mistake.key, mistake.message));
+                }
+            }
+        },
+        workload.kind);
+    return diagnostics;
+}
+
 } // namespace
 
 const Shape& workload_shape() {
@@ -238,7 +253,13 @@ const Shape& workload_shape() {
         out.selector = "kind";
         out.alternatives = {alternative<MatmulWorkload>("matmul", matmul_shape()),
                             alternative<SpmmWorkload>("spmm", spmm_shape()),
-                            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>())};
+                            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>()),
+                            alternative<RemoteBufferWorkload>(
+                                "remote_buffer", config::shape_of<RemoteBufferWorkload>()),
+                            alternative<HostTransferWorkload>(
+                                "host_transfer", config::shape_of<HostTransferWorkload>()),
+                            alternative<StreamedTriadWorkload>(
+                                "streamed_triad", config::shape_of<StreamedTriadWorkload>())};
         return out;
     }();
     return shape;
@@ -257,6 +278,7 @@ LoadedWorkload load_workload(const std::string& name_or_path, const config::Conf
     const auto found = config::read(workload_shape(), document, &out.workload);
     mistakes.insert(mistakes.end(), found.begin(), found.end());
     config::throw_if_any(std::move(mistakes));
+    config::throw_if_any(mistakes_of(out.workload, document));
 
     out.workload.name = out.file.stem().string();
     out.resolved = config::resolved(workload_shape(), &out.workload);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/workload/micro_workloads.h"
+#include "kernels/workload/stream_workloads.h"
 
 #include <cstdint>
 #include <string>
@@ -62,7 +63,9 @@ struct SpmmWorkload {
 
 struct Workload {
     std::string name; ///< file name without directory and ending
-    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload> kind;
+    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, RemoteBufferWorkload,
+                 HostTransferWorkload, StreamedTriadWorkload>
+        kind;
 };
 
 } // namespace tessera::workload

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/run_program.h"
 
+#include "base/error.h"
 #include "models/exchange/core/fabric.h"
 #include "models/tile/core/tile_core.h"
 
@@ -89,6 +90,8 @@ public:
         case program::Step::Kind::Sync:
             outcome.cycles.sync += machine_.sync.internal_cycles;
             break;
+        default:
+            throw ProgramError("run_program: a step that kernels do not use");
         }
     }
 
