@@ -124,6 +124,11 @@ double mean_tile_cycles(const StepRecord& record, std::size_t tiles) {
     return ratio(static_cast<double>(sum), static_cast<double>(tiles));
 }
 
+/// By their names: `rearrange...`, and what stands before and behind a halo's exchange.
+bool is_rearrangement(const std::string& step) {
+    return step.rfind("rearrange", 0) == 0 || step == "halo pre" || step == "halo post";
+}
+
 /// Where the cycles of the machine went; the parts sum to the run. A step's mean over the tiles is
 /// its work, what its slowest tile takes longer than that is the price of the uneven split.
 json explanation_json(const ipu::Account& account) {
@@ -131,11 +136,14 @@ json explanation_json(const ipu::Account& account) {
     double compute = 0;
     double exchange = 0;
     double reduction = 0;
+    double rearrangement = 0;
     double uneven = 0;
     const auto split = [&](const std::vector<StepRecord>& records, double& part) {
         for (const auto& record : records) {
             const double mean = mean_tile_cycles(record, tiles);
-            (record.name.rfind("reduce", 0) == 0 ? reduction : part) += mean;
+            (record.name.rfind("reduce", 0) == 0 ? reduction
+             : is_rearrangement(record.name)     ? rearrangement
+                                                 : part) += mean;
             uneven += static_cast<double>(record.cycles) - mean;
         }
     };
@@ -151,6 +159,7 @@ json explanation_json(const ipu::Account& account) {
             {"stream", part(static_cast<double>(account.phases().stream))},
             {"control", part(static_cast<double>(account.control_cycles()))},
             {"reduction", part(reduction)},
+            {"rearrangement", part(rearrangement)},
             {"uneven_splits", part(uneven)}};
 }
 

@@ -75,12 +75,14 @@ json part(const char* sentence) {
 
 json explanation_schema() {
     return object("where the machine's cycles went; the parts sum to the run",
-                  {{"compute", part("mean over the tiles, without reductions")},
+                  {{"compute", part("mean over the tiles, without reductions and rearrangements")},
                    {"exchange", part("mean over the tiles, without reductions")},
                    {"sync", part("barriers")},
                    {"stream", part("the machine waited for stream copies")},
                    {"control", part("the control program's own instructions and values")},
                    {"reduction", part("compute sets and exchanges whose name starts with reduce")},
+                   {"rearrangement",
+                    part("compute sets that change layouts: rearrange, halo pre, halo post")},
                    {"uneven_splits", part("what slowest tiles take longer than the mean")}});
 }
 

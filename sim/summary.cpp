@@ -62,7 +62,8 @@ std::string explanation_text(const json& result) {
     for (const auto& [key, word] :
          {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
           std::pair{"sync", "sync"}, std::pair{"stream", "stream"}, std::pair{"control", "control"},
-          std::pair{"reduction", "reduction"}, std::pair{"uneven_splits", "uneven splits"}}) {
+          std::pair{"reduction", "reduction"}, std::pair{"rearrangement", "rearrangement"},
+          std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
         const bool rare = std::string_view(key) == "stream" || std::string_view(key) == "control";
         if (rare && part["cycles"].get<double>() == 0) {

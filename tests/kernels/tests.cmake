@@ -20,3 +20,6 @@ tessera_test(test_kernels_published_matrix LABELS kernels
 tessera_test(test_kernels_published_vector LABELS kernels
   SOURCES kernels/published_vector_test.cpp
   LINK tessera_vertex)
+tessera_test(test_kernels_micro LABELS kernels
+  SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/rearrange_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp
+  LINK tessera_micro tessera_test_run_program)

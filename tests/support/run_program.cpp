@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <span>
 
 namespace tessera::test {
 namespace {
@@ -50,23 +51,25 @@ public:
         }
     }
 
-    void write(const program::Tensor& tensor, const std::vector<std::uint16_t>& values) {
+    void write(const program::Tensor& tensor, const std::vector<std::byte>& values) {
+        const auto bytes = static_cast<std::size_t>(program::bytes_of(tensor.type));
         for (const program::Piece& piece : tensor.pieces) {
             for_each_element(piece, [&](std::int64_t host, Address at) {
-                std::memcpy(tiles_[piece.tile].memory(at, 2).data(),
-                            &values.at(static_cast<std::size_t>(host)), 2);
+                std::memcpy(tiles_[piece.tile].memory(at, static_cast<Bytes>(bytes)).data(),
+                            &values.at(static_cast<std::size_t>(host) * bytes), bytes);
             });
         }
     }
 
-    [[nodiscard]] std::vector<std::uint16_t> read(const program::Tensor& tensor) {
+    [[nodiscard]] std::vector<std::byte> read(const program::Tensor& tensor) {
+        const auto bytes = static_cast<std::size_t>(program::bytes_of(tensor.type));
         const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
                                                       std::int64_t{1}, std::multiplies<>{});
-        std::vector<std::uint16_t> values(static_cast<std::size_t>(elements), 0x7e00U);
+        std::vector<std::byte> values(static_cast<std::size_t>(elements) * bytes, std::byte{0x7e});
         for (const program::Piece& piece : tensor.pieces) {
             for_each_element(piece, [&](std::int64_t host, Address at) {
-                std::memcpy(&values.at(static_cast<std::size_t>(host)),
-                            tiles_[piece.tile].memory(at, 2).data(), 2);
+                std::memcpy(&values.at(static_cast<std::size_t>(host) * bytes),
+                            tiles_[piece.tile].memory(at, static_cast<Bytes>(bytes)).data(), bytes);
             });
         }
         return values;
@@ -166,7 +169,7 @@ void check_segments(const spec::MachineSpec& machine, const program::Program& pr
 } // namespace
 
 RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
-                       const std::map<std::string, std::vector<std::uint16_t>>& operands) {
+                       const std::map<std::string, std::vector<std::byte>>& operands) {
     Runner runner(machine, program);
     for (const program::Tensor& tensor : program.tensors) {
         const auto found = operands.find(tensor.name);
@@ -176,11 +179,24 @@ RunOutcome run_program(const spec::MachineSpec& machine, const program::Program&
     }
     runner.execute(program.control);
     for (const program::Tensor& tensor : program.tensors) {
-        if (tensor.name == "c") {
-            runner.outcome.result = runner.read(tensor);
+        std::vector<std::byte> bytes = runner.read(tensor);
+        if (tensor.name == "c" && tensor.type == program::DType::F16) {
+            runner.outcome.result.resize(bytes.size() / 2);
+            std::memcpy(runner.outcome.result.data(), bytes.data(), bytes.size());
         }
+        runner.outcome.tensors.emplace(tensor.name, std::move(bytes));
     }
     return std::move(runner.outcome);
+}
+
+RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+                       const std::map<std::string, std::vector<std::uint16_t>>& operands) {
+    std::map<std::string, std::vector<std::byte>> bytes;
+    for (const auto& [name, values] : operands) {
+        const auto view = std::as_bytes(std::span(values));
+        bytes.emplace(name, std::vector<std::byte>(view.begin(), view.end()));
+    }
+    return run_program(machine, program, bytes);
 }
 
 std::vector<std::string> faults_of(const spec::MachineSpec& machine,

@@ -15,6 +15,15 @@ import unittest
 
 BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 TINY = ["tiny_matmul", "tiny_matmul_f32", "tiny_spmm_b1", "tiny_spmm_b16"]
+# Micro-workloads, each cut down to a moment's run.
+MICRO = {
+    "exchange_all_to_all": ["tiles=4"],
+    "exchange_broadcast": [],
+    "self_copy": ["bytes=256"],
+    "stream_triad": ["elements=80000"],
+    "reduction": ["operands=20"],
+    "stencil": ["width=61", "height=40", "iterations=3"],
+}
 KINDS = ["compute", "exchange", "sync", "stream", "idle"]
 
 
@@ -292,6 +301,35 @@ class RunsTest(CliTest):
                 self.assertEqual(list(result), sorted(result))
                 self.assertGreater(result["tiles_busy"], 0)
                 self.check_accounts(result)
+
+    def test_micro_workloads_are_exact_on_every_machine(self):
+        for machine in ("tiny", "bow", "gc200", "gc2"):
+            for workload, keys in MICRO.items():
+                with self.subTest(machine=machine, workload=workload):
+                    sets = [part for key in keys for part in ("--set", f"workload.{key}")]
+                    result = self.result(workload, "--machine", machine, *sets)
+                    self.assertTrue(result["check"]["passed"])
+                    self.assertGreater(result["check"]["bytes"], 0)
+                    self.assertGreater(result["useful_bytes"], 0)
+                    self.check_accounts(result)
+
+    def test_phases_of_a_stencil_can_be_read(self):
+        result = self.result("stencil", "--set", "workload.width=61", "--set", "workload.height=40", "--set",
+                             "workload.iterations=1")
+        self.assertEqual([step["name"] for step in result["compute_sets"]], ["halo pre", "halo post", "blur"])
+        self.assertEqual([step["name"] for step in result["exchanges"]], ["halo exchange"])
+        self.assertGreater(result["explanation"]["rearrangement"]["cycles"], 0)
+
+    def test_micro_workloads_say_what_is_wrong_with_them(self):
+        file = self.file("odd.json", '{"schema_version": 1, "kind": "exchange_pattern",\n "pattern": "pairs", '
+                                     '"tiles": 3, "bytes": 6}')
+        error = self.tessera("run", file, code=3).stderr
+        self.assertIn("odd.json:2:42: /bytes: got 6 B, expected a multiple of 4 B", error)
+        self.assertIn("/tiles: got 3 tiles, expected an even number of tiles", error)
+        error = self.tessera("run", "exchange_broadcast", "--machine", "tiny", "--set", "workload.tiles=4",
+                             code=3).stderr
+        self.assertIn("/tiles: got 4 tiles, expected 1..3 on machine 'tiny'", error)
+        self.tessera("run", "self_copy", "--machine", "tiny", "--set", "workload.bytes=400000", code=4)
 
     def test_whole_chips_of_every_generation(self):
         for machine in ("gc200", "c600", "gc2"):

@@ -115,6 +115,16 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["memory"]["worst_tile_bytes_by_kind"]["code"] == 80);
 }
 
+TEST_CASE("changes of layout have a line of the explanation") {
+    for (const std::string name : {"rearrange: own part", "halo pre", "halo post"}) {
+        Scene scene;
+        scene.program.compute_sets[1].name = name;
+        const auto result = scene.result();
+        CHECK(result["explanation"]["rearrangement"]["cycles"].get<double>() == Approx(5));
+        CHECK(result["explanation"]["reduction"]["cycles"].get<double>() == Approx(0));
+    }
+}
+
 TEST_CASE("the parts of the explanation sum to the run") {
     Scene scene;
     const auto result = scene.result();
