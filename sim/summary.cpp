@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::sim {
@@ -60,10 +61,14 @@ std::string explanation_text(const json& result) {
     std::string text;
     for (const auto& [key, word] :
          {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
-          std::pair{"sync", "sync"}, std::pair{"reduction", "reduction"},
-          std::pair{"rearrangement", "rearrangement"},
+          std::pair{"sync", "sync"}, std::pair{"stream", "stream"}, std::pair{"control", "control"},
+          std::pair{"reduction", "reduction"}, std::pair{"rearrangement", "rearrangement"},
           std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
+        const bool rare = std::string_view(key) == "stream" || std::string_view(key) == "control";
+        if (rare && part["cycles"].get<double>() == 0) {
+            continue;
+        }
         text += share_line(text.empty() ? "because of" : "", word, part["cycles"].get<double>(),
                            part["percent"].get<double>());
     }
@@ -78,7 +83,7 @@ std::string over_bound(const json& step) {
 
 std::string steps_text(const json& result) {
     std::vector<const json*> steps;
-    for (const char* list : {"compute_sets", "exchanges"}) {
+    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
         for (const auto& step : result[list]) {
             steps.push_back(&step);
         }
@@ -118,9 +123,10 @@ std::string memory_text(const json& result) {
                                  grouped(bytes.get<std::int64_t>()));
         }
     }
-    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %): {}\n", "memory",
+    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %) in '{}': {}\n", "memory",
                        memory["worst_tile"].get<std::int64_t>(), grouped(most), grouped(has),
-                       100.0 * static_cast<double>(most) / static_cast<double>(has), kinds);
+                       100.0 * static_cast<double>(most) / static_cast<double>(has),
+                       memory["peak_step"].get<std::string>(), kinds);
 }
 
 std::string host_text(const json& result) {

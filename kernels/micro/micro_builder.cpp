@@ -36,10 +36,8 @@ MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::Codelet
 
 Address MicroBuilder::place(const plan::BufferRequest& request) {
     if (!memory_.place(request)) {
-        throw DoesNotFit(fmt::format(
-            "{} does not fit in tile memory: tile_0 is {} bytes over ('{}' finds no place); it "
-            "needs {}",
-            name_, memory_.shortfall().bytes_over, request.name, memory_.describe()));
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", name_,
+                                     plan::why_not(memory_, 0, {})));
     }
     return memory_.address(request.name);
 }

@@ -34,6 +34,12 @@ struct MicroPlan {
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::SyncWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::RemoteBufferWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::HostTransferWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::StreamedTriadWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::ExchangePatternWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::SelfCopyWorkload& workload);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/image_builder.h"
 
+#include "base/error.h"
 #include "kernels/plan/stub.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,18 +22,30 @@ program::SharedBytes share(const std::vector<std::uint32_t>& words) {
     return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-Address aligned8(Address address) {
-    return (address + 7U) / 8U * 8U;
+constexpr Bytes kCodeAlignment = 8;
+
+/// Room for so many bytes of code, so that the next piece is aligned.
+Bytes code_room(Bytes bytes) {
+    return (bytes + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment;
+}
+
+Bytes longest_row(const program::Exchange& exchange) {
+    std::size_t longest = 0;
+    for (const program::ExchangeRow& row : exchange.rows) {
+        longest = std::max(longest, row.words.size());
+    }
+    return static_cast<Bytes>(longest * 4);
 }
 
 program::Segment segment(program::SegmentKind kind, const std::string& name, Address address,
-                         program::SharedBytes data) {
+                         program::SharedBytes data, program::Lifetime lifetime = {}) {
     program::Segment made;
     made.address = address;
     made.bytes = static_cast<Bytes>(data->size());
     made.kind = kind;
     made.name = name;
     made.data = std::move(data);
+    made.lifetime = lifetime;
     return made;
 }
 
@@ -39,12 +54,23 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
                            std::string name)
     : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
-      next_code_(aligned8(machine.memory.region0_begin() + static_cast<Address>(library.bytes()))) {
+      zone_(machine, 0) {
     program_.name = std::move(name);
+    codelets_ = place_in_zone("codelets", program::SegmentKind::Code, library.bytes());
+}
+
+Address ImageBuilder::place_in_zone(const std::string& name, program::SegmentKind kind,
+                                    Bytes bytes) {
+    const BufferRequest request{name, kind, code_room(bytes), kCodeAlignment, Where::Region0, {}};
+    if (!zone_.place(request)) {
+        throw DoesNotFit(fmt::format("{}: '{}' does not fit in region 0: {} bytes over",
+                                     program_.name, name, zone_.shortfall().bytes_over));
+    }
+    return bytes == 0 ? machine_.memory.region0_begin() : zone_.buffers().back().begin;
 }
 
 void ImageBuilder::add_zero(TileId tile, program::SegmentKind kind, const std::string& name,
-                            Address address, Bytes bytes) {
+                            Address address, Bytes bytes, program::Lifetime lifetime) {
     if (bytes == 0) {
         return;
     }
@@ -53,20 +79,23 @@ void ImageBuilder::add_zero(TileId tile, program::SegmentKind kind, const std::s
     made.bytes = bytes;
     made.kind = kind;
     made.name = name;
+    made.lifetime = lifetime;
     images_[tile].segments.push_back(std::move(made));
 }
 
 void ImageBuilder::add_words(TileId tile, program::SegmentKind kind, const std::string& name,
-                             Address address, const std::vector<std::uint32_t>& words) {
+                             Address address, const std::vector<std::uint32_t>& words,
+                             program::Lifetime lifetime) {
     if (!words.empty()) {
-        images_[tile].segments.push_back(segment(kind, name, address, share(words)));
+        images_[tile].segments.push_back(segment(kind, name, address, share(words), lifetime));
     }
 }
 
 void ImageBuilder::add_bytes(TileId tile, program::SegmentKind kind, const std::string& name,
-                             Address address, program::SharedBytes bytes) {
+                             Address address, program::SharedBytes bytes,
+                             program::Lifetime lifetime) {
     if (!bytes->empty()) {
-        images_[tile].segments.push_back(segment(kind, name, address, std::move(bytes)));
+        images_[tile].segments.push_back(segment(kind, name, address, std::move(bytes), lifetime));
     }
 }
 
@@ -83,22 +112,25 @@ program::SharedBytes ImageBuilder::stub(const std::vector<program::Vertex>& vert
 
 void ImageBuilder::add_compute_set(const std::string& name,
                                    std::vector<std::vector<program::Vertex>> vertices_of_tile) {
-    program::ComputeSet set;
-    set.name = name;
+    std::vector<program::SharedBytes> code(vertices_of_tile.size());
     Bytes longest = 0;
     for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
-        program::TileVertices vertices;
         if (!vertices_of_tile[tile].empty()) {
-            const program::SharedBytes code = stub(vertices_of_tile[tile]);
-            longest = std::max(longest, static_cast<Bytes>(code->size()));
-            vertices.stub = next_code_;
-            vertices.vertices = std::move(vertices_of_tile[tile]);
-            images_[tile].segments.push_back(
-                segment(program::SegmentKind::Code, "stub of " + name, next_code_, code));
+            code[tile] = stub(vertices_of_tile[tile]);
+            longest = std::max(longest, static_cast<Bytes>(code[tile]->size()));
         }
-        set.tiles.push_back(std::move(vertices));
     }
-    next_code_ = aligned8(next_code_ + static_cast<Address>(longest));
+    program::ComputeSet set;
+    set.name = name;
+    set.tiles.resize(vertices_of_tile.size());
+    const Address address = place_in_zone("stub of " + name, program::SegmentKind::Code, longest);
+    for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
+        if (code[tile] != nullptr) {
+            set.tiles[tile] = {address, std::move(vertices_of_tile[tile])};
+            images_[tile].segments.push_back(
+                segment(program::SegmentKind::Code, "stub of " + name, address, code[tile]));
+        }
+    }
     program::Step step;
     step.kind = program::Step::Kind::ComputeSet;
     step.index = static_cast<std::uint32_t>(program_.compute_sets.size());
@@ -128,13 +160,9 @@ std::uint32_t ImageBuilder::vertex_name(const std::string& name) {
 }
 
 Bytes ImageBuilder::code_bytes() const {
-    Bytes total = static_cast<Bytes>(next_code_ - machine_.memory.region0_begin());
+    Bytes total = zone_.used_bytes();
     for (const program::Exchange& exchange : program_.exchanges) {
-        std::size_t longest = 0;
-        for (const program::ExchangeRow& row : exchange.rows) {
-            longest = std::max(longest, row.words.size());
-        }
-        total += static_cast<Bytes>((longest * 4 + 7) / 8 * 8);
+        total += code_room(longest_row(exchange));
     }
     return total + kFetchAheadBytes;
 }
@@ -153,20 +181,15 @@ program::Program ImageBuilder::build() {
     for (const program::ComputeSet& set : program_.compute_sets) {
         for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {
             if (set.tiles[tile].stub != 0 && running.insert(static_cast<TileId>(tile)).second) {
-                images_[tile].segments.push_back(segment(program::SegmentKind::Code, "codelets",
-                                                         machine_.memory.region0_begin(),
-                                                         codelets));
+                images_[tile].segments.push_back(
+                    segment(program::SegmentKind::Code, "codelets", codelets_, codelets));
             }
         }
     }
-    Address at = next_code_;
     for (program::Exchange& exchange : program_.exchanges) {
-        std::size_t longest = 0;
-        for (const program::ExchangeRow& row : exchange.rows) {
-            longest = std::max(longest, row.words.size());
-        }
-        add_row_segments(exchange, at);
-        at += static_cast<Address>((longest * 4 + 7) / 8 * 8);
+        add_row_segments(exchange,
+                         place_in_zone("row of " + exchange.name, program::SegmentKind::ExchangeRow,
+                                       longest_row(exchange)));
     }
     program_.codelets.push_back(library_.codelet());
     for (program::Image& image : images_) {

@@ -261,7 +261,13 @@ const Shape& workload_shape() {
             alternative<MemoryStreamWorkload>("memory_stream",
                                               config::shape_of<MemoryStreamWorkload>()),
             alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>()),
-            alternative<ReductionWorkload>("reduction", config::shape_of<ReductionWorkload>())};
+            alternative<ReductionWorkload>("reduction", config::shape_of<ReductionWorkload>()),
+            alternative<RemoteBufferWorkload>("remote_buffer",
+                                              config::shape_of<RemoteBufferWorkload>()),
+            alternative<HostTransferWorkload>("host_transfer",
+                                              config::shape_of<HostTransferWorkload>()),
+            alternative<StreamedTriadWorkload>("streamed_triad",
+                                               config::shape_of<StreamedTriadWorkload>())};
         return out;
     }();
     return shape;

@@ -5,6 +5,7 @@
 #include "kernels/workload/compute_workloads.h"
 #include "kernels/workload/exchange_workloads.h"
 #include "kernels/workload/micro_workloads.h"
+#include "kernels/workload/stream_workloads.h"
 
 #include <cstdint>
 #include <string>
@@ -65,7 +66,8 @@ struct SpmmWorkload {
 struct Workload {
     std::string name; ///< file name without directory and ending
     std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
-                 SelfCopyWorkload, MemoryStreamWorkload, ReductionWorkload, StencilWorkload>
+                 SelfCopyWorkload, MemoryStreamWorkload, ReductionWorkload, StencilWorkload,
+                 RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload>
         kind;
 };
 

@@ -2,6 +2,7 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
+#include "models/timing/control_timing.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -13,6 +14,7 @@
 #include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace tessera::ipu {
 
@@ -38,12 +40,18 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       cycle_period_(1, sc_core::SC_NS),
       host_threads_(std::make_unique<HostThreads>(options_.threads)), memory_(spec),
       code_(program.codelets), fabric_("exchange_fabric", spec, program.exchanges, cycle_period_),
-      sync_unit_("sync_unit", spec.sync, spec.chip.tiles, cycle_period_), control_(program.control),
-      account_(program, spec.chip.tiles), steps_total_(executed_steps(program.control)) {
+      sync_unit_("sync_unit", spec, spec.chip.tiles, cycle_period_), remote_memory_(spec, program),
+      copies_(spec, program),
+      streaming_memory_("streaming_memory", timing::streaming_link(spec), cycle_period_),
+      host_("host", timing::host_link(spec), cycle_period_),
+      control_(program, spec.control.while_limit_rounds), account_(program, spec.chip.tiles) {
     check_program();
+    steps_total_ = expected_steps(program);
     make_tiles();
     fabric_.out_end.bind(*this);
     sync_unit_.out_release.bind(*this);
+    streaming_memory_.out_end.bind(*this);
+    host_.out_end.bind(*this);
     if (options_.sink != nullptr) {
         TESSERA_ASSERT(options_.names != nullptr);
         trace_.emplace(program, spec.chip.tiles, *options_.sink, *options_.names);
@@ -63,25 +71,6 @@ void Ipu::check_finished() const {
     TESSERA_ASSERT(finished_);
 }
 
-namespace {
-
-void check_step(const program::Step& step, const program::Program& program) {
-    using Kind = program::Step::Kind;
-    const std::size_t limit = step.kind == Kind::ComputeSet ? program.compute_sets.size()
-                              : step.kind == Kind::Exchange ? program.exchanges.size()
-                                                            : 1;
-    if (step.index >= limit) {
-        throw ProgramError(fmt::format(
-            "program {}: a control step names {} {}, expected a number below {}", program.name,
-            step.kind == Kind::ComputeSet ? "compute set" : "exchange", step.index, limit));
-    }
-    for (const auto& child : step.children) {
-        check_step(child, program);
-    }
-}
-
-} // namespace
-
 void Ipu::check_program() const {
     const auto tiles = static_cast<std::size_t>(spec_.chip.tiles);
     if (program_.image_of_tile.size() > tiles) {
@@ -98,7 +87,7 @@ void Ipu::check_program() const {
             }
         }
     }
-    check_step(program_.control, program_);
+    check_control(program_);
 }
 
 void Ipu::make_tiles() {
@@ -135,33 +124,98 @@ void Ipu::on_control() {
 }
 
 void Ipu::advance() {
-    if (exchange_after_sync_) {
-        const std::uint32_t exchange = *exchange_after_sync_;
-        exchange_after_sync_.reset();
-        begin_exchange(exchange);
+    if (next_) {
+        std::exchange(next_, {})();
+        return;
+    }
+    Visit visit = postponed_ ? *std::exchange(postponed_, {}) : control_.next();
+    while (visit.kind == Visit::Kind::Round || visit.kind == Visit::Kind::Called) {
+        control_cost_ += visit.kind == Visit::Kind::Round ? spec_.control.repeat_cycles
+                                                          : spec_.control.call_cycles;
+        visit = control_.next();
+    }
+    if (control_cost_ > 0) {
+        postponed_ = visit;
+        begin_control();
+        return;
+    }
+    if (visit.kind == Visit::Kind::Decide) {
+        decide(*visit.step);
         return;
     }
     if (options_.progress) {
-        options_.progress(steps_done_, steps_total_, account_.cycles());
+        options_.progress(steps_done_, std::max(steps_total_, steps_done_), account_.cycles());
     }
-    const program::Step* step = control_.next();
-    if (step == nullptr) {
+    if (visit.kind == Visit::Kind::End) {
+        copies_.check_end(account_.cycles());
         finished_ = true;
         return;
     }
     ++steps_done_;
-    if (step->kind == program::Step::Kind::ComputeSet) {
-        begin_compute(step->index);
+    begin(*visit.step);
+}
+
+void Ipu::begin(const program::Step& step) {
+    using Kind = program::Step::Kind;
+    switch (step.kind) {
+    case Kind::ComputeSet:
+        begin_compute(step.index);
         return;
+    case Kind::Exchange:
+        begin_sync(program::SyncZone::Internal,
+                   [this, index = step.index] { begin_exchange(index); });
+        return;
+    case Kind::Sync:
+        begin_sync(step.zone, {});
+        return;
+    default:
+        begin_stream_step(step);
     }
-    if (step->kind == program::Step::Kind::Exchange) {
-        exchange_after_sync_ = step->index;
+}
+
+void Ipu::begin_control() {
+    const Cycles begin = account_.cycles();
+    const Cycles cycles = std::exchange(control_cost_, 0);
+    account_.control_phase(cycles);
+    record_for_all(traces::Kind::Compute, "control", begin);
+    ev_phase_ended_.notify(time_of(cycles));
+}
+
+void Ipu::decide(const program::Step& step) {
+    learn(*step.value, [this](std::uint32_t word) {
+        control_cost_ += spec_.control.branch_cycles;
+        control_.decide(word != 0);
+        advance();
+    });
+}
+
+void Ipu::learn(const program::TileValue& value, std::function<void(std::uint32_t)> next) {
+    const TileRange word{value.tile, value.address, 4};
+    copies_.check_ranges("a control step", {&word, 1}, account_.cycles());
+    begin_sync(program::SyncZone::Internal, [this, value, next = std::move(next)] {
+        const Cycles begin = account_.cycles();
+        const Cycles cycles = timing::word_broadcast_cycles(spec_, value.tile);
+        account_.broadcast_phase(cycles);
+        record_for_all(traces::Kind::Exchange, "control value", begin);
+        next_ = [this, value, next] { next(word_at(value)); };
+        ev_phase_ended_.notify(time_of(cycles));
+    });
+}
+
+void Ipu::record_for_all(traces::Kind kind, const char* name, Cycles begin) {
+    if (trace_) {
+        trace_->barrier({.kind = kind,
+                         .name = name == nullptr ? traces::kUnnamed : options_.names->intern(name),
+                         .begin = begin,
+                         .end = account_.cycles(),
+                         .bytes = 0,
+                         .step = steps_done_});
     }
-    begin_sync();
 }
 
 void Ipu::begin_compute(std::uint32_t index) {
     const auto& set = program_.compute_sets[index];
+    copies_.check_compute(set, account_.cycles());
     active_.clear();
     for (TileId tile = 0; tile < static_cast<TileId>(set.tiles.size()); ++tile) {
         if (set.tiles[tile].stub != 0) {
@@ -257,30 +311,25 @@ void Ipu::record_compute(std::uint32_t index) {
                        .end = begin + longest,
                        .bytes = 0,
                        .step = steps_done_},
-                      shares_);
+                      shares_, account_.streaming_until());
         for (const TileId tile : active_) {
             trace_->contexts(tile, begin + spec_.control.step_cycles, tiles_[tile].spans());
         }
     }
 }
 
-void Ipu::begin_sync() {
+void Ipu::begin_sync(program::SyncZone zone, std::function<void()> next) {
+    next_ = std::move(next);
     const Cycles begin = account_.cycles();
-    account_.sync_phase(spec_.sync.internal_cycles);
-    if (trace_) {
-        trace_->barrier({.kind = traces::Kind::Sync,
-                         .name = traces::kUnnamed,
-                         .begin = begin,
-                         .end = account_.cycles(),
-                         .bytes = 0,
-                         .step = steps_done_});
-    }
+    account_.sync_phase(sync_unit_.barrier_cycles(zone));
+    record_for_all(traces::Kind::Sync, nullptr, begin);
     // Every tile is at the barrier: a phase before it ended at its slowest tile, and idle tiles
     // came by `sans`.
-    sync_unit_.arrive(spec_.chip.tiles);
+    sync_unit_.arrive(spec_.chip.tiles, zone);
 }
 
 void Ipu::begin_exchange(std::uint32_t index) {
+    check_exchange(index);
     record_exchange(index, move_data(fabric_.outcome(index)));
     fabric_.start(index);
 }
@@ -328,7 +377,7 @@ void Ipu::record_exchange(std::uint32_t index, Bytes bytes) {
                        .end = begin + longest,
                        .bytes = bytes,
                        .step = steps_done_},
-                      shares_);
+                      shares_, account_.streaming_until());
     }
 }
 

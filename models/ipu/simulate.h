@@ -28,7 +28,7 @@ public:
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// The row-major array of a tensor of the program. @throws ProgramError if name or size is
+    /// The row-major array of a tensor of the program, or all rows of a remote buffer. @throws ProgramError if name or size is
     /// wrong.
     void write(const std::string& tensor, std::span<const std::byte> host);
     [[nodiscard]] std::vector<std::byte> read(const std::string& tensor) const;

@@ -29,7 +29,8 @@ struct ChipSpec {
         d.field("clock_hz", &ChipSpec::clock_hz)
             .unit("Hz")
             .range(1e6, 1e11)
-            .says("tile clock; turns cycles into seconds and nothing else")
+            .says("tile clock; turns cycles into seconds, and the times of what is outside the "
+                  "chip into cycles")
             .from("docs/evidence.md#clock");
     }
 };

@@ -10,7 +10,9 @@
 #include "models/spec/chip_spec.h"
 #include "models/spec/control_spec.h"
 #include "models/spec/exchange_spec.h"
+#include "models/spec/host_spec.h"
 #include "models/spec/memory_spec.h"
+#include "models/spec/streaming_spec.h"
 #include "models/spec/sync_spec.h"
 #include "models/spec/tile_spec.h"
 
@@ -27,6 +29,8 @@ struct MachineSpec {
     ExchangeSpec exchange;
     SyncSpec sync;
     ControlSpec control;
+    StreamingSpec streaming;
+    HostSpec host;
 
     template <class Description> static void describe(Description& d) {
         d.fixed("schema_version", 1).required().says("version of this file's format");
@@ -41,6 +45,8 @@ struct MachineSpec {
         d.object("exchange", &MachineSpec::exchange).says("the exchange between tiles");
         d.object("sync", &MachineSpec::sync).says("the barriers");
         d.object("control", &MachineSpec::control).says("the control program");
+        d.object("streaming", &MachineSpec::streaming).says("the memory behind the chip's gateway");
+        d.object("host", &MachineSpec::host).says("the link to the host");
     }
 };
 

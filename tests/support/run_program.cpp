@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/run_program.h"
 
+#include "base/error.h"
 #include "models/exchange/core/fabric.h"
 #include "models/tile/core/tile_core.h"
 
@@ -92,6 +93,8 @@ public:
         case program::Step::Kind::Sync:
             outcome.cycles.sync += machine_.sync.internal_cycles;
             break;
+        default:
+            throw ProgramError("run_program: a step that kernels do not use");
         }
     }
 
@@ -136,24 +139,28 @@ private:
     std::vector<tile::TileCore> tiles_;
 };
 
+bool overlap(const program::Segment& left, const program::Segment& right) {
+    return left.lifetime.meets(right.lifetime) &&
+           left.address < right.address + static_cast<Address>(right.bytes) &&
+           right.address < left.address + static_cast<Address>(left.bytes);
+}
+
 void check_segments(const spec::MachineSpec& machine, const program::Program& program,
                     std::vector<std::string>& faults) {
     for (const program::Image& image : program.images) {
-        std::vector<const program::Segment*> order;
-        for (const program::Segment& segment : image.segments) {
-            order.push_back(&segment);
-            if (segment.address < machine.memory.region0_begin() ||
-                segment.address + static_cast<Address>(segment.bytes) > machine.memory.end()) {
-                faults.push_back("segment '" + segment.name + "' leaves memory");
+        for (auto segment = image.segments.begin(); segment != image.segments.end(); ++segment) {
+            if (segment->address < machine.memory.region0_begin() ||
+                segment->address + static_cast<Address>(segment->bytes) > machine.memory.end()) {
+                faults.push_back("segment '" + segment->name + "' leaves memory");
             }
-        }
-        std::sort(order.begin(), order.end(),
-                  [](const auto* a, const auto* b) { return a->address < b->address; });
-        for (std::size_t i = 1; i < order.size(); ++i) {
-            if (order[i - 1]->address + static_cast<Address>(order[i - 1]->bytes) >
-                order[i]->address) {
-                faults.push_back("segments '" + order[i - 1]->name + "' and '" + order[i]->name +
-                                 "' overlap");
+            if (segment->data != nullptr && segment->lifetime.first != 0) {
+                faults.push_back("segment '" + segment->name + "' has data before it is kept");
+            }
+            for (auto other = image.segments.begin(); other != segment; ++other) {
+                if (overlap(*segment, *other)) {
+                    faults.push_back("segments '" + other->name + "' and '" + segment->name +
+                                     "' overlap");
+                }
             }
         }
     }

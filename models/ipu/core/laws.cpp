@@ -24,6 +24,20 @@ void check_bytes(const program::Program& program, std::span<const StepRecord> re
     }
 }
 
+void check_streams(const program::Program& program, std::span<const StepRecord> records) {
+    TESSERA_ASSERT(records.size() == program.stream_copies.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const auto& copy = program.stream_copies[i];
+        const Bytes sent =
+            copy.rows * program.remote_buffers.at(copy.buffer).row_bytes * records[i].executions;
+        if (records[i].bytes != sent) {
+            throw ProgramError(
+                fmt::format("stream copy {}: got {} bytes received, expected the {} that were sent",
+                            copy.name, records[i].bytes, sent));
+        }
+    }
+}
+
 void check_cycles(Cycles cycles, std::span<const CyclesByKind> tiles) {
     for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
         const CyclesByKind& spent = tiles[tile];
@@ -39,6 +53,7 @@ void check_cycles(Cycles cycles, std::span<const CyclesByKind> tiles) {
 
 void check_laws(const program::Program& program, const Account& account) {
     check_bytes(program, account.exchanges());
+    check_streams(program, account.streams());
     check_cycles(account.cycles(), account.tiles());
 }
 

@@ -14,11 +14,15 @@ namespace tessera::ipu {
 /// as it ran. `records` are by exchange. @throws ProgramError naming the exchange and both numbers
 void check_bytes(const program::Program& program, std::span<const StepRecord> records);
 
+/// Every stream copy delivered its rows as often as it ran. `records` are by copy. @throws
+/// ProgramError naming the copy and both numbers
+void check_streams(const program::Program& program, std::span<const StepRecord> records);
+
 /// compute + exchange + sync + stream + idle = `cycles`, for every tile. @throws ProgramError
 /// naming the first tile of which that is not so, with its five numbers
 void check_cycles(Cycles cycles, std::span<const CyclesByKind> tiles);
 
-/// Both.
+/// All of them.
 void check_laws(const program::Program& program, const Account& account);
 
 } // namespace tessera::ipu

@@ -176,6 +176,7 @@ TEST_CASE("the summary says what the result says") {
     CHECK(text.find("cycles     210 (0.21 us)") != std::string::npos);
     CHECK(text.find("tiles busy 2 of 4") != std::string::npos);
     CHECK(text.find("fullest tile 1: 980 of") != std::string::npos);
+    CHECK(text.find("in 'start': code 80, tensor 900") != std::string::npos);
     CHECK(text.find("check      not made") != std::string::npos);
     CHECK(text.find("multiply") < text.find("scatter"));
 }
