@@ -324,7 +324,7 @@ class RunsTest(CliTest):
         file = self.file("odd.json", '{"schema_version": 1, "kind": "exchange_pattern",\n "pattern": "pairs", '
                                      '"tiles": 3, "bytes": 6}')
         error = self.tessera("run", file, code=3).stderr
-        self.assertIn("odd.json:2:42: /bytes: got 6 B, expected a multiple of 4 B", error)
+        self.assertIn("odd.json:2:43: /bytes: got 6 B, expected a multiple of 4 B", error)
         self.assertIn("/tiles: got 3 tiles, expected an even number of tiles", error)
         error = self.tessera("run", "exchange_broadcast", "--machine", "tiny", "--set", "workload.tiles=4",
                              code=3).stderr
