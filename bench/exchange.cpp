@@ -31,7 +31,7 @@ struct Pattern {
 };
 
 const std::vector<Bytes> kSizes{64, 256, 1024, 4096, 16384, 65536};
-const std::vector<Bytes> kAllToAllSizes{4, 8, 12, 16, 64, 128, 208};
+const std::vector<Bytes> kAllToAllSizes{4};
 const std::vector<Bytes> kGroupSizes{4, 16, 64, 256, 1024, 4096};
 
 std::vector<Pattern> all_patterns(TileId tiles) {

@@ -21,30 +21,35 @@ constexpr Bytes kWordBytes = 4;
 struct Range {
     Address begin = 0;
     Address end = 0;
-    bool received = false;
 };
+
+void sort_by_address(std::span<Range> ranges) {
+    const auto by_address = [](const Range& a, const Range& b) { return a.begin < b.begin; };
+    if (!std::is_sorted(ranges.begin(), ranges.end(), by_address))
+        std::sort(ranges.begin(), ranges.end(), by_address);
+}
 
 class TransferChecker {
 public:
     TransferChecker(const spec::MachineSpec& machine, const std::string& name)
-        : machine_(machine), name_(name), ranges_end_(tile_count() + 1), last_seen_(tile_count()) {}
+        : machine_(machine), name_(name), ranges_end_(2 * tile_count() + 1),
+          last_seen_(tile_count()) {}
 
     void check(std::span<const Transfer> transfers) {
         for (index_ = 0; index_ < transfers.size(); ++index_)
             check_alone(transfers[index_]);
         // Counts become ends of the tiles' parts, and beginnings when the parts are filled from
         // behind.
-        for (std::size_t tile = 1; tile < ranges_end_.size(); ++tile)
-            ranges_end_[tile] += ranges_end_[tile - 1];
+        for (std::size_t part = 1; part < ranges_end_.size(); ++part)
+            ranges_end_[part] += ranges_end_[part - 1];
         ranges_.resize(ranges_end_.back());
         for (auto at = transfers.rbegin(); at != transfers.rend(); ++at) {
             for (const auto& to : at->destinations)
                 add(to.tile, to.address, at->bytes, true);
             add(at->source_tile, at->source_address, at->bytes, false);
         }
-        for (std::size_t tile = 0; tile < tile_count(); ++tile)
-            check_overlaps(static_cast<TileId>(tile), {ranges_.data() + ranges_end_[tile],
-                                                       ranges_.data() + ranges_end_[tile + 1]});
+        for (TileId tile = 0; tile < tile_count(); ++tile)
+            check_overlaps(tile, part_of(tile, false), part_of(tile, true));
     }
 
 private:
@@ -62,9 +67,9 @@ private:
                              transfer.bytes));
         if (transfer.destinations.empty())
             fail("got no destination, expected at least one");
-        check_place(transfer.source_tile, transfer.source_address, transfer.bytes);
+        check_place(transfer.source_tile, transfer.source_address, transfer.bytes, false);
         for (const auto& destination : transfer.destinations) {
-            check_place(destination.tile, destination.address, transfer.bytes);
+            check_place(destination.tile, destination.address, transfer.bytes, true);
             if (destination.tile == transfer.source_tile)
                 fail(fmt::format("tile {} is source and destination, expected two tiles; "
                                  "workers copy inside a tile",
@@ -75,7 +80,7 @@ private:
         }
     }
 
-    void check_place(TileId tile, Address address, Bytes bytes) {
+    void check_place(TileId tile, Address address, Bytes bytes, bool received) {
         if (static_cast<std::int64_t>(tile) >= machine_.chip.tiles)
             fail(fmt::format("got tile {}, expected 0..{}", tile, machine_.chip.tiles - 1));
         if (address % kWordBytes != 0)
@@ -84,39 +89,47 @@ private:
             static_cast<Bytes>(address) + bytes > static_cast<Bytes>(machine_.memory.end()))
             fail(fmt::format("tile {} address 0x{:x}, {} bytes: outside tile memory", tile, address,
                              bytes));
-        ++ranges_end_[tile];
+        ++ranges_end_[part(tile, received)];
     }
 
     void add(TileId tile, Address address, Bytes bytes, bool received) {
-        ranges_[--ranges_end_[tile]] = {address, address + static_cast<Address>(bytes), received};
+        ranges_[--ranges_end_[part(tile, received)]] = {address,
+                                                        address + static_cast<Address>(bytes)};
     }
 
-    void check_overlaps(TileId tile, std::span<Range> ranges) const {
-        const auto by_address = [](const Range& a, const Range& b) { return a.begin < b.begin; };
-        if (!std::is_sorted(ranges.begin(), ranges.end(), by_address))
-            std::sort(ranges.begin(), ranges.end(), by_address);
-        Address received_end = 0;
-        Address sent_end = 0;
-        for (const auto& range : ranges) {
-            const auto* reason = "";
-            if (received_end > range.begin)
-                reason = range.received ? "is received twice" : "is sent and received";
-            else if (range.received && sent_end > range.begin)
-                reason = "is sent and received";
-            if (*reason != '\0')
-                throw ProgramError(fmt::format("exchange {}: tile {} address 0x{:x}: {} in one "
-                                               "exchange, which leaves its value open",
-                                               name_, tile, range.begin, reason));
-            auto& end = range.received ? received_end : sent_end;
-            end = std::max(end, range.end);
+    static std::size_t part(TileId tile, bool received) {
+        return 2 * static_cast<std::size_t>(tile) + (received ? 1 : 0);
+    }
+    std::span<Range> part_of(TileId tile, bool received) {
+        const auto at = part(tile, received);
+        return {ranges_.data() + ranges_end_[at], ranges_.data() + ranges_end_[at + 1]};
+    }
+
+    void check_overlaps(TileId tile, std::span<Range> sent, std::span<Range> received) const {
+        sort_by_address(sent);
+        sort_by_address(received);
+        std::size_t i = 0;
+        for (std::size_t r = 0; r < received.size(); ++r) {
+            if (r > 0 && received[r].begin < received[r - 1].end)
+                fail_overlap(tile, received[r].begin, "is received twice");
+            for (; i < sent.size() && sent[i].begin < received[r].end; ++i)
+                if (sent[i].end > received[r].begin)
+                    fail_overlap(tile, std::max(sent[i].begin, received[r].begin),
+                                 "is sent and received");
         }
+    }
+
+    [[noreturn]] void fail_overlap(TileId tile, Address address, const char* reason) const {
+        throw ProgramError(fmt::format("exchange {}: tile {} address 0x{:x}: {} in one "
+                                       "exchange, which leaves its value open",
+                                       name_, tile, address, reason));
     }
 
     const spec::MachineSpec& machine_;
     const std::string& name_;
     std::size_t index_ = 0;
-    std::vector<Range> ranges_;           ///< of tile 0, then of tile 1, ...
-    std::vector<std::size_t> ranges_end_; ///< of each tile's part
+    std::vector<Range> ranges_;           ///< sent by tile 0, received by it, sent by tile 1, ...
+    std::vector<std::size_t> ranges_end_; ///< of each part
     std::vector<std::size_t> last_seen_;
 };
 

@@ -46,8 +46,7 @@ public:
 
     void try_order(const JobOrder& order, bool allow_wide = true) {
         auto schedule = std::make_unique<ExchangeSchedule>(machine_, timing_, list_);
-        for (const auto job : order)
-            schedule->place(job, allow_wide);
+        schedule->place_all(order, allow_wide);
         spent_ += list_.receivers.size();
         if (!best_ || schedule->longest_row_events() < best_->longest_row_events())
             best_ = std::move(schedule);

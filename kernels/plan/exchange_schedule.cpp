@@ -215,6 +215,21 @@ std::optional<Cycles> ExchangeSchedule::earliest_start(const Job& job, bool wide
     }
 }
 
+void ExchangeSchedule::place_all(std::span<const std::uint32_t> order, bool allow_wide) {
+    // Orders jump about in the list, so what comes next is fetched ahead.
+    constexpr std::size_t kAhead = 16;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i + 2 * kAhead < order.size())
+            __builtin_prefetch(&list_.jobs[order[i + 2 * kAhead]]);
+        if (i + kAhead < order.size()) {
+            const auto next = order[i + kAhead];
+            __builtin_prefetch(&list_.receivers[list_.jobs[next].first_receiver]);
+            __builtin_prefetch(&placements_[next], 1);
+        }
+        place(order[i], allow_wide);
+    }
+}
+
 void ExchangeSchedule::place(std::uint32_t index, bool allow_wide) {
     const auto& job = list_.jobs[index];
     bool wide = job.wide && allow_wide;

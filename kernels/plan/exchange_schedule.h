@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tessera::plan {
@@ -32,8 +33,9 @@ public:
     ExchangeSchedule(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                      const JobList& jobs);
 
-    /// Places job `index`: wide if it may be, `allow_wide` and its partner's lane can be borrowed.
-    void place(std::uint32_t index, bool allow_wide);
+    /// Places all jobs in `order`, each wide if it may be, `allow_wide` and its partner's lane can
+    /// be borrowed.
+    void place_all(std::span<const std::uint32_t> order, bool allow_wide);
 
     [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
     /// Last event up to which the partner borrows this tile's lane; 0: it does not.
@@ -76,6 +78,7 @@ private:
         bool late;
     };
 
+    void place(std::uint32_t index, bool allow_wide);
     void add_wide_lanes();
     void add_element_lanes();
     [[nodiscard]] std::uint32_t send_lane(TileId tile) const { return tile; }

@@ -8,80 +8,85 @@
 
 namespace tessera::plan {
 
+namespace {
+
+/// `items` by ascending `event`, written to `sorted`.
+template <typename Item, typename Event>
+void sort_by_event(std::span<const Item> items, Event event, std::vector<std::uint64_t>& keys,
+                   std::vector<std::uint64_t>& scratch, std::vector<Item>& sorted) {
+    keys.clear();
+    for (std::uint32_t i = 0; i < items.size(); ++i)
+        keys.push_back(sort_key(static_cast<std::uint64_t>(event(items[i])), i));
+    sort_keys(keys, scratch);
+    sorted.clear();
+    for (const auto key : keys)
+        sorted.push_back(items[index_of_key(key)]);
+}
+
+} // namespace
+
 RowMaker::RowMaker(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                    const JobList& list, const ExchangeSchedule& schedule)
     : machine_(machine), timing_(timing), list_(list), schedule_(schedule),
       neutral_(timing::neutral_source(machine)) {
-    sort_by_tile();
+    divide_by_tile();
 }
 
-void RowMaker::sort_by_tile() {
+void RowMaker::divide_by_tile() {
     const auto tiles = static_cast<std::size_t>(machine_.chip.tiles);
-    sends_.resize(list_.jobs.size());
-    receives_.resize(list_.receivers.size());
-    job_of_receiver_.resize(list_.receivers.size());
+    all_sends_.resize(list_.jobs.size());
+    all_runs_.resize(list_.receivers.size());
     sends_begin_.assign(tiles + 1, 0);
-    receives_begin_.assign(tiles + 1, 0);
+    runs_begin_.assign(tiles + 1, 0);
     for (const auto& job : list_.jobs)
         ++sends_begin_[job.source];
     for (const auto& to : list_.receivers)
-        ++receives_begin_[to.tile];
+        ++runs_begin_[to.tile];
     // Counts become ends, and beginnings when the parts are filled from behind.
     for (std::size_t tile = 1; tile <= tiles; ++tile) {
         sends_begin_[tile] += sends_begin_[tile - 1];
-        receives_begin_[tile] += receives_begin_[tile - 1];
+        runs_begin_[tile] += runs_begin_[tile - 1];
     }
-    for (auto index = static_cast<std::uint32_t>(list_.jobs.size()); index-- > 0;) {
+    for (auto index = list_.jobs.size(); index-- > 0;) {
         const auto& job = list_.jobs[index];
-        const auto placed = schedule_.placements()[index];
-        sends_[--sends_begin_[job.source]] =
-            sort_key(static_cast<std::uint64_t>(placed.start), index);
-        for (auto i = job.first_receiver; i < job.first_receiver + job.receivers; ++i) {
-            const auto& to = list_.receivers[i];
-            job_of_receiver_[i] = index;
-            receives_[--receives_begin_[to.tile]] =
-                sort_key(static_cast<std::uint64_t>(placed.start + 1 + to.offset(placed.wide)), i);
-        }
-    }
-    std::vector<std::uint64_t> scratch;
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-        sort_keys({sends_.data() + sends_begin_[tile], sends_.data() + sends_begin_[tile + 1]},
-                  scratch);
-        sort_keys({receives_.data() + receives_begin_[tile],
-                   receives_.data() + receives_begin_[tile + 1]},
-                  scratch);
+        const auto [start, wide] = schedule_.placements()[index];
+        const auto items = job.items(wide);
+        all_sends_[--sends_begin_[job.source]] = {
+            start, items, job.address / static_cast<Address>(Job::item_bytes(wide)),
+            list_.ctl(job, wide)};
+        for (const auto& to : list_.of(job))
+            all_runs_[--runs_begin_[to.tile]] = {
+                static_cast<std::uint32_t>(start + 1 + to.offset(wide)),
+                static_cast<std::uint32_t>(items),
+                job.source,
+                to.address,
+                to.direction,
+                wide,
+                wide && to.late()};
     }
 }
 
-RowMaker::Run RowMaker::run_of(std::uint32_t receiver) const {
-    const auto index = job_of_receiver_[receiver];
-    const auto& job = list_.jobs[index];
-    const auto& to = list_.receivers[receiver];
-    const auto [start, wide] = schedule_.placements()[index];
-    return {start + 1 + to.offset(wide), job.items(wide), job.source, to.address, wide,
-            wide && to.late(),           to.direction};
+/// Messages that continue each other on the lane and in memory are one for the row.
+void RowMaker::add_send(const RowSend& send) {
+    if (!row_sends_.empty()) {
+        auto& last = row_sends_.back();
+        if (last.start + last.items == send.start && last.ctl == send.ctl &&
+            last.item_address + static_cast<std::uint32_t>(last.items) == send.item_address) {
+            last.items += send.items;
+            return;
+        }
+    }
+    row_sends_.push_back(send);
 }
 
 void RowMaker::add_sends(TileId tile) {
+    sort_by_event(
+        std::span<const RowSend>{all_sends_.data() + sends_begin_[tile],
+                                 all_sends_.data() + sends_begin_[tile + 1]},
+        [](const RowSend& send) { return send.start; }, keys_, scratch_, sorted_sends_);
     row_sends_.clear();
-    for (auto i = sends_begin_[tile]; i < sends_begin_[tile + 1]; ++i) {
-        const auto index = index_of_key(sends_[i]);
-        const auto& job = list_.jobs[index];
-        const auto [start, wide] = schedule_.placements()[index];
-        const RowSend send{start, job.items(wide),
-                           job.address / static_cast<Address>(Job::item_bytes(wide)),
-                           list_.ctl(job, wide)};
-        // Messages that continue each other on the lane and in memory are one for the row.
-        if (!row_sends_.empty()) {
-            auto& last = row_sends_.back();
-            if (last.start + last.items == send.start && last.ctl == send.ctl &&
-                last.item_address + static_cast<std::uint32_t>(last.items) == send.item_address) {
-                last.items += send.items;
-                continue;
-            }
-        }
-        row_sends_.push_back(send);
-    }
+    for (const auto& send : sorted_sends_)
+        add_send(send);
 }
 
 void RowMaker::add_run(TileId tile, const Run& run, const Run* before, const Run* after) {
@@ -99,7 +104,7 @@ void RowMaker::add_run(TileId tile, const Run& run, const Run* before, const Run
         if (!joins_after)
             muxes_.push_back({run.mux_end(), isa::MuxControl{run.wide, neutral_}, std::nullopt});
     }
-    const auto arrival = run.mux_first + (run.wide ? 1 : 0) + timing_.mux_to_pointer(tile);
+    const Cycles arrival = run.mux_first + (run.wide ? 1 : 0) + timing_.mux_to_pointer(tile);
     const auto pointer = [&](Cycles event, bool format, std::uint32_t value) {
         pointers_.push_back({event, std::nullopt, isa::PointerControl{format, value}});
     };
@@ -113,9 +118,10 @@ void RowMaker::add_run(TileId tile, const Run& run, const Run* before, const Run
 }
 
 void RowMaker::add_controls(TileId tile) {
-    runs_.clear();
-    for (auto i = receives_begin_[tile]; i < receives_begin_[tile + 1]; ++i)
-        runs_.push_back(run_of(index_of_key(receives_[i])));
+    sort_by_event(
+        std::span<const Run>{all_runs_.data() + runs_begin_[tile],
+                             all_runs_.data() + runs_begin_[tile + 1]},
+        [](const Run& run) { return run.mux_first; }, keys_, scratch_, runs_);
     muxes_.clear();
     pointers_.clear();
     for (std::size_t i = 0; i < runs_.size(); ++i)

@@ -25,19 +25,19 @@ public:
 private:
     /// A message at one receiver, by its mux.
     struct Run {
-        Cycles mux_first = 0;
-        std::int64_t items = 0;
+        std::uint32_t mux_first = 0;
+        std::uint32_t items = 0;
         TileId source = 0;
         Address address = 0;
+        std::uint8_t direction = 0;
         bool wide = false;
         bool late = false;
-        unsigned direction = 0;
 
-        [[nodiscard]] Cycles mux_end() const { return mux_first + items; }
+        [[nodiscard]] std::uint32_t mux_end() const { return mux_first + items; }
     };
 
-    void sort_by_tile();
-    [[nodiscard]] Run run_of(std::uint32_t receiver) const;
+    void divide_by_tile();
+    void add_send(const RowSend& send);
     void add_sends(TileId tile);
     void add_controls(TileId tile);
     void add_run(TileId tile, const Run& run, const Run* before, const Run* after);
@@ -48,15 +48,17 @@ private:
     const JobList& list_;
     const ExchangeSchedule& schedule_;
     std::uint32_t neutral_;
-    // Event and job, or event and receiver, of tile 0, of tile 1, ...; ascending events.
-    std::vector<std::uint64_t> sends_;
+    // Of tile 0, then of tile 1, ...; in no order of time.
+    std::vector<RowSend> all_sends_;
     std::vector<std::size_t> sends_begin_;
-    std::vector<std::uint64_t> receives_;
-    std::vector<std::size_t> receives_begin_;
-    std::vector<std::uint32_t> job_of_receiver_;
-    // Of the tile at hand.
+    std::vector<Run> all_runs_;
+    std::vector<std::size_t> runs_begin_;
+    // Of the tile at hand, in order of time.
+    std::vector<std::uint64_t> keys_;
+    std::vector<std::uint64_t> scratch_;
     std::vector<Run> runs_;
-    std::vector<RowSend> row_sends_;
+    std::vector<RowSend> sorted_sends_;
+    std::vector<RowSend> row_sends_; ///< joined where they continue each other
     std::vector<RowControl> muxes_;
     std::vector<RowControl> pointers_;
     std::vector<RowControl> controls_;
