@@ -30,7 +30,7 @@ struct Pattern {
     std::function<void(patterns::Layout&, Bytes)> make;
 };
 
-const std::vector<Bytes> kSizes{64, 256, 1024, 4096, 16384, 65536};
+const std::vector<Bytes> kSizes{64, 256, 1024};
 const std::vector<Bytes> kAllToAllSizes{4};
 const std::vector<Bytes> kGroupSizes{4, 16, 64, 256, 1024, 4096};
 

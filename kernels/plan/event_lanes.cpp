@@ -59,6 +59,18 @@ Cycles EventLanes::first_free(std::span<const LaneUse> uses, Cycles from, std::i
     return search(uses, from, items);
 }
 
+std::int64_t EventLanes::free_from(std::span<const LaneUse> uses, Cycles start,
+                                   std::int64_t most) const {
+    for (std::int64_t free = 0; free < most; free += 64) {
+        std::uint64_t busy = 0;
+        for (const auto& use : uses)
+            busy |= window(use.lane, start + free + use.offset);
+        if (busy != 0)
+            return std::min(most, free + std::countr_zero(busy));
+    }
+    return most;
+}
+
 Cycles EventLanes::search(std::span<const LaneUse> uses, Cycles from, std::int64_t items) const {
     std::int64_t free = 0; // events that end right before `at`
     for (auto at = from;; at += 64) {

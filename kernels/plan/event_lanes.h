@@ -38,6 +38,11 @@ public:
     /// `from` + offset >= 0 for all of them.
     [[nodiscard]] Cycles first_free(std::span<const LaneUse> uses, Cycles from, std::int64_t items);
 
+    /// Of the `most` events from `start` on, how many are free on every lane used before the first
+    /// that is not.
+    [[nodiscard]] std::int64_t free_from(std::span<const LaneUse> uses, Cycles start,
+                                         std::int64_t most) const;
+
 private:
     static constexpr int kClasses = 24; ///< of lengths, by powers of two
 

@@ -5,7 +5,9 @@
 #include "kernels/plan/exchange_jobs.h"
 #include "models/timing/tile_position.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace tessera::plan {
@@ -32,5 +34,11 @@ using JobOrder = std::vector<std::uint32_t>;
 
 /// Messages of the tile that has most to send or to take first.
 [[nodiscard]] JobOrder busiest_order(const JobList& list, const timing::TileGrid& grid);
+
+/// As a list schedule takes them: always the message that can start first; of several, the one whose
+/// receivers still have most to take. Nothing where that would look at more than `most_looks`
+/// messages.
+[[nodiscard]] std::optional<JobOrder>
+earliest_order(const JobList& list, const timing::TileGrid& grid, std::size_t most_looks);
 
 } // namespace tessera::plan

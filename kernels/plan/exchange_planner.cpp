@@ -24,19 +24,23 @@ constexpr Cycles kTypicalLatency = 100;
 /// second.
 constexpr std::size_t kAttemptBudget = 500'000;
 
+/// Messages that the search for an order may look at: a tenth of a second.
+constexpr std::size_t kMostLooks = 30'000'000;
+
 /// Tries orders until one is good enough or the budget is spent; keeps the best.
 class Attempts {
 public:
     Attempts(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
              const JobList& list, Cycles bound)
-        : machine_(machine), timing_(timing), list_(list), bound_(bound) {}
+        : machine_(machine), timing_(timing), list_(list),
+          good_(std::max(static_cast<Cycles>(kGoodEnough * static_cast<double>(bound)) +
+                             kTypicalLatency,
+                         longest_alone())) {}
 
     [[nodiscard]] const ExchangeSchedule& best() const { return *best_; }
 
     [[nodiscard]] bool good() const {
-        return best_ != nullptr &&
-               static_cast<double>(best_->longest_row_events() - kTypicalLatency) <=
-                   kGoodEnough * static_cast<double>(bound_);
+        return best_ != nullptr && best_->longest_row_events() <= good_;
     }
 
     /// Whether a further attempt is wanted and within the budget.
@@ -44,21 +48,53 @@ public:
         return !good() && (spent_ == 0 || spent_ + list_.receivers.size() <= kAttemptBudget);
     }
 
-    void try_order(const JobOrder& order, bool allow_wide = true) {
+    void try_order(JobOrder order, const PlacementRules& rules = {}) {
         auto schedule = std::make_unique<ExchangeSchedule>(machine_, timing_, list_);
-        schedule->place_all(order, allow_wide);
+        schedule->place_all(order, rules);
         spent_ += list_.receivers.size();
         if (!best_ || schedule->longest_row_events() < best_->longest_row_events())
-            best_ = std::move(schedule);
+            keep(std::move(schedule), std::move(order), rules);
+    }
+
+    /// The best order again, with messages divided where that fills a gap.
+    void try_pieces(std::uint32_t least) {
+        auto rules = best_rules_;
+        rules.least_piece = least;
+        try_order(best_order_, rules);
     }
 
 private:
+    /// Row events of the message that takes longest when it is alone.
+    [[nodiscard]] Cycles longest_alone() const {
+        Cycles longest = 0;
+        for (const auto& job : list_.jobs) {
+            Cycles latency = 0;
+            Cycles start = 0;
+            for (const auto& to : list_.of(job)) {
+                latency = std::max(latency, to.offset(job.wide) + timing_.mux_to_pointer(to.tile));
+                start = std::max(start, -to.offset(job.wide));
+            }
+            longest = std::max(longest, start + latency + job.items(job.wide) +
+                                            machine_.exchange.row_tail_cycles);
+        }
+        return longest;
+    }
+
+    void keep(std::unique_ptr<ExchangeSchedule> schedule, JobOrder order,
+              const PlacementRules& rules) {
+        best_ = std::move(schedule);
+        best_order_ = std::move(order);
+        best_rules_ = rules;
+    }
+
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
     const JobList& list_;
-    Cycles bound_;
+    Cycles good_; ///< row events that need no further attempt
     std::size_t spent_ = 0;
     std::unique_ptr<ExchangeSchedule> best_;
+    JobOrder best_order_;
+    PlacementRules best_rules_;
 };
 
 void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid) {
@@ -68,11 +104,18 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
         if (attempts.go_on() && std::any_of(list.jobs.begin(), list.jobs.end(),
                                             [](const Job& job) { return job.wide; }))
-            attempts.try_order(grouped, false);
+            attempts.try_order(grouped, {.wide = false});
     }
     for (auto* order : {shift_order, busiest_order, round_order})
         if (attempts.go_on())
             attempts.try_order(order(list, grid));
+    // Dividing messages costs row instructions, so large pieces come first.
+    for (const std::uint32_t least : {2U, 1U})
+        if (attempts.go_on())
+            attempts.try_pieces(least);
+    if (attempts.go_on())
+        if (auto order = earliest_order(list, grid, kMostLooks))
+            attempts.try_order(std::move(*order));
     if (attempts.go_on())
         attempts.try_order(given_order(list));
 }
@@ -84,7 +127,7 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
         const auto& job = list.jobs[index];
         stats.words_sent += job.words;
         stats.words_received += static_cast<std::int64_t>(job.words) * job.receivers;
-        const bool wide = schedule.placements()[index].wide;
+        const bool wide = schedule.placements()[index].wide; // further pieces are not
         stats.wide_messages += wide ? 1 : 0;
         stats.lowered_messages += job.paired && !wide ? 1 : 0;
     }

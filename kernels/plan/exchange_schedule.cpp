@@ -94,12 +94,18 @@ Bytes ExchangeSchedule::element_begin(std::int64_t element) const {
            (element - region0_elements_) * 2 * memory_.element_bytes;
 }
 
-ExchangeSchedule::Reception ExchangeSchedule::reception(const Job& job, const Receiver& to,
-                                                        bool wide, Cycles start) const {
-    const auto mux_first = start + 1 + to.offset(wide);
+ExchangeSchedule::Reception ExchangeSchedule::reception(const Placement& placed,
+                                                        const Receiver& to) const {
+    const bool wide = placed.wide;
+    const auto mux_first = placed.start + 1 + to.offset(wide);
     // A wide item is complete when the late member's half is, one event after the early one's mux.
-    return {to.tile,         mux_first, mux_first + (wide ? 1 : 0) + tiles_[to.tile].mux_to_pointer,
-            job.items(wide), wide,      wide && to.late()};
+    return {to.tile,
+            mux_first,
+            mux_first + (wide ? 1 : 0) + tiles_[to.tile].mux_to_pointer,
+            to.address + static_cast<Address>(placed.offset()),
+            placed.items,
+            wide,
+            wide && to.late()};
 }
 
 /// Events by which a run that starts at `first` must be later to meet nothing in an element.
@@ -138,13 +144,14 @@ void ExchangeSchedule::take_elements(TileId tile, bool write, Address address, s
 }
 
 /// Events by which the send must be later for the rules of its own tile; 0 if none.
-Cycles ExchangeSchedule::send_conflict(const Job& job, bool wide, Cycles start) const {
+Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
+    const auto& job = list_.jobs[placed.job];
     const auto wide_lanes = tiles_[job.source].wide_lanes;
-    if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, start, 3) ||
-                                lanes_.taken(wide_lanes + kPlainControls, start + 1)))
+    if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, placed.start, 3) ||
+                                lanes_.taken(wide_lanes + kPlainControls, placed.start + 1)))
         return 1;
-    return element_conflict(job.source, false, job.address, job.items(wide), Job::item_bytes(wide),
-                            start + 1);
+    return element_conflict(job.source, false, job.address + static_cast<Address>(placed.offset()),
+                            placed.items, Job::item_bytes(placed.wide), placed.start + 1);
 }
 
 /// A control of a wide message shares its event with nothing and has no other control or start of
@@ -178,44 +185,61 @@ bool ExchangeSchedule::controls_fit(const Reception& run) const {
 }
 
 /// Events by which the message must be later for the rules of this receiver; 0 if none.
-Cycles ExchangeSchedule::receive_conflict(const Reception& run, Address address) const {
-    const auto later = element_conflict(run.tile, true, address, run.items,
+Cycles ExchangeSchedule::receive_conflict(const Reception& run) const {
+    const auto later = element_conflict(run.tile, true, run.address, run.items,
                                         Job::item_bytes(run.wide), run.arrival);
     return later > 0 ? later : controls_fit(run) ? 0 : 1;
 }
 
-/// Nothing when a wide message can no longer borrow the partner's lane.
-std::optional<Cycles> ExchangeSchedule::earliest_start(const Job& job, bool wide) {
-    const auto items = job.items(wide);
-    Cycles start = 0;
+/// Events by which the placement must be later for the rules that are not of lanes alone.
+Cycles ExchangeSchedule::conflict(const Placement& placed) const {
+    const auto& job = list_.jobs[placed.job];
+    auto later = special(job.source) ? send_conflict(placed) : 0;
+    for (const auto& to : list_.of(job)) {
+        if (later > 0)
+            break;
+        if (special(to.tile))
+            later = receive_conflict(reception(placed, to));
+    }
+    return later;
+}
+
+void ExchangeSchedule::set_uses(const Job& job, bool wide) {
     uses_.assign(1, {send_lane(job.source), 1});
     for (const auto& to : list_.of(job)) {
-        const auto offset = to.offset(wide);
-        start = std::max(start, -offset); // the first mux control is at event 1
         auto lane = receive_lane(to.tile);
         if (wide)
             lane = tiles_[to.tile].wide_lanes +
                    (to.direction == 1 ? kFromDirection1 : kFromDirection2);
-        uses_.push_back({lane, static_cast<std::int32_t>(offset + 1)});
-    }
-    for (;;) {
-        start = lanes_.first_free(uses_, start, items);
-        if (wide && tiles_[job.source ^ 1U].first_send < start + items)
-            return std::nullopt;
-        auto later = special(job.source) ? send_conflict(job, wide, start) : 0;
-        for (const auto& to : list_.of(job)) {
-            if (later > 0)
-                break;
-            if (special(to.tile))
-                later = receive_conflict(reception(job, to, wide, start), to.address);
-        }
-        if (later == 0)
-            return start;
-        start += later;
+        uses_.push_back({lane, static_cast<std::int32_t>(to.offset(wide) + 1)});
     }
 }
 
-void ExchangeSchedule::place_all(std::span<const std::uint32_t> order, bool allow_wide) {
+/// The first mux control is at event 1.
+Cycles ExchangeSchedule::least_start(const Job& job, bool wide) const {
+    Cycles start = 0;
+    for (const auto& to : list_.of(job))
+        start = std::max(start, -to.offset(wide));
+    return start;
+}
+
+/// Moves `placed` to its earliest legal start; false when a wide message can no longer borrow the
+/// partner's lane. The lanes that it needs are in `uses_`.
+bool ExchangeSchedule::find_start(Placement& placed) {
+    const auto partner = list_.jobs[placed.job].source ^ 1U;
+    for (;;) {
+        placed.start = lanes_.first_free(uses_, placed.start, placed.items);
+        if (placed.wide && tiles_[partner].first_send < placed.end())
+            return false;
+        const auto later = conflict(placed);
+        if (later == 0)
+            return true;
+        placed.start += later;
+    }
+}
+
+void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
+                                 const PlacementRules& rules) {
     // Orders jump about in the list, so what comes next is fetched ahead.
     constexpr std::size_t kAhead = 16;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -226,40 +250,76 @@ void ExchangeSchedule::place_all(std::span<const std::uint32_t> order, bool allo
             __builtin_prefetch(&list_.receivers[list_.jobs[next].first_receiver]);
             __builtin_prefetch(&placements_[next], 1);
         }
-        place(order[i], allow_wide);
+        place(order[i], rules);
     }
 }
 
-void ExchangeSchedule::place(std::uint32_t index, bool allow_wide) {
+void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
     const auto& job = list_.jobs[index];
-    bool wide = job.wide && allow_wide;
-    auto start = earliest_start(job, wide);
-    if (!start) {
-        wide = false;
-        start = earliest_start(job, wide);
+    for (const bool wide : {true, false}) {
+        if (wide && !(job.wide && rules.wide))
+            continue;
+        set_uses(job, wide);
+        Placement placed{index, 0, static_cast<std::uint32_t>(job.items(wide)), wide,
+                         least_start(job, wide)};
+        if (!wide && rules.least_piece > 0) {
+            place_pieces(placed, rules.least_piece);
+            return;
+        }
+        if (find_start(placed)) {
+            placements_[index] = placed;
+            take(placed);
+            return;
+        }
     }
-    TESSERA_ASSERT(start.has_value());
-    placements_[index] = {*start, wide};
-    take_send(job, wide, *start);
-    for (const auto& to : list_.of(job))
-        take_reception(reception(job, to, wide, *start), to);
+    TESSERA_ASSERT(false);
 }
 
-void ExchangeSchedule::take_send(const Job& job, bool wide, Cycles start) {
+/// Fills the free stretches of at least `least` items one after another.
+void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
+    for (auto left = placed.items; left > 0;) {
+        placed.items = std::min(left, least);
+        const bool found = find_start(placed);
+        TESSERA_ASSERT(found);
+        const auto longest =
+            static_cast<std::uint32_t>(lanes_.free_from(uses_, placed.start, left));
+        const auto shortest = placed.items;
+        placed.items = longest;
+        if (conflict(placed) > 0)
+            placed.items = shortest;
+        if (placed.first == 0)
+            placements_[placed.job] = placed;
+        else
+            placements_.push_back(placed);
+        take(placed);
+        placed.first += placed.items;
+        placed.start = placed.end();
+        left -= placed.items;
+    }
+}
+
+void ExchangeSchedule::take(const Placement& placed) {
+    take_send(placed);
+    for (const auto& to : list_.of(list_.jobs[placed.job]))
+        take_reception(reception(placed, to), to);
+}
+
+void ExchangeSchedule::take_send(const Placement& placed) {
+    const auto& job = list_.jobs[placed.job];
     auto& tile = tiles_[job.source];
-    const auto end = start + job.items(wide);
-    lanes_.take(send_lane(job.source), start + 1, end - start);
-    tile.first_send = std::min(tile.first_send, start);
-    tile.row_events = std::max(tile.row_events, end);
+    lanes_.take(send_lane(job.source), placed.start + 1, placed.items);
+    tile.first_send = std::min(tile.first_send, placed.start);
+    tile.row_events = std::max(tile.row_events, placed.end());
     if (tile.wide_lanes != kNone)
-        lanes_.take(tile.wide_lanes + kSendStarts, start + 1, 1);
-    take_elements(job.source, false, job.address, end - start, Job::item_bytes(wide), start + 1);
-    if (!wide)
+        lanes_.take(tile.wide_lanes + kSendStarts, placed.start + 1, 1);
+    take_elements(job.source, false, job.address + static_cast<Address>(placed.offset()),
+                  placed.items, Job::item_bytes(placed.wide), placed.start + 1);
+    if (!placed.wide)
         return;
     auto& partner = tiles_[job.source ^ 1U];
-    lanes_.take(send_lane(job.source ^ 1U), 0, end + 1);
-    partner.borrowed_until = std::max(partner.borrowed_until, end);
-    partner.row_events = std::max(partner.row_events, end);
+    lanes_.take(send_lane(job.source ^ 1U), 0, placed.end() + 1);
+    partner.borrowed_until = std::max(partner.borrowed_until, placed.end());
+    partner.row_events = std::max(partner.row_events, placed.end());
 }
 
 void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) {
@@ -269,7 +329,7 @@ void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) 
     lanes_.take(receive_lane(run.tile), run.mux_first - (run.wide ? 1 : 0),
                 run.items + (run.wide ? 2 : 0));
     tile.row_events = std::max({tile.row_events, mux_end, run.arrival + run.items - 1 + row_tail_});
-    take_elements(run.tile, true, to.address, run.items, Job::item_bytes(run.wide), run.arrival);
+    take_elements(run.tile, true, run.address, run.items, Job::item_bytes(run.wide), run.arrival);
     const auto lanes = tile.wide_lanes;
     if (lanes == kNone)
         return;

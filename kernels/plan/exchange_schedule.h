@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,10 +19,23 @@ namespace tessera::plan {
 /// Events of the format controls around a wide run that arrives at A: on at A-2, off at A-2+items.
 inline constexpr Cycles kFormatLead = 2;
 
-/// Where a message was placed: it leaves at the events start+1 .. start+items.
+/// A placed message or a piece of one: `items` items from its item `first` on leave at the events
+/// start+1 .. start+items.
 struct Placement {
-    Cycles start = 0;
+    std::uint32_t job = 0;
+    std::uint32_t first = 0;
+    std::uint32_t items = 0;
     bool wide = false;
+    Cycles start = 0;
+
+    [[nodiscard]] Bytes offset() const { return first * Job::item_bytes(wide); }
+    [[nodiscard]] Cycles end() const { return start + items; }
+};
+
+/// How messages may be placed.
+struct PlacementRules {
+    bool wide = true;              ///< double width where it is possible
+    std::uint32_t least_piece = 0; ///< items of the smallest piece but the last; 0: whole messages
 };
 
 /// Places messages one by one, each at its earliest legal start among those already placed.
@@ -33,10 +45,11 @@ public:
     ExchangeSchedule(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                      const JobList& jobs);
 
-    /// Places all jobs in `order`, each wide if it may be, `allow_wide` and its partner's lane can
-    /// be borrowed.
-    void place_all(std::span<const std::uint32_t> order, bool allow_wide);
+    /// Places all jobs in `order`. A wide one goes by words when its partner's lane cannot be
+    /// borrowed; wide ones are never divided.
+    void place_all(std::span<const std::uint32_t> order, const PlacementRules& rules);
 
+    /// Of every job in turn its first piece, then all further pieces.
     [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
     /// Last event up to which the partner borrows this tile's lane; 0: it does not.
     [[nodiscard]] Cycles borrowed_until(TileId tile) const { return tiles_[tile].borrowed_until; }
@@ -73,12 +86,16 @@ private:
         TileId tile;
         Cycles mux_first; ///< the first item passes the mux
         Cycles arrival;   ///< and meets the pointer
+        Address address;
         std::int64_t items;
         bool wide;
         bool late;
     };
 
-    void place(std::uint32_t index, bool allow_wide);
+    void place(std::uint32_t index, const PlacementRules& rules);
+    void place_pieces(Placement placed, std::uint32_t least);
+    void take(const Placement& placed);
+    void set_uses(const Job& job, bool wide);
     void add_wide_lanes();
     void add_element_lanes();
     [[nodiscard]] std::uint32_t send_lane(TileId tile) const { return tile; }
@@ -91,16 +108,17 @@ private:
     [[nodiscard]] std::int64_t element_of(Bytes address) const;
     [[nodiscard]] Bytes element_begin(std::int64_t element) const;
 
-    [[nodiscard]] std::optional<Cycles> earliest_start(const Job& job, bool wide);
-    [[nodiscard]] Reception reception(const Job& job, const Receiver& to, bool wide,
-                                      Cycles start) const;
-    [[nodiscard]] Cycles send_conflict(const Job& job, bool wide, Cycles start) const;
-    [[nodiscard]] Cycles receive_conflict(const Reception& run, Address address) const;
+    [[nodiscard]] Cycles least_start(const Job& job, bool wide) const;
+    [[nodiscard]] bool find_start(Placement& placed);
+    [[nodiscard]] Cycles conflict(const Placement& placed) const;
+    [[nodiscard]] Reception reception(const Placement& placed, const Receiver& to) const;
+    [[nodiscard]] Cycles send_conflict(const Placement& placed) const;
+    [[nodiscard]] Cycles receive_conflict(const Reception& run) const;
     [[nodiscard]] bool controls_fit(const Reception& run) const;
     [[nodiscard]] Cycles element_conflict(TileId tile, bool write, Address address,
                                           std::int64_t items, Bytes item_bytes, Cycles first) const;
 
-    void take_send(const Job& job, bool wide, Cycles start);
+    void take_send(const Placement& placed);
     void take_reception(const Reception& run, const Receiver& to);
     void take_wide_controls(const Reception& run, std::uint32_t lanes);
     void take_elements(TileId tile, bool write, Address address, std::int64_t items,

@@ -34,35 +34,37 @@ RowMaker::RowMaker(const spec::MachineSpec& machine, const timing::ExchangeTimin
 
 void RowMaker::divide_by_tile() {
     const auto tiles = static_cast<std::size_t>(machine_.chip.tiles);
-    all_sends_.resize(list_.jobs.size());
-    all_runs_.resize(list_.receivers.size());
+    const auto& placements = schedule_.placements();
     sends_begin_.assign(tiles + 1, 0);
     runs_begin_.assign(tiles + 1, 0);
-    for (const auto& job : list_.jobs)
+    for (const auto& placed : placements) {
+        const auto& job = list_.jobs[placed.job];
         ++sends_begin_[job.source];
-    for (const auto& to : list_.receivers)
-        ++runs_begin_[to.tile];
+        for (const auto& to : list_.of(job))
+            ++runs_begin_[to.tile];
+    }
     // Counts become ends, and beginnings when the parts are filled from behind.
     for (std::size_t tile = 1; tile <= tiles; ++tile) {
         sends_begin_[tile] += sends_begin_[tile - 1];
         runs_begin_[tile] += runs_begin_[tile - 1];
     }
-    for (auto index = list_.jobs.size(); index-- > 0;) {
-        const auto& job = list_.jobs[index];
-        const auto [start, wide] = schedule_.placements()[index];
-        const auto items = job.items(wide);
+    all_sends_.resize(sends_begin_[tiles]);
+    all_runs_.resize(runs_begin_[tiles]);
+    for (auto at = placements.rbegin(); at != placements.rend(); ++at) {
+        const auto& job = list_.jobs[at->job];
+        const auto offset = static_cast<Address>(at->offset());
+        const auto item_bytes = static_cast<Address>(Job::item_bytes(at->wide));
         all_sends_[--sends_begin_[job.source]] = {
-            start, items, job.address / static_cast<Address>(Job::item_bytes(wide)),
-            list_.ctl(job, wide)};
+            at->start, at->items, (job.address + offset) / item_bytes, list_.ctl(job, at->wide)};
         for (const auto& to : list_.of(job))
             all_runs_[--runs_begin_[to.tile]] = {
-                static_cast<std::uint32_t>(start + 1 + to.offset(wide)),
-                static_cast<std::uint32_t>(items),
+                static_cast<std::uint32_t>(at->start + 1 + to.offset(at->wide)),
+                at->items,
                 job.source,
-                to.address,
+                to.address + offset,
                 to.direction,
-                wide,
-                wide && to.late()};
+                at->wide,
+                at->wide && to.late()};
     }
 }
 

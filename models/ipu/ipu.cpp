@@ -2,7 +2,7 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
-#include "models/ipu/core/exchange_demand.h"
+#include "models/timing/exchange_bound.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -123,8 +123,7 @@ void Ipu::prepare_exchanges() {
         fabric_.prepare(static_cast<std::uint32_t>(index), read_row);
     });
     for (const auto& exchange : program_.exchanges) {
-        exchange_bounds_.push_back(
-            busiest_tile_cycles(exchange, spec_.chip.tiles, spec_.exchange.pair_double));
+        exchange_bounds_.push_back(timing::exchange_bound(spec_, exchange.transfers).cycles());
     }
 }
 
