@@ -30,8 +30,9 @@ struct Pattern {
     std::function<void(patterns::Layout&, Bytes)> make;
 };
 
-const std::vector<Bytes> kSizes{64, 256, 1024};
-const std::vector<Bytes> kAllToAllSizes{4};
+const std::vector<Bytes> kSizes{64, 256, 1024, 4096, 16384, 65536};
+const std::vector<Bytes> kAllToAllSizes{4, 16, 64, 208};
+const std::vector<Bytes> kShared{4, 16, 64, 128}; // all of it in one tile's memory
 const std::vector<Bytes> kGroupSizes{4, 16, 64, 256, 1024, 4096};
 
 std::vector<Pattern> all_patterns(TileId tiles) {
@@ -47,8 +48,8 @@ std::vector<Pattern> all_patterns(TileId tiles) {
          [](Layout& to, Bytes n) { patterns::broadcast(to, n, 4, true); }},
         {"broadcast-16-roots", kSizes,
          [](Layout& to, Bytes n) { patterns::broadcast(to, n, 16, false); }},
-        {"gather", kSizes, patterns::gather},
-        {"scatter", kSizes, patterns::scatter},
+        {"gather", kShared, patterns::gather},
+        {"scatter", kShared, patterns::scatter},
         {"transpose", kSizes, patterns::transpose},
         {"random-8", kSizes, [](Layout& to, Bytes n) { patterns::random_permutations(to, n, 8); }},
         {"random-64", kSizes,

@@ -147,7 +147,7 @@ void ExchangeSchedule::take_elements(TileId tile, bool write, Address address, s
 Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
     const auto& job = list_.jobs[placed.job];
     const auto wide_lanes = tiles_[job.source].wide_lanes;
-    if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, placed.start, 3) ||
+    if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, placed.start, 2) ||
                                 lanes_.taken(wide_lanes + kPlainControls, placed.start + 1)))
         return 1;
     return element_conflict(job.source, false, job.address + static_cast<Address>(placed.offset()),
@@ -155,7 +155,7 @@ Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
 }
 
 /// A control of a wide message shares its event with nothing and has no other control or start of
-/// a send beside it, so that an instruction next to it can be cut where a boundary asks for it.
+/// a send right behind it, so that an instruction next to it can be cut where a boundary asks for it.
 /// Where a tile takes wide messages, plain controls keep off the starts of sends too: the start
 /// would carry a second control, which may not touch the plain mux while a wide message passes.
 bool ExchangeSchedule::controls_fit(const Reception& run) const {
@@ -173,7 +173,7 @@ bool ExchangeSchedule::controls_fit(const Reception& run) const {
     const auto fits = [&](Cycles event) {
         return event >= 1 && !lanes_.taken(lanes + kWideControls, event) &&
                !lanes_.any_taken(lanes + kPlainControls, event - 1, 3) &&
-               !lanes_.any_taken(lanes + kSendStarts, event - 1, 3);
+               !lanes_.any_taken(lanes + kSendStarts, event, 2);
     };
     // Where wide runs join, mux and format stay: the boundary has one control or none.
     const bool joins_before = lanes_.taken(lanes + kWideRuns, run.mux_first - 1);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 namespace tessera::plan {
@@ -127,23 +128,53 @@ std::uint32_t ImageBuilder::vertex_name(const std::string& name) {
     return entry->second;
 }
 
-Bytes ImageBuilder::code_bytes() const {
-    Bytes total = static_cast<Bytes>(next_code_ - machine_.memory.region0_begin());
+/// Places the rows of every exchange behind the stubs: each at one address on all tiles, so that a
+/// tile's row stands behind all its earlier ones. A row that a tile has already stands once.
+std::vector<std::vector<Address>> ImageBuilder::row_addresses(Address& end) const {
+    std::vector<std::map<std::vector<std::uint32_t>, Address>> known(images_.size());
+    std::vector<std::vector<Address>> addresses;
+    end = next_code_;
     for (const program::Exchange& exchange : program_.exchanges) {
         std::size_t longest = 0;
+        addresses.emplace_back();
         for (const program::ExchangeRow& row : exchange.rows) {
-            longest = std::max(longest, row.words.size());
+            const auto [entry, added] = known[row.tile].try_emplace(row.words, end);
+            addresses.back().push_back(entry->second);
+            if (added) {
+                longest = std::max(longest, row.words.size());
+            }
         }
-        total += static_cast<Bytes>((longest * 4 + 7) / 8 * 8);
+        end += static_cast<Address>((longest * 4 + 7) / 8 * 8);
     }
-    return total + kFetchAheadBytes;
+    return addresses;
 }
 
-void ImageBuilder::add_row_segments(program::Exchange& exchange, Address at) {
-    for (program::ExchangeRow& row : exchange.rows) {
-        row.address = at;
-        images_[row.tile].segments.push_back(segment(
-            program::SegmentKind::ExchangeRow, "row of " + exchange.name, at, share(row.words)));
+Bytes ImageBuilder::code_bytes() const {
+    Address end = 0;
+    (void)row_addresses(end);
+    return static_cast<Bytes>(end - machine_.memory.region0_begin()) + kFetchAheadBytes;
+}
+
+void ImageBuilder::add_row_segments() {
+    Address end = 0;
+    const auto addresses = row_addresses(end);
+    Address fresh = next_code_; // rows below stand already
+    for (std::size_t index = 0; index < addresses.size(); ++index) {
+        program::Exchange& exchange = program_.exchanges[index];
+        Address next_fresh = fresh;
+        for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
+            program::ExchangeRow& row = exchange.rows[i];
+            row.address = addresses[index][i];
+            if (row.address < fresh) {
+                continue;
+            }
+            images_[row.tile].segments.push_back(segment(program::SegmentKind::ExchangeRow,
+                                                         "row of " + exchange.name, row.address,
+                                                         share(row.words)));
+            next_fresh = std::max(
+                next_fresh, aligned8(row.address + static_cast<Address>(row.words.size() * 4)));
+        }
+        fresh = next_fresh;
     }
 }
 
@@ -159,15 +190,7 @@ program::Program ImageBuilder::build() {
             }
         }
     }
-    Address at = next_code_;
-    for (program::Exchange& exchange : program_.exchanges) {
-        std::size_t longest = 0;
-        for (const program::ExchangeRow& row : exchange.rows) {
-            longest = std::max(longest, row.words.size());
-        }
-        add_row_segments(exchange, at);
-        at += static_cast<Address>((longest * 4 + 7) / 8 * 8);
-    }
+    add_row_segments();
     program_.codelets.push_back(library_.codelet());
     for (program::Image& image : images_) {
         if (image.segments.empty()) {

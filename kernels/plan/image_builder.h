@@ -44,7 +44,8 @@ public:
 
 private:
     [[nodiscard]] program::SharedBytes stub(const std::vector<program::Vertex>& vertices);
-    void add_row_segments(program::Exchange& exchange, Address at);
+    [[nodiscard]] std::vector<std::vector<Address>> row_addresses(Address& end) const;
+    void add_row_segments();
 
     const spec::MachineSpec& machine_;
     const CodeletLibrary& library_;

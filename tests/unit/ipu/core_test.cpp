@@ -3,7 +3,6 @@
 #include "models/ipu/core/account.h"
 #include "models/ipu/core/chip_memory.h"
 #include "models/ipu/core/control_cursor.h"
-#include "models/ipu/core/exchange_demand.h"
 #include "models/ipu/core/tensor_io.h"
 
 #include <catch2/catch.hpp>
@@ -159,20 +158,4 @@ TEST_CASE("tile memory ends where the machine says") {
     CHECK_THROWS_AS(memory.at(4, begin, 4), ProgramError);
     CHECK_THROWS_AS(memory.at(0, machine.memory.end(), 4), ProgramError);
     CHECK(memory.at(0, machine.memory.end(), 0) != nullptr);
-}
-
-TEST_CASE("the busiest lane bounds an exchange") {
-    program::Exchange exchange;
-    program::Transfer wide;
-    wide.source_tile = 0;
-    wide.bytes = 800;
-    wide.paired = true;
-    wide.destinations = {{2, 0}, {3, 0}};
-    program::Transfer narrow;
-    narrow.source_tile = 1;
-    narrow.bytes = 40;
-    narrow.destinations = {{2, 0}};
-    exchange.transfers = {wide, narrow};
-    CHECK(ipu::busiest_tile_cycles(exchange, 4, true) == 800 / 8 + 40 / 4);
-    CHECK(ipu::busiest_tile_cycles(exchange, 4, false) == 800 / 4 + 40 / 4);
 }
