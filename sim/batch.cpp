@@ -55,8 +55,10 @@ public:
     [[nodiscard]] std::string trace() const { return (path_ / "trace.pftrace.gz").string(); }
 
     void write(const RunReport& report) {
-        npy_.write(report.output_npy);
-        npy_.commit();
+        if (!report.output_npy.empty()) {
+            npy_.write(report.output_npy);
+            npy_.commit();
+        }
         json_.write(report.result);
     }
 

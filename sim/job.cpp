@@ -5,6 +5,7 @@
 #include "kernels/workload/operands.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
+#include "sim/micro_job.h"
 #include "sim/planner.h"
 
 #include <fmt/format.h>
@@ -75,7 +76,10 @@ public:
     std::vector<HostArray> operands() const override {
         return {{"a", bytes_of(a_.values)}, {"b", bytes_of(b_.values)}};
     }
-    CheckOutcome check(std::span<const std::byte> c, int threads) const override {
+    std::string answer() const override { return "c"; }
+    Bytes useful_bytes() const override { return 0; }
+    CheckOutcome check(const ReadTensor& read, int threads) const override {
+        const auto c = read("c");
         std::vector<std::uint16_t> values(c.size() / 2);
         std::memcpy(values.data(), c.data(), values.size() * 2);
         const workload::CheckOptions options{.partials = workload_.partials,
@@ -86,7 +90,6 @@ public:
         return outcome_of(workload::check(values, a_, b_, options), plan_.roundings);
     }
     nlohmann::json plan_json() const override { return plan_.json; }
-    workload::PartialsType partials() const override { return workload_.partials; }
 
 protected:
     const Workload& workload() const { return workload_; }
@@ -113,8 +116,10 @@ public:
         plan_made() = sim::plan(machine, workload());
         return plan_made().program;
     }
-    std::int64_t flops() const override { return 2 * workload().m * workload().k * workload().n; }
-    std::optional<std::int64_t> flops_dense_equivalent() const override { return std::nullopt; }
+    std::optional<ProductWork> product() const override {
+        return ProductWork{2 * workload().m * workload().k * workload().n, std::nullopt,
+                           workload().partials};
+    }
     std::string sentence() const override {
         return fmt::format("matmul {} x {} x {}, {} partials", workload().m, workload().k,
                            workload().n, word(workload().partials));
@@ -134,9 +139,9 @@ public:
         plan_made() = sim::plan(machine, workload(), a());
         return plan_made().program;
     }
-    std::int64_t flops() const override { return 2 * stored_elements(a()) * workload().n; }
-    std::optional<std::int64_t> flops_dense_equivalent() const override {
-        return 2 * a().rows * a().columns * workload().n;
+    std::optional<ProductWork> product() const override {
+        return ProductWork{2 * stored_elements(a()) * workload().n,
+                           2 * a().rows * a().columns * workload().n, workload().partials};
     }
     std::string sentence() const override {
         return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {} partials",
@@ -158,7 +163,10 @@ std::unique_ptr<Job> make_job(const workload::Workload& workload) {
     if (const auto* matmul = std::get_if<workload::MatmulWorkload>(&workload.kind)) {
         return std::make_unique<MatmulJob>(*matmul);
     }
-    return make_spmm_job(std::get<workload::SpmmWorkload>(workload.kind));
+    if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
+        return make_spmm_job(*spmm);
+    }
+    return make_micro_job(workload);
 }
 
 } // namespace tessera::sim

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,16 @@ struct CheckOutcome {
     std::string text;    ///< one line for people
 };
 
+/// Arithmetic of a product, for its speed.
+struct ProductWork {
+    std::int64_t flops = 0;
+    std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
+    workload::PartialsType partials = workload::PartialsType::F16;
+};
+
+/// The row-major array of a tensor of the program, as the run left it.
+using ReadTensor = std::function<std::vector<std::byte>(const std::string& tensor)>;
+
 class Job {
 public:
     virtual ~Job() = default;
@@ -41,15 +52,17 @@ public:
 
     /// After plan().
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
-    /// Compares tensor `c`, as read from the machine, on `threads` host threads.
-    [[nodiscard]] virtual CheckOutcome check(std::span<const std::byte> c, int threads) const = 0;
+    /// Compares what the run left with the host reference, on `threads` host threads.
+    [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) const = 0;
+    /// Tensor that output.npy holds; empty where the workload has no answer of that kind.
+    [[nodiscard]] virtual std::string answer() const = 0;
 
     /// What the planner chose, for the result's `plan`.
     [[nodiscard]] virtual nlohmann::json plan_json() const = 0;
-    [[nodiscard]] virtual std::int64_t flops() const = 0;
-    /// Of the dense product of the same shape; nothing where the product is dense.
-    [[nodiscard]] virtual std::optional<std::int64_t> flops_dense_equivalent() const = 0;
-    [[nodiscard]] virtual workload::PartialsType partials() const = 0;
+    /// Nothing where the workload does not multiply.
+    [[nodiscard]] virtual std::optional<ProductWork> product() const = 0;
+    /// Bytes that the workload moves for its user, whatever way they take; 0: it moves none.
+    [[nodiscard]] virtual Bytes useful_bytes() const = 0;
     /// "matmul 4096 x 4096 x 4096, f16 partials"
     [[nodiscard]] virtual std::string sentence() const = 0;
 };

@@ -201,23 +201,34 @@ json host_json(const RunFacts& facts) {
             {"peak_rss_bytes", peak_rss_bytes()}};
 }
 
-void add_speed(json& result, const RunFacts& facts) {
-    const double seconds =
-        static_cast<double>(facts.account.cycles()) / facts.machine.chip.clock_hz;
-    const std::int64_t macs = facts.job.partials() == workload::PartialsType::F16
+void add_product_speed(json& result, const RunFacts& facts, const ProductWork& product,
+                       double seconds) {
+    const std::int64_t macs = product.partials == workload::PartialsType::F16
                                   ? facts.machine.amp.macs_f16_f16
                                   : facts.machine.amp.macs_f16_f32;
     const double peak_tflops =
         2e-12 * static_cast<double>(macs * facts.machine.chip.tiles) * facts.machine.chip.clock_hz;
-    const double tflops = ratio(1e-12 * static_cast<double>(facts.job.flops()), seconds);
-    result["seconds"] = seconds;
-    result["flops"] = facts.job.flops();
-    if (const auto dense = facts.job.flops_dense_equivalent()) {
-        result["flops_dense_equivalent"] = *dense;
+    const double tflops = ratio(1e-12 * static_cast<double>(product.flops), seconds);
+    result["flops"] = product.flops;
+    if (product.flops_dense_equivalent) {
+        result["flops_dense_equivalent"] = *product.flops_dense_equivalent;
     }
     result["tflops"] = tflops;
     result["peak_tflops"] = peak_tflops;
     result["fraction_of_peak"] = ratio(tflops, peak_tflops);
+}
+
+void add_speed(json& result, const RunFacts& facts) {
+    const double seconds =
+        static_cast<double>(facts.account.cycles()) / facts.machine.chip.clock_hz;
+    result["seconds"] = seconds;
+    if (const auto product = facts.job.product()) {
+        add_product_speed(result, facts, *product, seconds);
+    }
+    if (const Bytes bytes = facts.job.useful_bytes(); bytes > 0) {
+        result["useful_bytes"] = bytes;
+        result["gbytes_per_s"] = ratio(1e-9 * static_cast<double>(bytes), seconds);
+    }
 }
 
 } // namespace

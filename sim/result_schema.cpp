@@ -145,6 +145,8 @@ nlohmann::json result_schema() {
          {"tflops", number("flops over seconds")},
          {"peak_tflops", number("of the matrix units for these input and partial types")},
          {"fraction_of_peak", number("tflops over peak_tflops")},
+         {"useful_bytes", whole("that the workload moves for its user")},
+         {"gbytes_per_s", number("useful_bytes over seconds, in 1e9 bytes a second")},
          {"phases", object("the machine's view: a phase lasts until its slowest tile",
                            {{"compute", whole("cycles")},
                             {"exchange", whole("cycles")},
@@ -165,7 +167,8 @@ nlohmann::json result_schema() {
                                 {"tiles", {{"type", "array"}, {"items", whole("tile number")}}},
                                 {"truncated", {{"type", "boolean"}}}})},
          {"host", host_schema()}},
-        {"flops_dense_equivalent", "trace"});
+        {"flops", "flops_dense_equivalent", "tflops", "peak_tflops", "fraction_of_peak",
+         "useful_bytes", "gbytes_per_s", "trace"});
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
     schema["title"] = "Tessera result";
     return schema;

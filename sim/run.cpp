@@ -12,10 +12,7 @@
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -60,12 +57,6 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
     if (!mistakes.empty()) {
         throw ConfigError(std::move(mistakes));
     }
-    if (!spec::runs(read.machine.spec)) {
-        throw NotModelled(
-            fmt::format("machine {}: not modelled: running programs of its instruction-set "
-                        "generation; see docs/deviations.md",
-                        read.machine.spec.name));
-    }
     return read;
 }
 
@@ -83,16 +74,17 @@ struct Trace {
     traces::PerfettoExporter exporter;
 };
 
-/// Tensor c, FP16, as a file.
-std::string npy_bytes(const program::Program& program, std::span<const std::byte> c) {
-    std::vector<std::uint16_t> halves(c.size() / 2);
-    std::memcpy(halves.data(), c.data(), halves.size() * 2);
+/// A tensor of the program as a file.
+std::string npy_bytes(const program::Program& program, const std::string& name,
+                      std::span<const std::byte> values) {
     for (const program::Tensor& tensor : program.tensors) {
-        if (tensor.name == "c") {
-            return workload::npy_bytes_f16(halves, {tensor.shape.at(0), tensor.shape.at(1)});
+        if (tensor.name == name) {
+            return workload::npy_bytes(
+                tensor.type == program::DType::F16 ? "<f2" : "<f4", tensor.shape,
+                {reinterpret_cast<const char*>(values.data()), values.size()});
         }
     }
-    TESSERA_ASSERT(!"a program has a tensor c");
+    TESSERA_ASSERT(!"a program has the tensor of its answer");
     return {};
 }
 
@@ -129,17 +121,25 @@ RunReport run_workload(const RunCommand& command, const std::string& workload,
         simulation.write(operand.tensor, operand.bytes);
     }
     simulation.run();
-    const auto c = simulation.read("c");
+    std::vector<std::byte> answer;
+    if (!job->answer().empty()) {
+        answer = simulation.read(job->answer());
+    }
     host.simulate_s = watch.lap();
 
     std::optional<CheckOutcome> check;
     if (command.check) {
-        check = job->check(c, command.threads);
+        const auto read = [&](const std::string& tensor) {
+            return tensor == job->answer() ? answer : simulation.read(tensor);
+        };
+        check = job->check(read, command.threads);
     }
     host.check_s = watch.lap();
 
     RunReport report;
-    report.output_npy = npy_bytes(program, c);
+    if (!job->answer().empty()) {
+        report.output_npy = npy_bytes(program, job->answer(), answer);
+    }
     std::optional<traces::TraceSummary> traced;
     if (trace != nullptr) {
         traced = trace->exporter.finish();

@@ -18,7 +18,7 @@ struct RunReport {
     nlohmann::json result;
     std::vector<std::string> warnings; ///< sentences for stderr
     bool passed = true;                ///< false only if a check was made and failed
-    std::string output_npy;            ///< tensor c as the bytes of a `.npy` file
+    std::string output_npy;            ///< the answer as the bytes of a `.npy` file; empty: none
 };
 
 /// Reads the machine and all workloads of `command`. @throws as run_workload does for what is wrong

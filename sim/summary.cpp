@@ -69,6 +69,12 @@ std::string explanation_text(const json& result) {
     return text;
 }
 
+/// Cycles over bound; empty for a step that had nothing to do.
+std::string over_bound(const json& step) {
+    const auto bound = step["bound_cycles"].get<double>();
+    return bound == 0 ? "" : fmt::format("{:.2f}", step["cycles"].get<double>() / bound);
+}
+
 std::string steps_text(const json& result) {
     std::vector<const json*> steps;
     for (const char* list : {"compute_sets", "exchanges"}) {
@@ -84,16 +90,16 @@ std::string steps_text(const json& result) {
     for (const json* step : steps) {
         name_width = std::max(name_width, (*step)["name"].get_ref<const std::string&>().size());
     }
-    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n",
+    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n",
                                    "steps", "slowest first", name_width, "times", "cycles", "mean",
-                                   "bound", "tiles", "slowest");
+                                   "bound", "x bound", "tiles", "slowest");
     for (const json* step : steps) {
-        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n", "",
+        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n", "",
                             (*step)["name"].get<std::string>(), name_width,
                             (*step)["executions"].get<std::int64_t>(),
                             grouped((*step)["cycles"].get<std::int64_t>()),
                             grouped(std::llround((*step)["tile_cycles"]["mean"].get<double>())),
-                            grouped((*step)["bound_cycles"].get<std::int64_t>()),
+                            grouped((*step)["bound_cycles"].get<std::int64_t>()), over_bound(*step),
                             (*step)["active_tiles"].get<std::int64_t>(),
                             (*step)["slowest_tile"].get<std::int64_t>());
     }
@@ -132,6 +138,28 @@ std::string check_text(const json& result) {
                        check.is_null() ? "not made" : check["sentence"].get<std::string>());
 }
 
+std::string speed_text(const json& result) {
+    std::string text;
+    if (result.contains("tflops")) {
+        text += fmt::format("{:<10} {:.4g} TFLOP/s, {:.1f} % of the peak of {:.4g} TFLOP/s\n",
+                            "speed", result["tflops"].get<double>(),
+                            100 * result["fraction_of_peak"].get<double>(),
+                            result["peak_tflops"].get<double>());
+    }
+    if (result.contains("gbytes_per_s")) {
+        text += fmt::format("{:<10} {:.4g} GB/s: {} bytes\n", "speed",
+                            result["gbytes_per_s"].get<double>(),
+                            grouped(result["useful_bytes"].get<std::int64_t>()));
+    }
+    return text;
+}
+
+std::string of_peak_text(const json& result) {
+    return result.contains("fraction_of_peak")
+               ? fmt::format("{:.1f} %", 100 * result["fraction_of_peak"].get<double>())
+               : "-";
+}
+
 } // namespace
 
 std::string summary_text(const nlohmann::json& result) {
@@ -145,10 +173,7 @@ std::string summary_text(const nlohmann::json& result) {
                         machine["chip"]["clock_hz"].get<double>() * 1e-9);
     text += fmt::format("{:<10} {} ({})\n", "cycles", grouped(result["cycles"].get<std::int64_t>()),
                         duration(result["seconds"].get<double>()));
-    text +=
-        fmt::format("{:<10} {:.4g} TFLOP/s, {:.1f} % of the peak of {:.4g} TFLOP/s\n", "speed",
-                    result["tflops"].get<double>(), 100 * result["fraction_of_peak"].get<double>(),
-                    result["peak_tflops"].get<double>());
+    text += speed_text(result);
     text += fmt::format("{:<10} {} of {}\n", "tiles busy",
                         grouped(result["tiles_busy"].get<std::int64_t>()), grouped(tiles));
     return text + phases_text(result) + explanation_text(result) + steps_text(result) +
@@ -160,11 +185,10 @@ std::string ratio_text(const std::vector<nlohmann::json>& results) {
                                    "time", "of peak", "cycles ratio");
     const auto first = results.front()["cycles"].get<double>();
     for (const auto& result : results) {
-        text += fmt::format("{:<28} {:>14} {:>12} {:>8.1f} % {:>14.3f}\n",
+        text += fmt::format("{:<28} {:>14} {:>12} {:>10} {:>14.3f}\n",
                             result["workload"]["name"].get<std::string>(),
                             grouped(result["cycles"].get<std::int64_t>()),
-                            duration(result["seconds"].get<double>()),
-                            100 * result["fraction_of_peak"].get<double>(),
+                            duration(result["seconds"].get<double>()), of_peak_text(result),
                             first == 0 ? 0.0 : result["cycles"].get<double>() / first);
     }
     return text;

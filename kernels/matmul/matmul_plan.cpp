@@ -302,14 +302,6 @@ private:
         known_cycles_;
 };
 
-void check_machine(const spec::MachineSpec& machine) {
-    if (!spec::runs(machine)) {
-        throw NotModelled(fmt::format(
-            "matmul on machine '{}': only the ipu2 matrix unit executes; see docs/deviations.md",
-            machine.name));
-    }
-}
-
 std::string too_big(const Problem& problem, const Candidate& tried, const Layout& layout) {
     const plan::Shortfall& missing = layout.memory().shortfall();
     const Partition& p = tried.partition;
@@ -324,7 +316,6 @@ std::string too_big(const Problem& problem, const Candidate& tried, const Layout
 
 plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload) {
-    check_machine(machine);
     const Problem problem(workload);
     const std::string p = suffix(workload.partials);
     const plan::CodeletLibrary library(machine, {"matmul_amp_" + p, "reduce_add_" + p, "copy"});

@@ -125,8 +125,6 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
     ExchangeStats stats;
     for (std::size_t index = 0; index < list.jobs.size(); ++index) {
         const auto& job = list.jobs[index];
-        stats.words_sent += job.words;
-        stats.words_received += static_cast<std::int64_t>(job.words) * job.receivers;
         const bool wide = schedule.placements()[index].wide; // further pieces are not
         stats.wide_messages += wide ? 1 : 0;
         stats.lowered_messages += job.paired && !wide ? 1 : 0;
@@ -141,23 +139,33 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
     return stats;
 }
 
+void count_words(const JobList& list, ExchangeStats& stats) {
+    for (const auto& job : list.jobs) {
+        stats.words_sent += job.words;
+        stats.words_received += static_cast<std::int64_t>(job.words) * job.receivers;
+    }
+}
+
 } // namespace
 
 PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::string name,
                                          std::vector<program::Transfer> transfers) {
     check_transfers(machine, name, transfers);
     PlannedExchange plan;
-    if (!transfers.empty()) {
-        const auto runs = timing::transfer_runs(machine, transfers);
-        const auto bound = timing::exchange_bound(machine, transfers, runs);
-        const timing::ExchangeTiming timing{machine};
-        const auto list = make_jobs(timing, transfers, runs);
+    const auto runs = timing::transfer_runs(machine, transfers);
+    const auto bound = timing::exchange_bound(machine, transfers, runs);
+    const timing::ExchangeTiming timing{machine};
+    const auto list = make_jobs(timing, transfers, runs);
+    if (machine.exchange.fabric == spec::Fabric::Compiled) {
         Attempts attempts{machine, timing, list, bound.cycles()};
         find_schedule(attempts, list, timing.grid());
         plan.exchange.rows = RowMaker{machine, timing, list, attempts.best()}.rows();
         plan.stats = stats_of(list, attempts.best(), plan.exchange.rows);
-        plan.stats.bound = bound;
+    } else { // other fabrics execute no rows
+        plan.stats.longest_row_events = bound.cycles();
     }
+    count_words(list, plan.stats);
+    plan.stats.bound = bound;
     plan.exchange.name = std::move(name);
     plan.exchange.transfers = std::move(transfers);
     return plan;

@@ -34,7 +34,8 @@ struct PlannedExchange {
     ExchangeStats stats;
 };
 
-/// Rows for all active tiles, addresses left 0. The caller places each row in region 0 on an 8-byte
+/// Rows for all active tiles, addresses left 0; none where `machine.exchange.fabric` is not the
+/// compiled one. The caller places each row in region 0 on an 8-byte
 /// boundary, outside the elements of region-0 data that moves meanwhile. Transfers may be
 /// reordered: several orders, the one given among them, are tried and the one with the shortest
 /// longest row is kept. `paired` transfers that cannot be wide, or would make the exchange longer,

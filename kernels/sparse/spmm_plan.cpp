@@ -360,11 +360,6 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
 plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
                                const workload::SpmmWorkload& workload,
                                const workload::SparseF16& matrix) {
-    if (!spec::runs(machine)) {
-        throw NotModelled(
-            fmt::format("spmm on machine '{}': only ipu2 programs execute; see docs/deviations.md",
-                        machine.name));
-    }
     const Problem problem(workload, matrix);
     const plan::CodeletLibrary library(machine, sources(problem));
     std::optional<plan::PlannedProgram> best;

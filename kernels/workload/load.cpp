@@ -222,6 +222,7 @@ public:
         resolve(spmm.values);
         resolve(spmm.pattern);
     }
+    template <class Micro> void operator()(Micro& /*names no files*/) const {}
 
 private:
     const Document& document_;
@@ -236,7 +237,8 @@ const Shape& workload_shape() {
         Shape out;
         out.selector = "kind";
         out.alternatives = {alternative<MatmulWorkload>("matmul", matmul_shape()),
-                            alternative<SpmmWorkload>("spmm", spmm_shape())};
+                            alternative<SpmmWorkload>("spmm", spmm_shape()),
+                            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>())};
         return out;
     }();
     return shape;

@@ -2,6 +2,8 @@
 // A workload as read from its JSON file: what to compute, not how.
 #pragma once
 
+#include "kernels/workload/micro_workloads.h"
+
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -60,7 +62,7 @@ struct SpmmWorkload {
 
 struct Workload {
     std::string name; ///< file name without directory and ending
-    std::variant<MatmulWorkload, SpmmWorkload> kind;
+    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload> kind;
 };
 
 } // namespace tessera::workload

@@ -2,7 +2,6 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
-#include "models/timing/exchange_bound.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -11,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -122,9 +122,6 @@ void Ipu::prepare_exchanges() {
     host_threads_->for_each(program_.exchanges.size(), [&](std::size_t index) {
         fabric_.prepare(static_cast<std::uint32_t>(index), read_row);
     });
-    for (const auto& exchange : program_.exchanges) {
-        exchange_bounds_.push_back(timing::exchange_bound(spec_, exchange.transfers).cycles());
-    }
 }
 
 void Ipu::on_control() {
@@ -284,12 +281,11 @@ void Ipu::begin_sync() {
 }
 
 void Ipu::begin_exchange(std::uint32_t index) {
-    move_data(fabric_.outcome(index));
-    record_exchange(index);
+    record_exchange(index, move_data(fabric_.outcome(index)));
     fabric_.start(index);
 }
 
-void Ipu::move_data(const exchange::FabricOutcome& outcome) {
+Bytes Ipu::move_data(const exchange::FabricOutcome& outcome) {
     // Runs into one tile stay in their order and on one host thread; nobody sends what it receives
     // in the same phase (the fabric checks it), so tiles do not depend on each other.
     std::vector<std::size_t> starts;
@@ -300,32 +296,31 @@ void Ipu::move_data(const exchange::FabricOutcome& outcome) {
         }
     }
     starts.push_back(outcome.copies.size());
+    std::vector<Bytes> received(starts.size() - 1);
     host_threads_->for_each(starts.size() - 1, [&](std::size_t group) {
         for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
             const auto& copy = outcome.copies[run];
             std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
                         memory_.at(copy.source_tile, copy.source_address, copy.bytes),
                         static_cast<std::size_t>(copy.bytes));
+            received[group] += copy.bytes;
         }
     });
+    return std::accumulate(received.begin(), received.end(), Bytes{0});
 }
 
-void Ipu::record_exchange(std::uint32_t index) {
-    const auto& exchange = program_.exchanges[index];
+void Ipu::record_exchange(std::uint32_t index, Bytes bytes) {
     const auto& outcome = fabric_.outcome(index);
-    TESSERA_ASSERT(outcome.row_cycles.size() == exchange.rows.size());
     shares_.clear();
-    for (std::size_t row = 0; row < exchange.rows.size(); ++row) {
-        shares_.push_back(
-            {exchange.rows[row].tile, spec_.exchange.prologue_cycles + outcome.row_cycles[row]});
+    for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
+        shares_.push_back({outcome.tiles[i], outcome.prologue_cycles + outcome.row_cycles[i]});
     }
     const Cycles begin = account_.cycles();
-    const Cycles longest = fabric_.phase_cycles(index);
+    const Cycles longest = outcome.phase_cycles();
     StepRecord& record = account_.exchange_phase(index, longest, shares_);
-    const Bytes bytes = outcome.bytes;
     record.bytes += bytes;
     record.sent_bytes += 4 * outcome.words_sent;
-    record.bound_cycles += exchange_bounds_[index];
+    record.bound_cycles += outcome.bound_cycles;
     if (trace_) {
         trace_->phase({.kind = traces::Kind::Exchange,
                        .name = trace_->name_of_exchange(index),

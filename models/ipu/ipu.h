@@ -11,7 +11,7 @@
 //
 // Ports: none outside; the units' ends come in through ComputeEnd, SyncRelease and ExchangeEnd.
 // Timing: compute step = control.step_cycles + slowest stub; exchange step = sync.internal_cycles +
-//   exchange.prologue_cycles + longest row; sync step = sync.internal_cycles.
+//   exchange.prologue_cycles + longest row (other fabrics: core/fabric.h); sync step = sync.internal_cycles.
 // Not modelled: overlap of a tile's next compute set with a slower tile's last one
 // (docs/models/ipu.md). Source: docs/evidence.md#sync, docs/evidence.md#exchange-rows
 #pragma once
@@ -74,8 +74,9 @@ private:
     void record_compute(std::uint32_t index);
     void begin_sync();
     void begin_exchange(std::uint32_t index);
-    void move_data(const exchange::FabricOutcome& outcome);
-    void record_exchange(std::uint32_t index);
+    /// Returns the bytes received.
+    Bytes move_data(const exchange::FabricOutcome& outcome);
+    void record_exchange(std::uint32_t index, Bytes bytes);
     [[nodiscard]] sc_core::sc_time time_of(Cycles cycles) const;
 
     const spec::MachineSpec& spec_;
@@ -91,7 +92,6 @@ private:
     ControlCursor control_;
     Account account_;
     std::optional<TraceProducer> trace_;
-    std::vector<Cycles> exchange_bounds_;
 
     std::vector<TileId> active_;    ///< of the running compute phase
     std::vector<TileShare> shares_; ///< of the running phase

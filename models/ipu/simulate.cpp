@@ -2,6 +2,7 @@
 #include "models/ipu/simulate.h"
 
 #include "base/error.h"
+#include "models/ipu/core/laws.h"
 #include "models/ipu/core/tensor_io.h"
 #include "models/ipu/ipu.h"
 
@@ -49,6 +50,7 @@ void Simulation::run() {
     sc_core::sc_start();
     implementation_->chip.check_finished();
     TESSERA_ASSERT(systemc_cycles() == account().cycles());
+    check_laws(implementation_->program, account());
 }
 
 const Account& Simulation::account() const {

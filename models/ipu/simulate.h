@@ -33,7 +33,8 @@ public:
     void write(const std::string& tensor, std::span<const std::byte> host);
     [[nodiscard]] std::vector<std::byte> read(const std::string& tensor) const;
 
-    /// Runs the control program to its end. @throws ProgramError, NotModelled
+    /// Runs the control program to its end and checks the laws of core/laws.h. @throws ProgramError,
+    /// NotModelled
     void run();
 
     [[nodiscard]] const Account& account() const;

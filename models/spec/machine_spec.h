@@ -44,10 +44,4 @@ struct MachineSpec {
     }
 };
 
-/// True for the machines that programs can run on. The others load, for their numbers: their
-/// instruction sets and exchanges differ.
-[[nodiscard]] inline bool runs(const MachineSpec& machine) {
-    return machine.chip.generation == Generation::Ipu2;
-}
-
 } // namespace tessera::spec

@@ -91,7 +91,8 @@ class ErrorsTest(CliTest):
         self.refused("run", "tiny_matmul", "--machine", "tiny", "--out", "file/inside", code=6, says="file/inside")
 
     def test_what_is_not_modelled(self):
-        self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="not modelled")
+        self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
+        self.refused("run", "tiny_matmul", "--set", "chip.tiles=1538", code=5, says="1538 tiles")
 
     def test_full_stdout(self):
         # less and more than the buffer of the output
@@ -289,6 +290,28 @@ class RunsTest(CliTest):
                 self.assertEqual(list(result), sorted(result))
                 self.assertGreater(result["tiles_busy"], 0)
                 self.check_accounts(result)
+
+    def test_whole_chips_of_every_generation(self):
+        for machine in ("gc200", "c600", "gc2"):
+            for workload in ("tiny_matmul_f32", "tiny_spmm_b1"):
+                with self.subTest(machine=machine, workload=workload):
+                    result = self.result(workload, "--machine", machine)
+                    self.assertTrue(result["check"]["passed"])
+                    self.check_accounts(result)
+
+    def test_other_fabrics(self):
+        cycles = {}
+        for fabric in ("compiled", "bound", "mesh", "ring"):
+            with self.subTest(fabric):
+                result = self.result("tiny_matmul", "--set", f"exchange.fabric={fabric}")
+                self.assertTrue(result["check"]["passed"])
+                self.check_accounts(result)
+                cycles[fabric] = result["phases"]["exchange"]
+                if fabric == "bound":
+                    self.assertEqual(cycles[fabric], sum(step["bound_cycles"] for step in result["exchanges"]))
+        self.assertLess(cycles["bound"], min(cycles["compiled"], cycles["mesh"], cycles["ring"]))
+        large = self.result("tiny_matmul", "--set", "exchange.fabric=mesh", "--set", "chip.tiles=1600")
+        self.assertTrue(large["check"]["passed"])
 
     def test_threads_change_nothing(self):
         for workload in TINY:

@@ -5,6 +5,7 @@ tessera_test(test_unit_exchange LABELS unit
     unit/exchange/broken_programs_test.cpp
     unit/exchange/broken_rows_test.cpp
     unit/exchange/exchange_word_test.cpp
+    unit/exchange/fabrics_test.cpp
     unit/exchange/planner_test.cpp
     unit/exchange/random_exchange_test.cpp
     unit/exchange/row_writer_test.cpp

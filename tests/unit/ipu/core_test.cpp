@@ -3,6 +3,7 @@
 #include "models/ipu/core/account.h"
 #include "models/ipu/core/chip_memory.h"
 #include "models/ipu/core/control_cursor.h"
+#include "models/ipu/core/laws.h"
 #include "models/ipu/core/tensor_io.h"
 
 #include <catch2/catch.hpp>
@@ -158,4 +159,43 @@ TEST_CASE("tile memory ends where the machine says") {
     CHECK_THROWS_AS(memory.at(4, begin, 4), ProgramError);
     CHECK_THROWS_AS(memory.at(0, machine.memory.end(), 4), ProgramError);
     CHECK(memory.at(0, machine.memory.end(), 0) != nullptr);
+}
+
+namespace {
+
+/// One exchange of 100 bytes to two tiles, done three times.
+struct ExchangeRun {
+    ExchangeRun() {
+        program::Transfer transfer;
+        transfer.bytes = 100;
+        transfer.destinations = {{1, 0}, {2, 0}};
+        program.exchanges.push_back({"bring", {transfer}, {}});
+        record.executions = 3;
+        record.bytes = 3 * 2 * transfer.bytes;
+    }
+    program::Program program;
+    ipu::StepRecord record;
+};
+
+} // namespace
+
+TEST_CASE("bytes sent are bytes received") {
+    ExchangeRun run;
+    CHECK_NOTHROW(ipu::check_bytes(run.program, {&run.record, 1}));
+    run.record.bytes -= 4;
+    CHECK_THROWS_WITH(ipu::check_bytes(run.program, {&run.record, 1}),
+                      "exchange bring: got 596 bytes received, expected the 600 that were sent");
+}
+
+TEST_CASE("the five kinds of a tile's cycles sum to the run") {
+    const ipu::CyclesByKind right{
+        .compute = 10, .exchange = 20, .sync = 30, .stream = 40, .idle = 50};
+    std::vector<ipu::CyclesByKind> tiles(3, right);
+    CHECK_NOTHROW(ipu::check_cycles(150, tiles));
+    tiles[1].stream += 1;
+    CHECK_THROWS_WITH(ipu::check_cycles(150, tiles),
+                      "tile_1: got 10 compute + 20 exchange + 30 sync + 41 stream + 50 idle = 151 "
+                      "cycles, expected the 150 of the run");
+    tiles[1] = {.compute = 200, .exchange = 0, .sync = 0, .stream = 0, .idle = -50};
+    CHECK_THROWS_AS(ipu::check_cycles(150, tiles), ProgramError);
 }

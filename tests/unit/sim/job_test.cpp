@@ -42,16 +42,25 @@ std::vector<std::uint16_t> product(const sim::Job& job) {
     return c;
 }
 
+/// What the machine would answer.
+sim::ReadTensor answer(const std::vector<std::uint16_t>& c) {
+    return [&c](const std::string& tensor) {
+        REQUIRE(tensor == "c");
+        const auto bytes = std::as_bytes(std::span(c));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
+}
+
 } // namespace
 
 TEST_CASE("a job passes the right answer and refuses one that is off by a bit") {
     const auto job = sim::make_job(small(workload::ValuesSpec::Kind::Integer));
     auto c = product(*job);
-    const auto good = job->check(std::as_bytes(std::span(c)), 1);
+    const auto good = job->check(answer(c), 1);
     CHECK(good.passed);
     CHECK(good.json["exact_required"] == true);
     c[5] ^= 1U;
-    const auto bad = job->check(std::as_bytes(std::span(c)), 1);
+    const auto bad = job->check(answer(c), 1);
     CHECK_FALSE(bad.passed);
     CHECK(bad.json["failed_elements"] == 1);
     CHECK(bad.json["worst_row"] == 1);
@@ -63,7 +72,7 @@ TEST_CASE("an answer that is not finite is refused and has JSON all the same") {
     const auto job = sim::make_job(small(workload::ValuesSpec::Kind::Uniform));
     auto c = product(*job);
     c[0] = 0x7e00;
-    const auto bad = job->check(std::as_bytes(std::span(c)), 1);
+    const auto bad = job->check(answer(c), 1);
     CHECK_FALSE(bad.passed);
     CHECK(bad.json["non_finite_elements"] == 1);
     CHECK_FALSE(bad.json.dump().empty());
@@ -71,8 +80,8 @@ TEST_CASE("an answer that is not finite is refused and has JSON all the same") {
 
 TEST_CASE("a dense job counts its flops and says what it is") {
     const auto job = sim::make_job(small(workload::ValuesSpec::Kind::Integer));
-    CHECK(job->flops() == 2 * 4 * 4 * 4);
-    CHECK_FALSE(job->flops_dense_equivalent());
+    CHECK(job->product().value().flops == 2 * 4 * 4 * 4);
+    CHECK_FALSE(job->product().value().flops_dense_equivalent);
     CHECK(job->sentence() == "matmul 4 x 4 x 4, f16 partials");
 }
 
@@ -83,8 +92,8 @@ TEST_CASE("a sparse job counts what it stores") {
     spmm.block = 16;
     spmm.pattern.density = 0.5;
     const auto job = sim::make_job({"sparse", spmm});
-    CHECK(job->flops() == 2 * (2 * 16 * 16) * 8);
-    CHECK(job->flops_dense_equivalent() == 2 * 32 * 32 * 8);
+    CHECK(job->product().value().flops == 2 * (2 * 16 * 16) * 8);
+    CHECK(job->product().value().flops_dense_equivalent == 2 * 32 * 32 * 8);
     CHECK(job->sentence() ==
           "spmm 32 x 32 x 8, 512 stored elements in 16 x 16 blocks, f16 partials");
 }

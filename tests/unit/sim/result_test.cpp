@@ -30,11 +30,13 @@ class FakeJob final : public sim::Job {
 public:
     const program::Program& plan(const spec::MachineSpec&) override { return program_; }
     std::vector<sim::HostArray> operands() const override { return {}; }
-    sim::CheckOutcome check(std::span<const std::byte>, int) const override { return {}; }
+    sim::CheckOutcome check(const sim::ReadTensor&, int) const override { return {}; }
+    std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
-    std::int64_t flops() const override { return 4000; }
-    std::optional<std::int64_t> flops_dense_equivalent() const override { return 64000; }
-    workload::PartialsType partials() const override { return workload::PartialsType::F32; }
+    std::optional<sim::ProductWork> product() const override {
+        return sim::ProductWork{4000, 64000, workload::PartialsType::F32};
+    }
+    Bytes useful_bytes() const override { return 0; }
     std::string sentence() const override { return "spmm by hand"; }
 
 private:

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What the planner of a micro-workload returns, and the planners, one a kind.
+#pragma once
+
+#include "base/units.h"
+#include "kernels/workload/workload.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::micro {
+
+/// The row-major array of a tensor of the program.
+struct TensorBytes {
+    std::string tensor;
+    std::vector<std::byte> bytes;
+};
+
+struct MicroPlan {
+    program::Program program;
+    std::vector<TensorBytes> operands;           ///< what the host writes before the run
+    std::vector<TensorBytes> expected;           ///< what the run must leave, in every bit
+    Bytes useful_bytes = 0;                      ///< moved for the user, whatever way they take
+    std::string sentence;                        ///< "sync, 10 times"
+    std::map<std::string, std::int64_t> choices; ///< what was chosen, for the result's `plan`
+};
+
+/// @throws DoesNotFit, NotModelled
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::SyncWorkload& workload);
+
+} // namespace tessera::micro

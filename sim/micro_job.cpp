@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "sim/micro_job.h"
+
+#include "base/error.h"
+#include "kernels/micro/micro_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace tessera::sim {
+namespace {
+
+/// The first byte in which the two differ, or nothing.
+std::optional<std::size_t> first_difference(std::span<const std::byte> got,
+                                            std::span<const std::byte> expected) {
+    TESSERA_ASSERT(got.size() == expected.size());
+    const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first;
+    return at == got.end() ? std::nullopt
+                           : std::optional(static_cast<std::size_t>(at - got.begin()));
+}
+
+template <class Kind> class MicroJob final : public Job {
+public:
+    explicit MicroJob(Kind given) : workload_(std::move(given)) {}
+
+    const program::Program& plan(const spec::MachineSpec& machine) override {
+        plan_ = micro::plan(machine, workload_);
+        return plan_.program;
+    }
+    std::vector<HostArray> operands() const override {
+        std::vector<HostArray> arrays;
+        for (const auto& operand : plan_.operands) {
+            arrays.push_back({operand.tensor, operand.bytes});
+        }
+        return arrays;
+    }
+    CheckOutcome check(const ReadTensor& read, int /*threads*/) const override {
+        CheckOutcome outcome;
+        outcome.passed = true;
+        std::size_t bytes = 0;
+        for (const auto& expected : plan_.expected) {
+            const auto got = read(expected.tensor);
+            bytes += got.size();
+            if (const auto at = first_difference(got, expected.bytes); at && outcome.passed) {
+                outcome.passed = false;
+                outcome.text =
+                    fmt::format("WRONG: tensor {}: byte {}: got {:#04x}, expected {:#04x}",
+                                expected.tensor, *at, std::to_integer<unsigned>(got[*at]),
+                                std::to_integer<unsigned>(expected.bytes[*at]));
+            }
+        }
+        if (outcome.passed) {
+            outcome.text = fmt::format("exact: all {} bytes as expected", bytes);
+        }
+        outcome.json = {{"passed", outcome.passed},
+                        {"exact_required", true},
+                        {"bytes", bytes},
+                        {"sentence", outcome.text}};
+        return outcome;
+    }
+    std::string answer() const override {
+        return plan_.expected.empty() ? std::string{} : plan_.expected.front().tensor;
+    }
+    nlohmann::json plan_json() const override { return plan_.choices; }
+    std::optional<ProductWork> product() const override { return std::nullopt; }
+    Bytes useful_bytes() const override { return plan_.useful_bytes; }
+    std::string sentence() const override { return plan_.sentence; }
+
+private:
+    Kind workload_;
+    micro::MicroPlan plan_;
+};
+
+/// The kinds for which micro::plan exists.
+template <class Kind>
+constexpr bool kIsMicro = requires(const spec::MachineSpec& machine, const Kind& kind) {
+    micro::plan(machine, kind);
+};
+
+} // namespace
+
+std::unique_ptr<Job> make_micro_job(const workload::Workload& workload) {
+    return std::visit(
+        [](const auto& kind) -> std::unique_ptr<Job> {
+            using Kind = std::decay_t<decltype(kind)>;
+            if constexpr (kIsMicro<Kind>) {
+                return std::make_unique<MicroJob<Kind>>(kind);
+            } else {
+                TESSERA_ASSERT(!"a micro-workload");
+                return nullptr;
+            }
+        },
+        workload.kind);
+}
+
+} // namespace tessera::sim

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// Micro-workloads as jobs: their answer is right when every tensor they name holds the expected
+// bits.
+#pragma once
+
+#include "sim/job.h"
+
+namespace tessera::sim {
+
+/// `workload` holds one of the micro-workloads.
+[[nodiscard]] std::unique_ptr<Job> make_micro_job(const workload::Workload& workload);
+
+} // namespace tessera::sim
