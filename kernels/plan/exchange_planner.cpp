@@ -98,7 +98,7 @@ private:
 };
 
 void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid) {
-    if (list.receivers.size() >= 2 * list.jobs.size()) { // mostly to several receivers
+    if (list.receivers.size() > list.jobs.size()) {
         const auto grouped = grouped_order(list, grid);
         attempts.try_order(grouped);
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
