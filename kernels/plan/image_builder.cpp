@@ -29,14 +29,6 @@ Bytes code_room(Bytes bytes) {
     return (bytes + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment;
 }
 
-Bytes longest_row(const program::Exchange& exchange) {
-    std::size_t longest = 0;
-    for (const program::ExchangeRow& row : exchange.rows) {
-        longest = std::max(longest, row.words.size());
-    }
-    return static_cast<Bytes>(longest * 4);
-}
-
 program::Segment segment(program::SegmentKind kind, const std::string& name, Address address,
                          program::SharedBytes data, program::Lifetime lifetime = {}) {
     program::Segment made;
@@ -54,7 +46,7 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
                            std::string name)
     : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
-      zone_(machine, 0) {
+      zone_(machine, 0), rows_of_tile_(images_.size()) {
     program_.name = std::move(name);
     codelets_ = place_in_zone("codelets", program::SegmentKind::Code, library.bytes());
 }
@@ -143,7 +135,29 @@ void ImageBuilder::add_exchange(program::Exchange exchange) {
     step.kind = program::Step::Kind::Exchange;
     step.index = static_cast<std::uint32_t>(program_.exchanges.size());
     program_.control.children.push_back(step);
+
+    std::vector<std::uint32_t> homes;
+    Bytes longest = 0;
+    for (std::uint32_t i = 0; i < exchange.rows.size(); ++i) {
+        const program::ExchangeRow& row = exchange.rows[i];
+        const std::uint32_t home = home_of_row(row, step.index);
+        if (home == step.index) {
+            longest = std::max(longest, static_cast<Bytes>(row.words.size() * 4));
+            rows_of_tile_[row.tile].emplace_back(step.index, i);
+        }
+        homes.push_back(home);
+    }
+    row_homes_.push_back(std::move(homes));
+    row_bytes_.push_back(longest);
     program_.exchanges.push_back(std::move(exchange));
+}
+
+std::uint32_t ImageBuilder::home_of_row(const program::ExchangeRow& row, std::uint32_t own) const {
+    const auto& known = rows_of_tile_[row.tile];
+    const auto same = std::find_if(known.begin(), known.end(), [&](const auto& at) {
+        return program_.exchanges[at.first].rows[at.second].words == row.words;
+    });
+    return same == known.end() ? own : same->first;
 }
 
 void ImageBuilder::add_tensor(program::Tensor tensor) {
@@ -161,17 +175,30 @@ std::uint32_t ImageBuilder::vertex_name(const std::string& name) {
 
 Bytes ImageBuilder::code_bytes() const {
     Bytes total = zone_.used_bytes();
-    for (const program::Exchange& exchange : program_.exchanges) {
-        total += code_room(longest_row(exchange));
+    for (const Bytes bytes : row_bytes_) {
+        total += code_room(bytes);
     }
     return total + kFetchAheadBytes;
 }
 
-void ImageBuilder::add_row_segments(program::Exchange& exchange, Address at) {
-    for (program::ExchangeRow& row : exchange.rows) {
-        row.address = at;
-        images_[row.tile].segments.push_back(segment(
-            program::SegmentKind::ExchangeRow, "row of " + exchange.name, at, share(row.words)));
+/// Rows of an exchange stand at one address on all tiles. A row that its tile has already stands
+/// once.
+void ImageBuilder::add_row_segments() {
+    std::vector<Address> addresses;
+    for (std::size_t index = 0; index < program_.exchanges.size(); ++index) {
+        program::Exchange& exchange = program_.exchanges[index];
+        const std::string name = "row of " + exchange.name;
+        addresses.push_back(
+            place_in_zone(name, program::SegmentKind::ExchangeRow, row_bytes_[index]));
+        for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
+            program::ExchangeRow& row = exchange.rows[i];
+            const std::uint32_t home = row_homes_[index][i];
+            row.address = addresses[home];
+            if (home == index) {
+                images_[row.tile].segments.push_back(segment(program::SegmentKind::ExchangeRow,
+                                                             name, row.address, share(row.words)));
+            }
+        }
     }
 }
 
@@ -186,11 +213,7 @@ program::Program ImageBuilder::build() {
             }
         }
     }
-    for (program::Exchange& exchange : program_.exchanges) {
-        add_row_segments(exchange,
-                         place_in_zone("row of " + exchange.name, program::SegmentKind::ExchangeRow,
-                                       longest_row(exchange)));
-    }
+    add_row_segments();
     program_.codelets.push_back(library_.codelet());
     for (program::Image& image : images_) {
         if (image.segments.empty()) {

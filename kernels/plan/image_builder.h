@@ -44,7 +44,10 @@ public:
 
 private:
     [[nodiscard]] program::SharedBytes stub(const std::vector<program::Vertex>& vertices);
-    void add_row_segments(program::Exchange& exchange, Address at);
+    /// The exchange whose row of the same tile has the same words; `own` where there is none.
+    [[nodiscard]] std::uint32_t home_of_row(const program::ExchangeRow& row,
+                                            std::uint32_t own) const;
+    void add_row_segments();
     /// The next address of the code zone with room for so many bytes.
     [[nodiscard]] Address place_in_zone(const std::string& name, program::SegmentKind kind,
                                         Bytes bytes);
@@ -56,6 +59,10 @@ private:
     std::map<std::vector<std::uint32_t>, program::SharedBytes> stubs_;
     MemoryPlan zone_; ///< codelets, stubs and rows
     Address codelets_ = 0;
+    std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
+        rows_of_tile_; ///< (exchange, row) of each row that stands on the tile
+    std::vector<std::vector<std::uint32_t>> row_homes_; ///< by exchange and row: home_of_row
+    std::vector<Bytes> row_bytes_;                      ///< by exchange: its longest new row
     std::map<std::string, std::uint32_t> names_;
 };
 
