@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernels/workload/mistake.h"
-#include "kernels/workload/stream_workloads.h"
 
 #include <cstdint>
 #include <string>
@@ -18,6 +17,7 @@ enum class StreamOp {
     Triad, ///< c = a + s * b
     Read   ///< sums of a
 };
+enum class StreamType { F16, F32 };
 enum class StreamCodelet {
     Paced,  ///< one bundle for an 8-byte word: two loads, a store and the arithmetic
     Vector, ///< a bundle for every 8-byte load and store
