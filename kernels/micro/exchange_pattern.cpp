@@ -186,7 +186,7 @@ private:
             for (auto& to : transfer.destinations) {
                 to.address += destination;
             }
-            transfer.paired = plan::pairable(machine_, transfer);
+            transfer.paired = timing::pairable(machine_, transfer, transfer.bytes);
         }
         return moved;
     }
