@@ -2,9 +2,9 @@
 #include "kernels/micro/message_pattern.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
-#include "kernels/plan/exchange_planner.h"
 #include "kernels/rearrange/rearrange.h"
 #include "kernels/workload/random.h"
+#include "models/timing/exchange_bound.h"
 
 #include <fmt/format.h>
 
@@ -186,7 +186,7 @@ private:
             for (auto& to : transfer.destinations) {
                 to.address += destination;
             }
-            transfer.paired = timing::pairable(machine_, transfer, transfer.bytes);
+            transfer.paired = timing::pairable(machine_, transfer, bytes_);
         }
         return moved;
     }

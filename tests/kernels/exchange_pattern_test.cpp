@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
 #include "kernels/rearrange/rearrange.h"
 #include "tests/kernels/micro_bench.h"
 
