@@ -9,6 +9,7 @@
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
+#include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/spec.h"
@@ -111,6 +112,7 @@ std::string check_text(const CheckCommand& command) {
 std::string schema_text(const SchemaCommand& command) {
     return json_text(command.what == "machine"         ? spec::machine_schema()
                      : command.what == "workload"      ? workload::workload_schema()
+                     : command.what == "memory"        ? memory_report_schema()
                      : command.what == "vertex"        ? vertex::vertex_schema()
                      : command.what == "vertex_result" ? vertex::vertex_result_schema()
                                                        : result_schema());

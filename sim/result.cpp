@@ -2,6 +2,7 @@
 #include "sim/result.h"
 
 #include "base/error.h"
+#include "sim/memory_report.h"
 
 #include <algorithm>
 #include <array>
@@ -21,9 +22,6 @@ constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
     {"stream", &CyclesByKind::stream},
     {"idle", &CyclesByKind::idle},
 }};
-
-constexpr std::array<const char*, 6> kSegmentKinds{"code",     "stack",        "vertex_state",
-                                                   "metadata", "exchange_row", "tensor"};
 
 double ratio(double part, double whole) {
     return whole == 0 ? 0.0 : part / whole;
@@ -126,6 +124,11 @@ double mean_tile_cycles(const StepRecord& record, std::size_t tiles) {
     return ratio(static_cast<double>(sum), static_cast<double>(tiles));
 }
 
+/// By their names: `rearrange...`, and what stands before and behind a halo's exchange.
+bool is_rearrangement(const std::string& step) {
+    return step.rfind("rearrange", 0) == 0 || step == "halo pre" || step == "halo post";
+}
+
 /// Where the cycles of the machine went; the parts sum to the run. A step's mean over the tiles is
 /// its work, what its slowest tile takes longer than that is the price of the uneven split.
 json explanation_json(const ipu::Account& account) {
@@ -133,11 +136,14 @@ json explanation_json(const ipu::Account& account) {
     double compute = 0;
     double exchange = 0;
     double reduction = 0;
+    double rearrangement = 0;
     double uneven = 0;
     const auto split = [&](const std::vector<StepRecord>& records, double& part) {
         for (const auto& record : records) {
             const double mean = mean_tile_cycles(record, tiles);
-            (record.name.rfind("reduce", 0) == 0 ? reduction : part) += mean;
+            (record.name.rfind("reduce", 0) == 0 ? reduction
+             : is_rearrangement(record.name)     ? rearrangement
+                                                 : part) += mean;
             uneven += static_cast<double>(record.cycles) - mean;
         }
     };
@@ -153,53 +159,41 @@ json explanation_json(const ipu::Account& account) {
             {"stream", part(static_cast<double>(account.phases().stream))},
             {"control", part(static_cast<double>(account.control_cycles()))},
             {"reduction", part(reduction)},
+            {"rearrangement", part(rearrangement)},
             {"uneven_splits", part(uneven)}};
 }
 
 json memory_json(const spec::MachineSpec& machine, const program::Program& program) {
-    using ByKind = std::array<Bytes, kSegmentKinds.size()>;
-    std::vector<ByKind> of_image;
-    for (const auto& image : program.images) {
-        ByKind& by_kind = of_image.emplace_back();
-        for (const auto& segment : image.segments) {
-            by_kind.at(static_cast<std::size_t>(segment.kind)) += segment.bytes;
-        }
-    }
-    ByKind most{};
-    ByKind worst{};
-    Bytes worst_bytes = 0;
+    const MemoryUse use = memory_use(program);
+    BytesByKind most{};
+    BytesByKind worst{};
+    std::uint32_t peak_step = 0;
     Bytes sum = 0;
     TileId worst_tile = 0;
     for (TileId tile = 0; tile < program.image_of_tile.size(); ++tile) {
         if (program.image_of_tile[tile] == program::Program::kNoImage) {
             continue;
         }
-        const ByKind& by_kind = of_image.at(program.image_of_tile[tile]);
-        Bytes bytes = 0;
-        for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
-            bytes += by_kind[kind];
-            most[kind] = std::max(most[kind], by_kind[kind]);
+        const ImageUse& image = use.images[program.image_of_tile[tile]];
+        for (const BytesByKind& kept : image.of_step) {
+            std::transform(kept.begin(), kept.end(), most.begin(), most.begin(),
+                           [](Bytes left, Bytes right) { return std::max(left, right); });
         }
-        sum += bytes;
-        if (bytes > worst_bytes) {
-            worst_bytes = bytes;
+        sum += image.peak_bytes();
+        if (image.peak_bytes() > sum_of(worst)) {
             worst_tile = tile;
-            worst = by_kind;
+            worst = image.of_step[image.peak_step];
+            peak_step = image.peak_step;
         }
-    }
-    json max_by_kind = json::object();
-    json worst_by_kind = json::object();
-    for (std::size_t kind = 0; kind < kSegmentKinds.size(); ++kind) {
-        max_by_kind[kSegmentKinds[kind]] = most[kind];
-        worst_by_kind[kSegmentKinds[kind]] = worst[kind];
     }
     return {
         {"tile_bytes", machine.memory.bytes()},
         {"mean_bytes", ratio(static_cast<double>(sum), static_cast<double>(machine.chip.tiles))},
-        {"max_bytes", worst_bytes},
-        {"max_bytes_by_kind", std::move(max_by_kind)},
+        {"max_bytes", sum_of(worst)},
+        {"peak_step", use.steps[peak_step]},
+        {"max_bytes_by_kind", by_kind_json(most)},
         {"worst_tile", worst_tile},
-        {"worst_tile_bytes_by_kind", std::move(worst_by_kind)}};
+        {"worst_tile_bytes_by_kind", by_kind_json(worst)}};
 }
 
 std::int64_t peak_rss_bytes() {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "sim/memory_report.h"
 #include "sim/result.h"
+#include "sim/schema_parts.h"
 
 #include <algorithm>
 #include <string>
@@ -9,33 +11,10 @@ namespace tessera::sim {
 namespace {
 
 using nlohmann::json;
-
-json whole(const char* sentence) {
-    return {{"type", "integer"}, {"minimum", 0}, {"description", sentence}};
-}
-
-json number(const char* sentence) {
-    return {{"type", "number"}, {"description", sentence}};
-}
-
-json text(const char* sentence) {
-    return {{"type", "string"}, {"description", sentence}};
-}
-
-/// An object whose keys are all required and the only ones, but for those in `optional`.
-json object(const char* sentence, json properties, const std::vector<std::string>& optional = {}) {
-    json required = json::array();
-    for (const auto& [key, value] : properties.items()) {
-        if (std::find(optional.begin(), optional.end(), key) == optional.end()) {
-            required.push_back(key);
-        }
-    }
-    return {{"type", "object"},
-            {"description", sentence},
-            {"additionalProperties", false},
-            {"properties", std::move(properties)},
-            {"required", std::move(required)}};
-}
+using schema::number;
+using schema::object;
+using schema::text;
+using schema::whole;
 
 json range(const char* sentence) {
     return object(sentence, {{"min", whole("least over the tiles")},
@@ -89,15 +68,6 @@ json stream_properties() {
     return properties;
 }
 
-json bytes_by_kind(const char* sentence) {
-    return object(sentence, {{"code", whole("bytes")},
-                             {"stack", whole("bytes")},
-                             {"vertex_state", whole("bytes")},
-                             {"metadata", whole("bytes")},
-                             {"exchange_row", whole("bytes")},
-                             {"tensor", whole("bytes")}});
-}
-
 json part(const char* sentence) {
     return object(sentence,
                   {{"cycles", number("cycles")}, {"percent", number("of the run's cycles")}});
@@ -105,23 +75,27 @@ json part(const char* sentence) {
 
 json explanation_schema() {
     return object("where the machine's cycles went; the parts sum to the run",
-                  {{"compute", part("mean over the tiles, without reductions")},
+                  {{"compute", part("mean over the tiles, without reductions and rearrangements")},
                    {"exchange", part("mean over the tiles, without reductions")},
                    {"sync", part("barriers")},
                    {"stream", part("the machine waited for stream copies")},
                    {"control", part("the control program's own instructions and values")},
                    {"reduction", part("compute sets and exchanges whose name starts with reduce")},
+                   {"rearrangement",
+                    part("compute sets that change layouts: rearrange, halo pre, halo post")},
                    {"uneven_splits", part("what slowest tiles take longer than the mean")}});
 }
 
 json memory_schema() {
-    return object("tile memory at the start of the run",
-                  {{"tile_bytes", whole("what a tile has")},
-                   {"mean_bytes", number("used, mean over all tiles")},
-                   {"max_bytes", whole("used on the fullest tile")},
-                   {"max_bytes_by_kind", bytes_by_kind("most over the tiles, each kind by itself")},
-                   {"worst_tile", whole("the fullest tile")},
-                   {"worst_tile_bytes_by_kind", bytes_by_kind("of the fullest tile")}});
+    return object(
+        "tile memory in the step in which most of it is used",
+        {{"tile_bytes", whole("what a tile has")},
+         {"mean_bytes", number("used in a tile's fullest step, mean over all tiles")},
+         {"max_bytes", whole("used on the fullest tile in its fullest step")},
+         {"peak_step", text("that step")},
+         {"max_bytes_by_kind", by_kind_schema("most over tiles and steps, each kind by itself")},
+         {"worst_tile", whole("the fullest tile")},
+         {"worst_tile_bytes_by_kind", by_kind_schema("of the fullest tile in that step")}});
 }
 
 json host_schema() {

@@ -8,6 +8,7 @@
 #include "models/spec/load.h"
 #include "sim/interrupt.h"
 #include "sim/job.h"
+#include "sim/memory_report.h"
 #include "sim/result.h"
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
@@ -146,6 +147,9 @@ RunReport run_workload(const RunCommand& command, const std::string& workload,
         if (traced->truncated) {
             report.warnings.push_back(traced->message);
         }
+    }
+    if (!command.memory.empty()) {
+        report.memory = make_memory_report(machine, configuration.workload.workload.name, program);
     }
     host.wall_s = whole.lap();
     report.passed = !check || check->passed;

@@ -62,7 +62,8 @@ std::string explanation_text(const json& result) {
     for (const auto& [key, word] :
          {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
           std::pair{"sync", "sync"}, std::pair{"stream", "stream"}, std::pair{"control", "control"},
-          std::pair{"reduction", "reduction"}, std::pair{"uneven_splits", "uneven splits"}}) {
+          std::pair{"reduction", "reduction"}, std::pair{"rearrangement", "rearrangement"},
+          std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
         const bool rare = std::string_view(key) == "stream" || std::string_view(key) == "control";
         if (rare && part["cycles"].get<double>() == 0) {
@@ -122,9 +123,10 @@ std::string memory_text(const json& result) {
                                  grouped(bytes.get<std::int64_t>()));
         }
     }
-    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %): {}\n", "memory",
+    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %) in '{}': {}\n", "memory",
                        memory["worst_tile"].get<std::int64_t>(), grouped(most), grouped(has),
-                       100.0 * static_cast<double>(most) / static_cast<double>(has), kinds);
+                       100.0 * static_cast<double>(most) / static_cast<double>(has),
+                       memory["peak_step"].get<std::string>(), kinds);
 }
 
 std::string host_text(const json& result) {

@@ -20,7 +20,7 @@ ALLOWED = {
     "models/spec": ["base"],
     "models/program": ["base"],
     "models/isa": ["base", "models/program", "models/spec"],
-    "models/timing": ["base", "models/spec"],
+    "models/timing": ["base", "models/program", "models/spec"],
     "models/tile": DATA + ["traces"],
     "models/exchange": DATA + ["traces"],
     "models/sync": DATA + ["traces"],

@@ -251,15 +251,23 @@ const Shape& workload_shape() {
     static const Shape shape = [] {
         Shape out;
         out.selector = "kind";
-        out.alternatives = {alternative<MatmulWorkload>("matmul", matmul_shape()),
-                            alternative<SpmmWorkload>("spmm", spmm_shape()),
-                            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>()),
-                            alternative<RemoteBufferWorkload>(
-                                "remote_buffer", config::shape_of<RemoteBufferWorkload>()),
-                            alternative<HostTransferWorkload>(
-                                "host_transfer", config::shape_of<HostTransferWorkload>()),
-                            alternative<StreamedTriadWorkload>(
-                                "streamed_triad", config::shape_of<StreamedTriadWorkload>())};
+        out.alternatives = {
+            alternative<MatmulWorkload>("matmul", matmul_shape()),
+            alternative<SpmmWorkload>("spmm", spmm_shape()),
+            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>()),
+            alternative<ExchangePatternWorkload>("exchange_pattern",
+                                                 config::shape_of<ExchangePatternWorkload>()),
+            alternative<SelfCopyWorkload>("self_copy", config::shape_of<SelfCopyWorkload>()),
+            alternative<MemoryStreamWorkload>("memory_stream",
+                                              config::shape_of<MemoryStreamWorkload>()),
+            alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>()),
+            alternative<ReductionWorkload>("reduction", config::shape_of<ReductionWorkload>()),
+            alternative<RemoteBufferWorkload>("remote_buffer",
+                                              config::shape_of<RemoteBufferWorkload>()),
+            alternative<HostTransferWorkload>("host_transfer",
+                                              config::shape_of<HostTransferWorkload>()),
+            alternative<StreamedTriadWorkload>("streamed_triad",
+                                               config::shape_of<StreamedTriadWorkload>())};
         return out;
     }();
     return shape;

@@ -2,6 +2,7 @@
 // Workloads that move bytes over the chip's links, to streaming memory and to the host.
 #pragma once
 
+#include "kernels/workload/compute_workloads.h"
 #include "kernels/workload/mistake.h"
 
 #include <cstdint>
@@ -11,7 +12,6 @@
 namespace tessera::workload {
 
 enum class StreamDirection { Read, Write }; ///< read: into tiles
-enum class StreamType { F16, F32 };
 
 /// A rule that fields of bytes share.
 [[nodiscard]] inline std::vector<Mistake> whole_words(const char* key, std::int64_t bytes) {

@@ -2,6 +2,8 @@
 // A workload as read from its JSON file: what to compute, not how.
 #pragma once
 
+#include "kernels/workload/compute_workloads.h"
+#include "kernels/workload/exchange_workloads.h"
 #include "kernels/workload/micro_workloads.h"
 #include "kernels/workload/stream_workloads.h"
 
@@ -63,8 +65,9 @@ struct SpmmWorkload {
 
 struct Workload {
     std::string name; ///< file name without directory and ending
-    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, RemoteBufferWorkload,
-                 HostTransferWorkload, StreamedTriadWorkload>
+    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
+                 SelfCopyWorkload, MemoryStreamWorkload, ReductionWorkload, StencilWorkload,
+                 RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload>
         kind;
 };
 

@@ -21,17 +21,36 @@ using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 
 enum class SegmentKind { Code, Stack, VertexState, Metadata, ExchangeRow, Tensor };
 
-/// A piece of a tile's memory at the start of the run. `data` is null (zero fill) or holds `bytes`
-/// bytes.
+/// Steps of a run in which a piece of memory is kept, both ends included: leaves of the control
+/// program in tree order (leaf_steps.h). Memory that the host fills is kept from step 0, memory that
+/// it reads to kEnd.
+struct Lifetime {
+    static constexpr std::uint32_t kEnd = 0xffffffff; ///< until the run ends
+
+    std::uint32_t first = 0;
+    std::uint32_t last = kEnd;
+
+    [[nodiscard]] constexpr bool contains(std::uint32_t step) const {
+        return first <= step && step <= last;
+    }
+    [[nodiscard]] constexpr bool meets(const Lifetime& other) const {
+        return first <= other.last && other.first <= last;
+    }
+    friend constexpr bool operator==(const Lifetime&, const Lifetime&) = default;
+};
+
+/// A piece of a tile's memory. `data` is null or holds the `bytes` bytes that stand there when the
+/// run starts; memory without data starts as zero.
 struct Segment {
     Address address = 0;
     Bytes bytes = 0;
     SegmentKind kind = SegmentKind::Tensor;
     std::string name; ///< what the memory report calls it
     SharedBytes data;
+    Lifetime lifetime = {}; ///< from step 0 where there are data
 };
 
-/// All segments of one tile; they do not overlap.
+/// All segments of one tile; segments whose lifetimes meet do not overlap.
 struct Image {
     std::vector<Segment> segments;
 };

@@ -2,6 +2,7 @@
 #include "models/exchange/core/demand.h"
 
 #include "base/error.h"
+#include "models/timing/exchange_bound.h"
 #include "models/timing/tile_position.h"
 
 #include <fmt/format.h>
@@ -28,9 +29,10 @@ Demand demand_of(const spec::MachineSpec& machine, const program::Exchange& exch
                                            exchange.name, tile, tiles - 1));
         lanes[tile] += cycles;
     };
-    for (const auto& transfer : exchange.transfers) {
-        const bool wide = transfer.paired && machine.exchange.pair_double;
-        const Cycles cycles = transfer.bytes / (wide ? 8 : 4);
+    for (const auto& run : timing::transfer_runs(machine, exchange.transfers)) {
+        const auto& transfer = exchange.transfers[run.first];
+        const bool wide = run.wide;
+        const Cycles cycles = run.bytes / (wide ? 8 : 4);
         add(demand.out, transfer.source_tile, cycles);
         const auto partner = timing::partner_tile(machine.chip.tiles, transfer.source_tile);
         if (wide && partner)
