@@ -14,12 +14,12 @@ namespace {
 using Kind = program::Step::Kind;
 
 std::vector<program::StreamPiece> pieces_on(const spec::MachineSpec& machine, const char* what,
-                                            std::int64_t tiles, Bytes bytes) {
+                                            std::int64_t tiles, Bytes bytes, Bytes request_bytes) {
     if (tiles > machine.chip.tiles) {
         throw DoesNotFit(fmt::format("{}: got {} tiles, expected at most {} of machine {}", what,
                                      tiles, machine.chip.tiles, machine.name));
     }
-    auto pieces = spread_over(bytes, 0, tiles, machine.memory.region1_begin());
+    auto pieces = spread_over(bytes, 0, tiles, machine.memory.region1_begin(), request_bytes);
     Bytes most = 0;
     for (const auto& piece : pieces) {
         most = std::max(most, piece.bytes);
@@ -71,8 +71,9 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWor
     buffer.name = "remote";
     buffer.rows = workload.rows;
     buffer.row_bytes = workload.row_bytes;
-    auto plan = plan_copy("remote_buffer", std::move(buffer), workload.chunk_rows, read,
-                          pieces_on(machine, "remote_buffer", tiles, chunk));
+    auto plan = plan_copy(
+        "remote_buffer", std::move(buffer), workload.chunk_rows, read,
+        pieces_on(machine, "remote_buffer", tiles, chunk, machine.streaming.request_bytes));
     std::vector<program::Step> chunks;
     for (std::int64_t row = 0; row < workload.rows; row += workload.chunk_rows) {
         chunks.push_back(step(Kind::StreamCopy, 0, row));
@@ -94,7 +95,8 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWor
     buffer.place = program::RemoteBuffer::Place::Host;
     buffer.rows = 1;
     buffer.row_bytes = tiles * workload.bytes;
-    const auto pieces = pieces_on(machine, "host_transfer", tiles, buffer.row_bytes);
+    const auto pieces =
+        pieces_on(machine, "host_transfer", tiles, buffer.row_bytes, machine.host.request_bytes);
     auto plan = plan_copy("host_transfer", std::move(buffer), 1, read, pieces);
     plan.program.control = repeat(workload.repeats, {step(Kind::StreamCopy)});
     plan.useful_bytes = workload.repeats * tiles * workload.bytes;

@@ -7,15 +7,15 @@
 namespace tessera::micro {
 
 std::vector<program::StreamPiece> spread_over(Bytes bytes, TileId first, std::int64_t tiles,
-                                              Address address) {
+                                              Address address, Bytes request_bytes) {
     std::vector<program::StreamPiece> pieces;
-    const std::int64_t words = bytes / 4;
+    const Bytes unit = bytes % request_bytes == 0 && request_bytes % 4 == 0 ? request_bytes : 4;
     std::int64_t done = 0;
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        const std::int64_t end = words * (tile + 1) / tiles;
+        const std::int64_t end = bytes / unit * (tile + 1) / tiles;
         if (end > done) {
             pieces.push_back(
-                {first + static_cast<TileId>(tile), address, 4 * (end - done), 4 * done});
+                {first + static_cast<TileId>(tile), address, unit * (end - done), unit * done});
         }
         done = end;
     }

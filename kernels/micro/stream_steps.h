@@ -10,9 +10,10 @@
 
 namespace tessera::micro {
 
-/// `bytes` (whole words) over tiles [first, first + tiles) as evenly as words allow, at `address`.
-[[nodiscard]] std::vector<program::StreamPiece> spread_over(Bytes bytes, TileId first,
-                                                            std::int64_t tiles, Address address);
+/// `bytes` over tiles [first, first + tiles) as evenly as whole requests of `request_bytes` allow, at
+/// `address`; words where `bytes` are not whole requests.
+[[nodiscard]] std::vector<program::StreamPiece>
+spread_over(Bytes bytes, TileId first, std::int64_t tiles, Address address, Bytes request_bytes);
 
 /// A tensor of 32-bit words that stands in the pieces as a copy would leave it.
 [[nodiscard]] program::Tensor tensor_of(const std::string& name,
