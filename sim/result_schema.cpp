@@ -1,41 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "sim/result.h"
+#include "sim/schema_parts.h"
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace tessera::sim {
 namespace {
 
 using nlohmann::json;
-
-json whole(const char* sentence) {
-    return {{"type", "integer"}, {"minimum", 0}, {"description", sentence}};
-}
-
-json number(const char* sentence) {
-    return {{"type", "number"}, {"description", sentence}};
-}
-
-json text(const char* sentence) {
-    return {{"type", "string"}, {"description", sentence}};
-}
-
-/// An object whose keys are all required and the only ones, but for those in `optional`.
-json object(const char* sentence, json properties, const std::vector<std::string>& optional = {}) {
-    json required = json::array();
-    for (const auto& [key, value] : properties.items()) {
-        if (std::find(optional.begin(), optional.end(), key) == optional.end()) {
-            required.push_back(key);
-        }
-    }
-    return {{"type", "object"},
-            {"description", sentence},
-            {"additionalProperties", false},
-            {"properties", std::move(properties)},
-            {"required", std::move(required)}};
-}
+using schema::list_of;
+using schema::number;
+using schema::object;
+using schema::text;
+using schema::whole;
 
 json range(const char* sentence) {
     return object(sentence, {{"min", whole("least over the tiles")},
@@ -52,12 +29,6 @@ json step_properties() {
         {"active_tiles", whole("tiles that take part")},
         {"slowest_tile", whole("of the last execution")},
         {"tile_cycles", range("sum over executions, over all tiles of the machine")}};
-}
-
-json list_of(const char* sentence, json properties) {
-    return {{"type", "array"},
-            {"description", sentence},
-            {"items", object("one step", std::move(properties))}};
 }
 
 json compute_set_properties() {
@@ -129,7 +100,7 @@ nlohmann::json result_schema() {
         tiles[std::string(kind) + "_cycles"] =
             range("per tile; the five kinds of a tile sum to cycles");
     }
-    json schema = object(
+    json document = object(
         "what one run of tessera found; keys are sorted, and all but host is the same for equal "
         "runs",
         {{"schema_version", {{"const", kResultSchemaVersion}}},
@@ -154,8 +125,8 @@ nlohmann::json result_schema() {
                             {"stream", whole("cycles")}})},
          {"tiles", object("the tiles' view", std::move(tiles))},
          {"tiles_busy", whole("tiles that computed")},
-         {"compute_sets", list_of("in the program's order", compute_set_properties())},
-         {"exchanges", list_of("in the program's order", exchange_properties())},
+         {"compute_sets", list_of("in the program's order", "one step", compute_set_properties())},
+         {"exchanges", list_of("in the program's order", "one step", exchange_properties())},
          {"explanation", explanation_schema()},
          {"memory", memory_schema()},
          {"plan", {{"type", "object"}, {"description", "what the planner chose"}}},
@@ -169,9 +140,9 @@ nlohmann::json result_schema() {
          {"host", host_schema()}},
         {"flops", "flops_dense_equivalent", "tflops", "peak_tflops", "fraction_of_peak",
          "useful_bytes", "gbytes_per_s", "trace"});
-    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
-    schema["title"] = "Tessera result";
-    return schema;
+    document["$schema"] = "http://json-schema.org/draft-07/schema#";
+    document["title"] = "Tessera result";
+    return document;
 }
 
 } // namespace tessera::sim
