@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 
 namespace tessera::sim::calibrate {
 namespace {
@@ -21,15 +20,32 @@ std::string first_word_lower(const std::string& text) {
     return word;
 }
 
-/// The first group of `pattern` in `text`, or empty.
-std::string found(const std::string& text, const char* pattern) {
-    std::smatch match;
-    return std::regex_search(text, match, std::regex(pattern)) ? match[1].str() : std::string{};
+/// The number, with digits of `digits`, that stands before the first `word` in `text`; empty if none.
+std::string number_before(const std::string& text, const char* word, const char* digits) {
+    const auto end = text.find(word);
+    if (end == std::string::npos) {
+        return {};
+    }
+    const auto before = text.find_last_not_of(digits, end == 0 ? 0 : end - 1);
+    const auto begin = before == std::string::npos ? 0 : before + 1;
+    return text.substr(begin, end - begin);
+}
+
+/// True for "x4" as a word of the text, but not for "x1".
+bool says_times(const std::string& text) {
+    for (auto at = text.find(" x"); at != std::string::npos; at = text.find(" x", at + 1)) {
+        const auto end = text.find_first_not_of("0123456789", at + 2);
+        const std::string count =
+            text.substr(at + 2, end == std::string::npos ? end : end - at - 2);
+        if (!count.empty() && count != "1") {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool several_chips(const ReferenceRow& row) {
-    const std::string times = found(row.text("machine"), "\\bx([0-9]{1,6})\\b");
-    return row.count("ipus").value_or(1) > 1 || (!times.empty() && std::stoi(times) > 1) ||
+    return row.count("ipus").value_or(1) > 1 || says_times(row.text("machine")) ||
            row.says("topology", {"IPU"});
 }
 
@@ -45,10 +61,10 @@ std::variant<NamedMachine, NotCovered> machine_of(const ReferenceRow& row,
     if (std::find(machines.begin(), machines.end(), machine.name) == machines.end()) {
         return NotCovered{fmt::format("machine '{}'", text)};
     }
-    if (const std::string tiles = found(text, "([0-9]+) tiles"); !tiles.empty()) {
+    if (const std::string tiles = number_before(text, " tiles", "0123456789"); !tiles.empty()) {
         machine.sets.push_back("chip.tiles=" + tiles);
     }
-    if (const std::string clock = found(text, "([0-9.]+) GHz"); !clock.empty()) {
+    if (const std::string clock = number_before(text, " GHz", "0123456789."); !clock.empty()) {
         machine.sets.push_back("chip.clock_hz=" + clock + "e9");
     }
     return machine;

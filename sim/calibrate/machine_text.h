@@ -15,8 +15,8 @@ struct NamedMachine {
     std::vector<std::string> sets; ///< tiles and clock, where the row gives them
 };
 
-/// The first word names the machine, capitals apart. Rows of several chips (columns `ipus`, `ranks`
-/// or "x4" in the name) are not covered, nor are machines that are not in `machines`.
+/// The first word names the machine, capitals apart. Rows of several chips (column `ipus`,
+/// "x4" in the name, a topology between chips) are not covered, nor are machines that are not in `machines`.
 [[nodiscard]] std::variant<NamedMachine, NotCovered>
 machine_of(const ReferenceRow& row, const std::vector<std::string>& machines);
 

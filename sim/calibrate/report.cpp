@@ -63,9 +63,11 @@ std::string groups_text(const Calibration& calibration) {
         if (outcome.failed > 0) {
             target += fmt::format(", {} failed", outcome.failed);
         }
-        text += fmt::format("{:<22} {:>5} {:>7.3f} {:>8} {:>8} {:>8}  {}\n", outcome.group.name,
-                            near.rows, near.ratio_mean, percent(near.error_mean),
-                            percent(near.error_p90), percent(near.error_most), target);
+        const auto shown = [&](std::string figure) { return near.rows == 0 ? "-" : figure; };
+        text += fmt::format("{:<22} {:>5} {:>7} {:>8} {:>8} {:>8}  {}\n", outcome.group.name,
+                            near.rows, shown(fmt::format("{:.3f}", near.ratio_mean)),
+                            shown(percent(near.error_mean)), shown(percent(near.error_p90)),
+                            shown(percent(near.error_most)), target);
     }
     return text + "ratio: geometric mean of simulated / measured; error: geometric mean of its "
                   "distance from 1, either way\n";
