@@ -28,20 +28,25 @@ std::string codelet_of(const ReferenceRow& row) {
     return row.says("workload", {"vendor"}) ? "vendor" : "paced";
 }
 
+/// Arrays are dealt in pieces of 16 bytes.
+std::int64_t whole_pieces(std::int64_t elements) {
+    constexpr std::int64_t kPiece = 8;
+    return (elements + kPiece - 1) / kPiece * kPiece;
+}
+
 auto stream(Kernel kernel) {
     return [kernel](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
         const bool half = row.says("workload", {"FP16"});
         const auto given = row.count("elems");
-        const std::int64_t elements = given.value_or(kElements);
+        const std::int64_t elements = whole_pieces(given.value_or(kElements));
         const json workload = workload_of("memory_stream", {{"op", kernel.op},
                                                             {"dtype", half ? "f16" : "f32"},
                                                             {"elements", elements},
                                                             {"codelet", codelet_of(row)}});
-        const double bytes = kernel.arrays * (half ? 2 : 4);
         const bool flops = row.says("metric", {"flop"});
+        const double amount = flops ? kernel.flops : kernel.arrays * (half ? 2 : 4);
         Measurement measurement =
-            measure_rate(row, machine, workload, kWhole,
-                         static_cast<double>(elements) * (flops ? kernel.flops : bytes));
+            measure_rate(row, machine, workload, kWhole, static_cast<double>(elements) * amount);
         if (!given) {
             measurement.assumed = fmt::format("{} elements", elements);
         }
@@ -54,19 +59,17 @@ constexpr Kernel kScale{"scale", 2, 1};
 constexpr Kernel kAdd{"add", 3, 1};
 constexpr Kernel kTriad{"triad", 3, 2};
 
-/// Loads of `bytes` each by all workers of all tiles.
-auto reads(std::int64_t bytes) {
-    return [bytes](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
+/// Reads by all workers of all tiles, with the loads of a codelet.
+auto reads(const char* codelet) {
+    return [codelet](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
         constexpr std::int64_t kTileBytes = 98'304;
         const std::int64_t tiles = row.count("tiles").value_or(machine.spec.chip.tiles);
         const std::int64_t elements = tiles * kTileBytes / 4;
-        Measurement measurement = measure_rate(
-            row, machine,
-            workload_of("memory_stream", {{"op", "read"},
-                                          {"dtype", "f32"},
-                                          {"elements", elements},
-                                          {"codelet", fmt::format("read{}", 8 * bytes)}}),
-            kWhole, 4.0 * static_cast<double>(elements));
+        const json workload = workload_of(
+            "memory_stream",
+            {{"op", "read"}, {"tiles", tiles}, {"elements", elements}, {"codelet", codelet}});
+        Measurement measurement =
+            measure_rate(row, machine, workload, kWhole, 4.0 * static_cast<double>(elements));
         measurement.assumed = fmt::format("{} B on each tile", kTileBytes);
         return measurement;
     };
@@ -83,13 +86,13 @@ const std::vector<Rule>& memory_rules() {
         {"STREAM", {{"workload", {"stream triad"}}}, stream(kTriad)},
         {"memory reads",
          {{"workload", {"local SRAM read", "128-bit"}}, {"metric", {"bandwidth"}}},
-         reads(16)},
+         reads("paced")},
         {"memory reads",
          {{"workload", {"local SRAM read", "64-bit"}}, {"metric", {"bandwidth"}}},
-         reads(8)},
+         reads("vector")},
         {"memory reads",
          {{"workload", {"local SRAM read", "32-bit"}}, {"metric", {"bandwidth"}}},
-         reads(4)},
+         reads("naive")},
     };
     return rules;
 }

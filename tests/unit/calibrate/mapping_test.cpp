@@ -95,7 +95,7 @@ TEST_CASE("rows of several chips and of other machines are not covered") {
 
 TEST_CASE("a cell that the mapping needs and cannot use is a mistake") {
     CHECK(refusal(exchange_row("broadcast one word", "many", "4", "latency")) ==
-          "rows.csv:2:56: tiles: got 'many', expected a number");
+          "rows.csv:2:71: tiles: got 'many', expected a number");
     CHECK(refusal(exchange_row("broadcast one word", "2.5", "4", "latency"))
               .find("expected a whole number of at least 1") != std::string::npos);
     CHECK(refusal(exchange_row("broadcast one word", "", "4", "latency"))
