@@ -111,15 +111,25 @@ TEST_CASE("set options change a workload under its own prefix", "[unit][config]"
     CHECK(split.workload == Lines{"workload.n=3"});
 }
 
+/// "matmul, spmm, ...": all kinds, as messages list them.
+std::string kinds() {
+    std::string out;
+    for (const auto& form : workload::workload_shape().alternatives) {
+        out += (out.empty() ? "" : ", ") + form.name;
+    }
+    return out;
+}
+
 TEST_CASE("a workload without a known kind says which there are", "[unit][config]") {
+    REQUIRE(kinds().rfind("matmul, spmm, sync", 0) == 0);
     CHECK(mistakes(R"({"schema_version": 1, "kind": "matmull"})") ==
-          Lines{"a.json:1:31: /kind: got string \"matmull\", expected one of matmul, spmm; did "
-                "you mean 'matmul'?"});
+          Lines{"a.json:1:31: /kind: got string \"matmull\", expected one of " + kinds() +
+                "; did you mean 'matmul'?"});
     CHECK(mistakes(R"({"schema_version": 1})") ==
-          Lines{"a.json:1:1: /kind: missing, expected one of matmul, spmm"});
+          Lines{"a.json:1:1: /kind: missing, expected one of " + kinds()});
     CHECK(mistakes(R"({"knid": "spmm"})") ==
-          Lines{"a.json:1:1: /kind: missing, expected one of matmul, spmm; got key 'knid', did "
-                "you mean 'kind'?"});
+          Lines{"a.json:1:1: /kind: missing, expected one of " + kinds() +
+                "; got key 'knid', did you mean 'kind'?"});
 }
 
 TEST_CASE("keys of another form are told apart from unknown ones", "[unit][config]") {
