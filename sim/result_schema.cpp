@@ -8,7 +8,6 @@ namespace tessera::sim {
 namespace {
 
 using nlohmann::json;
-using schema::list_of;
 using schema::number;
 using schema::object;
 using schema::text;
@@ -29,6 +28,10 @@ json step_properties() {
         {"active_tiles", whole("tiles that take part")},
         {"slowest_tile", whole("of the last execution")},
         {"tile_cycles", range("sum over executions, over all tiles of the machine")}};
+}
+
+json list_of(const char* sentence, json properties) {
+    return schema::list_of(sentence, "one step", std::move(properties));
 }
 
 json compute_set_properties() {
@@ -125,8 +128,8 @@ nlohmann::json result_schema() {
                             {"stream", whole("cycles")}})},
          {"tiles", object("the tiles' view", std::move(tiles))},
          {"tiles_busy", whole("tiles that computed")},
-         {"compute_sets", list_of("in the program's order", "one step", compute_set_properties())},
-         {"exchanges", list_of("in the program's order", "one step", exchange_properties())},
+         {"compute_sets", list_of("in the program's order", compute_set_properties())},
+         {"exchanges", list_of("in the program's order", exchange_properties())},
          {"explanation", explanation_schema()},
          {"memory", memory_schema()},
          {"plan", {{"type", "object"}, {"description", "what the planner chose"}}},
