@@ -63,7 +63,8 @@ void check_group_name(const std::string& name) {
 }
 
 std::string calibrated_parameter(const std::string& row_id) {
-    static const std::map<std::string, std::string> parameters{};
+    static const std::map<std::string, std::string> parameters{
+        {"JIA-T4.8-01", "the fixed part of the exchange tables"}};
     const auto found = parameters.find(row_id);
     return found == parameters.end() ? std::string{} : found->second;
 }

@@ -59,11 +59,17 @@ std::string Timed::text() const {
     for (const auto& step : steps) {
         parts.push_back(fmt::format("step '{}'", step));
     }
-    return fmt::format("{}", fmt::join(parts, " + "));
+    if (fixed_cycles != 0) {
+        parts.push_back(fmt::format("{} cycles", fixed_cycles));
+    }
+    return fmt::format("{}{}", fmt::join(parts, " + "), row_only ? " without prologue" : "");
 }
 
 double cycles_of(const json& result, const Timed& timed) {
-    double cycles = 0;
+    double cycles = timed.fixed_cycles;
+    if (timed.row_only) {
+        cycles -= result.at("machine").at("exchange").at("prologue_cycles").get<double>();
+    }
     for (const auto& phase : timed.phases) {
         if (phase == "all") {
             cycles += result.at("cycles").get<double>();

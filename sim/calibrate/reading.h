@@ -17,6 +17,10 @@ struct Timed {
     std::vector<std::string> phases;
     /// Names that steps start with; their cycles count too.
     std::vector<std::string> steps;
+    /// Added: what the measuring program does around it.
+    double fixed_cycles = 0;
+    /// Without exchange.prologue_cycles: the exchange row alone.
+    bool row_only = false;
 
     [[nodiscard]] std::string text() const;
 };
