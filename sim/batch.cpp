@@ -94,11 +94,15 @@ RunReport run_here(RunCommand command, const std::string& workload,
 
 int run_single(const RunCommand& command, const Elaborate& elaborate) {
     const auto json_file = open_output(command.json);
+    const auto memory_file = open_output(command.memory);
     const bool json_to_stdout = command.json == "-";
     const RunReport report = run_here(command, command.workloads.front(), command.out_directory,
                                       json_to_stdout, elaborate);
     if (json_file != nullptr) {
         json_file->write(json_text(report.result));
+    }
+    if (memory_file != nullptr) {
+        memory_file->write(json_text(report.memory));
     }
     if (json_to_stdout) {
         std::fputs(json_text(report.result).c_str(), stdout);

@@ -38,7 +38,7 @@ struct CommandSpec {
 
 const std::vector<std::string> kListable{"machines", "workloads", "vertices", "instructions"};
 const std::vector<std::string> kDescribable{"machine", "workload"};
-const std::vector<std::string> kSchemas{"machine", "workload",      "result",
+const std::vector<std::string> kSchemas{"machine", "workload",      "result",     "memory",
                                         "vertex",  "vertex_result", "calibration"};
 
 void one_of(const std::string& command, const std::string& given,
@@ -80,12 +80,13 @@ int threads_of(const std::string& command, const po::variables_map& options) {
 
 Command make_run(const po::variables_map& options, const std::vector<std::string>& names) {
     RunCommand run;
-    refuse_empty("run", options, {"machine", "json", "out", "trace"});
+    refuse_empty("run", options, {"machine", "json", "out", "memory", "trace"});
     run.workloads = names;
     run.machine = options["machine"].as<std::string>();
     run.sets = texts_of(options, "set");
     run.json = text_of(options, "json");
     run.out_directory = text_of(options, "out");
+    run.memory = text_of(options, "memory");
     run.trace = text_of(options, "trace");
     run.trace_tiles = text_of(options, "trace-tiles");
     run.trace_level = text_of(options, "trace-level");
@@ -100,6 +101,12 @@ Command make_run(const po::variables_map& options, const std::vector<std::string
     if (!run.trace.empty() && names.size() > 1) {
         throw UsageError("run: --trace: got several workloads, expected one a trace");
     }
+    if (run.memory == "-") {
+        throw UsageError("run: --memory: got '-', expected a file: stdout is the result's");
+    }
+    if (!run.memory.empty() && names.size() > 1) {
+        throw UsageError("run: --memory: got several workloads, expected one a report");
+    }
     return run;
 }
 
@@ -113,6 +120,8 @@ void add_run_options(po::options_description& options) {
         "write the result as JSON; - for stdout, the summary then goes to stderr")(
         "out", po::value<std::string>()->value_name("DIR"),
         "write result.json, output.npy and trace.pftrace.gz to DIR")(
+        "memory", po::value<std::string>()->value_name("FILE"),
+        "write what stands in tile memory in each step, as JSON")(
         "trace", po::value<std::string>()->value_name("FILE"),
         "write a Perfetto trace; compressed if FILE ends in .gz")(
         "trace-tiles", po::value<std::string>()->value_name("TILES"),
@@ -313,7 +322,7 @@ const std::vector<CommandSpec>& commands() {
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              return CheckCommand{names};
          }},
-        {"schema", "tessera schema machine|workload|result|vertex|vertex_result|calibration",
+        {"schema", "tessera schema machine|workload|result|memory|vertex|vertex_result|calibration",
          "Prints a JSON Schema.", "kind of schema", 1, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              one_of("schema", names[0], kSchemas);

@@ -21,6 +21,7 @@ struct RunCommand {
     std::vector<std::string> sets; ///< path=value
     std::string json;              ///< file, "-" for stdout, or empty
     std::string out_directory;     ///< or empty
+    std::string memory;            ///< file, or empty
     std::string trace;             ///< file, or empty
     std::string trace_tiles;       ///< as written, or empty
     std::string trace_level;       ///< as written, or empty
@@ -71,7 +72,7 @@ struct CheckCommand {
 };
 
 struct SchemaCommand {
-    std::string what; ///< machine, workload, result, vertex, vertex_result, calibration
+    std::string what; ///< machine, workload, result, memory, vertex, vertex_result, calibration
 };
 
 struct AssembleCommand {

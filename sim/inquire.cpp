@@ -10,6 +10,7 @@
 #include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
 #include "sim/calibrate/report.h"
+#include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/spec.h"
@@ -112,6 +113,7 @@ std::string check_text(const CheckCommand& command) {
 std::string schema_text(const SchemaCommand& command) {
     return json_text(command.what == "machine"         ? spec::machine_schema()
                      : command.what == "workload"      ? workload::workload_schema()
+                     : command.what == "memory"        ? memory_report_schema()
                      : command.what == "vertex"        ? vertex::vertex_schema()
                      : command.what == "vertex_result" ? vertex::vertex_result_schema()
                      : command.what == "calibration"   ? calibrate::calibration_schema()

@@ -62,7 +62,15 @@ public:
         return outcome;
     }
     std::string answer() const override {
-        return plan_.expected.empty() ? std::string{} : plan_.expected.front().tensor;
+        // What is expected of a remote buffer is no tensor.
+        for (const auto& expected : plan_.expected) {
+            for (const auto& tensor : plan_.program.tensors) {
+                if (tensor.name == expected.tensor) {
+                    return tensor.name;
+                }
+            }
+        }
+        return {};
     }
     nlohmann::json plan_json() const override { return plan_.choices; }
     std::optional<ProductWork> product() const override { return std::nullopt; }

@@ -2,6 +2,7 @@
 #include "sim/result.h"
 
 #include "base/error.h"
+#include "sim/memory_report.h"
 
 #include <algorithm>
 #include <array>
@@ -21,9 +22,6 @@ constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
     {"stream", &CyclesByKind::stream},
     {"idle", &CyclesByKind::idle},
 }};
-
-constexpr std::array<const char*, 6> kSegmentKinds{"code",     "stack",        "vertex_state",
-                                                   "metadata", "exchange_row", "tensor"};
 
 double ratio(double part, double whole) {
     return whole == 0 ? 0.0 : part / whole;
@@ -98,12 +96,37 @@ json exchanges_json(const ipu::Account& account) {
     return out;
 }
 
+json streams_json(const RunFacts& facts) {
+    json out = json::array();
+    const auto& program = facts.program;
+    for (std::size_t copy = 0; copy < program.stream_copies.size(); ++copy) {
+        const auto& moved = program.stream_copies[copy];
+        const auto& buffer = program.remote_buffers.at(moved.buffer);
+        const StepRecord& record = facts.account.streams()[copy];
+        json step = step_json(record, facts.account.tiles().size());
+        const bool host = buffer.place == program::RemoteBuffer::Place::Host;
+        const bool read = moved.direction == program::StreamCopy::Direction::Read;
+        step["peer"] = (host ? "host." : "streaming_memory.") + buffer.name;
+        step["direction"] = read ? "read" : "write";
+        step["bytes"] = record.bytes;
+        step["sent_bytes"] = record.sent_bytes;
+        step["transfer_cycles"] = record.transfer_cycles;
+        out.push_back(std::move(step));
+    }
+    return out;
+}
+
 double mean_tile_cycles(const StepRecord& record, std::size_t tiles) {
     Cycles sum = 0;
     for (const Cycles cycles : record.tile_cycles) {
         sum += cycles;
     }
     return ratio(static_cast<double>(sum), static_cast<double>(tiles));
+}
+
+/// By their names: `rearrange...`, and what stands before and behind a halo's exchange.
+bool is_rearrangement(const std::string& step) {
+    return step.rfind("rearrange", 0) == 0 || step == "halo pre" || step == "halo post";
 }
 
 /// Where the cycles of the machine went; the parts sum to the run. A step's mean over the tiles is
@@ -113,11 +136,14 @@ json explanation_json(const ipu::Account& account) {
     double compute = 0;
     double exchange = 0;
     double reduction = 0;
+    double rearrangement = 0;
     double uneven = 0;
     const auto split = [&](const std::vector<StepRecord>& records, double& part) {
         for (const auto& record : records) {
             const double mean = mean_tile_cycles(record, tiles);
-            (record.name.rfind("reduce", 0) == 0 ? reduction : part) += mean;
+            (record.name.rfind("reduce", 0) == 0 ? reduction
+             : is_rearrangement(record.name)     ? rearrangement
+                                                 : part) += mean;
             uneven += static_cast<double>(record.cycles) - mean;
         }
     };
@@ -130,54 +156,44 @@ json explanation_json(const ipu::Account& account) {
     return {{"compute", part(compute)},
             {"exchange", part(exchange)},
             {"sync", part(static_cast<double>(account.phases().sync))},
+            {"stream", part(static_cast<double>(account.phases().stream))},
+            {"control", part(static_cast<double>(account.control_cycles()))},
             {"reduction", part(reduction)},
+            {"rearrangement", part(rearrangement)},
             {"uneven_splits", part(uneven)}};
 }
 
 json memory_json(const spec::MachineSpec& machine, const program::Program& program) {
-    using ByKind = std::array<Bytes, kSegmentKinds.size()>;
-    std::vector<ByKind> of_image;
-    for (const auto& image : program.images) {
-        ByKind& by_kind = of_image.emplace_back();
-        for (const auto& segment : image.segments) {
-            by_kind.at(static_cast<std::size_t>(segment.kind)) += segment.bytes;
-        }
-    }
-    ByKind most{};
-    ByKind worst{};
-    Bytes worst_bytes = 0;
+    const MemoryUse use = memory_use(program);
+    BytesByKind most{};
+    BytesByKind worst{};
+    std::uint32_t peak_step = 0;
     Bytes sum = 0;
     TileId worst_tile = 0;
     for (TileId tile = 0; tile < program.image_of_tile.size(); ++tile) {
         if (program.image_of_tile[tile] == program::Program::kNoImage) {
             continue;
         }
-        const ByKind& by_kind = of_image.at(program.image_of_tile[tile]);
-        Bytes bytes = 0;
-        for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
-            bytes += by_kind[kind];
-            most[kind] = std::max(most[kind], by_kind[kind]);
+        const ImageUse& image = use.images[program.image_of_tile[tile]];
+        for (const BytesByKind& kept : image.of_step) {
+            std::transform(kept.begin(), kept.end(), most.begin(), most.begin(),
+                           [](Bytes left, Bytes right) { return std::max(left, right); });
         }
-        sum += bytes;
-        if (bytes > worst_bytes) {
-            worst_bytes = bytes;
+        sum += image.peak_bytes();
+        if (image.peak_bytes() > sum_of(worst)) {
             worst_tile = tile;
-            worst = by_kind;
+            worst = image.of_step[image.peak_step];
+            peak_step = image.peak_step;
         }
-    }
-    json max_by_kind = json::object();
-    json worst_by_kind = json::object();
-    for (std::size_t kind = 0; kind < kSegmentKinds.size(); ++kind) {
-        max_by_kind[kSegmentKinds[kind]] = most[kind];
-        worst_by_kind[kSegmentKinds[kind]] = worst[kind];
     }
     return {
         {"tile_bytes", machine.memory.bytes()},
         {"mean_bytes", ratio(static_cast<double>(sum), static_cast<double>(machine.chip.tiles))},
-        {"max_bytes", worst_bytes},
-        {"max_bytes_by_kind", std::move(max_by_kind)},
+        {"max_bytes", sum_of(worst)},
+        {"peak_step", use.steps[peak_step]},
+        {"max_bytes_by_kind", by_kind_json(most)},
         {"worst_tile", worst_tile},
-        {"worst_tile_bytes_by_kind", std::move(worst_by_kind)}};
+        {"worst_tile_bytes_by_kind", by_kind_json(worst)}};
 }
 
 std::int64_t peak_rss_bytes() {
@@ -231,6 +247,17 @@ void add_speed(json& result, const RunFacts& facts) {
     }
 }
 
+/// Tiles with a stub of their own in some compute set.
+std::int64_t tiles_busy(const ipu::Account& account) {
+    std::vector<bool> busy(account.tiles().size());
+    for (const auto& record : account.compute_sets()) {
+        for (std::size_t tile = 0; tile < record.tile_cycles.size(); ++tile) {
+            busy[tile] = busy[tile] || record.tile_cycles[tile] > 0;
+        }
+    }
+    return std::count(busy.begin(), busy.end(), true);
+}
+
 } // namespace
 
 nlohmann::json make_result(const RunFacts& facts) {
@@ -244,10 +271,10 @@ nlohmann::json make_result(const RunFacts& facts) {
                    {"cycles", account.cycles()},
                    {"phases", phases_json(account.phases())},
                    {"tiles", tiles_json(account.tiles())},
-                   {"tiles_busy", std::count_if(account.tiles().begin(), account.tiles().end(),
-                                                [](const auto& tile) { return tile.compute > 0; })},
+                   {"tiles_busy", tiles_busy(account)},
                    {"compute_sets", compute_sets_json(account)},
                    {"exchanges", exchanges_json(account)},
+                   {"streams", streams_json(facts)},
                    {"explanation", explanation_json(account)},
                    {"memory", memory_json(facts.machine, facts.program)},
                    {"plan", facts.job.plan_json()},

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/schema_parts.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace tessera::sim {
 namespace {
@@ -31,7 +34,9 @@ json step_properties() {
 }
 
 json list_of(const char* sentence, json properties) {
-    return schema::list_of(sentence, "one step", std::move(properties));
+    return {{"type", "array"},
+            {"description", sentence},
+            {"items", object("one step", std::move(properties))}};
 }
 
 json compute_set_properties() {
@@ -50,13 +55,17 @@ json exchange_properties() {
     return properties;
 }
 
-json bytes_by_kind(const char* sentence) {
-    return object(sentence, {{"code", whole("bytes")},
-                             {"stack", whole("bytes")},
-                             {"vertex_state", whole("bytes")},
-                             {"metadata", whole("bytes")},
-                             {"exchange_row", whole("bytes")},
-                             {"tensor", whole("bytes")}});
+json stream_properties() {
+    json properties = step_properties();
+    properties["peer"] = text("streaming_memory or host, and the remote buffer");
+    properties["direction"] = text("read: into tiles; write: out of them");
+    properties["bytes"] = whole("delivered");
+    properties["sent_bytes"] = whole("sent");
+    properties["transfer_cycles"] =
+        whole("sum over executions from start to end, also where nothing waited");
+    properties["cycles"] = whole("sum over executions of what the machine waited");
+    properties["bound_cycles"] = whole("sum over executions of what the link needed");
+    return properties;
 }
 
 json part(const char* sentence) {
@@ -66,21 +75,27 @@ json part(const char* sentence) {
 
 json explanation_schema() {
     return object("where the machine's cycles went; the parts sum to the run",
-                  {{"compute", part("mean over the tiles, without reductions")},
+                  {{"compute", part("mean over the tiles, without reductions and rearrangements")},
                    {"exchange", part("mean over the tiles, without reductions")},
                    {"sync", part("barriers")},
+                   {"stream", part("the machine waited for stream copies")},
+                   {"control", part("the control program's own instructions and values")},
                    {"reduction", part("compute sets and exchanges whose name starts with reduce")},
+                   {"rearrangement",
+                    part("compute sets that change layouts: rearrange, halo pre, halo post")},
                    {"uneven_splits", part("what slowest tiles take longer than the mean")}});
 }
 
 json memory_schema() {
-    return object("tile memory at the start of the run",
-                  {{"tile_bytes", whole("what a tile has")},
-                   {"mean_bytes", number("used, mean over all tiles")},
-                   {"max_bytes", whole("used on the fullest tile")},
-                   {"max_bytes_by_kind", bytes_by_kind("most over the tiles, each kind by itself")},
-                   {"worst_tile", whole("the fullest tile")},
-                   {"worst_tile_bytes_by_kind", bytes_by_kind("of the fullest tile")}});
+    return object(
+        "tile memory in the step in which most of it is used",
+        {{"tile_bytes", whole("what a tile has")},
+         {"mean_bytes", number("used in a tile's fullest step, mean over all tiles")},
+         {"max_bytes", whole("used on the fullest tile in its fullest step")},
+         {"peak_step", text("that step")},
+         {"max_bytes_by_kind", by_kind_schema("most over tiles and steps, each kind by itself")},
+         {"worst_tile", whole("the fullest tile")},
+         {"worst_tile_bytes_by_kind", by_kind_schema("of the fullest tile in that step")}});
 }
 
 json host_schema() {
@@ -103,7 +118,7 @@ nlohmann::json result_schema() {
         tiles[std::string(kind) + "_cycles"] =
             range("per tile; the five kinds of a tile sum to cycles");
     }
-    json document = object(
+    json schema = object(
         "what one run of tessera found; keys are sorted, and all but host is the same for equal "
         "runs",
         {{"schema_version", {{"const", kResultSchemaVersion}}},
@@ -130,6 +145,7 @@ nlohmann::json result_schema() {
          {"tiles_busy", whole("tiles that computed")},
          {"compute_sets", list_of("in the program's order", compute_set_properties())},
          {"exchanges", list_of("in the program's order", exchange_properties())},
+         {"streams", list_of("stream copies, in the program's order", stream_properties())},
          {"explanation", explanation_schema()},
          {"memory", memory_schema()},
          {"plan", {{"type", "object"}, {"description", "what the planner chose"}}},
@@ -143,9 +159,9 @@ nlohmann::json result_schema() {
          {"host", host_schema()}},
         {"flops", "flops_dense_equivalent", "tflops", "peak_tflops", "fraction_of_peak",
          "useful_bytes", "gbytes_per_s", "trace"});
-    document["$schema"] = "http://json-schema.org/draft-07/schema#";
-    document["title"] = "Tessera result";
-    return document;
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+    schema["title"] = "Tessera result";
+    return schema;
 }
 
 } // namespace tessera::sim

@@ -8,11 +8,10 @@
 #include "models/spec/load.h"
 #include "sim/interrupt.h"
 #include "sim/job.h"
+#include "sim/memory_report.h"
 #include "sim/result.h"
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
-
-#include <fmt/format.h>
 
 #include <chrono>
 #include <memory>
@@ -61,12 +60,6 @@ Configuration read_configuration(const RunCommand& command, const config::Config
     collect([&] { read.workload = load_workload(sets.workload); });
     if (!mistakes.empty()) {
         throw ConfigError(std::move(mistakes));
-    }
-    if (!spec::runs(read.machine.spec)) {
-        throw NotModelled(
-            fmt::format("machine {}: not modelled: running programs of its instruction-set "
-                        "generation; see docs/deviations.md",
-                        read.machine.spec.name));
     }
     return read;
 }
@@ -165,6 +158,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         if (traced->truncated) {
             report.warnings.push_back(traced->message);
         }
+    }
+    if (!command.memory.empty()) {
+        report.memory = make_memory_report(machine, configuration.workload.workload.name, program);
     }
     host.wall_s = whole.lap();
     report.passed = !check || check->passed;

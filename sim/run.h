@@ -16,6 +16,7 @@ namespace tessera::sim {
 
 struct RunReport {
     nlohmann::json result;
+    nlohmann::json memory;             ///< what --memory asks for, or null
     std::vector<std::string> warnings; ///< sentences for stderr
     bool passed = true;                ///< false only if a check was made and failed
     std::string output_npy;            ///< the answer as the bytes of a `.npy` file; empty: none

@@ -1,23 +1,48 @@
 // SPDX-License-Identifier: MIT
-// Words for writing JSON Schemas.
+// What JSON Schemas of our documents are made of.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::sim::schema {
 
-[[nodiscard]] nlohmann::json whole(const char* sentence);
-[[nodiscard]] nlohmann::json number(const char* sentence);
-[[nodiscard]] nlohmann::json text(const char* sentence);
+using nlohmann::json;
+
+inline json whole(const char* sentence) {
+    return {{"type", "integer"}, {"minimum", 0}, {"description", sentence}};
+}
+
+inline json number(const char* sentence) {
+    return {{"type", "number"}, {"description", sentence}};
+}
+
+inline json text(const char* sentence) {
+    return {{"type", "string"}, {"description", sentence}};
+}
+
 /// An object whose keys are all required and the only ones, but for those in `optional`.
-[[nodiscard]] nlohmann::json object(const char* sentence, nlohmann::json properties,
-                                    const std::vector<std::string>& optional = {});
-/// A list of such objects, each called `item`.
-[[nodiscard]] nlohmann::json list_of(const char* sentence, const char* item,
-                                     nlohmann::json properties,
-                                     const std::vector<std::string>& optional = {});
+inline json object(const char* sentence, json properties,
+                   const std::vector<std::string>& optional = {}) {
+    json required = json::array();
+    for (const auto& [key, value] : properties.items()) {
+        if (std::find(optional.begin(), optional.end(), key) == optional.end()) {
+            required.push_back(key);
+        }
+    }
+    return {{"type", "object"},
+            {"description", sentence},
+            {"additionalProperties", false},
+            {"properties", std::move(properties)},
+            {"required", std::move(required)}};
+}
+
+inline json list(const char* sentence, json items) {
+    return {{"type", "array"}, {"description", sentence}, {"items", std::move(items)}};
+}
 
 } // namespace tessera::sim::schema

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::sim {
@@ -60,18 +61,29 @@ std::string explanation_text(const json& result) {
     std::string text;
     for (const auto& [key, word] :
          {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
-          std::pair{"sync", "sync"}, std::pair{"reduction", "reduction"},
+          std::pair{"sync", "sync"}, std::pair{"stream", "stream"}, std::pair{"control", "control"},
+          std::pair{"reduction", "reduction"}, std::pair{"rearrangement", "rearrangement"},
           std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
+        const bool rare = std::string_view(key) == "stream" || std::string_view(key) == "control";
+        if (rare && part["cycles"].get<double>() == 0) {
+            continue;
+        }
         text += share_line(text.empty() ? "because of" : "", word, part["cycles"].get<double>(),
                            part["percent"].get<double>());
     }
     return text;
 }
 
+/// Cycles over bound; empty for a step that had nothing to do.
+std::string over_bound(const json& step) {
+    const auto bound = step["bound_cycles"].get<double>();
+    return bound == 0 ? "" : fmt::format("{:.2f}", step["cycles"].get<double>() / bound);
+}
+
 std::string steps_text(const json& result) {
     std::vector<const json*> steps;
-    for (const char* list : {"compute_sets", "exchanges"}) {
+    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
         for (const auto& step : result[list]) {
             steps.push_back(&step);
         }
@@ -84,16 +96,16 @@ std::string steps_text(const json& result) {
     for (const json* step : steps) {
         name_width = std::max(name_width, (*step)["name"].get_ref<const std::string&>().size());
     }
-    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n",
+    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n",
                                    "steps", "slowest first", name_width, "times", "cycles", "mean",
-                                   "bound", "tiles", "slowest");
+                                   "bound", "x bound", "tiles", "slowest");
     for (const json* step : steps) {
-        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>6} {:>8}\n", "",
+        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n", "",
                             (*step)["name"].get<std::string>(), name_width,
                             (*step)["executions"].get<std::int64_t>(),
                             grouped((*step)["cycles"].get<std::int64_t>()),
                             grouped(std::llround((*step)["tile_cycles"]["mean"].get<double>())),
-                            grouped((*step)["bound_cycles"].get<std::int64_t>()),
+                            grouped((*step)["bound_cycles"].get<std::int64_t>()), over_bound(*step),
                             (*step)["active_tiles"].get<std::int64_t>(),
                             (*step)["slowest_tile"].get<std::int64_t>());
     }
@@ -111,9 +123,10 @@ std::string memory_text(const json& result) {
                                  grouped(bytes.get<std::int64_t>()));
         }
     }
-    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %): {}\n", "memory",
+    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %) in '{}': {}\n", "memory",
                        memory["worst_tile"].get<std::int64_t>(), grouped(most), grouped(has),
-                       100.0 * static_cast<double>(most) / static_cast<double>(has), kinds);
+                       100.0 * static_cast<double>(most) / static_cast<double>(has),
+                       memory["peak_step"].get<std::string>(), kinds);
 }
 
 std::string host_text(const json& result) {

@@ -51,12 +51,6 @@ public:
         if (found.origins.count("/tile/phase_limit_cycles") == 0) {
             machine.tile.phase_limit_cycles = vertex::kPhaseLimitCycles;
         }
-        // one tile needs the instruction set only, and the third generation's is there
-        if (!spec::runs(machine) && machine.chip.generation != spec::Generation::Ipu21) {
-            throw NotModelled(fmt::format("machine {}: its instruction set is not modelled "
-                                          "(docs/deviations.md)",
-                                          machine.name));
-        }
         points = vertex::points_of(loaded);
         options.include_directories = command.include_directories;
         options.defines = command.defines;

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 WORKLOADS = ["dense_4096_f16", "spmm_static_b16_4096", "spmm_static_b1_4096", "cora"]
+EXCHANGES = ["all-to-all", "random-pairs-30", "broadcast"]
 
 
 def output(command):
@@ -33,6 +34,12 @@ def main():
     units = json.loads(output([options.build / "bench" / "bench_interpreter"]))
     for name, rate in units.items():
         print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
+
+    print(f"{'exchange, one core':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}{'cycles':>12}{'over bound':>12}")
+    lines = output([options.build / "bench" / "bench_exchange", "--json", *EXCHANGES]).decode().splitlines()
+    for row in map(json.loads, lines):
+        print(f"{row['pattern']:<22}{row['bytes']:>9}{row['transfers']:>10,}{row['plan_s']:>9.3f}{row['execute_s']:>11.3f}"
+              f"{row['cycles']:>12,}{row['cycles'] / row['bound_cycles']:>12.3f}")
 
     head = ["workload", "cycles", "of peak", "M bundles/s", "plan s", "simulate s", "check s", "wall s", "MiB"]
     print("".join(f"{h:>13}" if i else f"{h:<22}" for i, h in enumerate(head)))

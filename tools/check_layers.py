@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
-UNITS = ["models/tile", "models/exchange", "models/sync"]
+UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
@@ -20,10 +20,11 @@ ALLOWED = {
     "models/spec": ["base"],
     "models/program": ["base"],
     "models/isa": ["base", "models/program", "models/spec"],
-    "models/timing": ["base", "models/spec"],
+    "models/timing": ["base", "models/program", "models/spec"],
     "models/tile": DATA + ["traces"],
     "models/exchange": DATA + ["traces"],
     "models/sync": DATA + ["traces"],
+    "models/memory": DATA + ["traces"],
     "models/ipu": DATA + ["traces"] + UNITS,
     "kernels": DATA,
     "sim": ["base", "traces", "models", "kernels"],
@@ -31,7 +32,7 @@ ALLOWED = {
 }
 
 # The only folders whose files may include SystemC, and not their cores.
-SYSTEMC = ["models/tile", "models/exchange", "models/sync", "models/ipu", "sim", "tests"]
+SYSTEMC = ["models/tile", "models/exchange", "models/sync", "models/memory", "models/ipu", "sim", "tests"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

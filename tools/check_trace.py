@@ -13,7 +13,7 @@ holds the file to these rules:
             names say that they need it
   names     interned ids are defined before they are used, and never redefined to another text
   tracks    an event's track is described before it; parents exist; uuids are unique; the tree is
-            process > machine, tiles > tile_N > worker_i or supervisor, counters, notes
+            process > machine, links, tiles > tile_N > worker_i or supervisor, counters, notes
   slices    every begin has its end; time never goes back on a track; slices do not overlap (tracks are
             flat); none is empty; the `cycles` argument equals the duration
   cover     slices of the machine, and of each traced tile, cover the run from 0 without a gap
@@ -103,7 +103,7 @@ class Track:
     def __init__(self, name, parent, role):
         self.name = name
         self.parent = parent
-        self.role = role  # process, counter, machine, tiles, tile, context, notes
+        self.role = role  # process, counter, machine, link, tiles, tile, context, notes
         self.open = []  # (time, category, cycles argument)
         self.last = 0
         self.cover = 0
@@ -232,6 +232,8 @@ class Checker:
         above = over.role if over else ""
         if above == "process" and name in ("machine", "tiles", "notes"):
             return name
+        if above == "process" and re.fullmatch(r"(streaming_memory|host)\.(read|write)", name):
+            return "link"
         if above == "tiles" and re.fullmatch(r"tile_\d+", name):
             return "tile"
         if above == "tile" and re.fullmatch(r"worker_\d+|supervisor", name):
@@ -289,7 +291,7 @@ class Checker:
         track.last = time
         track.events += 1
         if kind == BEGIN:
-            if track.role not in ("machine", "tile", "context"):
+            if track.role not in ("machine", "link", "tile", "context"):
                 self.complain(f"{self.path(track)}: a slice at {time} on a track without slices")
             if track.open:
                 self.complain(f"{self.path(track)}: a slice begins at {time} inside the one "
@@ -322,7 +324,7 @@ class Checker:
             self.complain(f"{self.path(track)}: the slice at {begin} has the category {category}")
         else:
             track.cycles[category] += time - begin
-        if track.role != "context":
+        if track.role not in ("context", "link"):
             if begin > track.cover:
                 self.complain(f"{self.path(track)}: nothing from {track.cover} to {begin}")
             track.cover = max(track.cover, time)
@@ -349,7 +351,7 @@ class Checker:
         machine = machines[0]
         if machine.cycles["idle"]:
             self.complain(f"machine: {machine.cycles['idle']} cycles idle, expected none")
-        for track in self.of_role("tile") + self.of_role("context"):
+        for track in self.of_role("tile") + self.of_role("context") + self.of_role("link"):
             if track.last > machine.last:
                 self.complain(f"{self.path(track)}: ends at {track.last}, after the machine's "
                               f"{machine.last}")

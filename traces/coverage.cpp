@@ -21,7 +21,8 @@ void CoverageSink::span(const Span& span) {
     if (span.begin < covered.until) {
         problems_.push_back(fmt::format("{}: a span begins at cycle {}, inside the one until {}",
                                         path(span.track), span.begin, covered.until));
-    } else if (span.begin > covered.until && span.track.level != Level::Worker) {
+    } else if (span.begin > covered.until && span.track.level != Level::Worker &&
+               (span.track.level != Level::Machine || span.track == machine_track())) {
         problems_.push_back(fmt::format("{}: no span covers cycles {} to {}", path(span.track),
                                         covered.until, span.begin));
     }

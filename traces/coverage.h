@@ -35,7 +35,7 @@ private:
     };
 
     std::vector<TileId> tiles_;
-    std::map<std::string, Covered> covered_; // by path; worker tracks may have gaps
+    std::map<std::string, Covered> covered_; // by path; tracks of workers and links may have gaps
     std::vector<std::string> problems_;
 };
 

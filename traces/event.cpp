@@ -7,7 +7,7 @@ namespace tessera::traces {
 
 std::string path(Track track) {
     if (track.level == Level::Machine) {
-        return "machine";
+        return std::string(kMachineTracks.at(track.context));
     }
     if (track.level == Level::Tile) {
         return fmt::format("tile_{}", track.tile);

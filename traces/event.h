@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, 3> kLevelWords = {"machine", "tile
 /// The context number of a tile's supervisor; workers are 0 .. tile.workers-1.
 inline constexpr std::uint8_t kSupervisorContext = 0xff;
 
-/// Where a span lies: the machine, one tile, or one context of a tile.
+/// Where a span lies: the machine or one of its links, one tile, or one context of a tile.
 struct Track {
     Level level = Level::Machine;
     std::uint8_t context = 0;
@@ -45,6 +45,14 @@ struct Track {
 [[nodiscard]] constexpr Track machine_track() {
     return {};
 }
+/// What leads out of the chip: one track each way, of the machine's level. They may have gaps.
+enum class Link : std::uint8_t { StreamingMemory, Host };
+[[nodiscard]] constexpr Track link_track(Link link, bool read) {
+    return {Level::Machine, static_cast<std::uint8_t>(1 + 2 * static_cast<int>(link) + !read), 0};
+}
+/// By the context of a track of the machine's level.
+inline constexpr std::array<std::string_view, 5> kMachineTracks = {
+    "machine", "streaming_memory.read", "streaming_memory.write", "host.read", "host.write"};
 [[nodiscard]] constexpr Track tile_track(TileId tile) {
     return {Level::Tile, 0, tile};
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
 
 namespace tessera::matmul {
@@ -32,6 +35,7 @@ Layout::Layout(const spec::MachineSpec& machine, const Grid& grid)
             deal(operand(false), chunk);
         }
     }
+    find_steps();
 }
 
 TilePart Layout::group_a(std::size_t group) const {
@@ -126,41 +130,99 @@ Bytes Layout::state_bytes() const {
     return (grid_.partition().chunks + 1) * kVertexStateBytes + copies * kCopyStateBytes;
 }
 
+void Layout::find_steps() {
+    const bool copies = *std::max_element(copies_of_tile_.begin(), copies_of_tile_.end()) > 0;
+    plan::Liveness::Names homes;
+    plan::Liveness::Names received;
+    (grid_.a_stays() ? steps_.given({"x"}) : steps_.given({"home of a"}));
+    (grid_.b_stays() ? steps_.given({"weights"}) : steps_.given({"home of b"}));
+    if (!grid_.a_stays()) {
+        homes.emplace_back("home of a");
+        received.emplace_back("x");
+    }
+    if (!grid_.b_stays()) {
+        homes.emplace_back("home of b");
+        received.emplace_back("weights");
+    }
+    for (std::int64_t chunk = 0; chunk < grid_.partition().chunks; ++chunk) {
+        if (!homes_a(chunk).empty() || !homes_b(chunk).empty()) {
+            steps_.step(fmt::format("bring chunk {}", chunk)).reads(homes).writes(received);
+        }
+        steps_.step(fmt::format("multiply chunk {}", chunk)).reads({"x", "weights"});
+        steps_.reads(copies ? homes : plan::Liveness::Names{});
+        (chunk == 0 ? steps_.writes({"partials"}) : steps_.updates({"partials"}));
+    }
+    if (!grid_.reduces()) {
+        steps_.wanted({"partials"});
+        return;
+    }
+    if (grid_.partition().parts_k > 1) {
+        steps_.step("reduce: bring partial results").reads({"partials"}).writes({"slices"});
+    }
+    steps_.step("reduce").reads({"partials", "slices"}).writes({"result"});
+    steps_.wanted({"result"});
+}
+
+Bytes Layout::out_bytes(const TilePart& part) const {
+    return grid_.rows(part.im).length() * grid_.out_groups(part.in).length() * kCellBytes;
+}
+
+Bytes Layout::x_bytes(const TilePart& part) const {
+    return grid_.rows(part.im).length() * kCellBytes *
+           (grid_.a_stays() ? grid_.k_groups(part.ik).length() : grid_.most_chunk_groups());
+}
+
+Bytes Layout::weights_bytes(const TilePart& part) const {
+    return grid_.out_groups(part.in).length() * grid_.problem().block_bytes() *
+           (grid_.b_stays() ? grid_.k_groups(part.ik).length() : grid_.most_chunk_groups());
+}
+
+TileId Layout::fullest_tile() const {
+    TileId fullest = 0;
+    Bytes most = 0;
+    for (TileId tile = 0; tile < filled_a_.size(); ++tile) {
+        Bytes bytes = filled_a_[tile] + filled_b_[tile];
+        if (static_cast<std::int64_t>(tile) < grid_.partition().tiles()) {
+            const TilePart part = grid_.part(tile);
+            bytes += out_bytes(part) + x_bytes(part) + weights_bytes(part);
+        }
+        if (bytes > most) {
+            most = bytes;
+            fullest = tile;
+        }
+    }
+    return fullest;
+}
+
 bool Layout::place(Bytes code_bytes) {
     using plan::Where;
     using Kind = program::SegmentKind;
     const Partition& p = grid_.partition();
-    memory_.emplace(machine_, code_bytes);
     const Bytes out = grid_.most_rows() * grid_.most_out_groups() * kCellBytes;
     const Bytes share = ceil_div(out / kCellBytes, p.parts_k) * kCellBytes;
-    const Bytes slices = (p.parts_k - 1) * share;
     const Bytes x = grid_.most_rows() * kCellBytes *
                     (grid_.a_stays() ? grid_.most_k_groups() : grid_.most_chunk_groups());
     const Bytes weights = grid_.most_out_groups() * grid_.problem().block_bytes() *
                           (grid_.b_stays() ? grid_.most_k_groups() : grid_.most_chunk_groups());
-    const bool share_memory = !grid_.b_stays() && slices <= weights;
-    bool fits =
-        memory_->place({"partials", Kind::Tensor, out + kReadAhead, 16, Where::Region1, {}});
-    fits = memory_->place({"weights", Kind::Tensor, weights, 16, Where::Region1, {"partials"}}) &&
-           fits;
-    if (share_memory && fits && slices > 0) {
-        memory_->overlay("slices", "weights", slices);
-    } else {
-        fits = memory_->place({"slices", Kind::Tensor, slices, 16, Where::Region1, {"partials"}}) &&
-               fits;
-    }
     const Bytes home_a = *std::max_element(filled_a_.begin(), filled_a_.end());
     const Bytes home_b = *std::max_element(filled_b_.begin(), filled_b_.end());
-    fits = memory_->place({"x", Kind::Tensor, x, 16, Where::Any, {"partials"}}) && fits;
-    fits = memory_->place({"home of a", Kind::Tensor, home_a, 16, Where::Any, {"x", "weights"}}) &&
-           fits;
-    fits = memory_->place({"home of b", Kind::Tensor, home_b, 16, Where::Any, {"x", "weights"}}) &&
-           fits;
     const Bytes result = grid_.reduces() ? share / kCellBytes * grid_.problem().group * 2 : 0;
-    fits = memory_->place({"result", Kind::Tensor, result, 16, Where::Any, {}}) && fits;
-    fits = memory_->place({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}}) &&
-           fits;
-    return fits;
+    std::vector<plan::BufferRequest> requests;
+    const auto tensor = [&](const char* name, Bytes bytes, Where where,
+                            const std::vector<std::string>& apart_from) {
+        requests.push_back(
+            {name, Kind::Tensor, bytes, 16, where, apart_from, steps_.lifetime(name)});
+    };
+    tensor("partials", out + kReadAhead, Where::Region1, {});
+    tensor("weights", weights, Where::Region1, {"partials"});
+    tensor("slices", (p.parts_k - 1) * share, Where::Region1, {"partials"});
+    tensor("x", x, Where::Any, {"partials"});
+    tensor("home of a", home_a, Where::Any, {"x", "weights"});
+    tensor("home of b", home_b, Where::Any, {"x", "weights"});
+    tensor("result", result, Where::Any, {});
+    requests.push_back({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}, {}});
+    memory_.emplace(machine_, code_bytes);
+    return memory_->place_all(requests);
 }
 
 Address Layout::x(const TilePart& part, std::int64_t chunk) const {

@@ -4,6 +4,7 @@
 
 #include "kernels/matmul/matmul_grid.h"
 #include "kernels/plan/homes.h"
+#include "kernels/plan/liveness.h"
 #include "kernels/plan/memory_plan.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -37,6 +38,10 @@ public:
 
     [[nodiscard]] const Grid& grid() const { return grid_; }
     [[nodiscard]] const plan::MemoryPlan& memory() const { return *memory_; }
+    /// The steps of the program, and what they use.
+    [[nodiscard]] const plan::Liveness& steps() const { return steps_; }
+    /// A tile that has most to hold.
+    [[nodiscard]] TileId fullest_tile() const;
     [[nodiscard]] const std::vector<HomeRun>& homes_a(std::int64_t chunk) const {
         return homes_a_[static_cast<std::size_t>(chunk)];
     }
@@ -80,6 +85,12 @@ private:
     [[nodiscard]] std::vector<program::Destination>
     destinations(const Operand& op, std::size_t group, std::int64_t chunk) const;
 
+    void find_steps();
+    /// Bytes of a buffer that a tile of `part` uses.
+    [[nodiscard]] Bytes out_bytes(const TilePart& part) const;
+    [[nodiscard]] Bytes x_bytes(const TilePart& part) const;
+    [[nodiscard]] Bytes weights_bytes(const TilePart& part) const;
+
     void deal(const Operand& op, std::int64_t chunk);
     [[nodiscard]] std::vector<plan::Home> deal_wide(const Operand& op, std::int64_t chunk) const;
     [[nodiscard]] std::vector<plan::Home> deal_single(const Operand& op, std::int64_t chunk) const;
@@ -95,6 +106,7 @@ private:
     std::vector<Bytes> filled_a_;
     std::vector<Bytes> filled_b_;
     std::vector<std::int64_t> copies_of_tile_;
+    plan::Liveness steps_;
     std::optional<plan::MemoryPlan> memory_;
 };
 

@@ -98,6 +98,7 @@ public:
         const Partition& p = grid_.partition();
         const Problem& problem = grid_.problem();
         planned.program = builder_.build();
+        TESSERA_ASSERT(plan::tells_steps_of(layout_.steps(), planned.program));
         planned.info.parts_m = p.parts_m;
         planned.info.parts_k = p.parts_k;
         planned.info.parts_n = p.parts_n;
@@ -283,7 +284,8 @@ private:
             for (const plan::MemoryPlan::Buffer& buffer : memory.buffers()) {
                 if (buffer.kind == program::SegmentKind::Tensor &&
                     (busy || buffer.name == "home of a" || buffer.name == "home of b")) {
-                    builder_.add_zero(id, buffer.kind, buffer.name, buffer.begin, buffer.bytes);
+                    builder_.add_zero(id, buffer.kind, buffer.name, buffer.begin, buffer.bytes,
+                                      buffer.lifetime);
                 }
             }
             steps_.place_state(id);
@@ -302,29 +304,19 @@ private:
         known_cycles_;
 };
 
-void check_machine(const spec::MachineSpec& machine) {
-    if (!spec::runs(machine)) {
-        throw NotModelled(fmt::format(
-            "matmul on machine '{}': only the ipu2 matrix unit executes; see docs/deviations.md",
-            machine.name));
-    }
-}
-
 std::string too_big(const Problem& problem, const Candidate& tried, const Layout& layout) {
-    const plan::Shortfall& missing = layout.memory().shortfall();
     const Partition& p = tried.partition;
     return fmt::format(
-        "matmul {} x {} x {} does not fit in tile memory: tile_0 is {} bytes over ('{}' "
-        "finds no place); the least partition, {} x {} x {} tiles in {} chunks, needs {}",
-        problem.m, problem.k, problem.n, missing.bytes_over, missing.name, p.parts_m, p.parts_k,
-        p.parts_n, p.chunks, layout.memory().describe());
+        "matmul {} x {} x {} does not fit in tile memory, not even in {} x {} x {} "
+        "tiles and {} chunks: {}",
+        problem.m, problem.k, problem.n, p.parts_m, p.parts_k, p.parts_n, p.chunks,
+        plan::why_not(layout.memory(), layout.fullest_tile(), layout.steps().steps()));
 }
 
 } // namespace
 
 plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload) {
-    check_machine(machine);
     const Problem problem(workload);
     const std::string p = suffix(workload.partials);
     const plan::CodeletLibrary library(machine, {"matmul_amp_" + p, "reduce_add_" + p, "copy"});

@@ -30,8 +30,24 @@ struct MicroPlan {
     std::map<std::string, std::int64_t> choices; ///< what was chosen, for the result's `plan`
 };
 
-/// @throws DoesNotFit, NotModelled
+/// All planners: @throws DoesNotFit; ConfigError for what the machine has not (tiles)
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::SyncWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::RemoteBufferWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::HostTransferWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::StreamedTriadWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::ExchangePatternWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::SelfCopyWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::MemoryStreamWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::StencilWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::ReductionWorkload& workload);
 
 } // namespace tessera::micro

@@ -6,6 +6,8 @@
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tessera::plan {
@@ -24,12 +26,24 @@ std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
     return chosen;
 }
 
+program::Codelet assembled(const spec::MachineSpec& machine,
+                           const std::vector<std::string>& sources) {
+    try {
+        return isa::assemble("codelets", select(sources), machine.memory.region0_begin(),
+                             isa::options_for(isa::target_of(machine)));
+    } catch (const ConfigError& error) {
+        // They assemble for the machine that they were written for.
+        throw NotModelled(fmt::format("machine {}: not modelled: a codelet for its instruction "
+                                      "set: {}; see docs/deviations.md",
+                                      machine.name, error.diagnostics().front().text()));
+    }
+}
+
 } // namespace
 
 CodeletLibrary::CodeletLibrary(const spec::MachineSpec& machine,
                                const std::vector<std::string>& sources)
-    : codelet_(isa::assemble("codelets", select(sources), machine.memory.region0_begin(),
-                             isa::options_for(isa::target_of(machine)))) {}
+    : codelet_(assembled(machine, sources)) {}
 
 Address CodeletLibrary::entry(const std::string& symbol) const {
     const auto found = codelet_.symbols.find(symbol);

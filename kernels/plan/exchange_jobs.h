@@ -1,51 +1,59 @@
 // SPDX-License-Identifier: MIT
-// Transfers made ready for scheduling: checked, merged where they continue each other, and ordered.
+// The messages of an exchange, ready for scheduling: transfers joined where they continue each
+// other, with the offsets of their receivers.
 #pragma once
 
 #include "base/units.h"
-#include "kernels/plan/exchange_schedule.h"
 #include "models/program/program.h"
-#include "models/spec/machine_spec.h"
+#include "models/timing/exchange_bound.h"
 #include "models/timing/exchange_latency.h"
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace tessera::plan {
 
-/// One or several transfers in sequence that together are one message.
-struct Job {
-    const program::Transfer* transfer = nullptr; ///< the first of them
-    Bytes bytes = 0;                             ///< of all of them
-    bool wide = false;                           ///< asks for double width and may have it
+/// One tile that takes a message. In a wide message both members of a pair are listed; both go by
+/// the mux offset of the early member, the one with the smaller offset, which alone sets a mux.
+struct Receiver {
+    TileId tile = 0;
+    Address address = 0;
+    std::int32_t mux_offset = 0;   ///< T of this tile
+    std::int16_t early_offset = 0; ///< T of the early member of its pair; of use to wide messages
+    std::uint8_t direction = 0;    ///< of the bus; the format value of a wide message
+
+    [[nodiscard]] Cycles offset(bool wide) const { return wide ? early_offset : mux_offset; }
+    [[nodiscard]] bool late() const { return early_offset < mux_offset; }
 };
 
-/// Throws ProgramError as plan_exchange says.
-void check_transfers(const spec::MachineSpec& machine, const std::string& name,
-                     std::span<const program::Transfer> transfers);
+/// One message from one tile to all its receivers at once.
+struct Job {
+    TileId source = 0;
+    Address address = 0;
+    std::uint32_t words = 0;
+    std::uint32_t first_receiver = 0;
+    std::uint32_t receivers = 0;
+    bool paired = false; ///< asks for double width
+    bool wide = false;   ///< and may have it
 
-/// Whether a message of `bytes` bytes to `transfer`'s receivers can be wide.
-[[nodiscard]] bool pairable_bytes(const spec::MachineSpec& machine,
-                                  const program::Transfer& transfer, Bytes bytes);
+    [[nodiscard]] std::int64_t items(bool as_wide) const { return as_wide ? words / 2 : words; }
+    [[nodiscard]] static Bytes item_bytes(bool as_wide) { return as_wide ? 8 : 4; }
+};
 
-[[nodiscard]] std::vector<Job> make_jobs(const spec::MachineSpec& machine,
-                                         std::span<const program::Transfer> transfers);
+struct JobList {
+    std::vector<Job> jobs;
+    std::vector<Receiver> receivers; ///< of the first job, then of the second, ...
 
-/// The job's message with its receivers, which are written to `receivers`.
-[[nodiscard]] Message make_message(const timing::ExchangeTiming& timing, const Job& job, bool wide,
-                                   std::vector<Receiver>& receivers);
+    [[nodiscard]] std::span<const Receiver> of(const Job& job) const {
+        return {receivers.data() + job.first_receiver, job.receivers};
+    }
+    /// Direction and width of the message as its send says it.
+    [[nodiscard]] unsigned ctl(const Job& job, bool as_wide) const;
+};
 
-/// An order of jobs in which groups of tiles that all send to each other (or to another group) go
-/// together, groups that share receivers go one after another, and senders of one group go in tile
-/// order. Tiles of one column are neighbours in that order, so the mux offsets of successive
-/// senders differ little and hardly any receiver waits between two messages.
-[[nodiscard]] std::vector<std::uint32_t> grouped_order(std::span<const Job> jobs,
-                                                       std::int64_t tiles);
-
-/// An order in rounds: each tile sends at most one job and receives at most one in a round. Nearly
-/// without holes when all jobs are about as long, as in an all-to-all.
-[[nodiscard]] std::vector<std::uint32_t> round_order(std::span<const Job> jobs, std::int64_t tiles);
+[[nodiscard]] JobList make_jobs(const timing::ExchangeTiming& timing,
+                                std::span<const program::Transfer> transfers,
+                                std::span<const timing::TransferRun> runs);
 
 } // namespace tessera::plan

@@ -8,25 +8,17 @@
 #include "base/units.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
+#include "models/timing/exchange_bound.h"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace tessera::plan {
 
-/// Lower bound on the phase: no tile can take or give more than one item a cycle.
-struct ExchangeBound {
-    Cycles items_in = 0;  ///< most items that one tile receives; an 8-byte item counts once
-    Cycles items_out = 0; ///< most items on one lane; a wide item holds two lanes
-
-    [[nodiscard]] Cycles cycles() const { return items_in > items_out ? items_in : items_out; }
-};
-
 /// What a plan came to, for cost models and reports.
 struct ExchangeStats {
-    ExchangeBound bound;
+    timing::ExchangeBound bound;
     Cycles longest_row_events = 0;     ///< without `row_return_cycles`
     std::int64_t words_sent = 0;       ///< words on lanes
     std::int64_t words_received = 0;   ///< words delivered, counted at each receiver
@@ -42,19 +34,8 @@ struct PlannedExchange {
     ExchangeStats stats;
 };
 
-/// Whether `transfer` alone meets the conditions for 8-byte items: machine.exchange.pair_double, an
-/// even number of words, at least pair_min_items items, 8-byte alignment at both ends, complete
-/// pairs with one address, neither the sender nor its partner among the receivers, and controls
-/// that do not meet each other. Whether the partner's lane can be borrowed depends on the rest of
-/// the exchange: the partner must not send before the end of the message, so at most one member of
-/// a pair sends wide messages in one exchange.
-[[nodiscard]] bool pairable(const spec::MachineSpec& machine, const program::Transfer& transfer);
-
-/// The bound with every pairable transfer that asks for it at double width.
-[[nodiscard]] ExchangeBound exchange_bound(const spec::MachineSpec& machine,
-                                           std::span<const program::Transfer> transfers);
-
-/// Rows for all active tiles, addresses left 0. The caller places each row in region 0 on an 8-byte
+/// Rows for all active tiles, addresses left 0; none where `machine.exchange.fabric` is not the
+/// compiled one. The caller places each row in region 0 on an 8-byte
 /// boundary, outside the elements of region-0 data that moves meanwhile. Transfers may be
 /// reordered: several orders, the one given among them, are tried and the one with the shortest
 /// longest row is kept. `paired` transfers that cannot be wide, or would make the exchange longer,

@@ -13,10 +13,12 @@ namespace {
 using isa::ExchangeInstruction;
 using isa::ExchangeOp;
 
-bool is_sending(const ExchangeInstruction& in) {
-    return in.op == ExchangeOp::Send || in.op == ExchangeOp::SendOff ||
-           in.op == ExchangeOp::SendPic || (in.op == ExchangeOp::SendPicp && in.ctl != 0);
-}
+/// An instruction, and where the message that it sends stands.
+struct Step {
+    ExchangeInstruction in;
+    std::uint32_t item_address = 0;
+    unsigned ctl = 0; ///< 0: nothing is sent
+};
 
 /// Builds a row from left to right.
 class RowWriter {
@@ -25,156 +27,168 @@ public:
         : max_send_(
               std::min(isa::max_events(ExchangeOp::Send), machine.exchange.max_words_per_send)),
           max_sendoff_(std::min(isa::max_events(ExchangeOp::SendOff),
-                                machine.exchange.max_words_per_sendoff)) {}
+                                machine.exchange.max_words_per_sendoff)),
+          mux_{false, timing::neutral_source(machine)} {}
 
     [[nodiscard]] Cycles now() const { return now_; }
-    std::vector<ExchangeInstruction> take() { return std::move(row_); }
+    [[nodiscard]] std::vector<ExchangeInstruction> take() const {
+        std::vector<ExchangeInstruction> row;
+        row.reserve(steps_.size());
+        for (const auto& step : steps_)
+            row.push_back(step.in);
+        return row;
+    }
 
     void delay_until(Cycles event) {
         while (now_ < event)
-            push({.op = ExchangeOp::Delay,
-                  .events = std::min(event - now_, isa::max_events(ExchangeOp::Delay))});
+            push({{.op = ExchangeOp::Delay,
+                   .events = std::min(event - now_, isa::max_events(ExchangeOp::Delay))}});
     }
 
     /// A control while nothing is sent: at the last event of a delay.
     void control(const RowControl& control) {
         if (control.mux && control.pointer) {
             delay_until(control.event - 1);
-            push({.op = ExchangeOp::SendPicp, .mux = control.mux, .pointer = control.pointer});
+            push_double({}, control, 1);
             return;
         }
         const auto op = control.mux ? ExchangeOp::DelayXpic : ExchangeOp::DelayPic;
         delay_until(control.event - isa::max_events(op));
-        push({.op = op,
-              .events = control.event - now_,
-              .mux = control.mux,
-              .pointer = control.pointer});
+        push({{.op = op,
+               .events = control.event - now_,
+               .mux = control.mux,
+               .pointer = control.pointer}});
     }
 
-    /// A whole message; `controls` fall in its second to last event.
+    /// A whole message; `controls` fall in its events.
     void message(const RowSend& send, std::span<const RowControl> controls) {
         const auto end = send.start + send.items;
-        const auto first_stop = controls.empty() ? end : controls.front().event - 1;
-        chunk({.op = ExchangeOp::Send, .address = send.item_address, .ctl = send.ctl}, first_stop,
-              send.ctl);
+        if (controls.empty() || controls.front().event > send.start + 1) {
+            const auto stop = controls.empty() ? end : controls.front().event - 1;
+            const auto events = std::min(stop - now_, max_send_);
+            push({{.op = ExchangeOp::Send,
+                   .events = events,
+                   .address = send.item_address,
+                   .ctl = send.ctl},
+                  send.item_address,
+                  send.ctl});
+            go_on(send, stop);
+        }
         for (std::size_t i = 0; i < controls.size(); ++i) {
             const auto& control = controls[i];
             const auto stop = i + 1 < controls.size() ? controls[i + 1].event - 1 : end;
-            ExchangeInstruction in{
-                .op = ExchangeOp::SendPic, .mux = control.mux, .pointer = control.pointer};
-            if (control.mux && control.pointer) {
-                in.op = ExchangeOp::SendPicp;
-                in.address = send.item_address + static_cast<std::uint32_t>(now_ - send.start);
-                in.ctl = send.ctl;
-            }
-            chunk(in, stop, send.ctl);
+            const auto events = std::min(stop - now_, max_send_);
+            const Step step{{}, address_now(send), send.ctl};
+            // A start carries controls only as SendPicp, which has both.
+            if (now_ == send.start || (control.mux && control.pointer))
+                push_double(step, control, events);
+            else
+                push({{.op = ExchangeOp::SendPic,
+                       .events = events,
+                       .mux = control.mux,
+                       .pointer = control.pointer},
+                      step.item_address,
+                      step.ctl});
+            go_on(send, stop);
         }
     }
 
 private:
-    /// `in` for as many events as it can hold, then plain continuation up to event `stop`.
-    void chunk(ExchangeInstruction in, Cycles stop, unsigned ctl) {
-        in.events = std::min(stop - now_, max_send_);
-        push(in);
-        while (now_ < stop)
-            push({.op = ExchangeOp::SendOff,
-                  .events = std::min(stop - now_, max_sendoff_),
-                  .ctl = ctl});
+    [[nodiscard]] std::uint32_t address_now(const RowSend& send) const {
+        return send.item_address + static_cast<std::uint32_t>(now_ - send.start);
     }
 
-    void push(const ExchangeInstruction& in) {
-        TESSERA_ASSERT(in.events > 0);
-        now_ += in.events;
-        row_.push_back(in);
+    /// Plain continuation up to event `stop`.
+    void go_on(const RowSend& send, Cycles stop) {
+        while (now_ < stop)
+            push({{.op = ExchangeOp::SendOff,
+                   .events = std::min(stop - now_, max_sendoff_),
+                   .ctl = send.ctl},
+                  address_now(send),
+                  send.ctl});
+    }
+
+    /// A SendPicp; a control that is missing becomes one that changes nothing.
+    void push_double(Step step, const RowControl& control, Cycles events) {
+        if (words_ % 2 != 0)
+            make_even();
+        step.in = {.op = ExchangeOp::SendPicp,
+                   .events = events,
+                   .address = step.item_address,
+                   .ctl = step.ctl,
+                   .mux = control.mux ? control.mux : mux_,
+                   .pointer = control.pointer ? control.pointer : format_};
+        push(step);
+        even_from_ = steps_.size();
+        mux_at_even_ = mux_;
+        format_at_even_ = format_;
+    }
+
+    void push(const Step& step) {
+        TESSERA_ASSERT(step.in.events > 0);
+        now_ += step.in.events;
+        words_ += isa::words_of(step.in.op);
+        if (step.in.mux && !step.in.mux->paired)
+            mux_ = *step.in.mux;
+        if (step.in.pointer && step.in.pointer->format)
+            format_ = *step.in.pointer;
+        steps_.push_back(step);
+    }
+
+    /// Adds one word behind the last SendPicp, so that the next one stands on 8 bytes.
+    void make_even() {
+        const auto least = even_from_ > 0 ? even_from_ - 1 : 0;
+        for (auto i = steps_.size(); i-- > least;)
+            if (steps_[i].in.events >= 2) {
+                split(i);
+                ++words_;
+                return;
+            }
+        auto& step = steps_.at(even_from_);
+        auto& in = step.in;
+        TESSERA_ASSERT(!in.mux || !in.mux->paired);
+        in = {.op = ExchangeOp::SendPicp,
+              .events = in.events,
+              .address = step.item_address,
+              .ctl = step.ctl,
+              .mux = in.mux ? in.mux : mux_at_even_,
+              .pointer = in.pointer ? in.pointer : format_at_even_};
+        ++words_;
+    }
+
+    /// Splits one event off the instruction at `index`, keeping every event and control where it
+    /// is.
+    void split(std::size_t index) {
+        auto& head = steps_[index];
+        const auto at = steps_.begin() + static_cast<std::ptrdiff_t>(index);
+        if (head.in.op == ExchangeOp::DelayXpic || head.in.op == ExchangeOp::DelayPic) {
+            // The control is due at the last event, so the delay goes first.
+            const Step before{{.op = ExchangeOp::Delay, .events = head.in.events - 1}};
+            head.in.events = 1;
+            steps_.insert(at, before);
+            return;
+        }
+        head.in.events -= 1;
+        Step rest{{.op = head.ctl != 0 ? ExchangeOp::SendOff : ExchangeOp::Delay,
+                   .events = 1,
+                   .ctl = head.ctl},
+                  head.item_address + static_cast<std::uint32_t>(head.in.events),
+                  head.ctl};
+        steps_.insert(at + 1, rest);
     }
 
     std::int64_t max_send_;
     std::int64_t max_sendoff_;
     Cycles now_ = 0;
-    std::vector<ExchangeInstruction> row_;
+    std::vector<Step> steps_;
+    std::size_t words_ = 0;
+    std::size_t even_from_ = 0; ///< first step behind the last SendPicp
+    // What the plain mux and the format stand on, now and behind the last SendPicp.
+    isa::MuxControl mux_;
+    isa::PointerControl format_{true, 0};
+    isa::MuxControl mux_at_even_ = mux_;
+    isa::PointerControl format_at_even_ = format_;
 };
-
-/// Splits one event off the instruction at `index`, keeping every event and control where it is.
-void split(std::vector<ExchangeInstruction>& row, std::size_t index) {
-    auto& head = row[index];
-    const auto at = [&](std::size_t i) { return row.begin() + static_cast<std::ptrdiff_t>(i); };
-    if (head.op == ExchangeOp::DelayXpic || head.op == ExchangeOp::DelayPic) {
-        // The control is due at the last event, so the delay goes first.
-        const ExchangeInstruction before{.op = ExchangeOp::Delay, .events = head.events - 1};
-        head.events = 1;
-        row.insert(at(index), before);
-        return;
-    }
-    const bool sending = is_sending(head);
-    auto ctl = head.ctl;
-    for (auto i = index; head.op == ExchangeOp::SendPic && i-- > 0;) {
-        ctl = row[i].ctl;
-        if (row[i].op != ExchangeOp::SendPic)
-            break;
-    }
-    head.events -= 1;
-    ExchangeInstruction tail{.op = sending ? ExchangeOp::SendOff : ExchangeOp::Delay, .events = 1};
-    if (sending)
-        tail.ctl = ctl;
-    row.insert(at(index + 1), tail);
-}
-
-/// Turns a one-event control at `index` into a SendPicp whose other control changes nothing: the
-/// mux that stands, or the item format that is in force.
-void widen(std::vector<ExchangeInstruction>& row, std::size_t index, std::uint32_t neutral) {
-    isa::MuxControl mux{false, neutral};
-    isa::PointerControl format{true, 0};
-    for (std::size_t i = 0; i < index; ++i) {
-        if (row[i].mux && !row[i].mux->paired)
-            mux = *row[i].mux;
-        if (row[i].pointer && row[i].pointer->format)
-            format = *row[i].pointer;
-    }
-    auto& in = row[index];
-    if (in.op == ExchangeOp::SendPic || in.op == ExchangeOp::SendOff) {
-        // These continue a message whose address the SendPicp would have to restate.
-        Cycles items = 0;
-        for (auto i = index; i-- > 0;) {
-            items += row[i].events;
-            if (row[i].op == ExchangeOp::Send || row[i].op == ExchangeOp::SendPicp) {
-                in.address = row[i].address + static_cast<std::uint32_t>(items);
-                in.ctl = row[i].ctl;
-                break;
-            }
-        }
-    }
-    in.op = ExchangeOp::SendPicp;
-    in.delta = 0;
-    if (!in.mux)
-        in.mux = mux;
-    if (!in.pointer)
-        in.pointer = format;
-}
-
-/// Gives every SendPicp its 8-byte boundary by adding one word somewhere since the one before it.
-void align_double_words(std::vector<ExchangeInstruction>& row, std::uint32_t neutral) {
-    std::size_t words = 0;
-    std::size_t since =
-        0; // no earlier instruction may be cut: its SendPicp would lose its boundary
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        if (row[i].op == ExchangeOp::SendPicp && words % 2 != 0) {
-            std::size_t at = i;
-            while (at > since && row[at - 1].events < 2)
-                --at;
-            if (at > since) {
-                split(row, at - 1);
-                ++i;
-            } else {
-                const bool after_pair = since < i && row[since].op == ExchangeOp::SendPicp;
-                widen(row, after_pair ? since + 1 : since, neutral);
-            }
-            ++words;
-        }
-        if (row[i].op == ExchangeOp::SendPicp)
-            since = i;
-        words += isa::words_of(row[i].op);
-    }
-}
 
 } // namespace
 
@@ -191,7 +205,6 @@ std::vector<ExchangeInstruction> row_instructions(const spec::MachineSpec& machi
         auto last = next;
         while (last < controls.size() && controls[last].event <= send.start + send.items)
             ++last;
-        TESSERA_ASSERT(last == next || controls[next].event > send.start + 1);
         writer.message(send, controls.subspan(next, last - next));
         next = last;
     }
@@ -199,9 +212,7 @@ std::vector<ExchangeInstruction> row_instructions(const spec::MachineSpec& machi
         writer.control(controls[next]);
     writer.delay_until(end_event);
     TESSERA_ASSERT(writer.now() == end_event);
-    auto row = writer.take();
-    align_double_words(row, timing::neutral_source(machine));
-    return row;
+    return writer.take();
 }
 
 std::vector<std::uint32_t> row_words(std::span<const ExchangeInstruction> instructions) {

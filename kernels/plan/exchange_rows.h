@@ -29,8 +29,9 @@ struct RowControl {
 };
 
 /// Instructions of a row that lasts `end_event` events, without the final branch. `sends` do not
-/// overlap; `sends` and `controls` ascend; no control falls in the first event of a send or later
-/// than `end_event`. A SendPicp always starts at an even word, counted from the row's first word.
+/// overlap; `sends` and `controls` ascend; no control falls later than `end_event`, and none of a
+/// wide message in the first event of a send. A SendPicp always starts at an even word, counted
+/// from the row's first word.
 [[nodiscard]] std::vector<isa::ExchangeInstruction>
 row_instructions(const spec::MachineSpec& machine, std::span<const RowSend> sends,
                  std::span<const RowControl> controls, Cycles end_event);

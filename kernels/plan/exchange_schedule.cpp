@@ -13,106 +13,71 @@ namespace {
 // bus (ipu1 measurement); whole intervals [first, last + 7] keep clear of both.
 constexpr Cycles kElementMargin = 7;
 
-enum ControlKinds : unsigned { kNone = 0, kMux = 1, kPointer = 2, kWideControl = 4 };
+constexpr std::uint32_t kReads = 0;
+constexpr std::uint32_t kWrites = 1;
 
-/// First run whose mux begins after `event`.
-std::size_t first_after(const std::vector<ReceiveRun>& runs, Cycles event) {
-    const auto found =
-        std::upper_bound(runs.begin(), runs.end(), event,
-                         [](Cycles at, const ReceiveRun& run) { return at < run.mux_first; });
-    return static_cast<std::size_t>(found - runs.begin());
-}
-
-/// Controls that placed runs have at `event`. Contiguous runs may drop theirs later; counting them
-/// keeps every later insertion legal.
-unsigned controls_at(const TileTimeline& tile, Cycles event) {
-    const auto& runs = tile.receives;
-    unsigned kinds = kNone;
-    auto i = first_after(runs, event);
-    if (i > 0) {
-        const auto& run = runs[i - 1];
-        if (!run.late && (run.mux_first == event || run.mux_end() == event))
-            kinds |= kMux | (run.wide() ? kWideControl : kNone);
-        // The run before may end exactly where this one, a late member without controls, begins.
-        if (i > 1 && !runs[i - 2].late && runs[i - 2].mux_end() == event)
-            kinds |= kMux | (runs[i - 2].wide() ? kWideControl : kNone);
+/// Calls `take(element, first item, items)` for each part of a run in one element.
+template <typename ElementOf, typename BeginOf, typename Take>
+void for_each_element(ElementOf element_of, BeginOf begin_of, Address address, std::int64_t items,
+                      Bytes item_bytes, Take take) {
+    const auto last = element_of(address + items * item_bytes - 1);
+    for (auto element = element_of(address); element <= last; ++element) {
+        const auto first_item =
+            std::max<std::int64_t>((begin_of(element) - address) / item_bytes, 0);
+        const auto last_item =
+            std::min((begin_of(element + 1) - 1 - address) / item_bytes, items - 1);
+        take(element, first_item, last_item - first_item + 1);
     }
-    const auto passed = event - tile.mux_to_pointer;
-    i = first_after(runs, passed + 1);
-    for (std::size_t back = 1; back <= 3 && back <= i; ++back) {
-        const auto& run = runs[i - back];
-        if (!run.wide()) {
-            if (run.mux_first == passed)
-                kinds |= kPointer;
-        } else if (const auto at = tile.arrival(run); event == at || event == at - kFormatLead ||
-                                                      event == at - kFormatLead + run.items) {
-            kinds |= kPointer | kWideControl;
-        }
-    }
-    return kinds;
-}
-
-/// A message start keeps its own event and the one before it free of controls.
-bool near_message_start(const TileTimeline& tile, Cycles event) {
-    const auto found =
-        std::upper_bound(tile.sends.begin(), tile.sends.end(), event,
-                         [](Cycles at, const SendRun& run) { return at < run.start; });
-    return found != tile.sends.begin() && event - std::prev(found)->start <= 1;
-}
-
-bool single_control_fits(const TileTimeline& tile, Cycles event, unsigned kind, bool wide) {
-    if (event < 1 || near_message_start(tile, event))
-        return false;
-    const auto present = controls_at(tile, event);
-    if (present == kNone)
-        return true;
-    if ((present & kind) != 0)
-        return false;
-    return !wide && (present & kWideControl) == 0;
-}
-
-Cycles next_free_mux(const TileTimeline& tile, ReceiveRun run) {
-    const auto& runs = tile.receives;
-    auto i = first_after(runs, run.mux_first);
-    if (i > 0)
-        run.mux_first =
-            std::max(run.mux_first, runs[i - 1].mux_end() + separation(runs[i - 1], run));
-    for (; i < runs.size(); ++i) {
-        if (run.mux_end() + separation(run, runs[i]) <= runs[i].mux_first)
-            break;
-        run.mux_first = std::max(run.mux_first, runs[i].mux_end() + separation(runs[i], run));
-    }
-    return run.mux_first;
-}
-
-/// Least start >= `start` at which the lane is free for `items` events.
-Cycles next_free_lane(const TileTimeline& tile, Cycles start, std::int64_t items) {
-    auto at = std::upper_bound(tile.sends.begin(), tile.sends.end(), start,
-                               [](Cycles event, const SendRun& run) { return event < run.end(); });
-    for (; at != tile.sends.end() && start + items > at->start; ++at)
-        start = std::max(start, at->end());
-    return start;
 }
 
 } // namespace
 
-Cycles separation(const ReceiveRun& before, const ReceiveRun& after) {
-    if (!before.wide() && !after.wide())
-        return 0;
-    // A pair changes between 32 and 64 bits, or its early member, only through neutral.
-    if (before.wide() != after.wide())
-        return 1;
-    return before.wide_direction == after.wide_direction ? 0 : 2;
-}
-
 ExchangeSchedule::ExchangeSchedule(const spec::MachineSpec& machine,
-                                   const timing::ExchangeTiming& timing)
+                                   const timing::ExchangeTiming& timing, const JobList& jobs)
     : memory_(machine.memory), row_tail_(machine.exchange.row_tail_cycles),
       region0_elements_((machine.memory.region0_bytes + machine.memory.element_bytes - 1) /
                         machine.memory.element_bytes),
-      tile_count_(machine.chip.tiles), tiles_(static_cast<std::size_t>(machine.chip.tiles)) {
+      list_(jobs), tiles_(static_cast<std::size_t>(machine.chip.tiles)),
+      placements_(jobs.jobs.size()) {
+    elements_ = element_of(memory_.end() - 1) + 1;
+    lanes_.add(2 * tiles_.size());
     for (TileId tile = 0; tile < tiles_.size(); ++tile)
         tiles_[tile].mux_to_pointer = timing.mux_to_pointer(tile);
+    add_wide_lanes();
+    add_element_lanes();
+}
+
+void ExchangeSchedule::add_wide_lanes() {
+    for (const auto& job : list_.jobs)
+        if (job.wide)
+            for (const auto& to : list_.of(job))
+                if (auto& lanes = tiles_[to.tile].wide_lanes; lanes == kNone)
+                    lanes = lanes_.add(kWideLanes);
+}
+
+void ExchangeSchedule::add_element_lanes() {
+    const auto elements = static_cast<std::size_t>(elements_);
+    std::vector<std::uint8_t> used(2 * elements * tiles_.size());
+    const auto mark = [&](TileId tile, std::uint32_t kind, Bytes address, Bytes bytes) {
+        auto* of_tile = used.data() + 2 * elements * tile;
+        const auto last = element_of(address + bytes - 1);
+        for (auto element = element_of(address); element <= last; ++element)
+            of_tile[2 * element + kind] = 1;
+    };
+    for (const auto& job : list_.jobs) {
+        const auto bytes = static_cast<Bytes>(job.words) * 4;
+        mark(job.source, kReads, job.address, bytes);
+        for (const auto& to : list_.of(job))
+            mark(to.tile, kWrites, to.address, bytes);
+    }
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+        const auto* of_tile = used.data() + 2 * elements * tile;
+        for (std::size_t element = 0; element < elements; ++element)
+            if (of_tile[2 * element] != 0 && of_tile[2 * element + 1] != 0) {
+                tiles_[tile].element_lanes = lanes_.add(2 * elements);
+                break;
+            }
+    }
 }
 
 std::int64_t ExchangeSchedule::element_of(Bytes address) const {
@@ -129,172 +94,273 @@ Bytes ExchangeSchedule::element_begin(std::int64_t element) const {
            (element - region0_elements_) * 2 * memory_.element_bytes;
 }
 
-/// Events by which the moved one of the two must be later to be clear of the other; 0 if it is.
-Cycles ExchangeSchedule::element_clash(const SendRun& send, Cycles arrival, const ReceiveRun& run,
-                                       bool move_send) const {
-    Cycles send_first = send.start + 1;
-    Cycles send_last = send.end();
-    Cycles run_first = arrival;
-    Cycles run_last = arrival + run.items - 1;
-    const auto send_bytes = send.items * send.item_bytes();
-    const auto low = std::max(element_of(send.address), element_of(run.address));
-    const auto high = std::min(element_of(send.address + send_bytes - 1),
-                               element_of(run.address + run.bytes() - 1));
-    if (low > high)
+ExchangeSchedule::Reception ExchangeSchedule::reception(const Placement& placed,
+                                                        const Receiver& to) const {
+    const bool wide = placed.wide;
+    const auto mux_first = placed.start + 1 + to.offset(wide);
+    // A wide item is complete when the late member's half is, one event after the early one's mux.
+    return {to.tile,
+            mux_first,
+            mux_first + (wide ? 1 : 0) + tiles_[to.tile].mux_to_pointer,
+            to.address + static_cast<Address>(placed.offset()),
+            placed.items,
+            wide,
+            wide && to.late()};
+}
+
+/// Events by which a run that starts at `first` must be later to meet nothing in an element.
+Cycles ExchangeSchedule::element_conflict(TileId tile, bool write, Address address,
+                                          std::int64_t items, Bytes item_bytes,
+                                          Cycles first) const {
+    const auto base = tiles_[tile].element_lanes;
+    if (base == kNone)
         return 0;
-    const auto begin = element_begin(low);
-    const auto end = element_begin(high + 1);
-    const auto narrow = [&](Cycles& first, Cycles& last, Address address, Bytes item_bytes) {
-        const auto start = first;
-        first = std::max(first, start + (begin - address) / item_bytes);
-        last = std::min(last, start + (end - 1 - address) / item_bytes);
-    };
-    narrow(send_first, send_last, send.address, send.item_bytes());
-    narrow(run_first, run_last, run.address, run.item_bytes());
-    send_last += kElementMargin;
-    run_last += kElementMargin;
-    if (send_last < run_first || run_last < send_first)
-        return 0;
-    return move_send ? run_last + 1 - send_first : send_last + 1 - run_first;
+    Cycles later = 0;
+    for_each_element([this](Bytes at) { return element_of(at); },
+                     [this](auto e) { return element_begin(e); }, address, items, item_bytes,
+                     [&](std::int64_t element, std::int64_t from, std::int64_t n) {
+                         const auto lane = base + 2 * static_cast<std::uint32_t>(element) +
+                                           (write ? kReads : kWrites);
+                         const auto last =
+                             lanes_.last_taken(lane, first + from, n + kElementMargin);
+                         if (last >= 0)
+                             later = std::max(later, last + 1 - (first + from));
+                     });
+    return later;
 }
 
-/// Least start of `send` at which no receive of the tile meets it in a memory element.
-Cycles ExchangeSchedule::clear_of_receives(const TileTimeline& tile, const SendRun& send) const {
-    const auto& runs = tile.receives;
-    auto at = std::lower_bound(
-        runs.begin(), runs.end(), send.start - kElementMargin,
-        [&](const ReceiveRun& run, Cycles event) { return tile.arrival_end(run) < event; });
-    for (; at != runs.end() && tile.arrival(*at) <= send.end() + kElementMargin; ++at)
-        if (const auto later = element_clash(send, tile.arrival(*at), *at, true))
-            return send.start + later;
-    return send.start;
+void ExchangeSchedule::take_elements(TileId tile, bool write, Address address, std::int64_t items,
+                                     Bytes item_bytes, Cycles first) {
+    const auto base = tiles_[tile].element_lanes;
+    if (base == kNone)
+        return;
+    for_each_element([this](Bytes at) { return element_of(at); },
+                     [this](auto e) { return element_begin(e); }, address, items, item_bytes,
+                     [&](std::int64_t element, std::int64_t from, std::int64_t n) {
+                         lanes_.take(base + 2 * static_cast<std::uint32_t>(element) +
+                                         (write ? kWrites : kReads),
+                                     first + from, n + kElementMargin);
+                     });
 }
 
-/// Events by which `run` must move to be clear of the sends of its tile.
-Cycles ExchangeSchedule::clear_of_sends(TileId tile, const ReceiveRun& run) const {
-    const auto& own = tiles_[tile];
-    const auto arrival = own.arrival(run);
-    auto at =
-        std::lower_bound(own.sends.begin(), own.sends.end(), arrival - kElementMargin,
-                         [](const SendRun& send, Cycles event) { return send.end() < event; });
-    for (; at != own.sends.end() && at->start <= arrival + run.items + kElementMargin; ++at)
-        if (const auto later = element_clash(*at, arrival, run, false))
-            return later;
-    return 0;
+/// Events by which the send must be later for the rules of its own tile; 0 if none.
+Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
+    const auto& job = list_.jobs[placed.job];
+    const auto wide_lanes = tiles_[job.source].wide_lanes;
+    if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, placed.start, 2) ||
+                                lanes_.taken(wide_lanes + kPlainControls, placed.start + 1)))
+        return 1;
+    return element_conflict(job.source, false, job.address + static_cast<Address>(placed.offset()),
+                            placed.items, Job::item_bytes(placed.wide), placed.start + 1);
 }
 
-bool ExchangeSchedule::controls_fit(const TileTimeline& tile, const ReceiveRun& run) const {
-    const bool wide = run.wide();
-    const auto next = first_after(tile.receives, run.mux_first);
-    const bool joins_before = next > 0 && tile.receives[next - 1].mux_end() == run.mux_first;
-    const bool joins_after =
-        next < tile.receives.size() && tile.receives[next].mux_first == run.mux_end();
-    // A shared boundary is one control. A plain one may since have met a pointer control, which is
-    // legal; only the sender's own starts matter there, and they were checked with the neighbour.
-    if (!run.late) {
-        if (!joins_before && !single_control_fits(tile, run.mux_first, kMux, wide))
-            return false;
-        if (!joins_after && !single_control_fits(tile, run.mux_end(), kMux, wide))
-            return false;
-    }
-    const auto arrival = tile.arrival(run);
-    if (!single_control_fits(tile, arrival, kPointer, wide))
-        return false;
-    if (!wide)
+/// A control of a wide message shares its event with nothing and has no other control or start of
+/// a send right behind it, so that an instruction next to it can be cut where a boundary asks for it.
+/// Where a tile takes wide messages, plain controls keep off the starts of sends too: the start
+/// would carry a second control, which may not touch the plain mux while a wide message passes.
+bool ExchangeSchedule::controls_fit(const Reception& run) const {
+    const auto lanes = tiles_[run.tile].wide_lanes;
+    if (lanes == kNone)
         return true;
-    const bool on_shared = joins_before && tile.receives[next - 1].wide();
-    const bool off_shared = joins_after && tile.receives[next].wide();
-    return (on_shared || single_control_fits(tile, arrival - kFormatLead, kPointer, true)) &&
-           (off_shared ||
-            single_control_fits(tile, arrival - kFormatLead + run.items, kPointer, true));
-}
-
-Cycles ExchangeSchedule::after_sender_checks(const Message& message, Cycles start) const {
-    const auto& tile = tiles_[message.source];
-    SendRun send{start, message.items, message.address, message.ctl, message.wide};
-    send.start = next_free_lane(tile, std::max(start, tile.lane_free_from), message.items);
-    if (controls_at(tile, send.start) != kNone || controls_at(tile, send.start + 1) != kNone)
-        return send.start + 1;
-    return clear_of_receives(tile, send);
-}
-
-Cycles ExchangeSchedule::after_receiver_checks(const Message& message, const Receiver& receiver,
-                                               Cycles start) const {
-    const auto& tile = tiles_[receiver.tile];
-    const auto first = start + 1 + receiver.mux_offset;
-    ReceiveRun run{first,
-                   message.items,
-                   message.source,
-                   receiver.address,
-                   message.wide ? receiver.direction : 0,
-                   receiver.late};
-    run.mux_first = next_free_mux(tile, run);
-    if (run.mux_first == first) {
-        run.mux_first += clear_of_sends(receiver.tile, run);
-        if (run.mux_first == first && !controls_fit(tile, run))
-            ++run.mux_first;
+    const auto mux_end = run.mux_first + run.items;
+    if (!run.wide) {
+        const auto plain_fits = [&](Cycles event) {
+            return !lanes_.any_taken(lanes + kWideControls, event - 1, 3) &&
+                   !lanes_.taken(lanes + kSendStarts, event);
+        };
+        return plain_fits(run.mux_first) && plain_fits(mux_end) && plain_fits(run.arrival);
     }
-    return start + (run.mux_first - first);
+    const auto fits = [&](Cycles event) {
+        return event >= 1 && !lanes_.taken(lanes + kWideControls, event) &&
+               !lanes_.any_taken(lanes + kPlainControls, event - 1, 3) &&
+               !lanes_.any_taken(lanes + kSendStarts, event, 2);
+    };
+    // Where wide runs join, mux and format stay: the boundary has one control or none.
+    const bool joins_before = lanes_.taken(lanes + kWideRuns, run.mux_first - 1);
+    const bool joins_after = lanes_.taken(lanes + kWideRuns, mux_end);
+    const auto format = run.arrival - kFormatLead;
+    return fits(run.arrival) && (run.late || joins_before || fits(run.mux_first)) &&
+           (run.late || joins_after || fits(mux_end)) && (joins_before || fits(format)) &&
+           (joins_after || fits(format + run.items));
 }
 
-std::optional<Cycles> ExchangeSchedule::earliest_start(const Message& message, Cycles from) const {
-    Cycles start = std::max<Cycles>(from, 0);
-    for (const auto& receiver : message.receivers)
-        start = std::max(start, -receiver.mux_offset); // the first mux control is at event 1
-    const auto checks = message.receivers.size() + 1;
-    std::size_t passed = 0;
-    for (std::size_t check = 0; passed < checks; check = (check + 1) % checks) {
-        const auto moved =
-            check == 0 ? after_sender_checks(message, start)
-                       : after_receiver_checks(message, message.receivers[check - 1], start);
-        passed = moved == start ? passed + 1 : 0;
-        start = moved;
-        if (message.wide) {
-            const auto& partner = tiles_[message.source ^ 1U];
-            if (!partner.sends.empty() && partner.sends.front().start < start + message.items)
-                return std::nullopt;
-        }
+/// Events by which the message must be later for the rules of this receiver; 0 if none.
+Cycles ExchangeSchedule::receive_conflict(const Reception& run) const {
+    const auto later = element_conflict(run.tile, true, run.address, run.items,
+                                        Job::item_bytes(run.wide), run.arrival);
+    return later > 0 ? later : controls_fit(run) ? 0 : 1;
+}
+
+/// Events by which the placement must be later for the rules that are not of lanes alone.
+Cycles ExchangeSchedule::conflict(const Placement& placed) const {
+    const auto& job = list_.jobs[placed.job];
+    auto later = special(job.source) ? send_conflict(placed) : 0;
+    for (const auto& to : list_.of(job)) {
+        if (later > 0)
+            break;
+        if (special(to.tile))
+            later = receive_conflict(reception(placed, to));
     }
+    return later;
+}
+
+void ExchangeSchedule::set_uses(const Job& job, bool wide) {
+    uses_.assign(1, {send_lane(job.source), 1});
+    for (const auto& to : list_.of(job)) {
+        auto lane = receive_lane(to.tile);
+        if (wide)
+            lane = tiles_[to.tile].wide_lanes +
+                   (to.direction == 1 ? kFromDirection1 : kFromDirection2);
+        uses_.push_back({lane, static_cast<std::int32_t>(to.offset(wide) + 1)});
+    }
+}
+
+/// The first mux control is at event 1.
+Cycles ExchangeSchedule::least_start(const Job& job, bool wide) const {
+    Cycles start = 0;
+    for (const auto& to : list_.of(job))
+        start = std::max(start, -to.offset(wide));
     return start;
 }
 
-void ExchangeSchedule::place(const Message& message, Cycles start) {
-    auto& sender = tiles_[message.source];
-    const SendRun send{start, message.items, message.address, message.ctl, message.wide};
-    sender.sends.insert(
-        std::upper_bound(sender.sends.begin(), sender.sends.end(), start,
-                         [](Cycles at, const SendRun& run) { return at < run.start; }),
-        send);
-    if (message.wide) {
-        auto& borrowed = tiles_[message.source ^ 1U].lane_free_from;
-        borrowed = std::max(borrowed, send.end());
-    }
-    for (const auto& receiver : message.receivers) {
-        auto& runs = tiles_[receiver.tile].receives;
-        const auto first = start + 1 + receiver.mux_offset;
-        runs.insert(runs.begin() + static_cast<std::ptrdiff_t>(first_after(runs, first)),
-                    {first, message.items, message.source, receiver.address,
-                     message.wide ? receiver.direction : 0, receiver.late});
+/// Moves `placed` to its earliest legal start; false when a wide message can no longer borrow the
+/// partner's lane. The lanes that it needs are in `uses_`.
+bool ExchangeSchedule::find_start(Placement& placed) {
+    const auto partner = list_.jobs[placed.job].source ^ 1U;
+    for (;;) {
+        placed.start = lanes_.first_free(uses_, placed.start, placed.items);
+        if (placed.wide && tiles_[partner].first_send < placed.end())
+            return false;
+        const auto later = conflict(placed);
+        if (later == 0)
+            return true;
+        placed.start += later;
     }
 }
 
-Cycles ExchangeSchedule::row_events(TileId tile) const {
-    const auto& timeline = tiles_[tile];
-    Cycles last = timeline.lane_free_from;
-    if (!timeline.sends.empty())
-        last = std::max(last, timeline.sends.back().end());
-    if (!timeline.receives.empty()) {
-        const auto& run = timeline.receives.back();
-        last = std::max(last, run.mux_end()); // the neutral
-        last = std::max(last, timeline.arrival_end(run) - 1 + row_tail_);
+void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
+                                 const PlacementRules& rules) {
+    // Orders jump about in the list, so what comes next is fetched ahead.
+    constexpr std::size_t kAhead = 16;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i + 2 * kAhead < order.size())
+            __builtin_prefetch(&list_.jobs[order[i + 2 * kAhead]]);
+        if (i + kAhead < order.size()) {
+            const auto next = order[i + kAhead];
+            __builtin_prefetch(&list_.receivers[list_.jobs[next].first_receiver]);
+            __builtin_prefetch(&placements_[next], 1);
+        }
+        place(order[i], rules);
     }
-    return last;
+}
+
+void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
+    const auto& job = list_.jobs[index];
+    for (const bool wide : {true, false}) {
+        if (wide && !(job.wide && rules.wide))
+            continue;
+        set_uses(job, wide);
+        Placement placed{index, 0, static_cast<std::uint32_t>(job.items(wide)), wide,
+                         least_start(job, wide)};
+        if (!wide && rules.least_piece > 0) {
+            place_pieces(placed, rules.least_piece);
+            return;
+        }
+        if (find_start(placed)) {
+            placements_[index] = placed;
+            take(placed);
+            return;
+        }
+    }
+    TESSERA_ASSERT(false);
+}
+
+/// Fills the free stretches of at least `least` items one after another.
+void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
+    for (auto left = placed.items; left > 0;) {
+        placed.items = std::min(left, least);
+        const bool found = find_start(placed);
+        TESSERA_ASSERT(found);
+        const auto longest =
+            static_cast<std::uint32_t>(lanes_.free_from(uses_, placed.start, left));
+        const auto shortest = placed.items;
+        placed.items = longest;
+        if (conflict(placed) > 0)
+            placed.items = shortest;
+        if (placed.first == 0)
+            placements_[placed.job] = placed;
+        else
+            placements_.push_back(placed);
+        take(placed);
+        placed.first += placed.items;
+        placed.start = placed.end();
+        left -= placed.items;
+    }
+}
+
+void ExchangeSchedule::take(const Placement& placed) {
+    take_send(placed);
+    for (const auto& to : list_.of(list_.jobs[placed.job]))
+        take_reception(reception(placed, to), to);
+}
+
+void ExchangeSchedule::take_send(const Placement& placed) {
+    const auto& job = list_.jobs[placed.job];
+    auto& tile = tiles_[job.source];
+    lanes_.take(send_lane(job.source), placed.start + 1, placed.items);
+    tile.first_send = std::min(tile.first_send, placed.start);
+    tile.row_events = std::max(tile.row_events, placed.end());
+    if (tile.wide_lanes != kNone)
+        lanes_.take(tile.wide_lanes + kSendStarts, placed.start + 1, 1);
+    take_elements(job.source, false, job.address + static_cast<Address>(placed.offset()),
+                  placed.items, Job::item_bytes(placed.wide), placed.start + 1);
+    if (!placed.wide)
+        return;
+    auto& partner = tiles_[job.source ^ 1U];
+    lanes_.take(send_lane(job.source ^ 1U), 0, placed.end() + 1);
+    partner.borrowed_until = std::max(partner.borrowed_until, placed.end());
+    partner.row_events = std::max(partner.row_events, placed.end());
+}
+
+void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) {
+    auto& tile = tiles_[run.tile];
+    const auto mux_end = run.mux_first + run.items;
+    // A pair turns to another width through at least one event of neutral.
+    lanes_.take(receive_lane(run.tile), run.mux_first - (run.wide ? 1 : 0),
+                run.items + (run.wide ? 2 : 0));
+    tile.row_events = std::max({tile.row_events, mux_end, run.arrival + run.items - 1 + row_tail_});
+    take_elements(run.tile, true, run.address, run.items, Job::item_bytes(run.wide), run.arrival);
+    const auto lanes = tile.wide_lanes;
+    if (lanes == kNone)
+        return;
+    // Wide messages from the two directions keep two events: the early member changes.
+    for (const std::uint32_t direction : {1U, 2U}) {
+        const Cycles margin = !run.wide ? 1 : direction == to.direction ? 0 : 2;
+        lanes_.take(lanes + (direction == 1 ? kFromDirection1 : kFromDirection2),
+                    run.mux_first - margin, run.items + 2 * margin);
+    }
+    if (run.wide) {
+        lanes_.take(lanes + kWideRuns, run.mux_first, run.items);
+        take_wide_controls(run, lanes);
+        return;
+    }
+    for (const auto event : {run.mux_first, mux_end, run.arrival})
+        lanes_.take(lanes + kPlainControls, event, 1);
+}
+
+void ExchangeSchedule::take_wide_controls(const Reception& run, std::uint32_t lanes) {
+    const auto format = run.arrival - kFormatLead;
+    for (const auto event : {run.arrival, format, format + run.items})
+        lanes_.take(lanes + kWideControls, event, 1);
+    if (!run.late)
+        for (const auto event : {run.mux_first, run.mux_first + run.items})
+            lanes_.take(lanes + kWideControls, event, 1);
 }
 
 Cycles ExchangeSchedule::longest_row_events() const {
     Cycles longest = 0;
-    for (TileId tile = 0; tile < tiles_.size(); ++tile)
-        longest = std::max(longest, row_events(tile));
+    for (const auto& tile : tiles_)
+        longest = std::max(longest, tile.row_events);
     return longest;
 }
 

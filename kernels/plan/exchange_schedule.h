@@ -1,127 +1,138 @@
 // SPDX-License-Identifier: MIT
-// When each message of an exchange is sent: the timelines of all tiles, on runs of items.
-// Rules: docs/models/exchange.md#legality. All events are on the tile's own count.
+// When each message of an exchange is sent. All rules are events taken on lanes: of sending, of
+// receiving, of controls, of memory elements. Rules: docs/models/exchange.md#legality.
 #pragma once
 
 #include "base/units.h"
+#include "kernels/plan/event_lanes.h"
+#include "kernels/plan/exchange_jobs.h"
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
 
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace tessera::plan {
 
-/// One tile that takes a message. In a wide message both members of a pair are listed; both carry
-/// the mux offset of the early member, the one with the smaller offset, which alone sets a mux.
-struct Receiver {
-    TileId tile = 0;
-    Cycles mux_offset = 0;
-    Address address = 0;
-    unsigned direction = 0; ///< of the bus; the format value of a wide message
-    bool late = false;
-};
-
-/// `items` items of `item_bytes` (4, or 8 where wide) from one tile to all its receivers at once.
-struct Message {
-    TileId source = 0;
-    Address address = 0;
-    std::int64_t items = 0;
-    unsigned ctl = 0;
-    bool wide = false;
-    std::span<const Receiver> receivers;
-
-    [[nodiscard]] Bytes item_bytes() const { return wide ? 8 : 4; }
-};
-
-/// A placed message on its sender's lane: events start+1 .. start+items.
-struct SendRun {
-    Cycles start = 0;
-    std::int64_t items = 0;
-    Address address = 0;
-    unsigned ctl = 0;
-    bool wide = false;
-
-    [[nodiscard]] Cycles end() const { return start + items; }
-    [[nodiscard]] Bytes item_bytes() const { return wide ? 8 : 4; }
-};
-
-/// A placed message at one receiver: its mux stands on the source from `mux_first` to `mux_end`
-/// - 1.
-struct ReceiveRun {
-    Cycles mux_first = 0;
-    std::int64_t items = 0;
-    TileId source = 0;
-    Address address = 0;
-    unsigned wide_direction = 0; ///< 0: 32-bit items
-    bool late = false;
-
-    [[nodiscard]] bool wide() const { return wide_direction != 0; }
-    [[nodiscard]] Cycles mux_end() const { return mux_first + items; }
-    [[nodiscard]] Bytes item_bytes() const { return wide() ? 8 : 4; }
-    [[nodiscard]] Bytes bytes() const { return items * item_bytes(); }
-};
-
-/// What one tile does in the phase.
-struct TileTimeline {
-    Cycles mux_to_pointer = 0;
-    Cycles lane_free_from = 0;        ///< last event at which the partner borrows this tile's lane
-    std::vector<SendRun> sends;       ///< ascending, disjoint
-    std::vector<ReceiveRun> receives; ///< ascending, disjoint
-
-    /// Event at which the run's first item meets the pointer. A wide item is complete when the late
-    /// member's half is, one event after the early member's mux.
-    [[nodiscard]] Cycles arrival(const ReceiveRun& run) const {
-        return run.mux_first + (run.wide() ? 1 : 0) + mux_to_pointer;
-    }
-    [[nodiscard]] Cycles arrival_end(const ReceiveRun& run) const {
-        return arrival(run) + run.items;
-    }
-    [[nodiscard]] bool active() const {
-        return !sends.empty() || !receives.empty() || lane_free_from > 0;
-    }
-};
-
 /// Events of the format controls around a wide run that arrives at A: on at A-2, off at A-2+items.
 inline constexpr Cycles kFormatLead = 2;
 
-/// Events that runs `before` and `after` on one pair keep between them (mux ends to mux begins).
-[[nodiscard]] Cycles separation(const ReceiveRun& before, const ReceiveRun& after);
+/// A placed message or a piece of one: `items` items from its item `first` on leave at the events
+/// start+1 .. start+items.
+struct Placement {
+    std::uint32_t job = 0;
+    std::uint32_t first = 0;
+    std::uint32_t items = 0;
+    bool wide = false;
+    Cycles start = 0;
+
+    [[nodiscard]] Bytes offset() const { return first * Job::item_bytes(wide); }
+    [[nodiscard]] Cycles end() const { return start + items; }
+};
+
+/// How messages may be placed.
+struct PlacementRules {
+    bool wide = true;              ///< double width where it is possible
+    std::uint32_t least_piece = 0; ///< items of the smallest piece but the last; 0: whole messages
+};
 
 /// Places messages one by one, each at its earliest legal start among those already placed.
 class ExchangeSchedule {
 public:
-    ExchangeSchedule(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing);
+    /// `jobs` outlives the schedule.
+    ExchangeSchedule(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
+                     const JobList& jobs);
 
-    /// Least start >= `from`, or nothing when a wide message can no longer borrow the partner's
-    /// lane.
-    [[nodiscard]] std::optional<Cycles> earliest_start(const Message& message, Cycles from) const;
+    /// Places all jobs in `order`. A wide one goes by words when its partner's lane cannot be
+    /// borrowed; wide ones are never divided.
+    void place_all(std::span<const std::uint32_t> order, const PlacementRules& rules);
 
-    void place(const Message& message, Cycles start);
-
-    [[nodiscard]] const TileTimeline& tile(TileId tile) const { return tiles_[tile]; }
-    [[nodiscard]] Cycles row_events(TileId tile) const;
+    /// Of every job in turn its first piece, then all further pieces.
+    [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
+    /// Last event up to which the partner borrows this tile's lane; 0: it does not.
+    [[nodiscard]] Cycles borrowed_until(TileId tile) const { return tiles_[tile].borrowed_until; }
+    [[nodiscard]] Cycles row_events(TileId tile) const { return tiles_[tile].row_events; }
     [[nodiscard]] Cycles longest_row_events() const;
 
 private:
-    [[nodiscard]] Cycles after_sender_checks(const Message& message, Cycles start) const;
-    [[nodiscard]] Cycles after_receiver_checks(const Message& message, const Receiver& receiver,
-                                               Cycles start) const;
-    [[nodiscard]] bool controls_fit(const TileTimeline& tile, const ReceiveRun& run) const;
-    [[nodiscard]] Cycles clear_of_receives(const TileTimeline& tile, const SendRun& send) const;
-    [[nodiscard]] Cycles clear_of_sends(TileId tile, const ReceiveRun& run) const;
-    [[nodiscard]] Cycles element_clash(const SendRun& send, Cycles arrival, const ReceiveRun& run,
-                                       bool move_send) const;
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+    /// Lanes of a tile that takes part in double width, from `TileState::wide_lanes` on.
+    enum WideLane : std::uint32_t {
+        kFromDirection1, ///< taken for a wide message from direction 1
+        kFromDirection2, ///< ... from direction 2
+        kWideRuns,       ///< a wide message passes the mux
+        kWideControls,   ///< controls of wide messages
+        kPlainControls,  ///< other controls
+        kSendStarts,     ///< first events of sends
+        kWideLanes
+    };
+
+    struct TileState {
+        Cycles mux_to_pointer = 0;
+        Cycles first_send = std::numeric_limits<Cycles>::max();
+        Cycles borrowed_until = 0;
+        Cycles row_events = 0;
+        std::uint32_t wide_lanes = kNone;
+        /// Two lanes an element, of reads and of writes; only where the tile sends from and
+        /// receives into one element.
+        std::uint32_t element_lanes = kNone;
+    };
+
+    /// A receiver's side of a message that starts at `start`.
+    struct Reception {
+        TileId tile;
+        Cycles mux_first; ///< the first item passes the mux
+        Cycles arrival;   ///< and meets the pointer
+        Address address;
+        std::int64_t items;
+        bool wide;
+        bool late;
+    };
+
+    void place(std::uint32_t index, const PlacementRules& rules);
+    void place_pieces(Placement placed, std::uint32_t least);
+    void take(const Placement& placed);
+    void set_uses(const Job& job, bool wide);
+    void add_wide_lanes();
+    void add_element_lanes();
+    [[nodiscard]] std::uint32_t send_lane(TileId tile) const { return tile; }
+    [[nodiscard]] std::uint32_t receive_lane(TileId tile) const {
+        return static_cast<std::uint32_t>(tiles_.size()) + tile;
+    }
+    [[nodiscard]] bool special(TileId tile) const {
+        return tiles_[tile].wide_lanes != kNone || tiles_[tile].element_lanes != kNone;
+    }
     [[nodiscard]] std::int64_t element_of(Bytes address) const;
     [[nodiscard]] Bytes element_begin(std::int64_t element) const;
+
+    [[nodiscard]] Cycles least_start(const Job& job, bool wide) const;
+    [[nodiscard]] bool find_start(Placement& placed);
+    [[nodiscard]] Cycles conflict(const Placement& placed) const;
+    [[nodiscard]] Reception reception(const Placement& placed, const Receiver& to) const;
+    [[nodiscard]] Cycles send_conflict(const Placement& placed) const;
+    [[nodiscard]] Cycles receive_conflict(const Reception& run) const;
+    [[nodiscard]] bool controls_fit(const Reception& run) const;
+    [[nodiscard]] Cycles element_conflict(TileId tile, bool write, Address address,
+                                          std::int64_t items, Bytes item_bytes, Cycles first) const;
+
+    void take_send(const Placement& placed);
+    void take_reception(const Reception& run, const Receiver& to);
+    void take_wide_controls(const Reception& run, std::uint32_t lanes);
+    void take_elements(TileId tile, bool write, Address address, std::int64_t items,
+                       Bytes item_bytes, Cycles first);
 
     spec::MemorySpec memory_;
     Cycles row_tail_;
     std::int64_t region0_elements_;
-    std::int64_t tile_count_;
-    std::vector<TileTimeline> tiles_;
+    std::int64_t elements_;
+    const JobList& list_;
+    EventLanes lanes_;
+    std::vector<TileState> tiles_;
+    std::vector<Placement> placements_;
+    std::vector<LaneUse> uses_; ///< scratch
 };
 
 } // namespace tessera::plan

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/image_builder.h"
 
+#include "base/error.h"
 #include "kernels/plan/stub.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,18 +22,22 @@ program::SharedBytes share(const std::vector<std::uint32_t>& words) {
     return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-Address aligned8(Address address) {
-    return (address + 7U) / 8U * 8U;
+constexpr Bytes kCodeAlignment = 8;
+
+/// Room for so many bytes of code, so that the next piece is aligned.
+Bytes code_room(Bytes bytes) {
+    return (bytes + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment;
 }
 
 program::Segment segment(program::SegmentKind kind, const std::string& name, Address address,
-                         program::SharedBytes data) {
+                         program::SharedBytes data, program::Lifetime lifetime = {}) {
     program::Segment made;
     made.address = address;
     made.bytes = static_cast<Bytes>(data->size());
     made.kind = kind;
     made.name = name;
     made.data = std::move(data);
+    made.lifetime = lifetime;
     return made;
 }
 
@@ -39,12 +46,23 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
                            std::string name)
     : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
-      next_code_(aligned8(machine.memory.region0_begin() + static_cast<Address>(library.bytes()))) {
+      zone_(machine, 0), rows_of_tile_(images_.size()) {
     program_.name = std::move(name);
+    codelets_ = place_in_zone("codelets", program::SegmentKind::Code, library.bytes());
+}
+
+Address ImageBuilder::place_in_zone(const std::string& name, program::SegmentKind kind,
+                                    Bytes bytes) {
+    const BufferRequest request{name, kind, code_room(bytes), kCodeAlignment, Where::Region0, {}};
+    if (!zone_.place(request)) {
+        throw DoesNotFit(fmt::format("{}: '{}' does not fit in region 0: {} bytes over",
+                                     program_.name, name, zone_.shortfall().bytes_over));
+    }
+    return bytes == 0 ? machine_.memory.region0_begin() : zone_.buffers().back().begin;
 }
 
 void ImageBuilder::add_zero(TileId tile, program::SegmentKind kind, const std::string& name,
-                            Address address, Bytes bytes) {
+                            Address address, Bytes bytes, program::Lifetime lifetime) {
     if (bytes == 0) {
         return;
     }
@@ -53,20 +71,23 @@ void ImageBuilder::add_zero(TileId tile, program::SegmentKind kind, const std::s
     made.bytes = bytes;
     made.kind = kind;
     made.name = name;
+    made.lifetime = lifetime;
     images_[tile].segments.push_back(std::move(made));
 }
 
 void ImageBuilder::add_words(TileId tile, program::SegmentKind kind, const std::string& name,
-                             Address address, const std::vector<std::uint32_t>& words) {
+                             Address address, const std::vector<std::uint32_t>& words,
+                             program::Lifetime lifetime) {
     if (!words.empty()) {
-        images_[tile].segments.push_back(segment(kind, name, address, share(words)));
+        images_[tile].segments.push_back(segment(kind, name, address, share(words), lifetime));
     }
 }
 
 void ImageBuilder::add_bytes(TileId tile, program::SegmentKind kind, const std::string& name,
-                             Address address, program::SharedBytes bytes) {
+                             Address address, program::SharedBytes bytes,
+                             program::Lifetime lifetime) {
     if (!bytes->empty()) {
-        images_[tile].segments.push_back(segment(kind, name, address, std::move(bytes)));
+        images_[tile].segments.push_back(segment(kind, name, address, std::move(bytes), lifetime));
     }
 }
 
@@ -83,22 +104,25 @@ program::SharedBytes ImageBuilder::stub(const std::vector<program::Vertex>& vert
 
 void ImageBuilder::add_compute_set(const std::string& name,
                                    std::vector<std::vector<program::Vertex>> vertices_of_tile) {
-    program::ComputeSet set;
-    set.name = name;
+    std::vector<program::SharedBytes> code(vertices_of_tile.size());
     Bytes longest = 0;
     for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
-        program::TileVertices vertices;
         if (!vertices_of_tile[tile].empty()) {
-            const program::SharedBytes code = stub(vertices_of_tile[tile]);
-            longest = std::max(longest, static_cast<Bytes>(code->size()));
-            vertices.stub = next_code_;
-            vertices.vertices = std::move(vertices_of_tile[tile]);
-            images_[tile].segments.push_back(
-                segment(program::SegmentKind::Code, "stub of " + name, next_code_, code));
+            code[tile] = stub(vertices_of_tile[tile]);
+            longest = std::max(longest, static_cast<Bytes>(code[tile]->size()));
         }
-        set.tiles.push_back(std::move(vertices));
     }
-    next_code_ = aligned8(next_code_ + static_cast<Address>(longest));
+    program::ComputeSet set;
+    set.name = name;
+    set.tiles.resize(vertices_of_tile.size());
+    const Address address = place_in_zone("stub of " + name, program::SegmentKind::Code, longest);
+    for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
+        if (code[tile] != nullptr) {
+            set.tiles[tile] = {address, std::move(vertices_of_tile[tile])};
+            images_[tile].segments.push_back(
+                segment(program::SegmentKind::Code, "stub of " + name, address, code[tile]));
+        }
+    }
     program::Step step;
     step.kind = program::Step::Kind::ComputeSet;
     step.index = static_cast<std::uint32_t>(program_.compute_sets.size());
@@ -111,7 +135,29 @@ void ImageBuilder::add_exchange(program::Exchange exchange) {
     step.kind = program::Step::Kind::Exchange;
     step.index = static_cast<std::uint32_t>(program_.exchanges.size());
     program_.control.children.push_back(step);
+
+    std::vector<std::uint32_t> homes;
+    Bytes longest = 0;
+    for (std::uint32_t i = 0; i < exchange.rows.size(); ++i) {
+        const program::ExchangeRow& row = exchange.rows[i];
+        const std::uint32_t home = home_of_row(row, step.index);
+        if (home == step.index) {
+            longest = std::max(longest, static_cast<Bytes>(row.words.size() * 4));
+            rows_of_tile_[row.tile].emplace_back(step.index, i);
+        }
+        homes.push_back(home);
+    }
+    row_homes_.push_back(std::move(homes));
+    row_bytes_.push_back(longest);
     program_.exchanges.push_back(std::move(exchange));
+}
+
+std::uint32_t ImageBuilder::home_of_row(const program::ExchangeRow& row, std::uint32_t own) const {
+    const auto& known = rows_of_tile_[row.tile];
+    const auto same = std::find_if(known.begin(), known.end(), [&](const auto& at) {
+        return program_.exchanges[at.first].rows[at.second].words == row.words;
+    });
+    return same == known.end() ? own : same->first;
 }
 
 void ImageBuilder::add_tensor(program::Tensor tensor) {
@@ -128,22 +174,31 @@ std::uint32_t ImageBuilder::vertex_name(const std::string& name) {
 }
 
 Bytes ImageBuilder::code_bytes() const {
-    Bytes total = static_cast<Bytes>(next_code_ - machine_.memory.region0_begin());
-    for (const program::Exchange& exchange : program_.exchanges) {
-        std::size_t longest = 0;
-        for (const program::ExchangeRow& row : exchange.rows) {
-            longest = std::max(longest, row.words.size());
-        }
-        total += static_cast<Bytes>((longest * 4 + 7) / 8 * 8);
+    Bytes total = zone_.used_bytes();
+    for (const Bytes bytes : row_bytes_) {
+        total += code_room(bytes);
     }
     return total + kFetchAheadBytes;
 }
 
-void ImageBuilder::add_row_segments(program::Exchange& exchange, Address at) {
-    for (program::ExchangeRow& row : exchange.rows) {
-        row.address = at;
-        images_[row.tile].segments.push_back(segment(
-            program::SegmentKind::ExchangeRow, "row of " + exchange.name, at, share(row.words)));
+/// Rows of an exchange stand at one address on all tiles. A row that its tile has already stands
+/// once.
+void ImageBuilder::add_row_segments() {
+    std::vector<Address> addresses;
+    for (std::size_t index = 0; index < program_.exchanges.size(); ++index) {
+        program::Exchange& exchange = program_.exchanges[index];
+        const std::string name = "row of " + exchange.name;
+        addresses.push_back(
+            place_in_zone(name, program::SegmentKind::ExchangeRow, row_bytes_[index]));
+        for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
+            program::ExchangeRow& row = exchange.rows[i];
+            const std::uint32_t home = row_homes_[index][i];
+            row.address = addresses[home];
+            if (home == index) {
+                images_[row.tile].segments.push_back(segment(program::SegmentKind::ExchangeRow,
+                                                             name, row.address, share(row.words)));
+            }
+        }
     }
 }
 
@@ -153,21 +208,12 @@ program::Program ImageBuilder::build() {
     for (const program::ComputeSet& set : program_.compute_sets) {
         for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {
             if (set.tiles[tile].stub != 0 && running.insert(static_cast<TileId>(tile)).second) {
-                images_[tile].segments.push_back(segment(program::SegmentKind::Code, "codelets",
-                                                         machine_.memory.region0_begin(),
-                                                         codelets));
+                images_[tile].segments.push_back(
+                    segment(program::SegmentKind::Code, "codelets", codelets_, codelets));
             }
         }
     }
-    Address at = next_code_;
-    for (program::Exchange& exchange : program_.exchanges) {
-        std::size_t longest = 0;
-        for (const program::ExchangeRow& row : exchange.rows) {
-            longest = std::max(longest, row.words.size());
-        }
-        add_row_segments(exchange, at);
-        at += static_cast<Address>((longest * 4 + 7) / 8 * 8);
-    }
+    add_row_segments();
     program_.codelets.push_back(library_.codelet());
     for (program::Image& image : images_) {
         if (image.segments.empty()) {

@@ -20,14 +20,14 @@ class ImageBuilder {
 public:
     ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library, std::string name);
 
-    /// Zero-filled memory at the start of the run.
+    /// Memory that the program or the host writes; zero until then, if nothing stood there before.
     void add_zero(TileId tile, program::SegmentKind kind, const std::string& name, Address address,
-                  Bytes bytes);
-    /// 32-bit words of vertex state or metadata.
+                  Bytes bytes, program::Lifetime lifetime = {});
+    /// 32-bit words of vertex state or metadata, there from the start.
     void add_words(TileId tile, program::SegmentKind kind, const std::string& name, Address address,
-                   const std::vector<std::uint32_t>& words);
+                   const std::vector<std::uint32_t>& words, program::Lifetime lifetime = {});
     void add_bytes(TileId tile, program::SegmentKind kind, const std::string& name, Address address,
-                   program::SharedBytes bytes);
+                   program::SharedBytes bytes, program::Lifetime lifetime = {});
 
     /// Steps run in the order in which they are added.
     void add_compute_set(const std::string& name,
@@ -37,21 +37,32 @@ public:
     /// Index of a vertex name.
     [[nodiscard]] std::uint32_t vertex_name(const std::string& name);
 
-    /// Bytes that the code zone takes so far.
+    /// Bytes that the code zone takes so far, rows and fetch window included.
     [[nodiscard]] Bytes code_bytes() const;
     /// Places stubs and rows; the code zone must hold `code_bytes()`.
     [[nodiscard]] program::Program build();
 
 private:
     [[nodiscard]] program::SharedBytes stub(const std::vector<program::Vertex>& vertices);
-    void add_row_segments(program::Exchange& exchange, Address at);
+    /// The exchange whose row of the same tile has the same words; `own` where there is none.
+    [[nodiscard]] std::uint32_t home_of_row(const program::ExchangeRow& row,
+                                            std::uint32_t own) const;
+    void add_row_segments();
+    /// The next address of the code zone with room for so many bytes.
+    [[nodiscard]] Address place_in_zone(const std::string& name, program::SegmentKind kind,
+                                        Bytes bytes);
 
     const spec::MachineSpec& machine_;
     const CodeletLibrary& library_;
     program::Program program_;
     std::vector<program::Image> images_;
     std::map<std::vector<std::uint32_t>, program::SharedBytes> stubs_;
-    Address next_code_ = 0;
+    MemoryPlan zone_; ///< codelets, stubs and rows
+    Address codelets_ = 0;
+    std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
+        rows_of_tile_; ///< (exchange, row) of each row that stands on the tile
+    std::vector<std::vector<std::uint32_t>> row_homes_; ///< by exchange and row: home_of_row
+    std::vector<Bytes> row_bytes_;                      ///< by exchange: its longest new row
     std::map<std::string, std::uint32_t> names_;
 };
 

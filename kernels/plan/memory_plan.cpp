@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace tessera::plan {
@@ -15,15 +17,69 @@ Bytes round_up(Bytes value, Bytes unit) {
     return (value + unit - 1) / unit * unit;
 }
 
+Address end_of(const MemoryPlan::Buffer& buffer) {
+    return buffer.begin + static_cast<Address>(buffer.bytes);
+}
+
+bool names(const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+std::uint64_t steps_of(const program::Lifetime& lifetime) {
+    return std::uint64_t{lifetime.last} - lifetime.first;
+}
+
+/// The requests as given, then bound to a region before free, largest first, then longest first.
+std::vector<std::vector<BufferRequest>> orders_of(const std::vector<BufferRequest>& requests) {
+    std::vector<std::vector<BufferRequest>> orders(3, requests);
+    std::stable_sort(orders[1].begin(), orders[1].end(), [](const auto& left, const auto& right) {
+        return std::make_tuple(left.where == Where::Any, -left.bytes) <
+               std::make_tuple(right.where == Where::Any, -right.bytes);
+    });
+    std::stable_sort(orders[2].begin(), orders[2].end(), [](const auto& left, const auto& right) {
+        return std::make_tuple(left.where == Where::Any, steps_of(right.lifetime), -left.bytes) <
+               std::make_tuple(right.where == Where::Any, steps_of(left.lifetime), -right.bytes);
+    });
+    return orders;
+}
+
+const char* word(program::SegmentKind kind) {
+    switch (kind) {
+    case program::SegmentKind::Code:
+        return "code";
+    case program::SegmentKind::Stack:
+        return "stack";
+    case program::SegmentKind::VertexState:
+        return "vertex state";
+    case program::SegmentKind::Metadata:
+        return "metadata";
+    case program::SegmentKind::ExchangeRow:
+        return "exchange rows";
+    case program::SegmentKind::Tensor:
+        break;
+    }
+    return "tensor";
+}
+
+std::string largest_first(std::vector<std::pair<std::string, Bytes>> sizes) {
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string text;
+    for (const auto& [name, bytes] : sizes) {
+        text += fmt::format("{}{} {} B", text.empty() ? "" : ", ", name, bytes);
+    }
+    return text;
+}
+
 } // namespace
 
 MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes)
-    : memory_(machine.memory), code_zone_bytes_(round_up(code_bytes, machine.memory.element_bytes)),
-      requested_bytes_(code_zone_bytes_) {}
+    : memory_(machine.memory),
+      code_zone_bytes_(round_up(code_bytes, machine.memory.element_bytes)) {}
 
-const MemoryPlan::Placed* MemoryPlan::find(const std::string& name) const {
+const MemoryPlan::Buffer* MemoryPlan::find(const std::string& name) const {
     const auto found = std::find_if(placed_.begin(), placed_.end(),
-                                    [&](const Placed& placed) { return placed.name == name; });
+                                    [&](const Buffer& placed) { return placed.name == name; });
     return found == placed_.end() ? nullptr : &*found;
 }
 
@@ -37,137 +93,199 @@ std::int64_t MemoryPlan::granule(Address address) const {
 }
 
 Address MemoryPlan::granule_end(Address address) const {
-    if (address < memory_.region1_begin()) {
-        const Bytes offset = static_cast<Bytes>(address - memory_.region0_begin());
-        return memory_.region0_begin() +
-               static_cast<Address>(round_up(offset + 1, memory_.element_bytes));
-    }
-    const Bytes offset = static_cast<Bytes>(address - memory_.region1_begin());
-    return memory_.region1_begin() +
-           static_cast<Address>(round_up(offset + 1, 2 * memory_.element_bytes));
+    const bool in0 = address < memory_.region1_begin();
+    const Address begin = in0 ? memory_.region0_begin() : memory_.region1_begin();
+    const Bytes unit = in0 ? memory_.element_bytes : 2 * memory_.element_bytes;
+    return begin + static_cast<Address>(round_up(static_cast<Bytes>(address - begin) + 1, unit));
+}
+
+bool MemoryPlan::apart(const BufferRequest& request, const std::string& other) const {
+    const auto named = std::find_if(requests_.begin(), requests_.end(),
+                                    [&](const BufferRequest& made) { return made.name == other; });
+    return names(request.apart_from, other) ||
+           (named != requests_.end() && names(named->apart_from, request.name));
 }
 
 Address MemoryPlan::blocked_until(Address begin, Address end, const BufferRequest& request) const {
     Address until = 0;
-    for (const Placed& other : placed_) {
-        if (begin < other.end && other.begin < end) {
-            until = std::max(until, other.end);
+    for (const Buffer& other : placed_) {
+        if (!request.lifetime.meets(other.lifetime)) {
+            continue;
         }
-        const bool apart = std::find(request.apart_from.begin(), request.apart_from.end(),
-                                     other.name) != request.apart_from.end();
-        if (apart && granule(begin) <= granule(other.end - 1) &&
-            granule(other.begin) <= granule(end - 1)) {
-            until = std::max(until, granule_end(other.end - 1));
+        if (begin < end_of(other) && other.begin < end) {
+            until = std::max(until, end_of(other));
+        }
+        if (granule(begin) <= granule(end_of(other) - 1) &&
+            granule(other.begin) <= granule(end - 1) && apart(request, other.name)) {
+            until = std::max(until, granule_end(end_of(other) - 1));
         }
     }
     return until;
 }
 
-bool MemoryPlan::refuse_request(const BufferRequest& request, Bytes bytes_over) {
-    refused_.push_back(request);
-    if (refused_.size() == 1) {
-        shortfall_ = {request.name, bytes_over};
+Address MemoryPlan::lowest(const BufferRequest& request) const {
+    Address begin = request.where == Where::Region1
+                        ? memory_.region1_begin()
+                        : memory_.region0_begin() + static_cast<Address>(code_zone_bytes_);
+    while (true) {
+        begin = static_cast<Address>(round_up(static_cast<Bytes>(begin), request.alignment));
+        const Address until =
+            blocked_until(begin, begin + static_cast<Address>(request.bytes), request);
+        if (until == 0) {
+            return begin;
+        }
+        begin = until;
     }
-    shortfall_.bytes_over = std::max(shortfall_.bytes_over, requested_bytes_ - memory_.bytes());
-    return false;
+}
+
+Bytes MemoryPlan::live_bytes(std::uint32_t step, Where where) const {
+    Bytes total = 0;
+    for (const BufferRequest& request : requests_) {
+        const bool counts = where == Where::Any || request.where == where;
+        total += counts && request.lifetime.contains(step) ? request.bytes : 0;
+    }
+    return total;
+}
+
+Bytes MemoryPlan::over_limits() const {
+    Bytes over = 0;
+    for (const BufferRequest& request : requests_) { // more is kept only where a lifetime begins
+        const std::uint32_t step = request.lifetime.first;
+        const Bytes room0 = memory_.region0_bytes - code_zone_bytes_;
+        over = std::max({over, live_bytes(step, Where::Any) - room0 - memory_.region1_bytes,
+                         live_bytes(step, Where::Region0) - room0,
+                         live_bytes(step, Where::Region1) - memory_.region1_bytes});
+    }
+    return over;
 }
 
 bool MemoryPlan::place(const BufferRequest& request) {
     if (request.bytes == 0) {
         return true;
     }
-    requested_bytes_ += request.bytes;
-    if (request.bytes > memory_.bytes()) {
-        return refuse_request(request, request.bytes - memory_.bytes());
+    requests_.push_back(request);
+    if (code_zone_bytes_ > memory_.region0_bytes) {
+        shortfall_ = {"code and rows", code_zone_bytes_ - memory_.region0_bytes};
+        return false;
     }
-    const Address first = request.where == Where::Region1
-                              ? memory_.region1_begin()
-                              : memory_.region0_begin() + static_cast<Address>(code_zone_bytes_);
     const Address limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
-    const auto wanted = static_cast<Address>(request.bytes);
-    Address begin = first;
-    while (true) {
-        begin = static_cast<Address>(round_up(static_cast<Bytes>(begin), request.alignment));
-        const Address until = blocked_until(begin, begin + wanted, request);
-        if (until == 0) {
-            break;
+    // Bytes are checked first: addresses have 32 bits.
+    Bytes over = request.bytes - memory_.bytes();
+    if (over <= 0) {
+        const Address begin = lowest(request);
+        over = static_cast<Bytes>(begin) + request.bytes - static_cast<Bytes>(limit);
+        if (over <= 0) {
+            placed_.push_back({request.name, request.kind, begin, request.bytes, request.lifetime});
+            return true;
         }
-        begin = until;
     }
-    if (begin + wanted > limit) {
-        return refuse_request(request, static_cast<Bytes>(begin + wanted - limit));
+    if (shortfall_.bytes_over == 0) {
+        shortfall_ = {request.name, over};
     }
-    placed_.push_back({request.name, request.kind, begin, begin + wanted, false});
-    return true;
+    shortfall_.bytes_over = std::max(shortfall_.bytes_over, over_limits());
+    return false;
 }
 
-void MemoryPlan::overlay(const std::string& name, const std::string& on, Bytes bytes) {
-    const Placed* under = find(on);
-    TESSERA_ASSERT(under != nullptr && bytes <= static_cast<Bytes>(under->end - under->begin));
-    const Placed added{name, under->kind, under->begin, under->begin + static_cast<Address>(bytes),
-                       true};
-    placed_.push_back(added);
+bool MemoryPlan::place_in_order(const std::vector<BufferRequest>& requests) {
+    bool fits = true;
+    for (const BufferRequest& request : requests) {
+        fits = place(request) && fits;
+    }
+    return fits;
+}
+
+bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
+    std::optional<MemoryPlan> best;
+    const MemoryPlan before = *this;
+    for (const std::vector<BufferRequest>& order : orders_of(requests)) {
+        MemoryPlan tried = before;
+        if (tried.place_in_order(order) &&
+            (!best.has_value() || tried.used_bytes() < best->used_bytes())) {
+            best = std::move(tried);
+        }
+    }
+    if (best.has_value()) {
+        *this = std::move(*best);
+        return true;
+    }
+    return place_in_order(requests);
+}
+
+void MemoryPlan::refuse(const std::string& name, Bytes bytes_over) {
+    if (bytes_over > shortfall_.bytes_over) {
+        shortfall_ = {name, bytes_over};
+    }
 }
 
 Address MemoryPlan::address(const std::string& name) const {
-    const Placed* placed = find(name);
+    const Buffer* placed = find(name);
     TESSERA_ASSERT(placed != nullptr);
     return placed->begin;
 }
 
 Bytes MemoryPlan::bytes(const std::string& name) const {
-    const Placed* placed = find(name);
-    return placed == nullptr ? 0 : static_cast<Bytes>(placed->end - placed->begin);
-}
-
-bool MemoryPlan::has(const std::string& name) const {
-    return find(name) != nullptr;
+    const Buffer* placed = find(name);
+    return placed == nullptr ? 0 : placed->bytes;
 }
 
 Bytes MemoryPlan::used_bytes() const {
+    std::vector<std::pair<Address, Address>> spans;
+    for (const Buffer& placed : placed_) {
+        spans.emplace_back(placed.begin, end_of(placed));
+    }
+    std::sort(spans.begin(), spans.end());
     Bytes total = code_zone_bytes_;
-    for (const Placed& placed : placed_) {
-        total += placed.overlay ? 0 : static_cast<Bytes>(placed.end - placed.begin);
+    Address counted = 0;
+    for (const auto& [begin, end] : spans) {
+        total += end > counted ? static_cast<Bytes>(end - std::max(begin, counted)) : 0;
+        counted = std::max(counted, end);
     }
     return total;
 }
 
-std::vector<MemoryPlan::Buffer> MemoryPlan::buffers() const {
-    std::vector<Buffer> all;
-    for (const Placed& placed : placed_) {
-        if (!placed.overlay) {
-            all.push_back({placed.name, placed.kind, placed.begin,
-                           static_cast<Bytes>(placed.end - placed.begin)});
-        }
-    }
-    return all;
-}
-
 std::map<std::string, Bytes> MemoryPlan::sizes() const {
     std::map<std::string, Bytes> all{{"code", code_zone_bytes_}};
-    for (const Buffer& buffer : buffers()) {
+    for (const Buffer& buffer : placed_) {
         all[buffer.name] = buffer.bytes;
     }
     return all;
 }
 
-std::string MemoryPlan::describe() const {
-    std::vector<std::pair<Bytes, std::string>> order;
-    for (const Placed& placed : placed_) {
-        if (!placed.overlay) {
-            order.emplace_back(static_cast<Bytes>(placed.end - placed.begin), placed.name);
+LiveSet MemoryPlan::peak() const {
+    LiveSet peak;
+    for (const BufferRequest& request : requests_) {
+        const std::uint32_t step = request.lifetime.first;
+        const Bytes bytes = live_bytes(step, Where::Any);
+        if (bytes > peak.bytes || (bytes == peak.bytes && step < peak.step)) {
+            peak.bytes = bytes;
+            peak.step = step;
         }
     }
-    for (const BufferRequest& request : refused_) {
-        order.emplace_back(request.bytes, request.name);
+    for (const BufferRequest& request : requests_) {
+        if (request.lifetime.contains(peak.step)) {
+            peak.buffers.push_back(request);
+        }
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string text = fmt::format("code {} B", code_zone_bytes_);
-    for (const auto& [bytes, name] : order) {
-        text += fmt::format(", {} {} B", name, bytes);
+    std::stable_sort(peak.buffers.begin(), peak.buffers.end(),
+                     [](const auto& left, const auto& right) { return left.bytes > right.bytes; });
+    return peak;
+}
+
+std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
+                    const std::vector<std::string>& steps) {
+    const LiveSet peak = plan.peak();
+    std::map<std::string, Bytes> kinds{{"code and rows", plan.code_zone_bytes()}};
+    std::vector<std::pair<std::string, Bytes>> buffers{{"code and rows", plan.code_zone_bytes()}};
+    for (const BufferRequest& buffer : peak.buffers) {
+        kinds[word(buffer.kind)] += buffer.bytes;
+        buffers.emplace_back(buffer.name, buffer.bytes);
     }
-    return text;
+    return fmt::format(
+        "tile_{} is {} bytes over ('{}' finds no place); most is kept in step '{}': {}; the "
+        "buffers of that step: {}",
+        fullest_tile, plan.shortfall().bytes_over, plan.shortfall().name,
+        peak.step < steps.size() ? steps[peak.step] : "start",
+        largest_first({kinds.begin(), kinds.end()}), largest_first(std::move(buffers)));
 }
 
 } // namespace tessera::plan

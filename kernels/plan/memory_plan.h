@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Where things stand in a tile's memory: first fit under the rules of regions and memory elements.
+// Where things stand in a tile's memory: lowest fit under the rules of regions and memory elements,
+// memory taken again when what stood there is no longer needed.
 //
 //   region 0 (executable)                       region 1 (interleaved by two)
 //   | code, stubs, exchange rows | data ...     | data ...                       |
 //   one 16 KiB element is a granule             one pair of elements, 32 KiB, is a granule
 //
 // One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
-// everywhere. Source: docs/evidence.md#memory-conflicts.
+// everywhere. A request says when its buffer is needed (liveness.h finds that out): buffers whose
+// lifetimes do not meet may share memory, and only those that meet are kept apart.
+// Source: docs/evidence.md#memory-conflicts.
 #pragma once
 
 #include "base/units.h"
@@ -28,8 +31,9 @@ struct BufferRequest {
     Bytes bytes = 0;
     Bytes alignment = 16;
     Where where = Where::Any;
-    /// Names of buffers placed before that must share no granule with this one.
+    /// Names of buffers that must share no granule with this one while both are needed.
     std::vector<std::string> apart_from;
+    program::Lifetime lifetime = {}; ///< always, unless said
 };
 
 /// What did not fit, for the caller to turn into an answer.
@@ -38,65 +42,73 @@ struct Shortfall {
     Bytes bytes_over = 0;
 };
 
+/// A step and what is kept in it, largest first.
+struct LiveSet {
+    std::uint32_t step = 0;
+    Bytes bytes = 0;
+    std::vector<BufferRequest> buffers;
+};
+
 class MemoryPlan {
 public:
     /// The first `code_bytes` of region 0, rounded up to whole elements, are kept for code.
     MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes);
 
     /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then says by how
-    /// much, of the first such request: at least what all requests together have over the memory. Go on
-    /// with the other requests for a full answer.
+    /// much, of the first such request: at least what all that is kept in one step has over the memory or
+    /// over its region. Go on with the other requests for a full answer. A request of no bytes takes no place.
     [[nodiscard]] bool place(const BufferRequest& request);
-    /// Notes that `name` breaks another limit by so many bytes.
-    void refuse(const std::string& name, Bytes bytes_over) { shortfall_ = {name, bytes_over}; }
-    /// A second name for memory that is used at another time.
-    void overlay(const std::string& name, const std::string& on, Bytes bytes);
+    /// The same for all requests, in the order of a few that takes the least memory.
+    [[nodiscard]] bool place_all(const std::vector<BufferRequest>& requests);
+    /// Notes that `name` breaks another limit by so many bytes; the larger shortfall is told.
+    void refuse(const std::string& name, Bytes bytes_over);
 
     [[nodiscard]] Address address(const std::string& name) const;
     [[nodiscard]] Bytes bytes(const std::string& name) const;
-    [[nodiscard]] bool has(const std::string& name) const;
-    [[nodiscard]] Bytes used_bytes() const;
     [[nodiscard]] Bytes code_zone_bytes() const { return code_zone_bytes_; }
+    /// Memory that is used in any step, code zone included.
+    [[nodiscard]] Bytes used_bytes() const;
+
     struct Buffer {
         std::string name;
         program::SegmentKind kind = program::SegmentKind::Tensor;
         Address begin = 0;
         Bytes bytes = 0;
+        program::Lifetime lifetime;
     };
-    /// What stands in memory, in order of placing; overlays left out.
-    [[nodiscard]] std::vector<Buffer> buffers() const;
+    /// What stands in memory, in order of placing.
+    [[nodiscard]] const std::vector<Buffer>& buffers() const { return placed_; }
     /// Bytes by buffer, and "code".
     [[nodiscard]] std::map<std::string, Bytes> sizes() const;
 
     [[nodiscard]] const Shortfall& shortfall() const { return shortfall_; }
-
-    /// "code 16384 B, partials 120000 B, ...": all that was asked for, placed or not, largest first.
-    [[nodiscard]] std::string describe() const;
+    /// The first step in which most is asked for, placed or not; the code zone is not counted.
+    [[nodiscard]] LiveSet peak() const;
 
 private:
-    struct Placed {
-        std::string name;
-        program::SegmentKind kind = program::SegmentKind::Tensor;
-        Address begin = 0;
-        Address end = 0;
-        bool overlay = false;
-    };
-
-    /// False, and the shortfall of `request`, which lacks at least `bytes_over`.
-    bool refuse_request(const BufferRequest& request, Bytes bytes_over);
-    [[nodiscard]] const Placed* find(const std::string& name) const;
+    [[nodiscard]] bool place_in_order(const std::vector<BufferRequest>& requests);
+    [[nodiscard]] Bytes over_limits() const;
+    [[nodiscard]] Bytes live_bytes(std::uint32_t step, Where where) const;
+    /// The lowest address that is free for `request`; it may leave memory.
+    [[nodiscard]] Address lowest(const BufferRequest& request) const;
+    [[nodiscard]] const Buffer* find(const std::string& name) const;
     [[nodiscard]] std::int64_t granule(Address address) const;
     [[nodiscard]] Address granule_end(Address address) const;
     /// Where to try next because [begin, end) is not free, or 0 when it is.
     [[nodiscard]] Address blocked_until(Address begin, Address end,
                                         const BufferRequest& request) const;
+    [[nodiscard]] bool apart(const BufferRequest& request, const std::string& other) const;
 
     spec::MemorySpec memory_;
     Bytes code_zone_bytes_ = 0;
-    std::vector<Placed> placed_;
+    std::vector<Buffer> placed_;
+    std::vector<BufferRequest> requests_; ///< all that were made
     Shortfall shortfall_;
-    Bytes requested_bytes_ = 0;          ///< code zone included
-    std::vector<BufferRequest> refused_; ///< requests that found no place
 };
+
+/// Why a plan does not fit: "tile_5 is 96 bytes over ('x' finds no place); most is kept in step 'multiply': tensor
+/// 640000 B, code and rows 16384 B; the buffers of that step: x 400000 B, ...". `steps`: names of the program's steps.
+[[nodiscard]] std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
+                                  const std::vector<std::string>& steps);
 
 } // namespace tessera::plan

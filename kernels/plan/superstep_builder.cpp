@@ -10,14 +10,19 @@ namespace tessera::plan {
 program::Vertex SuperstepBuilder::vertex(TileId tile, const std::string& symbol,
                                          program::VertexKind kind,
                                          const std::vector<std::uint32_t>& state) {
-    std::vector<std::uint32_t>& words = state_[tile];
     program::Vertex made;
     made.entry = library_.entry(symbol);
     made.kind = kind;
-    made.state_address = state_address_ + static_cast<Address>(words.size() * 4);
+    made.state_address = add_state(tile, state);
     made.name = images_.vertex_name(symbol);
-    words.insert(words.end(), state.begin(), state.end());
     return made;
+}
+
+Address SuperstepBuilder::add_state(TileId tile, const std::vector<std::uint32_t>& words) {
+    std::vector<std::uint32_t>& all = state_[tile];
+    const Address at = state_address_ + static_cast<Address>(all.size() * 4);
+    all.insert(all.end(), words.begin(), words.end());
+    return at;
 }
 
 void SuperstepBuilder::add_exchange(const std::string& name,

@@ -27,6 +27,9 @@ public:
                                          program::VertexKind kind,
                                          const std::vector<std::uint32_t>& state);
 
+    /// Words behind the state of the tile's earlier vertices, for a vertex's state to point to.
+    Address add_state(TileId tile, const std::vector<std::uint32_t>& words);
+
     /// Plans the exchange of the transfers, if there are any; `reduction`: its cycles also count as such.
     void add_exchange(const std::string& name, std::vector<program::Transfer> transfers,
                       bool reduction);

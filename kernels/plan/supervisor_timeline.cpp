@@ -53,6 +53,10 @@ void SupervisorTimeline::run_all(std::int64_t longer, std::int64_t more, std::in
     }
 }
 
+void SupervisorTimeline::run(std::int64_t issues, Cycles sources_ready) {
+    launch(issue(sources_ready), 0, issues);
+}
+
 void SupervisorTimeline::sync() {
     issue();
     now_ = std::max(now_, *std::max_element(free_.begin(), free_.end()));

@@ -28,6 +28,8 @@ public:
     /// runall of work that is dealt evenly: the first `longer` workers make `more` issues, the rest
     /// `fewer`.
     void run_all(std::int64_t longer, std::int64_t more, std::int64_t fewer);
+    /// run: worker 0 makes `issues` issues.
+    void run(std::int64_t issues, Cycles sources_ready = 0);
     void sync();
 
     [[nodiscard]] Cycles result_ready(Cycles issued) const { return issued + pipeline_cycles_; }

@@ -137,6 +137,13 @@ void StubTimeline::multi_worker(std::span<const std::int64_t> issues) {
     time_.sync();
 }
 
+void StubTimeline::worker(std::int64_t issues) {
+    time_.plain(1);
+    const Cycles base = time_.issue();
+    time_.run(issues, time_.result_ready(base));
+    time_.sync();
+}
+
 template <typename IssuesOf>
 void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
     const std::int64_t workers = time_.workers();

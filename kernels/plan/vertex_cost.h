@@ -52,6 +52,8 @@ public:
                  const std::vector<bool>& fresh);
     /// A worker vertex whose worker w makes `issues[w]` issues.
     void multi_worker(std::span<const std::int64_t> issues);
+    /// A vertex of worker 0 alone.
+    void worker(std::int64_t issues);
     /// reduce_<p> and copy64: work dealt evenly.
     void reduce(workload::PartialsType partials, std::int64_t units, std::int64_t slices);
     void copy(std::int64_t words);

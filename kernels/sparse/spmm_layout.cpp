@@ -15,19 +15,6 @@ constexpr Bytes kShortestMessage = 256;
 /// all n are free, so short multicasts of irregular sets pack better (measured: 2 takes 0.47 of the
 /// time of all at once).
 constexpr std::size_t kGathered = 2;
-/// Vertices read up to one access behind their data.
-constexpr Bytes kReadAhead = 16;
-
-constexpr std::int64_t kReduceStateBytes = 28;
-constexpr std::int64_t kCopyStateBytes = 16;
-
-std::int64_t ceil_div(std::int64_t value, std::int64_t unit) {
-    return (value + unit - 1) / unit;
-}
-
-template <typename T> T most(const std::vector<T>& values) {
-    return values.empty() ? T{} : *std::max_element(values.begin(), values.end());
-}
 
 } // namespace
 
@@ -43,6 +30,7 @@ Layout::Layout(const spec::MachineSpec& machine, const Partition& partition)
     if (!values_stay()) {
         deal_values();
     }
+    find_steps();
 }
 
 Bytes Layout::value_unit_bytes() const {
@@ -146,78 +134,6 @@ Range Layout::empty_share(std::int64_t part) const {
     const auto all = static_cast<std::int64_t>(reduction_.empty_rows.size());
     const std::int64_t parts = partition_.split().parts();
     return {part * all / parts, (part + 1) * all / parts};
-}
-
-Bytes Layout::empty_rows_bytes() const {
-    const Problem& problem = partition_.problem();
-    const auto all = static_cast<std::int64_t>(reduction_.empty_rows.size());
-    return ceil_div(all, partition_.split().parts()) *
-           problem.result_line_bytes(problem.widest_slice(partition_.split()));
-}
-
-Bytes Layout::metadata_bytes(const Part& part) const {
-    const auto blocks = static_cast<Bytes>(part.blocks.size());
-    const auto rows = static_cast<Bytes>(part.rows.size());
-    if (partition_.problem().block == 1) {
-        return 2 * (blocks + 1) + 2 * (rows + 1);
-    }
-    return 12 * blocks * (partition_.problem().partials == workload::PartialsType::F16 ? 1 : 2);
-}
-
-Bytes Layout::state_bytes() const {
-    std::size_t jobs = 0;
-    for (const std::vector<std::size_t>& of_part : reduction_.jobs_of_part) {
-        jobs = std::max(jobs, of_part.size());
-    }
-    const Bytes multiply = partition_.problem().block == 1 ? 4 + 28 * machine_.tile.workers : 20;
-    return multiply + kReduceStateBytes * static_cast<Bytes>(jobs) +
-           kCopyStateBytes * most(copies_of_tile_);
-}
-
-bool Layout::place(Bytes code_bytes) {
-    using plan::Where;
-    using Kind = program::SegmentKind;
-    const Problem& problem = partition_.problem();
-    const std::int64_t columns = problem.widest_slice(partition_.split());
-    memory_.emplace(machine_, code_bytes);
-    Bytes metadata = 0;
-    for (std::int64_t part = 0; part < partition_.split().parts(); ++part) {
-        metadata = std::max(metadata, metadata_bytes(partition_.part(part)));
-    }
-    const auto lines = static_cast<Bytes>(partition_.most_x_lines());
-    const Bytes x = lines * problem.x_line_bytes(columns);
-    if (problem.block == 1 && x - problem.x_line_bytes(columns) > 0xffff) {
-        memory_->refuse("x", x - problem.x_line_bytes(columns) - 0xffff);
-        return false;
-    }
-    const Bytes partials =
-        static_cast<Bytes>(partition_.most_rows()) * problem.partial_line_bytes(columns);
-    const Bytes values = ceil_div(static_cast<Bytes>(partition_.most_blocks()), values_a_unit()) *
-                         value_unit_bytes();
-    const Bytes slices = most(reduction_.slices_lines) * problem.partial_line_bytes(columns);
-    const Bytes result = most(reduction_.result_lines) * problem.result_line_bytes(columns);
-    const auto one = [&](const char* name, Kind kind, Bytes bytes, Where where,
-                         std::vector<std::string> apart) {
-        return memory_->place({name, kind, bytes, 16, where, std::move(apart)});
-    };
-    // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
-    // sends and receives.
-    const Where values_where = problem.block == 1 ? Where::Any : Where::Region1;
-    bool fits = true;
-    fits = one("partials", Kind::Tensor, partials + kReadAhead, Where::Region1, {}) && fits;
-    fits =
-        one("x", Kind::Tensor, x, problem.block == 1 ? Where::Region1 : Where::Any, {"partials"}) &&
-        fits;
-    fits = one("values", Kind::Tensor, values + kReadAhead, values_where, {}) && fits;
-    fits = one("slices", Kind::Tensor, slices, Where::Region1, {"partials"}) && fits;
-    fits = one("home of x", Kind::Tensor, most(filled_x_), Where::Any, {"x", "values"}) && fits;
-    fits = one("home of values", Kind::Tensor, most(filled_values_), Where::Any, {"x", "values"}) &&
-           fits;
-    fits = one("lists", Kind::Metadata, metadata, Where::Any, {"x"}) && fits;
-    fits = one("result", Kind::Tensor, result, Where::Any, {}) && fits;
-    fits = one("empty rows", Kind::Tensor, empty_rows_bytes(), Where::Any, {}) && fits;
-    fits = one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {}) && fits;
-    return fits;
 }
 
 Address Layout::x_line(std::int64_t part, std::int64_t line, std::int64_t columns) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/plan/homes.h"
+#include "kernels/plan/liveness.h"
 #include "kernels/plan/memory_plan.h"
 #include "kernels/sparse/spmm_partition.h"
 #include "kernels/sparse/spmm_reduction.h"
@@ -43,6 +44,10 @@ public:
     /// Places all buffers behind `code_bytes`; false when they do not fit (memory() then says why).
     [[nodiscard]] bool place(Bytes code_bytes);
     [[nodiscard]] const plan::MemoryPlan& memory() const { return *memory_; }
+    /// The steps of the program, and what they use.
+    [[nodiscard]] const plan::Liveness& steps() const { return steps_; }
+    /// A tile that has most to hold.
+    [[nodiscard]] TileId fullest_tile() const;
     [[nodiscard]] const Partition& partition() const { return partition_; }
 
     /// Values of a part travel in units of this many bytes: 8 elements, or a block.
@@ -83,6 +88,8 @@ public:
 
 private:
     void find_runs();
+    void find_steps();
+    [[nodiscard]] bool brings() const;
     void deal_x();
     void deal_values();
     [[nodiscard]] Bytes state_bytes() const;
@@ -98,6 +105,7 @@ private:
     std::vector<Bytes> filled_values_;
     std::vector<std::int64_t> copies_of_tile_;
     Reduction reduction_;
+    plan::Liveness steps_;
     std::optional<plan::MemoryPlan> memory_;
 };
 

@@ -27,6 +27,10 @@ struct Range {
     [[nodiscard]] std::int64_t length() const { return end - begin; }
 };
 
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t unit) {
+    return (value + unit - 1) / unit;
+}
+
 /// Sizes of one product. A *line* is a row of X or C of one slice: 1 row for elements, 16 for
 /// blocks of 16.
 struct Problem {

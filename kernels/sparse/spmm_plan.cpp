@@ -71,6 +71,7 @@ public:
     plan::PlannedProgram finish() {
         plan::PlannedProgram planned;
         planned.program = builder_.build();
+        TESSERA_ASSERT(plan::tells_steps_of(layout_.steps(), planned.program));
         plan::PlanInfo& info = planned.info;
         info.parts_m = split_.parts_m;
         info.parts_k = split_.parts_k;
@@ -132,7 +133,8 @@ private:
                     lists = make_lists(part, columns);
                 }
                 builder_.add_bytes(tile, program::SegmentKind::Metadata, "lists",
-                                   layout_.memory().address("lists"), lists);
+                                   layout_.memory().address("lists"), lists,
+                                   layout_.steps().lifetime("lists"));
                 vertices[tile].push_back(multiply_vertex(tile, part, columns));
                 ++tiles_busy_;
             }
@@ -286,7 +288,8 @@ private:
             for (const plan::MemoryPlan::Buffer& buffer : memory.buffers()) {
                 if (buffer.kind == program::SegmentKind::Tensor &&
                     (busy || buffer.name == "home of x" || buffer.name == "home of values")) {
-                    builder_.add_zero(id, buffer.kind, buffer.name, buffer.begin, buffer.bytes);
+                    builder_.add_zero(id, buffer.kind, buffer.name, buffer.begin, buffer.bytes,
+                                      buffer.lifetime);
                 }
             }
             steps_.place_state(id);
@@ -313,13 +316,12 @@ std::vector<std::string> sources(const Problem& problem) {
 }
 
 std::string too_big(const Problem& problem, const Split& split, const Layout& layout) {
-    const plan::Shortfall& missing = layout.memory().shortfall();
     return fmt::format(
-        "sparse product {} x {} x {} with {} blocks does not fit in tile memory: tile_0 is "
-        "{} bytes over ('{}' finds no place) with {} x {} x {} parts, which need {}",
+        "sparse product {} x {} x {} with {} blocks does not fit in tile memory in {} x {} x {} "
+        "parts: {}",
         problem.matrix->rows, problem.matrix->columns, problem.n, problem.matrix->blocks(),
-        missing.bytes_over, missing.name, split.parts_m, split.parts_k, split.parts_n,
-        layout.memory().describe());
+        split.parts_m, split.parts_k, split.parts_n,
+        plan::why_not(layout.memory(), layout.fullest_tile(), layout.steps().steps()));
 }
 
 /// The split's program, or nothing when it does not fit; `reason` then says why. A split that is
@@ -360,11 +362,6 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
 plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
                                const workload::SpmmWorkload& workload,
                                const workload::SparseF16& matrix) {
-    if (!spec::runs(machine)) {
-        throw NotModelled(
-            fmt::format("spmm on machine '{}': only ipu2 programs execute; see docs/deviations.md",
-                        machine.name));
-    }
     const Problem problem(workload, matrix);
     const plan::CodeletLibrary library(machine, sources(problem));
     std::optional<plan::PlannedProgram> best;

@@ -230,15 +230,44 @@ private:
     const config::ConfigPaths& paths_;
 };
 
+/// What a kind says of values that are each in range but do not go together.
+std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& document) {
+    std::vector<Diagnostic> diagnostics;
+    std::visit(
+        [&](const auto& kind) {
+            if constexpr (requires { kind.mistakes(); }) {
+                for (const Mistake& mistake : kind.mistakes()) {
+                    diagnostics.push_back(document.at_value("/" + mistake.key, mistake.message));
+                }
+            }
+        },
+        workload.kind);
+    return diagnostics;
+}
+
 } // namespace
 
 const Shape& workload_shape() {
     static const Shape shape = [] {
         Shape out;
         out.selector = "kind";
-        out.alternatives = {alternative<MatmulWorkload>("matmul", matmul_shape()),
-                            alternative<SpmmWorkload>("spmm", spmm_shape()),
-                            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>())};
+        out.alternatives = {
+            alternative<MatmulWorkload>("matmul", matmul_shape()),
+            alternative<SpmmWorkload>("spmm", spmm_shape()),
+            alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>()),
+            alternative<ExchangePatternWorkload>("exchange_pattern",
+                                                 config::shape_of<ExchangePatternWorkload>()),
+            alternative<SelfCopyWorkload>("self_copy", config::shape_of<SelfCopyWorkload>()),
+            alternative<MemoryStreamWorkload>("memory_stream",
+                                              config::shape_of<MemoryStreamWorkload>()),
+            alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>()),
+            alternative<ReductionWorkload>("reduction", config::shape_of<ReductionWorkload>()),
+            alternative<RemoteBufferWorkload>("remote_buffer",
+                                              config::shape_of<RemoteBufferWorkload>()),
+            alternative<HostTransferWorkload>("host_transfer",
+                                              config::shape_of<HostTransferWorkload>()),
+            alternative<StreamedTriadWorkload>("streamed_triad",
+                                               config::shape_of<StreamedTriadWorkload>())};
         return out;
     }();
     return shape;
@@ -263,6 +292,7 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
     const auto found = config::read(workload_shape(), document, &out.workload);
     mistakes.insert(mistakes.end(), found.begin(), found.end());
     config::throw_if_any(std::move(mistakes));
+    config::throw_if_any(mistakes_of(out.workload, document));
 
     out.workload.name = out.file.stem().string();
     out.resolved = config::resolved(workload_shape(), &out.workload);

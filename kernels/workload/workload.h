@@ -2,7 +2,10 @@
 // A workload as read from its JSON file: what to compute, not how.
 #pragma once
 
+#include "kernels/workload/compute_workloads.h"
+#include "kernels/workload/exchange_workloads.h"
 #include "kernels/workload/micro_workloads.h"
+#include "kernels/workload/stream_workloads.h"
 
 #include <cstdint>
 #include <string>
@@ -62,7 +65,10 @@ struct SpmmWorkload {
 
 struct Workload {
     std::string name; ///< file name without directory and ending
-    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload> kind;
+    std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
+                 SelfCopyWorkload, MemoryStreamWorkload, ReductionWorkload, StencilWorkload,
+                 RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload>
+        kind;
 };
 
 } // namespace tessera::workload

@@ -3,8 +3,6 @@
 
 #include "base/error.h"
 
-#include <algorithm>
-
 namespace tessera::exchange {
 
 ExchangeFabric::ExchangeFabric(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
@@ -25,7 +23,7 @@ void ExchangeFabric::prepare(std::uint32_t exchange, const RowReader& read_row) 
     }
     try {
         prepared.outcome = std::make_unique<const FabricOutcome>(
-            execute_rows(spec_, exchanges_.at(exchange), read_row));
+            run_exchange(spec_, exchanges_.at(exchange), read_row));
     } catch (...) {
         prepared.failure = std::current_exception();
     }
@@ -41,10 +39,7 @@ const FabricOutcome& ExchangeFabric::outcome(std::uint32_t exchange) const {
 }
 
 Cycles ExchangeFabric::phase_cycles(std::uint32_t exchange) const {
-    const auto& rows = outcome(exchange).row_cycles;
-    return rows.empty()
-               ? 0
-               : spec_.exchange.prologue_cycles + *std::max_element(rows.begin(), rows.end());
+    return outcome(exchange).phase_cycles();
 }
 
 void ExchangeFabric::start(std::uint32_t exchange) {

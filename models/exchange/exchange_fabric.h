@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The exchange fabric on the SystemC timeline: an exchange phase ends when its longest row has
-// ended.
+// The exchange fabric on the SystemC timeline: an exchange phase ends when its slowest tile has
+// ended. Which fabric it is the machine says (core/fabric.h).
 //
-//   start(exchange) --prologue_cycles + longest row--> out_end->exchange_ended()
+//   start(exchange) --prologue + slowest tile--> out_end->exchange_ended()
 //
 // Ports: out_end, told once a phase.
-// Timing: phase = exchange.prologue_cycles + max(row cycles); an exchange without rows takes no
-// time. Not modelled: the skew of the rows' event counts over the grid (docs/deviations.md).
+// Timing: phase = FabricOutcome::phase_cycles(); an exchange without active tiles takes no time. Not modelled: the skew of the rows' event counts over the grid (docs/deviations.md).
 // Source: docs/evidence.md#exchange-rows
 #pragma once
 
@@ -37,16 +36,16 @@ public:
                    const std::vector<program::Exchange>& exchanges,
                    const sc_core::sc_time& cycle_period);
 
-    /// The host's part: decodes and checks the rows of an exchange, once; later calls do nothing.
+    /// The host's part: runs and checks an exchange, once; later calls do nothing.
     /// Different exchanges may be prepared on different host threads. Throws nothing: outcome()
     /// does.
     void prepare(std::uint32_t exchange, const RowReader& read_row);
 
-    /// What the prepared exchange moves and how long its rows are. @throws ProgramError if its rows
-    /// break a rule.
+    /// What the prepared exchange moves and how long it takes. @throws ProgramError if it
+    /// breaks a rule.
     [[nodiscard]] const FabricOutcome& outcome(std::uint32_t exchange) const;
 
-    /// Cycles from the release of the sync to the end of the longest row.
+    /// Cycles from the release of the sync to the end of the slowest tile.
     [[nodiscard]] Cycles phase_cycles(std::uint32_t exchange) const;
 
     /// SystemC's part: the phase opens now.

@@ -2,7 +2,7 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
-#include "models/ipu/core/exchange_demand.h"
+#include "models/timing/control_timing.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace tessera::ipu {
 
@@ -38,12 +40,18 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       cycle_period_(1, sc_core::SC_NS),
       host_threads_(std::make_unique<HostThreads>(options_.threads)), memory_(spec),
       code_(program.codelets), fabric_("exchange_fabric", spec, program.exchanges, cycle_period_),
-      sync_unit_("sync_unit", spec.sync, spec.chip.tiles, cycle_period_), control_(program.control),
-      account_(program, spec.chip.tiles), steps_total_(executed_steps(program.control)) {
+      sync_unit_("sync_unit", spec, spec.chip.tiles, cycle_period_), remote_memory_(spec, program),
+      copies_(spec, program),
+      streaming_memory_("streaming_memory", timing::streaming_link(spec), cycle_period_),
+      host_("host", timing::host_link(spec), cycle_period_),
+      control_(program, spec.control.while_limit_rounds), account_(program, spec.chip.tiles) {
     check_program();
+    steps_total_ = expected_steps(program);
     make_tiles();
     fabric_.out_end.bind(*this);
     sync_unit_.out_release.bind(*this);
+    streaming_memory_.out_end.bind(*this);
+    host_.out_end.bind(*this);
     if (options_.sink != nullptr) {
         TESSERA_ASSERT(options_.names != nullptr);
         trace_.emplace(program, spec.chip.tiles, *options_.sink, *options_.names);
@@ -63,25 +71,6 @@ void Ipu::check_finished() const {
     TESSERA_ASSERT(finished_);
 }
 
-namespace {
-
-void check_step(const program::Step& step, const program::Program& program) {
-    using Kind = program::Step::Kind;
-    const std::size_t limit = step.kind == Kind::ComputeSet ? program.compute_sets.size()
-                              : step.kind == Kind::Exchange ? program.exchanges.size()
-                                                            : 1;
-    if (step.index >= limit) {
-        throw ProgramError(fmt::format(
-            "program {}: a control step names {} {}, expected a number below {}", program.name,
-            step.kind == Kind::ComputeSet ? "compute set" : "exchange", step.index, limit));
-    }
-    for (const auto& child : step.children) {
-        check_step(child, program);
-    }
-}
-
-} // namespace
-
 void Ipu::check_program() const {
     const auto tiles = static_cast<std::size_t>(spec_.chip.tiles);
     if (program_.image_of_tile.size() > tiles) {
@@ -98,7 +87,7 @@ void Ipu::check_program() const {
             }
         }
     }
-    check_step(program_.control, program_);
+    check_control(program_);
 }
 
 void Ipu::make_tiles() {
@@ -122,10 +111,6 @@ void Ipu::prepare_exchanges() {
     host_threads_->for_each(program_.exchanges.size(), [&](std::size_t index) {
         fabric_.prepare(static_cast<std::uint32_t>(index), read_row);
     });
-    for (const auto& exchange : program_.exchanges) {
-        exchange_bounds_.push_back(
-            busiest_tile_cycles(exchange, spec_.chip.tiles, spec_.exchange.pair_double));
-    }
 }
 
 void Ipu::on_control() {
@@ -139,33 +124,98 @@ void Ipu::on_control() {
 }
 
 void Ipu::advance() {
-    if (exchange_after_sync_) {
-        const std::uint32_t exchange = *exchange_after_sync_;
-        exchange_after_sync_.reset();
-        begin_exchange(exchange);
+    if (next_) {
+        std::exchange(next_, {})();
+        return;
+    }
+    Visit visit = postponed_ ? *std::exchange(postponed_, {}) : control_.next();
+    while (visit.kind == Visit::Kind::Round || visit.kind == Visit::Kind::Called) {
+        control_cost_ += visit.kind == Visit::Kind::Round ? spec_.control.repeat_cycles
+                                                          : spec_.control.call_cycles;
+        visit = control_.next();
+    }
+    if (control_cost_ > 0) {
+        postponed_ = visit;
+        begin_control();
+        return;
+    }
+    if (visit.kind == Visit::Kind::Decide) {
+        decide(*visit.step);
         return;
     }
     if (options_.progress) {
-        options_.progress(steps_done_, steps_total_, account_.cycles());
+        options_.progress(steps_done_, std::max(steps_total_, steps_done_), account_.cycles());
     }
-    const program::Step* step = control_.next();
-    if (step == nullptr) {
+    if (visit.kind == Visit::Kind::End) {
+        copies_.check_end(account_.cycles());
         finished_ = true;
         return;
     }
     ++steps_done_;
-    if (step->kind == program::Step::Kind::ComputeSet) {
-        begin_compute(step->index);
+    begin(*visit.step);
+}
+
+void Ipu::begin(const program::Step& step) {
+    using Kind = program::Step::Kind;
+    switch (step.kind) {
+    case Kind::ComputeSet:
+        begin_compute(step.index);
         return;
+    case Kind::Exchange:
+        begin_sync(program::SyncZone::Internal,
+                   [this, index = step.index] { begin_exchange(index); });
+        return;
+    case Kind::Sync:
+        begin_sync(step.zone, {});
+        return;
+    default:
+        begin_stream_step(step);
     }
-    if (step->kind == program::Step::Kind::Exchange) {
-        exchange_after_sync_ = step->index;
+}
+
+void Ipu::begin_control() {
+    const Cycles begin = account_.cycles();
+    const Cycles cycles = std::exchange(control_cost_, 0);
+    account_.control_phase(cycles);
+    record_for_all(traces::Kind::Compute, "control", begin);
+    ev_phase_ended_.notify(time_of(cycles));
+}
+
+void Ipu::decide(const program::Step& step) {
+    learn(*step.value, [this](std::uint32_t word) {
+        control_cost_ += spec_.control.branch_cycles;
+        control_.decide(word != 0);
+        advance();
+    });
+}
+
+void Ipu::learn(const program::TileValue& value, std::function<void(std::uint32_t)> next) {
+    const TileRange word{value.tile, value.address, 4};
+    copies_.check_ranges("a control step", {&word, 1}, account_.cycles());
+    begin_sync(program::SyncZone::Internal, [this, value, next = std::move(next)] {
+        const Cycles begin = account_.cycles();
+        const Cycles cycles = timing::word_broadcast_cycles(spec_, value.tile);
+        account_.broadcast_phase(cycles);
+        record_for_all(traces::Kind::Exchange, "control value", begin);
+        next_ = [this, value, next] { next(word_at(value)); };
+        ev_phase_ended_.notify(time_of(cycles));
+    });
+}
+
+void Ipu::record_for_all(traces::Kind kind, const char* name, Cycles begin) {
+    if (trace_) {
+        trace_->barrier({.kind = kind,
+                         .name = name == nullptr ? traces::kUnnamed : options_.names->intern(name),
+                         .begin = begin,
+                         .end = account_.cycles(),
+                         .bytes = 0,
+                         .step = steps_done_});
     }
-    begin_sync();
 }
 
 void Ipu::begin_compute(std::uint32_t index) {
     const auto& set = program_.compute_sets[index];
+    copies_.check_compute(set, account_.cycles());
     active_.clear();
     for (TileId tile = 0; tile < static_cast<TileId>(set.tiles.size()); ++tile) {
         if (set.tiles[tile].stub != 0) {
@@ -261,36 +311,30 @@ void Ipu::record_compute(std::uint32_t index) {
                        .end = begin + longest,
                        .bytes = 0,
                        .step = steps_done_},
-                      shares_);
+                      shares_, account_.streaming_until());
         for (const TileId tile : active_) {
             trace_->contexts(tile, begin + spec_.control.step_cycles, tiles_[tile].spans());
         }
     }
 }
 
-void Ipu::begin_sync() {
+void Ipu::begin_sync(program::SyncZone zone, std::function<void()> next) {
+    next_ = std::move(next);
     const Cycles begin = account_.cycles();
-    account_.sync_phase(spec_.sync.internal_cycles);
-    if (trace_) {
-        trace_->barrier({.kind = traces::Kind::Sync,
-                         .name = traces::kUnnamed,
-                         .begin = begin,
-                         .end = account_.cycles(),
-                         .bytes = 0,
-                         .step = steps_done_});
-    }
+    account_.sync_phase(sync_unit_.barrier_cycles(zone));
+    record_for_all(traces::Kind::Sync, nullptr, begin);
     // Every tile is at the barrier: a phase before it ended at its slowest tile, and idle tiles
     // came by `sans`.
-    sync_unit_.arrive(spec_.chip.tiles);
+    sync_unit_.arrive(spec_.chip.tiles, zone);
 }
 
 void Ipu::begin_exchange(std::uint32_t index) {
-    move_data(fabric_.outcome(index));
-    record_exchange(index);
+    check_exchange(index);
+    record_exchange(index, move_data(fabric_.outcome(index)));
     fabric_.start(index);
 }
 
-void Ipu::move_data(const exchange::FabricOutcome& outcome) {
+Bytes Ipu::move_data(const exchange::FabricOutcome& outcome) {
     // Runs into one tile stay in their order and on one host thread; nobody sends what it receives
     // in the same phase (the fabric checks it), so tiles do not depend on each other.
     std::vector<std::size_t> starts;
@@ -301,32 +345,31 @@ void Ipu::move_data(const exchange::FabricOutcome& outcome) {
         }
     }
     starts.push_back(outcome.copies.size());
+    std::vector<Bytes> received(starts.size() - 1);
     host_threads_->for_each(starts.size() - 1, [&](std::size_t group) {
         for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
             const auto& copy = outcome.copies[run];
             std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
                         memory_.at(copy.source_tile, copy.source_address, copy.bytes),
                         static_cast<std::size_t>(copy.bytes));
+            received[group] += copy.bytes;
         }
     });
+    return std::accumulate(received.begin(), received.end(), Bytes{0});
 }
 
-void Ipu::record_exchange(std::uint32_t index) {
-    const auto& exchange = program_.exchanges[index];
+void Ipu::record_exchange(std::uint32_t index, Bytes bytes) {
     const auto& outcome = fabric_.outcome(index);
-    TESSERA_ASSERT(outcome.row_cycles.size() == exchange.rows.size());
     shares_.clear();
-    for (std::size_t row = 0; row < exchange.rows.size(); ++row) {
-        shares_.push_back(
-            {exchange.rows[row].tile, spec_.exchange.prologue_cycles + outcome.row_cycles[row]});
+    for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
+        shares_.push_back({outcome.tiles[i], outcome.prologue_cycles + outcome.row_cycles[i]});
     }
     const Cycles begin = account_.cycles();
-    const Cycles longest = fabric_.phase_cycles(index);
+    const Cycles longest = outcome.phase_cycles();
     StepRecord& record = account_.exchange_phase(index, longest, shares_);
-    const Bytes bytes = outcome.bytes;
     record.bytes += bytes;
     record.sent_bytes += 4 * outcome.words_sent;
-    record.bound_cycles += exchange_bounds_[index];
+    record.bound_cycles += outcome.bound_cycles;
     if (trace_) {
         trace_->phase({.kind = traces::Kind::Exchange,
                        .name = trace_->name_of_exchange(index),
@@ -334,7 +377,7 @@ void Ipu::record_exchange(std::uint32_t index) {
                        .end = begin + longest,
                        .bytes = bytes,
                        .step = steps_done_},
-                      shares_);
+                      shares_, account_.streaming_until());
     }
 }
 

@@ -2,10 +2,14 @@
 #include "models/ipu/simulate.h"
 
 #include "base/error.h"
+#include "models/ipu/core/laws.h"
 #include "models/ipu/core/tensor_io.h"
 #include "models/ipu/ipu.h"
 
 #include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
 
 namespace tessera::ipu {
 
@@ -23,6 +27,16 @@ struct Simulation::Implementation {
         throw ProgramError(fmt::format("program {}: has no tensor '{}'", program.name, name));
     }
 
+    /// The bytes of the remote buffer of that name, if there is one.
+    [[nodiscard]] std::optional<std::span<std::byte>> buffer(const std::string& name) const {
+        for (std::uint32_t index = 0; index < program.remote_buffers.size(); ++index) {
+            if (program.remote_buffers[index].name == name) {
+                return chip.remote_memory().buffer(index);
+            }
+        }
+        return std::nullopt;
+    }
+
     const program::Program& program;
     Ipu chip;
 };
@@ -34,10 +48,21 @@ Simulation::Simulation(const spec::MachineSpec& spec, const program::Program& pr
 Simulation::~Simulation() = default;
 
 void Simulation::write(const std::string& tensor, std::span<const std::byte> host) {
+    if (const auto buffer = implementation_->buffer(tensor)) {
+        if (buffer->size() != host.size()) {
+            throw ProgramError(fmt::format("remote buffer {}: got {} bytes, expected {}", tensor,
+                                           host.size(), buffer->size()));
+        }
+        std::memcpy(buffer->data(), host.data(), host.size());
+        return;
+    }
     write_tensor(implementation_->tensor(tensor), host, implementation_->chip.memory());
 }
 
 std::vector<std::byte> Simulation::read(const std::string& tensor) const {
+    if (const auto buffer = implementation_->buffer(tensor)) {
+        return {buffer->begin(), buffer->end()};
+    }
     const auto& wanted = implementation_->tensor(tensor);
     std::vector<std::byte> host(
         static_cast<std::size_t>(elements_of(wanted) * program::bytes_of(wanted.type)));
@@ -49,6 +74,7 @@ void Simulation::run() {
     sc_core::sc_start();
     implementation_->chip.check_finished();
     TESSERA_ASSERT(systemc_cycles() == account().cycles());
+    check_laws(implementation_->program, account());
 }
 
 const Account& Simulation::account() const {

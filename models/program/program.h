@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,17 +21,36 @@ using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 
 enum class SegmentKind { Code, Stack, VertexState, Metadata, ExchangeRow, Tensor };
 
-/// A piece of a tile's memory at the start of the run. `data` is null (zero fill) or holds `bytes`
-/// bytes.
+/// Steps of a run in which a piece of memory is kept, both ends included: leaves of the control
+/// program in tree order (leaf_steps.h). Memory that the host fills is kept from step 0, memory that
+/// it reads to kEnd.
+struct Lifetime {
+    static constexpr std::uint32_t kEnd = 0xffffffff; ///< until the run ends
+
+    std::uint32_t first = 0;
+    std::uint32_t last = kEnd;
+
+    [[nodiscard]] constexpr bool contains(std::uint32_t step) const {
+        return first <= step && step <= last;
+    }
+    [[nodiscard]] constexpr bool meets(const Lifetime& other) const {
+        return first <= other.last && other.first <= last;
+    }
+    friend constexpr bool operator==(const Lifetime&, const Lifetime&) = default;
+};
+
+/// A piece of a tile's memory. `data` is null or holds the `bytes` bytes that stand there when the
+/// run starts; memory without data starts as zero.
 struct Segment {
     Address address = 0;
     Bytes bytes = 0;
     SegmentKind kind = SegmentKind::Tensor;
     std::string name; ///< what the memory report calls it
     SharedBytes data;
+    Lifetime lifetime = {}; ///< from step 0 where there are data
 };
 
-/// All segments of one tile; they do not overlap.
+/// All segments of one tile; segments whose lifetimes meet do not overlap.
 struct Image {
     std::vector<Segment> segments;
 };
@@ -119,13 +139,85 @@ struct Exchange {
     std::vector<ExchangeRow> rows; ///< what the fabric executes; ascending tiles, active tiles only
 };
 
-/// The control program: a tree.
+/// A 32-bit word of a tile's memory, read when the control program needs it.
+struct TileValue {
+    TileId tile = 0;
+    Address address = 0; ///< a multiple of 4
+};
+
+/// Who meets at a barrier.
+enum class SyncZone { Internal, External, Host };
+
+/// The control program: a tree. Every tile's supervisor walks it, so all of them know every
+/// decision.
+///
+/// | kind | children | fields |
+/// | --- | --- | --- |
+/// | Sequence | in order | |
+/// | Repeat | in order, `count` times | count |
+/// | While | in order, as long as the word is not 0, which is looked at first | value |
+/// | If | [0] where the word is not 0, else [1], which may be missing | value |
+/// | Call | none: the steps of functions[index] | index |
+/// | ComputeSet, Exchange | none | index |
+/// | Sync | none | zone |
+/// | StreamCopy | none: stream_copies[index], begun and ended | index, row or value |
+/// | StreamStart, StreamWait | none: a copy in the background | index; start: row or value |
 struct Step {
-    enum class Kind { Sequence, Repeat, ComputeSet, Exchange, Sync };
+    enum class Kind {
+        Sequence,
+        Repeat,
+        While,
+        If,
+        Call,
+        ComputeSet,
+        Exchange,
+        Sync,
+        StreamCopy,
+        StreamStart,
+        StreamWait
+    };
     Kind kind = Kind::Sequence;
-    std::uint32_t index = 0; ///< of the compute set or exchange
-    std::uint32_t count = 1; ///< of a repeat
+    std::uint32_t index = 0;
+    std::uint32_t count = 1;
+    SyncZone zone = SyncZone::Internal;
+    std::int64_t row = 0; ///< first row of a stream copy, where no value says it
+    std::optional<TileValue> value;
     std::vector<Step> children;
+};
+
+/// Steps that several calls share.
+struct Function {
+    std::string name;
+    Step body;
+};
+
+/// Rows of bytes outside the chip that stream copies read and write.
+struct RemoteBuffer {
+    enum class Place { StreamingMemory, Host };
+    std::string name;
+    Place place = Place::StreamingMemory;
+    std::int64_t rows = 0;
+    Bytes row_bytes = 0; ///< a multiple of 4
+};
+
+/// Bytes [offset, offset + bytes) of the rows of a copy, and where they are in a tile. Multiples of
+/// 4.
+struct StreamPiece {
+    TileId tile = 0;
+    Address address = 0;
+    Bytes bytes = 0;
+    Bytes offset = 0;
+};
+
+/// Moves `rows` neighbouring rows of a remote buffer; which ones is said by the step. The pieces
+/// hold every byte of them once.
+struct StreamCopy {
+    enum class Direction { Read, Write }; ///< read: into tiles
+    std::string name;
+    std::uint32_t buffer = 0;
+    Direction direction = Direction::Read;
+    std::int64_t rows = 1;
+    std::vector<StreamPiece> pieces;
 };
 
 enum class DType { F16, F32 };
@@ -167,6 +259,10 @@ struct Program {
     std::vector<ComputeSet> compute_sets;
     std::vector<Exchange> exchanges;
     Step control;
+    std::vector<Function> functions;
+    std::vector<RemoteBuffer> remote_buffers;
+    std::vector<StreamCopy> stream_copies;
+    std::vector<TileId> io_tiles; ///< ascending; only they take part in background copies
     std::vector<Tensor> tensors;
     std::vector<std::string> vertex_names;
 

@@ -8,7 +8,11 @@
 
 namespace tessera::spec {
 
+/// What carries the words: the compiled exchange of the machine, or one of the others for what-if.
+enum class Fabric { Compiled, Bound, Mesh, Ring };
+
 struct ExchangeSpec {
+    Fabric fabric = Fabric::Compiled;
     bool pair_double = true;
     std::int64_t pair_min_items = 64;
     std::int64_t max_words_per_send = 64;
@@ -18,8 +22,19 @@ struct ExchangeSpec {
     Cycles row_tail_cycles = 6;
     Cycles row_return_cycles = 6;
     Cycles prologue_cycles = 30;
+    Bytes link_bytes = 4;
+    Cycles hop_cycles = 1;
+    std::int64_t ring_directions = 2;
 
     template <class Description> static void describe(Description& d) {
+        d.field("fabric", &ExchangeSpec::fabric,
+                {{"compiled", Fabric::Compiled},
+                 {"bound", Fabric::Bound},
+                 {"mesh", Fabric::Mesh},
+                 {"ring", Fabric::Ring}})
+            .says("what carries the words: compiled is the machine's; bound, mesh and ring are for "
+                  "what-if")
+            .from("docs/evidence.md#exchange-other-fabrics");
         d.field("pair_double", &ExchangeSpec::pair_double)
             .says("8 B a cycle into the two tiles of a pair that receive the same data")
             .from("docs/evidence.md#exchange-double-width");
@@ -64,6 +79,20 @@ struct ExchangeSpec {
             .range(0, 10000)
             .says("base pointers, sync and call before an exchange row")
             .from("docs/evidence.md#exchange-rows");
+        d.field("link_bytes", &ExchangeSpec::link_bytes)
+            .unit("B/cycle")
+            .range(1, 4096)
+            .says("width of a link of the mesh or the ring, each way")
+            .from("docs/evidence.md#exchange-other-fabrics");
+        d.field("hop_cycles", &ExchangeSpec::hop_cycles)
+            .unit("cycles")
+            .range(0, 1000)
+            .says("from tile to neighbouring tile on the mesh or the ring")
+            .from("docs/evidence.md#exchange-other-fabrics");
+        d.field("ring_directions", &ExchangeSpec::ring_directions)
+            .range(1, 2)
+            .says("1: words go round towards higher tile numbers; 2: the shorter way")
+            .from("docs/evidence.md#exchange-other-fabrics");
     }
 };
 

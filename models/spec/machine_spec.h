@@ -10,7 +10,9 @@
 #include "models/spec/chip_spec.h"
 #include "models/spec/control_spec.h"
 #include "models/spec/exchange_spec.h"
+#include "models/spec/host_spec.h"
 #include "models/spec/memory_spec.h"
+#include "models/spec/streaming_spec.h"
 #include "models/spec/sync_spec.h"
 #include "models/spec/tile_spec.h"
 
@@ -27,6 +29,8 @@ struct MachineSpec {
     ExchangeSpec exchange;
     SyncSpec sync;
     ControlSpec control;
+    StreamingSpec streaming;
+    HostSpec host;
 
     template <class Description> static void describe(Description& d) {
         d.fixed("schema_version", 1).required().says("version of this file's format");
@@ -41,13 +45,9 @@ struct MachineSpec {
         d.object("exchange", &MachineSpec::exchange).says("the exchange between tiles");
         d.object("sync", &MachineSpec::sync).says("the barriers");
         d.object("control", &MachineSpec::control).says("the control program");
+        d.object("streaming", &MachineSpec::streaming).says("the memory behind the chip's gateway");
+        d.object("host", &MachineSpec::host).says("the link to the host");
     }
 };
-
-/// True for the machines that programs can run on. The others load, for their numbers: their
-/// instruction sets and exchanges differ.
-[[nodiscard]] inline bool runs(const MachineSpec& machine) {
-    return machine.chip.generation == Generation::Ipu2;
-}
 
 } // namespace tessera::spec

@@ -8,12 +8,18 @@ namespace tessera::spec {
 
 struct SyncSpec {
     Cycles internal_cycles = 126;
+    Cycles external_cycles = 600;
 
     template <class Description> static void describe(Description& d) {
         d.field("internal_cycles", &SyncSpec::internal_cycles)
             .unit("cycles")
             .range(0, 100000)
             .says("from the last arrival to the last release, one chip")
+            .from("docs/evidence.md#sync");
+        d.field("external_cycles", &SyncSpec::external_cycles)
+            .unit("cycles")
+            .range(0, 10000000)
+            .says("the barrier between chips, as one of them sees it when all are there")
             .from("docs/evidence.md#sync");
     }
 };

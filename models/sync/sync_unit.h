@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The chip's internal barrier: releases every tile a fixed time after the last one arrives.
+// The barriers of a chip: releases every tile a fixed time after the last one arrives.
 //
 // Ports: out_release, told once a barrier.
-// Timing: release = cycle of the last arrival + sync.internal_cycles.
-// Not modelled: the skew of the release over the rows of the grid (docs/deviations.md); zones
-// beyond one chip. Source: docs/evidence.md#sync
+// Timing: release = cycle of the last arrival + barrier_cycles(zone).
+// Not modelled: the skew of the release over the rows of the grid; waiting for other chips or for
+// the host (docs/deviations.md). Source: docs/evidence.md#sync
 #pragma once
 
 #include "base/units.h"
+#include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
 #include <systemc>
@@ -27,19 +28,23 @@ public:
     sc_core::sc_port<SyncRelease> out_release;
 
     /// A barrier of `participants` tiles (1 or more).
-    SyncUnit(const sc_core::sc_module_name& name, const spec::SyncSpec& spec,
+    SyncUnit(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
              std::int64_t participants, const sc_core::sc_time& cycle_period);
 
-    /// `tiles` more participants arrive in this cycle. @throws ProgramError if that is more than
-    /// take part.
-    void arrive(std::int64_t tiles);
+    /// `tiles` more participants arrive in this cycle; all of one barrier name the same zone.
+    /// @throws ProgramError if that is more than take part.
+    void arrive(std::int64_t tiles, program::SyncZone zone = program::SyncZone::Internal);
+
+    /// From the last arrival to the release. The host's is the latency of its link.
+    [[nodiscard]] Cycles barrier_cycles(program::SyncZone zone) const;
 
 private:
     void on_release();
 
     std::int64_t participants_;
     std::int64_t arrived_ = 0;
-    sc_core::sc_time barrier_time_;
+    const spec::MachineSpec& spec_;
+    sc_core::sc_time cycle_period_;
     sc_core::sc_event ev_release_;
 };
 

@@ -6,11 +6,15 @@ namespace tessera::sim::calibrate {
 namespace {
 
 using nlohmann::json;
-using schema::list_of;
 using schema::number;
 using schema::object;
 using schema::text;
 using schema::whole;
+
+json list_of(const char* sentence, const char* item, json properties,
+             const std::vector<std::string>& optional = {}) {
+    return schema::list(sentence, object(item, std::move(properties), optional));
+}
 
 json target_schema() {
     return object("what the group must reach; where nothing stands, nothing is asked",

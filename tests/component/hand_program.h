@@ -75,11 +75,17 @@ public:
         return static_cast<std::uint32_t>(program_.exchanges.size() - 1);
     }
 
-    static program::Step step(program::Step::Kind kind, std::uint32_t index = 0) {
+    static program::Step step(program::Step::Kind kind, std::uint32_t index = 0,
+                              std::vector<program::Step> children = {}) {
         program::Step made;
         made.kind = kind;
         made.index = index;
+        made.children = std::move(children);
         return made;
+    }
+    HandProgram& then(program::Step next) {
+        program_.control.children.push_back(std::move(next));
+        return *this;
     }
     HandProgram& then_compute(std::uint32_t index) {
         program_.control.children.push_back(step(program::Step::Kind::ComputeSet, index));

@@ -82,6 +82,7 @@ TEST_CASE("a compute step lasts the control cost and the slowest stub") {
     CHECK(record.slowest_tile == 2);
     CHECK(record.active_tiles == 2);
     CHECK(record.executions == 1);
+    CHECK(account.control_cycles() == 0);
     check_accounts(account);
 }
 
@@ -137,6 +138,7 @@ TEST_CASE("a repeat runs its steps as often as it says") {
     CHECK(account.phases().sync == 6 * hand.machine().sync.internal_cycles);
     CHECK(steps.size() == 13);
     CHECK(steps.back() == 12);
+    CHECK(account.control_cycles() == 3 * hand.machine().control.repeat_cycles);
     check_accounts(account);
 }
 

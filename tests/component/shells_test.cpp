@@ -64,8 +64,11 @@ TEST_CASE("a tile keeps its fault for who asks") {
 }
 
 TEST_CASE("the barrier releases a fixed time after the last arrival") {
-    spec::SyncSpec spec;
-    spec.internal_cycles = 126;
+    spec::MachineSpec spec;
+    spec.sync.internal_cycles = 126;
+    spec.sync.external_cycles = 600;
+    spec.host.latency_us = 2;
+    spec.chip.clock_hz = 1e9;
     Listener listener;
     sync::SyncUnit unit("sync_unit", spec, 4, kCycle);
     unit.out_release.bind(listener);
@@ -79,6 +82,13 @@ TEST_CASE("the barrier releases a fixed time after the last arrival") {
     sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_NS));
     REQUIRE(listener.calls.size() == 1);
     CHECK(listener.calls[0].second == 40 + 126);
+    CHECK(unit.barrier_cycles(program::SyncZone::Internal) == 126);
+    CHECK(unit.barrier_cycles(program::SyncZone::External) == 600);
+    CHECK(unit.barrier_cycles(program::SyncZone::Host) == 2000);
+    unit.arrive(4, program::SyncZone::External);
+    sc_core::sc_start(sc_core::sc_time(601, sc_core::SC_NS));
+    REQUIRE(listener.calls.size() == 2);
+    CHECK(listener.calls[1].second == 40 + 127 + 600);
     unit.arrive(4);
     CHECK_THROWS_WITH(unit.arrive(1), "sync_unit: got 5 arrivals at a barrier of 4 tiles");
 }

@@ -5,6 +5,6 @@ tessera_test(test_component_shells SYSTEMC LABELS component
 target_include_directories(test_component_shells PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 tessera_test(test_component_ipu SYSTEMC LABELS component
-  SOURCES component/ipu_test.cpp
+  SOURCES component/ipu_test.cpp component/control_test.cpp component/stream_test.cpp
   LINK tessera_machine tessera_exchange_plan tessera_isa)
 target_include_directories(test_component_ipu PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -3,6 +3,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_search.h"
 #include "tests/kernels/codelet_bench.h"
+#include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
 #include <catch2/catch.hpp>
@@ -110,6 +111,20 @@ TEST_CASE("dense products are exact on 64 tiles with and without double width", 
         check_product(machine, {64, 700, 96}, PartialsType::F32);
         check_product(machine, {512, 512, 512}, PartialsType::F16);
     }
+}
+
+TEST_CASE("dense products run on the other generations, or say what these lack", "[kernels]") {
+    spec::MachineSpec c600 = machine_with(8);
+    c600.chip.generation = spec::Generation::Ipu21;
+    check_product(c600, {70, 100, 50}, PartialsType::F16);
+    check_product(c600, {70, 100, 50}, PartialsType::F32);
+    const spec::MachineSpec gc2 = test::gc2_with(8);
+    check_product(gc2, {70, 100, 50}, PartialsType::F32);
+    CHECK_THROWS_AS(matmul::plan_matmul(gc2, product({70, 100, 50}, PartialsType::F16)),
+                    NotModelled);
+    CHECK_THROWS_WITH(matmul::plan_matmul(gc2, product({70, 100, 50}, PartialsType::F16)),
+                      Catch::Contains("matmul_amp_f16.S") &&
+                          Catch::Contains("f16v4hihov4amp: got architecture 1"));
 }
 
 TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels]") {

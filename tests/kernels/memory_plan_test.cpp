@@ -1,19 +1,66 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/homes.h"
 #include "kernels/plan/memory_plan.h"
-#include "kernels/plan/pieces.h"
-#include "kernels/plan/stub.h"
 
 #include <catch2/catch.hpp>
 
-#include <map>
-#include <set>
+#include <algorithm>
+#include <array>
+#include <random>
 
 namespace {
 
 using namespace tessera;
+using plan::BufferRequest;
 using plan::Where;
+using program::Lifetime;
 using Kind = program::SegmentKind;
+
+/// Number of the memory element, or of the pair of elements in region 1, at `address`.
+std::int64_t granule(const spec::MemorySpec& memory, Address address) {
+    const bool in0 = address < memory.region1_begin();
+    const auto offset =
+        static_cast<Bytes>(address - (in0 ? memory.region0_begin() : memory.region1_begin()));
+    return in0 ? offset / memory.element_bytes : 1'000'000 + offset / (2 * memory.element_bytes);
+}
+
+bool named(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Checks every rule on every request and every pair, from the definition.
+void check_rules(const spec::MemorySpec& memory, const plan::MemoryPlan& made,
+                 const std::vector<BufferRequest>& requests) {
+    const auto end = [&](const BufferRequest& buffer) {
+        return made.address(buffer.name) + static_cast<Address>(buffer.bytes);
+    };
+    const auto first = memory.region0_begin() + static_cast<Address>(made.code_zone_bytes());
+    for (const BufferRequest& one : requests) {
+        CAPTURE(one.name, one.bytes, made.address(one.name));
+        CHECK(made.address(one.name) % static_cast<Address>(one.alignment) == 0);
+        CHECK(made.address(one.name) >=
+              (one.where == Where::Region1 ? memory.region1_begin() : first));
+        CHECK(end(one) <= (one.where == Where::Region0 ? memory.region1_begin() : memory.end()));
+        for (const BufferRequest& two : requests) {
+            if (one.name == two.name || one.lifetime.last < two.lifetime.first ||
+                two.lifetime.last < one.lifetime.first) {
+                continue;
+            }
+            CAPTURE(two.name);
+            const Address begin1 = made.address(one.name);
+            const Address begin2 = made.address(two.name);
+            CHECK((end(one) <= begin2 || end(two) <= begin1));
+            if (named(one.apart_from, two.name)) {
+                CHECK((granule(memory, end(one) - 1) < granule(memory, begin2) ||
+                       granule(memory, end(two) - 1) < granule(memory, begin1)));
+            }
+        }
+    }
+}
+
+/// A buffer in region 1 kept from step `first` to `last`.
+BufferRequest kept(const std::string& name, Bytes bytes, std::uint32_t first, std::uint32_t last) {
+    return {name, Kind::Tensor, bytes, 16, Where::Region1, {}, {first, last}};
+}
 
 } // namespace
 
@@ -46,88 +93,108 @@ TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
     CHECK_FALSE(memory.place({"b", Kind::Tensor, 48, 16, Where::Region1, {}}));
     CHECK(memory.shortfall().name == "b");
     CHECK(memory.shortfall().bytes_over == 32);
-    CHECK(memory.describe().find("a 425968 B") != std::string::npos);
+    const std::string text = plan::why_not(memory, 3, {"multiply"});
+    CAPTURE(text);
+    CHECK(text.find("tile_3 is 32 bytes over ('b' finds no place)") == 0);
+    CHECK(text.find("step 'multiply'") != std::string::npos);
+    CHECK(text.find(": tensor 426016 B, code and rows 16384 B;") != std::string::npos);
+    CHECK(text.find("a 425968 B, code and rows 16384 B, b 48 B") != std::string::npos);
 }
 
-TEST_CASE("homes hold every unit once and evenly and away from receivers", "[kernels]") {
-    const std::vector<std::int64_t> units = {10, 0, 7, 3};
-    const std::vector<TileId> tiles = {0, 1, 2, 3, 4, 5, 6, 7};
-    const auto receives = [](TileId tile, std::size_t group) { return tile / 2 == group; };
-    std::map<std::size_t, std::int64_t> dealt;
-    std::map<TileId, std::int64_t> held;
-    for (const plan::Home& home : plan::deal_homes(units, tiles, 1, receives)) {
-        CHECK(home.first == dealt[home.group]);
-        CHECK_FALSE(receives(home.tile, home.group));
-        dealt[home.group] = home.last;
-        held[home.tile] += home.last - home.first;
-    }
-    for (std::size_t group = 0; group < units.size(); ++group) {
-        CHECK(dealt[group] == units[group]);
-    }
-    for (const auto& [tile, count] : held) {
-        CHECK(count <= 3);
-    }
+TEST_CASE("a buffer takes the memory of one that is no longer needed", "[kernels]") {
+    const spec::MachineSpec machine;
+    const Bytes big = machine.memory.region1_bytes - 160;
+    plan::MemoryPlan memory(machine, 1);
+    REQUIRE(memory.place_all({kept("weights", big, 0, 3), kept("slices", big - 32, 4, 5)}));
+    CHECK(memory.address("weights") == memory.address("slices"));
+    CHECK(memory.used_bytes() == memory.code_zone_bytes() + big);
+    // both are needed in a step that they share
+    plan::MemoryPlan meeting(machine, 1);
+    CHECK_FALSE(meeting.place_all({kept("weights", big, 0, 4), kept("slices", big - 32, 4, 5)}));
+    CHECK(meeting.shortfall().bytes_over == 2 * big - 32 - machine.memory.region1_bytes);
+    CHECK(meeting.peak().step == 4);
+    CHECK(meeting.peak().bytes == 2 * big - 32);
 }
 
-TEST_CASE("homes for double width stand on one member of other pairs", "[kernels]") {
-    const std::vector<std::vector<TileId>> receivers = {{0, 1, 2, 3}, {4, 5, 6, 7}};
-    for (const std::int64_t member : {0, 1}) {
-        std::map<std::size_t, std::int64_t> dealt;
-        for (const plan::Home& home : plan::deal_to_next_group({9, 8}, receivers, 4, member)) {
-            CHECK(home.tile % 2 == static_cast<TileId>(member));
-            CHECK(home.tile / 4 != home.group);
-            CHECK(home.first == dealt[home.group]);
-            CHECK(home.last - home.first >= 4);
-            dealt[home.group] = home.last;
+TEST_CASE("buffers are apart only while both are needed", "[kernels]") {
+    const spec::MachineSpec machine;
+    const auto pair_bytes = static_cast<Address>(2 * machine.memory.element_bytes);
+    plan::MemoryPlan memory(machine, 1);
+    BufferRequest never = kept("never", 48, 2, 3);
+    BufferRequest always = kept("always", 48, 0, 3);
+    never.apart_from = {"x"};
+    always.apart_from = {"x"};
+    REQUIRE(memory.place(kept("x", 96, 0, 1)));
+    REQUIRE(memory.place(never));
+    REQUIRE(memory.place(always));
+    CHECK(memory.address("never") == memory.address("x"));
+    CHECK(memory.address("always") == memory.address("x") + pair_bytes);
+}
+
+TEST_CASE("reuse reaches the least memory of a chain of steps in any order of requests",
+          "[kernels]") {
+    // Each step keeps what the one before made, its own output and one buffer of the whole run. No
+    // plan is smaller than the fullest step, and this chain has one of that size.
+    const spec::MachineSpec machine;
+    const std::vector<BufferRequest> chain{kept("whole", 64, 0, 4), kept("a", 160, 0, 1),
+                                           kept("b", 320, 1, 2), kept("c", 160, 2, 3),
+                                           kept("d", 320, 3, 4)};
+    std::vector<std::size_t> order{0, 1, 2, 3, 4};
+    do {
+        std::vector<BufferRequest> requests;
+        for (const std::size_t at : order) {
+            requests.push_back(chain[at]);
         }
-        CHECK(dealt[0] == 9);
-        CHECK(dealt[1] == 8);
-    }
+        plan::MemoryPlan memory(machine, 1);
+        REQUIRE(memory.place_all(requests));
+        check_rules(machine.memory, memory, requests);
+        CHECK(memory.peak().bytes == 64 + 160 + 320);
+        CHECK(memory.used_bytes() == memory.code_zone_bytes() + memory.peak().bytes);
+    } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("cells become pieces that hold each element once", "[kernels]") {
-    plan::CellGrid grid;
-    grid.rows = 5;
-    grid.group = 4;
-    grid.first_row = 2;
-    grid.first_group = 1;
-    grid.host_inner = 14; // the third group here has two elements only
-    grid.host_row_stride = 14;
-    grid.cell_bytes = 8;
-    for (std::int64_t first = 0; first < 15; ++first) {
-        for (std::int64_t last = first + 1; last <= 15; ++last) {
-            program::Tensor tensor;
-            plan::add_cells(tensor, 0, 1000, grid, first, last);
-            std::set<std::int64_t> seen;
-            std::int64_t elements = 0;
-            for (const program::Piece& piece : tensor.pieces) {
-                std::int64_t in_piece = 1;
-                std::int64_t furthest = piece.host_offset;
-                for (const program::PieceDim& dim : piece.dims) {
-                    in_piece *= dim.count;
-                    furthest += (dim.count - 1) * dim.host_stride;
-                }
-                elements += in_piece;
-                seen.insert(piece.host_offset);
-                CHECK(furthest < 7 * 14);
+TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
+    spec::MachineSpec machine;
+    machine.memory.region0_bytes = 8 * machine.memory.element_bytes;
+    machine.memory.region1_bytes = 12 * machine.memory.element_bytes;
+    std::mt19937 random(7);
+    const auto below = [&](std::uint32_t limit) {
+        return static_cast<std::uint32_t>(random() % limit);
+    };
+    int made = 0;
+    for (int instance = 0; instance < 300; ++instance) {
+        std::vector<BufferRequest> requests;
+        const std::uint32_t buffers = 2 + below(12);
+        for (std::uint32_t at = 0; at < buffers; ++at) {
+            BufferRequest request;
+            request.name = "b" + std::to_string(at);
+            request.bytes = 1 + below(static_cast<std::uint32_t>(3 * machine.memory.element_bytes));
+            request.alignment = Bytes{4} << below(5);
+            request.where = std::array{Where::Any, Where::Region0, Where::Region1}[below(3)];
+            request.lifetime.first = below(6);
+            request.lifetime.last =
+                below(4) == 0 ? Lifetime::kEnd : request.lifetime.first + below(3);
+            if (at > 0 && below(2) == 0) {
+                request.apart_from = {"b" + std::to_string(below(at))};
             }
-            std::int64_t wanted = 0;
-            for (std::int64_t cell = first; cell < last; ++cell) {
-                wanted += cell / 5 == 2 ? 2 : 4;
-            }
-            CHECK(elements == wanted);
-            CHECK(seen.size() == tensor.pieces.size());
+            requests.push_back(request);
+        }
+        plan::MemoryPlan memory(machine, static_cast<Bytes>(below(40'000)));
+        if (memory.place_all(requests)) {
+            ++made;
+            check_rules(machine.memory, memory, requests);
+            CHECK(memory.used_bytes() >= memory.code_zone_bytes() + memory.peak().bytes);
+        } else {
+            CHECK(memory.shortfall().bytes_over > 0);
         }
     }
+    CHECK(made > 100);
+    CHECK(made < 300);
 }
 
-TEST_CASE("equal vertex lists have equal stubs", "[kernels]") {
-    const program::Vertex supervisor{0x4c100, program::VertexKind::Supervisor, 0x50000, 0};
-    const program::Vertex workers{0x4c200, program::VertexKind::MultiWorker, 0x50100, 0};
-    const program::Vertex worker{0x4c300, program::VertexKind::Worker, 0x50200, 0};
-    CHECK(plan::make_stub({supervisor}, 0x4c000).size() == 4); // mov, setzi, call, br
-    CHECK(plan::make_stub({workers}, 0x4c000).size() == 5);    // two setzi, runall, sync, br
-    CHECK(plan::make_stub({worker}, 0x4c000).size() == 5);     // the same with run
-    CHECK(plan::make_stub({workers, supervisor}, 0x4c000).size() == 8);
-    CHECK(plan::make_stub({workers}, 0x4c000) == plan::make_stub({workers}, 0x4c000));
+TEST_CASE("code that is larger than region 0 does not fit", "[kernels]") {
+    const spec::MachineSpec machine;
+    plan::MemoryPlan memory(machine, machine.memory.region0_bytes + 1);
+    CHECK_FALSE(memory.place({"a", Kind::Tensor, 16, 16, Where::Region1, {}}));
+    CHECK(memory.shortfall().bytes_over == machine.memory.element_bytes);
 }

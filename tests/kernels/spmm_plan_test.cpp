@@ -3,6 +3,7 @@
 #include "kernels/sparse/spmm.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/codelet_bench.h"
+#include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
 #include <catch2/catch.hpp>
@@ -157,6 +158,19 @@ TEST_CASE("sparse products are exact on 64 tiles with and without double width",
         check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F32);
         check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F16);
     }
+}
+
+TEST_CASE("sparse products run on the other generations, or say what these lack", "[kernels]") {
+    spec::MachineSpec c600 = machine_with(8);
+    c600.chip.generation = spec::Generation::Ipu21;
+    const spec::MachineSpec gc2 = test::gc2_with(8);
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        check_spmm(c600, {50, 60, 24, 1, 15}, partials);
+        check_spmm(c600, {64, 96, 24, 16, 50}, partials);
+        check_spmm(gc2, {50, 60, 24, 1, 15}, partials);
+    }
+    check_spmm(gc2, {64, 96, 24, 16, 50}, PartialsType::F32);
+    CHECK_THROWS_AS(check_spmm(gc2, {64, 96, 24, 16, 50}, PartialsType::F16), NotModelled);
 }
 
 TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles", "[kernels]") {

@@ -12,7 +12,7 @@ tessera_test(test_kernels_spmm LABELS kernels
   SOURCES kernels/spmm_plan_test.cpp
   LINK tessera_spmm tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
-  SOURCES kernels/memory_plan_test.cpp
+  SOURCES kernels/liveness_test.cpp kernels/memory_plan_test.cpp kernels/plan_test.cpp
   LINK tessera_plan)
 tessera_test(test_kernels_published_matrix LABELS kernels
   SOURCES kernels/published_matrix_test.cpp
@@ -20,3 +20,6 @@ tessera_test(test_kernels_published_matrix LABELS kernels
 tessera_test(test_kernels_published_vector LABELS kernels
   SOURCES kernels/published_vector_test.cpp
   LINK tessera_vertex)
+tessera_test(test_kernels_micro LABELS kernels
+  SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/rearrange_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp
+  LINK tessera_micro tessera_test_run_program)

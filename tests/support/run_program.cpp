@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/run_program.h"
 
+#include "base/error.h"
 #include "models/exchange/core/fabric.h"
 #include "models/tile/core/tile_core.h"
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <span>
 
 namespace tessera::test {
 namespace {
@@ -49,23 +51,25 @@ public:
         }
     }
 
-    void write(const program::Tensor& tensor, const std::vector<std::uint16_t>& values) {
+    void write(const program::Tensor& tensor, const std::vector<std::byte>& values) {
+        const auto bytes = static_cast<std::size_t>(program::bytes_of(tensor.type));
         for (const program::Piece& piece : tensor.pieces) {
             for_each_element(piece, [&](std::int64_t host, Address at) {
-                std::memcpy(tiles_[piece.tile].memory(at, 2).data(),
-                            &values.at(static_cast<std::size_t>(host)), 2);
+                std::memcpy(tiles_[piece.tile].memory(at, static_cast<Bytes>(bytes)).data(),
+                            &values.at(static_cast<std::size_t>(host) * bytes), bytes);
             });
         }
     }
 
-    [[nodiscard]] std::vector<std::uint16_t> read(const program::Tensor& tensor) {
+    [[nodiscard]] std::vector<std::byte> read(const program::Tensor& tensor) {
+        const auto bytes = static_cast<std::size_t>(program::bytes_of(tensor.type));
         const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
                                                       std::int64_t{1}, std::multiplies<>{});
-        std::vector<std::uint16_t> values(static_cast<std::size_t>(elements), 0x7e00U);
+        std::vector<std::byte> values(static_cast<std::size_t>(elements) * bytes, std::byte{0x7e});
         for (const program::Piece& piece : tensor.pieces) {
             for_each_element(piece, [&](std::int64_t host, Address at) {
-                std::memcpy(&values.at(static_cast<std::size_t>(host)),
-                            tiles_[piece.tile].memory(at, 2).data(), 2);
+                std::memcpy(&values.at(static_cast<std::size_t>(host) * bytes),
+                            tiles_[piece.tile].memory(at, static_cast<Bytes>(bytes)).data(), bytes);
             });
         }
         return values;
@@ -89,6 +93,8 @@ public:
         case program::Step::Kind::Sync:
             outcome.cycles.sync += machine_.sync.internal_cycles;
             break;
+        default:
+            throw ProgramError("run_program: a step that kernels do not use");
         }
     }
 
@@ -133,24 +139,28 @@ private:
     std::vector<tile::TileCore> tiles_;
 };
 
+bool overlap(const program::Segment& left, const program::Segment& right) {
+    return left.lifetime.meets(right.lifetime) &&
+           left.address < right.address + static_cast<Address>(right.bytes) &&
+           right.address < left.address + static_cast<Address>(left.bytes);
+}
+
 void check_segments(const spec::MachineSpec& machine, const program::Program& program,
                     std::vector<std::string>& faults) {
     for (const program::Image& image : program.images) {
-        std::vector<const program::Segment*> order;
-        for (const program::Segment& segment : image.segments) {
-            order.push_back(&segment);
-            if (segment.address < machine.memory.region0_begin() ||
-                segment.address + static_cast<Address>(segment.bytes) > machine.memory.end()) {
-                faults.push_back("segment '" + segment.name + "' leaves memory");
+        for (auto segment = image.segments.begin(); segment != image.segments.end(); ++segment) {
+            if (segment->address < machine.memory.region0_begin() ||
+                segment->address + static_cast<Address>(segment->bytes) > machine.memory.end()) {
+                faults.push_back("segment '" + segment->name + "' leaves memory");
             }
-        }
-        std::sort(order.begin(), order.end(),
-                  [](const auto* a, const auto* b) { return a->address < b->address; });
-        for (std::size_t i = 1; i < order.size(); ++i) {
-            if (order[i - 1]->address + static_cast<Address>(order[i - 1]->bytes) >
-                order[i]->address) {
-                faults.push_back("segments '" + order[i - 1]->name + "' and '" + order[i]->name +
-                                 "' overlap");
+            if (segment->data != nullptr && segment->lifetime.first != 0) {
+                faults.push_back("segment '" + segment->name + "' has data before it is kept");
+            }
+            for (auto other = image.segments.begin(); other != segment; ++other) {
+                if (overlap(*segment, *other)) {
+                    faults.push_back("segments '" + other->name + "' and '" + segment->name +
+                                     "' overlap");
+                }
             }
         }
     }
@@ -159,7 +169,7 @@ void check_segments(const spec::MachineSpec& machine, const program::Program& pr
 } // namespace
 
 RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
-                       const std::map<std::string, std::vector<std::uint16_t>>& operands) {
+                       const std::map<std::string, std::vector<std::byte>>& operands) {
     Runner runner(machine, program);
     for (const program::Tensor& tensor : program.tensors) {
         const auto found = operands.find(tensor.name);
@@ -169,11 +179,24 @@ RunOutcome run_program(const spec::MachineSpec& machine, const program::Program&
     }
     runner.execute(program.control);
     for (const program::Tensor& tensor : program.tensors) {
-        if (tensor.name == "c") {
-            runner.outcome.result = runner.read(tensor);
+        std::vector<std::byte> bytes = runner.read(tensor);
+        if (tensor.name == "c" && tensor.type == program::DType::F16) {
+            runner.outcome.result.resize(bytes.size() / 2);
+            std::memcpy(runner.outcome.result.data(), bytes.data(), bytes.size());
         }
+        runner.outcome.tensors.emplace(tensor.name, std::move(bytes));
     }
     return std::move(runner.outcome);
+}
+
+RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+                       const std::map<std::string, std::vector<std::uint16_t>>& operands) {
+    std::map<std::string, std::vector<std::byte>> bytes;
+    for (const auto& [name, values] : operands) {
+        const auto view = std::as_bytes(std::span(values));
+        bytes.emplace(name, std::vector<std::byte>(view.begin(), view.end()));
+    }
+    return run_program(machine, program, bytes);
 }
 
 std::vector<std::string> faults_of(const spec::MachineSpec& machine,

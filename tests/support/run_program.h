@@ -7,6 +7,7 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,7 +25,8 @@ struct RunCycles {
 };
 
 struct RunOutcome {
-    std::vector<std::uint16_t> result; ///< tensor "c", row-major
+    std::vector<std::uint16_t> result; ///< tensor "c", row-major, where it is FP16
+    std::map<std::string, std::vector<std::byte>> tensors; ///< all, row-major
     RunCycles cycles;
     std::vector<Cycles> step_cycles; ///< of each compute set and exchange, in control order
 };
@@ -34,8 +36,13 @@ struct RunOutcome {
 run_program(const spec::MachineSpec& machine, const program::Program& program,
             const std::map<std::string, std::vector<std::uint16_t>>& operands);
 
+/// The same with operands as bytes, of whatever type.
+[[nodiscard]] RunOutcome run_program(const spec::MachineSpec& machine,
+                                     const program::Program& program,
+                                     const std::map<std::string, std::vector<std::byte>>& operands);
+
 /// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
-/// memory, operand elements that have no home or several, result elements without a piece.
+/// memory, or have data before they are kept, operand elements that have no home or several, result elements without a piece.
 [[nodiscard]] std::vector<std::string> faults_of(const spec::MachineSpec& machine,
                                                  const program::Program& program);
 

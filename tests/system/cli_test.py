@@ -15,6 +15,15 @@ import unittest
 
 BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 TINY = ["tiny_matmul", "tiny_matmul_f32", "tiny_spmm_b1", "tiny_spmm_b16"]
+# Micro-workloads, each cut down to a moment's run.
+MICRO = {
+    "exchange_all_to_all": ["tiles=4"],
+    "exchange_broadcast": [],
+    "self_copy": ["bytes=256"],
+    "stream_triad": ["elements=80000"],
+    "reduction": ["operands=20"],
+    "stencil": ["width=61", "height=40", "iterations=3"],
+}
 KINDS = ["compute", "exchange", "sync", "stream", "idle"]
 
 
@@ -59,6 +68,8 @@ class ErrorsTest(CliTest):
         self.refused("rum", code=2, says="did you mean 'run'?")
         self.refused("run", "tiny_matmul", "--thread", "2", code=2, says="did you mean '--threads'?")
         self.refused("run", "tiny_matmul", "--threads", "0", code=2, says="expected 1..1024 threads")
+        self.refused("run", "tiny_matmul", "tiny_matmul_f32", "--memory", "m.json", code=2, says="--memory: got several")
+        self.refused("run", "tiny_matmul", "--memory", "-", code=2, says="--memory: got '-'")
 
     def test_unknown_names(self):
         self.refused("run", "tiny_matmull", code=3, says="did you mean 'tiny_matmul'?")
@@ -84,14 +95,15 @@ class ErrorsTest(CliTest):
         self.refused("check", "absent.json", code=6, says="absent.json")
 
     def test_outputs_are_found_unwritable_before_the_run(self):
-        for option in ("--json", "--trace"):
+        for option in ("--json", "--memory", "--trace"):
             self.refused("run", "tiny_matmul", "--machine", "tiny", option, "no/such/place", code=6,
                          says="no/such/place")
         self.file("file", "")
         self.refused("run", "tiny_matmul", "--machine", "tiny", "--out", "file/inside", code=6, says="file/inside")
 
     def test_what_is_not_modelled(self):
-        self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="not modelled")
+        self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
+        self.refused("run", "tiny_matmul", "--set", "chip.tiles=1538", code=5, says="1538 tiles")
 
     def test_full_stdout(self):
         # less and more than the buffer of the output
@@ -127,7 +139,7 @@ class InquiriesTest(CliTest):
         self.tessera("describe", "machine", "--json", code=2)
 
     def test_schemas_are_those_checked_in(self):
-        for what in ("machine", "workload", "result", "vertex", "vertex_result"):
+        for what in ("machine", "workload", "result", "memory", "vertex", "vertex_result"):
             text = self.tessera("schema", what).stdout
             self.assertEqual(text, (SOURCE / "configs" / "schemas" / f"{what}.schema.json").read_text())
 
@@ -290,6 +302,57 @@ class RunsTest(CliTest):
                 self.assertGreater(result["tiles_busy"], 0)
                 self.check_accounts(result)
 
+    def test_micro_workloads_are_exact_on_every_machine(self):
+        for machine in ("tiny", "bow", "gc200", "gc2"):
+            for workload, keys in MICRO.items():
+                with self.subTest(machine=machine, workload=workload):
+                    sets = [part for key in keys for part in ("--set", f"workload.{key}")]
+                    result = self.result(workload, "--machine", machine, *sets)
+                    self.assertTrue(result["check"]["passed"])
+                    self.assertGreater(result["check"]["bytes"], 0)
+                    self.assertGreater(result["useful_bytes"], 0)
+                    self.check_accounts(result)
+
+    def test_phases_of_a_stencil_can_be_read(self):
+        result = self.result("stencil", "--set", "workload.width=61", "--set", "workload.height=40", "--set",
+                             "workload.iterations=1")
+        self.assertEqual([step["name"] for step in result["compute_sets"]], ["halo pre", "halo post", "blur"])
+        self.assertEqual([step["name"] for step in result["exchanges"]], ["halo exchange"])
+        self.assertGreater(result["explanation"]["rearrangement"]["cycles"], 0)
+
+    def test_micro_workloads_say_what_is_wrong_with_them(self):
+        file = self.file("odd.json", '{"schema_version": 1, "kind": "exchange_pattern",\n "pattern": "pairs", '
+                                     '"tiles": 3, "bytes": 6}')
+        error = self.tessera("run", file, code=3).stderr
+        self.assertIn("odd.json:2:43: /bytes: got 6 B, expected a multiple of 4 B", error)
+        self.assertIn("/tiles: got 3 tiles, expected an even number of tiles", error)
+        error = self.tessera("run", "exchange_broadcast", "--machine", "tiny", "--set", "workload.tiles=4",
+                             code=3).stderr
+        self.assertIn("/tiles: got 4 tiles, expected 1..3 on machine 'tiny'", error)
+        self.tessera("run", "self_copy", "--machine", "tiny", "--set", "workload.bytes=400000", code=4)
+
+    def test_whole_chips_of_every_generation(self):
+        for machine in ("gc200", "c600", "gc2"):
+            for workload in ("tiny_matmul_f32", "tiny_spmm_b1"):
+                with self.subTest(machine=machine, workload=workload):
+                    result = self.result(workload, "--machine", machine)
+                    self.assertTrue(result["check"]["passed"])
+                    self.check_accounts(result)
+
+    def test_other_fabrics(self):
+        cycles = {}
+        for fabric in ("compiled", "bound", "mesh", "ring"):
+            with self.subTest(fabric):
+                result = self.result("tiny_matmul", "--set", f"exchange.fabric={fabric}")
+                self.assertTrue(result["check"]["passed"])
+                self.check_accounts(result)
+                cycles[fabric] = result["phases"]["exchange"]
+                if fabric == "bound":
+                    self.assertEqual(cycles[fabric], sum(step["bound_cycles"] for step in result["exchanges"]))
+        self.assertLess(cycles["bound"], min(cycles["compiled"], cycles["mesh"], cycles["ring"]))
+        large = self.result("tiny_matmul", "--set", "exchange.fabric=mesh", "--set", "chip.tiles=1600")
+        self.assertTrue(large["check"]["passed"])
+
     def test_threads_change_nothing(self):
         for workload in TINY:
             one, two = (self.result(workload, "--machine", "tiny", "--threads", n) for n in (1, 2))
@@ -331,7 +394,42 @@ class RunsTest(CliTest):
     def test_what_does_not_fit(self):
         done = self.tessera("run", "tiny_matmul", "--machine", "tiny", "--set", "workload.m=4096", "--set",
                             "workload.k=4096", "--set", "workload.n=4096", code=4)
-        self.assertIn("does not fit", done.stderr)
+        self.assertRegex(done.stderr, r"does not fit.* tile_[0-3] is \d+ bytes over \('[a-z ]+' finds no place\); most is "
+                                      r"kept in step '[a-z0-9 ]+': tensor \d+ B, code and rows \d+ B.*; the buffers of that step: ")
+        self.assertIn("partials", done.stderr)
+
+    def test_memory_report(self):
+        for workload in TINY:
+            with self.subTest(workload):
+                result = self.result(workload, "--machine", "tiny", "--memory", "memory.json")
+                report = json.loads((self.scratch / "memory.json").read_text())
+                steps = [step["name"] for step in report["steps"]]
+                self.assertEqual(set(steps), {step["name"] for step in result["compute_sets"] + result["exchanges"]})
+                self.assertEqual(max(step["max_bytes"] for step in report["steps"]), result["memory"]["max_bytes"])
+                self.assertIn(result["memory"]["peak_step"], steps)
+                self.assertEqual(sum(self.number_of(tile["tiles"]) for tile in report["tiles"]), 4)
+                for tile in report["tiles"]:
+                    self.assertEqual(tile["peak_bytes"] + tile["free_bytes"], report["tile_bytes"])
+                    self.assertEqual(tile["peak_bytes"], tile["always_bytes"]
+                                     + sum(tile["peak_not_always_bytes_by_kind"].values()))
+                self.check_buffers(report)
+
+    def number_of(self, tiles):
+        return sum(int(part.split("-")[-1]) - int(part.split("-")[0]) + 1 for part in tiles.split(","))
+
+    def check_buffers(self, report):
+        """What stands in one tile at the same time does not overlap, and adds up to the steps' most."""
+        def on(tiles, tile):
+            return any(int(part.split("-")[0]) <= tile <= int(part.split("-")[-1]) for part in tiles.split(","))
+        for number, step in enumerate(report["steps"]):
+            kept = []
+            for tile in range(4):
+                live = sorted((buffer["address"], buffer["bytes"]) for buffer in report["buffers"]
+                              if buffer["first_step"] <= number <= buffer["last_step"] and on(buffer["tiles"], tile))
+                for (address, size), (following, _) in zip(live, live[1:]):
+                    self.assertLessEqual(address + size, following)
+                kept.append(sum(size for _, size in live))
+            self.assertEqual(max(kept), step["max_bytes"])
 
     def test_a_parameter_moves_the_result(self):
         plain = self.result("tiny_matmul", "--machine", "tiny")

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "models/timing/exchange_latency.h"
+#include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -76,4 +78,51 @@ TEST_CASE("the mux distance moves the mux offset and not the latency", "[timing]
     CHECK(moved.mux_offset(736, 100) == base.mux_offset(736, 100) - 3 - row);
     CHECK(moved.mux_to_pointer(100) == base.mux_to_pointer(100) + 3 + row);
     CHECK(moved.latency(736, 100) == base.latency(736, 100));
+}
+
+namespace {
+
+/// Cycles of one word from `from` to `to`, device-timed: both rows as short as they can be.
+Cycles one_word(const ExchangeTiming& timing, const spec::MachineSpec& machine, TileId from,
+                TileId to) {
+    const Cycles first_event = 1;
+    return std::max(timing.mux_to_pointer(to) + first_event,
+                    timing.latency(from, to) + first_event) +
+           machine.exchange.row_tail_cycles;
+}
+
+} // namespace
+
+TEST_CASE("one word on GC2 takes what was measured there", "[timing][exchange]") {
+    // Measured: 59.2 to 94.4 cycles within a column, 2 a row; 156.8 at most, column 8 to column 0.
+    // docs/models/exchange.md#gc2
+    const spec::MachineSpec gc2 = test::gc2_with(1216);
+    const ExchangeTiming timing{gc2};
+    CHECK(timing.grid().rows() == 19);
+    Cycles column_least = 1000;
+    Cycles column_most = 0;
+    Cycles most = 0;
+    std::pair<int, int> longest;
+    for (TileId from = 0; from < 1216; ++from) {
+        for (TileId to = 0; to < 1216; ++to) {
+            if (from == to)
+                continue;
+            const auto& sender = timing.grid().position(from);
+            const auto& receiver = timing.grid().position(to);
+            const Cycles cycles = one_word(timing, gc2, from, to);
+            if (sender.column == receiver.column) {
+                column_least = std::min(column_least, cycles);
+                column_most = std::max(column_most, cycles);
+            }
+            if (cycles > most) {
+                most = cycles;
+                longest = {sender.column, receiver.column};
+            }
+        }
+    }
+    CHECK(static_cast<double>(column_least) == Approx(59.2).epsilon(0.02));
+    CHECK(column_most == column_least + 2 * 18);
+    CHECK(static_cast<double>(column_most) == Approx(94.4).epsilon(0.02));
+    CHECK(static_cast<double>(most) == Approx(156.8).epsilon(0.05));
+    CHECK(longest == std::pair(8, 0));
 }

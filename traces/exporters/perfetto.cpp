@@ -77,8 +77,10 @@ constexpr std::uint64_t kMachineUuid = 2;
 constexpr std::uint64_t kTilesUuid = 3;
 constexpr std::uint64_t kNotesUuid = 4;
 constexpr std::uint64_t kFirstCounterUuid = 16;
+constexpr std::uint64_t kFirstLinkUuid = 32;
 
-constexpr int kMachineRank = 16; // counters come first, by their number
+constexpr int kFirstLinkRank = 8; // counters come first, by their number
+constexpr int kMachineRank = 16;
 constexpr int kTilesRank = 17;
 constexpr int kNotesRank = 18;
 
@@ -88,7 +90,7 @@ constexpr std::uint64_t kCyclesArgIid = 16; // beside those of ArgKey, which are
 
 std::uint64_t uuid_of(Track track) {
     if (track.level == Level::Machine) {
-        return kMachineUuid;
+        return track == machine_track() ? kMachineUuid : kFirstLinkUuid + track.context;
     }
     const std::uint64_t tile = (std::uint64_t{track.tile} + 1) << 8;
     if (track.level == Level::Tile) {
@@ -268,7 +270,8 @@ void PerfettoExporter::declare_child(std::uint64_t uuid, std::uint64_t parent_uu
 
 void PerfettoExporter::declare_track(Track track) {
     if (track.level == Level::Machine) {
-        declare_child(kMachineUuid, kProcessUuid, "machine", kMachineRank);
+        declare_child(uuid_of(track), kProcessUuid, path(track),
+                      track == machine_track() ? kMachineRank : kFirstLinkRank + track.context);
         return;
     }
     if (end_of_track_.count(kTilesUuid) == 0) {

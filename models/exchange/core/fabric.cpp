@@ -3,8 +3,11 @@
 
 #include "base/error.h"
 #include "models/exchange/core/arrival.h"
+#include "models/exchange/core/demand.h"
 #include "models/exchange/core/landing.h"
+#include "models/exchange/core/network.h"
 #include "models/exchange/core/row_walk.h"
+#include "models/exchange/core/transfer_copies.h"
 
 #include <fmt/format.h>
 
@@ -112,6 +115,7 @@ FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exch
         outcome.copies.insert(outcome.copies.end(), copies.begin(), copies.end());
         for (const auto& run : walk.sends)
             outcome.words_sent += run.items * run.item_bytes() / 4;
+        outcome.tiles.push_back(walk.tile);
         outcome.row_cycles.push_back(walk.events + machine.exchange.row_return_cycles);
     }
     for (TileId tile = 0; tile < planned.size(); ++tile)
@@ -120,7 +124,53 @@ FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exch
                 tile, 0,
                 fmt::format("planned {}, but the tile has no row", text_of(planned[tile].front())));
     outcome.words_received = outcome.bytes / 4;
+    outcome.prologue_cycles = machine.exchange.prologue_cycles;
     return outcome;
+}
+
+namespace {
+
+/// Every tile is done as soon as its own lanes are.
+FabricOutcome run_bound(const spec::MachineSpec& machine, const program::Exchange& exchange,
+                        const Demand& demand) {
+    FabricOutcome outcome = outcome_of_transfers(machine, exchange);
+    for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
+        const TileId tile = outcome.tiles[i];
+        outcome.row_cycles[i] = std::max(demand.in[tile], demand.out[tile]);
+    }
+    return outcome;
+}
+
+FabricOutcome run_named(const spec::MachineSpec& machine, const program::Exchange& exchange,
+                        const RowReader& read_row, const Demand& demand) {
+    switch (machine.exchange.fabric) {
+    case spec::Fabric::Compiled:
+        return execute_rows(machine, exchange, read_row);
+    case spec::Fabric::Bound:
+        return run_bound(machine, exchange, demand);
+    case spec::Fabric::Mesh:
+        return run_mesh(machine, exchange);
+    case spec::Fabric::Ring:
+        return run_ring(machine, exchange);
+    }
+    TESSERA_ASSERT(!"every fabric is named above");
+    return {};
+}
+
+} // namespace
+
+FabricOutcome run_exchange(const spec::MachineSpec& machine, const program::Exchange& exchange,
+                           const RowReader& read_row) {
+    const Demand demand = demand_of(machine, exchange);
+    FabricOutcome outcome = run_named(machine, exchange, read_row, demand);
+    outcome.bound_cycles = demand.bound();
+    return outcome;
+}
+
+Cycles FabricOutcome::phase_cycles() const {
+    return row_cycles.empty()
+               ? 0
+               : prologue_cycles + *std::max_element(row_cycles.begin(), row_cycles.end());
 }
 
 } // namespace tessera::exchange

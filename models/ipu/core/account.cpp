@@ -3,15 +3,20 @@
 
 #include "base/error.h"
 
+#include <algorithm>
+
 namespace tessera::ipu {
 
 Account::Account(const program::Program& program, std::int64_t tiles)
-    : tiles_(static_cast<std::size_t>(tiles)) {
+    : tiles_(static_cast<std::size_t>(tiles)), streaming_until_(tiles_.size()) {
     for (const auto& set : program.compute_sets) {
         compute_sets_.emplace_back().name = set.name;
     }
     for (const auto& exchange : program.exchanges) {
         exchanges_.emplace_back().name = exchange.name;
+    }
+    for (const auto& copy : program.stream_copies) {
+        streams_.emplace_back().name = copy.name;
     }
 }
 
@@ -29,15 +34,42 @@ StepRecord& Account::exchange_phase(std::uint32_t exchange, Cycles cycles,
     return record;
 }
 
+StepRecord& Account::stream_phase(std::uint32_t copy, Cycles cycles,
+                                  std::span<const TileShare> shares) {
+    StepRecord& record = streams_.at(copy);
+    add(record, cycles, shares, &CyclesByKind::stream);
+    return record;
+}
+
+void Account::streams_until(TileId tile, Cycles end) {
+    streaming_until_.at(tile) = std::max(streaming_until_.at(tile), end);
+    streaming_until_most_ = std::max(streaming_until_most_, end);
+}
+
 void Account::sync_phase(Cycles cycles) {
-    phases_.sync += cycles;
+    all_tiles(&CyclesByKind::sync, cycles);
+}
+
+void Account::control_phase(Cycles cycles) {
+    control_cycles_ += cycles;
+    all_tiles(&CyclesByKind::compute, cycles);
+}
+
+void Account::broadcast_phase(Cycles cycles) {
+    control_cycles_ += cycles;
+    all_tiles(&CyclesByKind::exchange, cycles);
+}
+
+void Account::all_tiles(Cycles CyclesByKind::*kind, Cycles cycles) {
+    phases_.*kind += cycles;
     for (auto& tile : tiles_) {
-        tile.sync += cycles;
+        tile.*kind += cycles;
     }
 }
 
 void Account::add(StepRecord& record, Cycles cycles, std::span<const TileShare> shares,
                   Cycles CyclesByKind::*kind) {
+    const Cycles begin = phases_.sum();
     phases_.*kind += cycles;
     record.executions += 1;
     record.cycles += cycles;
@@ -56,6 +88,25 @@ void Account::add(StepRecord& record, Cycles cycles, std::span<const TileShare> 
         if (share.cycles > longest) {
             longest = share.cycles;
             record.slowest_tile = share.tile;
+        }
+    }
+    stream_while_idle(begin, begin + cycles, shares);
+}
+
+void Account::stream_while_idle(Cycles begin, Cycles end, std::span<const TileShare> shares) {
+    if (streaming_until_most_ <= begin) {
+        return;
+    }
+    auto share = shares.begin();
+    for (TileId tile = 0; tile < tiles_.size(); ++tile) {
+        share = std::find_if(share, shares.end(),
+                             [&](const TileShare& next) { return next.tile >= tile; });
+        const bool active = share != shares.end() && share->tile == tile;
+        const Cycles idle_from = begin + (active ? share->cycles : 0);
+        const Cycles streams = std::min(end, streaming_until_[tile]) - idle_from;
+        if (streams > 0) {
+            tiles_[tile].idle -= streams;
+            tiles_[tile].stream += streams;
         }
     }
 }

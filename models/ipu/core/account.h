@@ -32,13 +32,13 @@ struct TileShare {
     Cycles cycles = 0; ///< with the tile's part of the control cost
 };
 
-/// One compute set or exchange over all its executions.
+/// One compute set, exchange or stream copy over all its executions.
 struct StepRecord {
     std::string name;
     std::int64_t executions = 0;
     Cycles cycles = 0;       ///< sum over executions of the slowest tile
     Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues or words
-    Bytes bytes = 0;         ///< delivered by an exchange
+    Bytes bytes = 0;         ///< delivered by an exchange or a stream copy
     Bytes sent_bytes = 0;    ///< put on the lanes of an exchange; multicast counts once
     std::int64_t active_tiles = 0;
     TileId slowest_tile = 0;         ///< of the last execution; the lowest number of equals
@@ -46,6 +46,7 @@ struct StepRecord {
     std::int64_t worker_issues = 0;  ///< compute sets only, all tiles
     std::int64_t worker_bundles = 0; ///< compute sets only, all tiles
     std::int64_t supervisor_instructions = 0; ///< compute sets only, all tiles
+    Cycles transfer_cycles = 0; ///< stream copies only: from start to end, waited for or not
 };
 
 class Account {
@@ -53,28 +54,50 @@ public:
     Account(const program::Program& program, std::int64_t tiles);
 
     /// A compute or exchange phase that lasted `cycles`, at least as long as every share; tiles
-    /// without a share idled. Returns the step's record, for the caller to add what only it knows.
+    /// without a share (ascending) idled. Returns the step's record, for the caller to add what only it knows.
     StepRecord& compute_phase(std::uint32_t compute_set, Cycles cycles,
                               std::span<const TileShare> shares);
     StepRecord& exchange_phase(std::uint32_t exchange, Cycles cycles,
                                std::span<const TileShare> shares);
+    /// The machine waits for a stream copy.
+    StepRecord& stream_phase(std::uint32_t copy, Cycles cycles, std::span<const TileShare> shares);
+    /// The bytes of a stream copy have arrived.
+    void stream_arrived(std::uint32_t copy, Bytes bytes) { streams_.at(copy).bytes += bytes; }
+    /// Where `tile` has nothing else to do until `end`, it streams.
+    void streams_until(TileId tile, Cycles end);
+    /// By tile; past or 0: it does not stream.
+    [[nodiscard]] std::span<const Cycles> streaming_until() const { return streaming_until_; }
     /// A barrier in which every tile takes part.
     void sync_phase(Cycles cycles);
+    /// The control program's own instructions, which every supervisor executes.
+    void control_phase(Cycles cycles);
+    /// One word from one tile to all of them, for a decision of the control program.
+    void broadcast_phase(Cycles cycles);
 
+    /// Cycles of control and broadcast phases: in phases().compute and .exchange, but of no step.
+    [[nodiscard]] Cycles control_cycles() const { return control_cycles_; }
     [[nodiscard]] Cycles cycles() const { return phases_.sum(); }
     [[nodiscard]] const CyclesByKind& phases() const { return phases_; }
     [[nodiscard]] const std::vector<CyclesByKind>& tiles() const { return tiles_; }
     [[nodiscard]] const std::vector<StepRecord>& compute_sets() const { return compute_sets_; }
     [[nodiscard]] const std::vector<StepRecord>& exchanges() const { return exchanges_; }
+    [[nodiscard]] const std::vector<StepRecord>& streams() const { return streams_; }
 
 private:
+    void all_tiles(Cycles CyclesByKind::*kind, Cycles cycles);
     void add(StepRecord& record, Cycles cycles, std::span<const TileShare> shares,
              Cycles CyclesByKind::*kind);
+    /// Idle cycles in [begin, end) in which tiles stream.
+    void stream_while_idle(Cycles begin, Cycles end, std::span<const TileShare> shares);
 
     CyclesByKind phases_;
+    Cycles control_cycles_ = 0;
     std::vector<CyclesByKind> tiles_;
     std::vector<StepRecord> compute_sets_;
     std::vector<StepRecord> exchanges_;
+    std::vector<StepRecord> streams_;
+    std::vector<Cycles> streaming_until_;
+    Cycles streaming_until_most_ = 0;
 };
 
 } // namespace tessera::ipu

@@ -5,36 +5,13 @@
 
 #include <fmt/format.h>
 
-#include <new>
-#include <sys/mman.h>
-
 namespace tessera::ipu {
-namespace {
-
-constexpr std::size_t kPageBytes = 4096;
-
-std::size_t whole_pages(Bytes bytes) {
-    return (static_cast<std::size_t>(bytes) + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
-
-} // namespace
 
 ChipMemory::ChipMemory(const spec::MachineSpec& spec)
-    : stride_bytes_(whole_pages(spec.memory.bytes())),
-      mapped_bytes_(stride_bytes_ * static_cast<std::size_t>(spec.chip.tiles)),
+    : stride_bytes_(ZeroPages::whole_pages(static_cast<std::size_t>(spec.memory.bytes()))),
       tiles_(static_cast<TileId>(spec.chip.tiles)), base_(spec.memory.region0_begin()),
-      tile_bytes_(spec.memory.bytes()) {
-    void* mapping = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping == MAP_FAILED) {
-        throw std::bad_alloc();
-    }
-    begin_ = static_cast<std::byte*>(mapping);
-}
-
-ChipMemory::~ChipMemory() {
-    munmap(begin_, mapped_bytes_);
-}
+      tile_bytes_(spec.memory.bytes()),
+      pages_(stride_bytes_ * static_cast<std::size_t>(spec.chip.tiles)) {}
 
 std::byte* ChipMemory::at(TileId tile, Address address, Bytes bytes) const {
     const Bytes offset = static_cast<Bytes>(address) - static_cast<Bytes>(base_);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "base/zero_pages.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
@@ -15,23 +16,21 @@ class ChipMemory {
 public:
     /// @throws std::bad_alloc if the address space cannot be had.
     explicit ChipMemory(const spec::MachineSpec& spec);
-    ~ChipMemory();
-    ChipMemory(const ChipMemory&) = delete;
-    ChipMemory& operator=(const ChipMemory&) = delete;
 
     /// First byte of a tile's memory, which stands for spec.memory.base.
-    [[nodiscard]] std::byte* of_tile(TileId tile) const { return begin_ + tile * stride_bytes_; }
+    [[nodiscard]] std::byte* of_tile(TileId tile) const {
+        return pages_.begin() + tile * stride_bytes_;
+    }
 
     /// Host bytes of [address, address + bytes) of `tile`. @throws ProgramError outside memory.
     [[nodiscard]] std::byte* at(TileId tile, Address address, Bytes bytes) const;
 
 private:
     std::size_t stride_bytes_;
-    std::size_t mapped_bytes_;
     TileId tiles_;
     Address base_;
     Bytes tile_bytes_;
-    std::byte* begin_;
+    ZeroPages pages_;
 };
 
 } // namespace tessera::ipu

@@ -1,62 +1,141 @@
 // SPDX-License-Identifier: MIT
 #include "models/ipu/core/control_cursor.h"
 
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace tessera::ipu {
 namespace {
 
-bool is_leaf(const program::Step& step) {
-    return step.kind != program::Step::Kind::Sequence && step.kind != program::Step::Kind::Repeat;
+using program::Program;
+using program::Step;
+using Kind = Step::Kind;
+
+bool holds_steps(const Step& step) {
+    return step.kind == Kind::Sequence || step.kind == Kind::Repeat || step.kind == Kind::While ||
+           step.kind == Kind::If;
+}
+
+std::int64_t expected_steps(const Program& program, const Step& step) {
+    if (step.kind == Kind::Call) {
+        return expected_steps(program, program.functions.at(step.index).body);
+    }
+    if (!holds_steps(step)) {
+        return 1;
+    }
+    std::int64_t sum = 0;
+    std::int64_t most = 0;
+    for (const Step& child : step.children) {
+        const std::int64_t steps = expected_steps(program, child);
+        sum += steps;
+        most = std::max(most, steps);
+    }
+    return step.kind == Kind::If ? most : step.kind == Kind::Repeat ? sum * step.count : sum;
+}
+
+/// Whether the walk of `step` meets anything but rounds of repeats.
+bool does_something(const Program& program, const Step& step) {
+    switch (step.kind) {
+    case Kind::Call:
+        return does_something(program, program.functions.at(step.index).body);
+    case Kind::Sequence:
+    case Kind::Repeat:
+        return step.count > 0 &&
+               std::any_of(step.children.begin(), step.children.end(),
+                           [&](const Step& child) { return does_something(program, child); });
+    default:
+        return true;
+    }
 }
 
 } // namespace
 
-ControlCursor::ControlCursor(const program::Step& root) : root_(&root) {
-    if (!is_leaf(root)) {
-        enter(root);
-        root_ = nullptr;
-    }
-}
+ControlCursor::ControlCursor(const Program& program, std::int64_t while_limit_rounds)
+    : program_(program), while_limit_rounds_(while_limit_rounds) {}
 
-void ControlCursor::enter(const program::Step& step) {
-    const std::uint32_t rounds = step.kind == program::Step::Kind::Repeat ? step.count : 1;
-    if (rounds > 0 && executed_steps(step) > 0) {
-        levels_.push_back({&step, 0, rounds});
+Visit ControlCursor::next() {
+    TESSERA_ASSERT(undecided_ == nullptr);
+    Visit met;
+    if (!begun_) {
+        begun_ = true;
+        met = visit(program_.control);
     }
-}
-
-const program::Step* ControlCursor::next() {
-    if (root_ != nullptr) {
-        const program::Step* only = root_;
-        root_ = nullptr;
-        return only;
-    }
-    while (!levels_.empty()) {
+    while (met.kind == Visit::Kind::End && !levels_.empty()) {
         Level& level = levels_.back();
-        if (level.child == level.step->children.size()) {
-            level.child = 0;
-            if (--level.rounds_left == 0) {
-                levels_.pop_back();
-            }
-            continue;
-        }
-        const program::Step& child = level.step->children[level.child++];
-        if (is_leaf(child)) {
-            return &child;
-        }
-        enter(child);
+        met = level.next < level.steps.size() ? visit(level.steps[level.next++]) : end_round();
     }
-    return nullptr;
+    return met;
 }
 
-std::int64_t executed_steps(const program::Step& root) {
-    if (is_leaf(root)) {
-        return 1;
+Visit ControlCursor::visit(const Step& step) {
+    switch (step.kind) {
+    case Kind::Sequence:
+        levels_.push_back({&step, step.children, 0, 1});
+        return {};
+    case Kind::Repeat:
+        if (does_something(program_, step)) {
+            levels_.push_back({&step, step.children, step.children.size(), 0});
+        }
+        return {};
+    case Kind::While:
+        levels_.push_back({&step, step.children, step.children.size(), 0});
+        return {};
+    case Kind::If:
+        undecided_ = &step;
+        return {Visit::Kind::Decide, &step};
+    case Kind::Call:
+        levels_.push_back({&step, {&program_.functions.at(step.index).body, 1}, 0, 1});
+        return {Visit::Kind::Called, &step};
+    default:
+        return {Visit::Kind::Run, &step};
     }
-    std::int64_t steps = 0;
-    for (const auto& child : root.children) {
-        steps += executed_steps(child);
+}
+
+Visit ControlCursor::end_round() {
+    Level& level = levels_.back();
+    if (level.owner->kind == Kind::While) {
+        undecided_ = level.owner;
+        return {Visit::Kind::Decide, level.owner};
     }
-    return root.kind == program::Step::Kind::Repeat ? steps * root.count : steps;
+    if (level.owner->kind == Kind::Repeat && level.rounds < level.owner->count) {
+        ++level.rounds;
+        level.next = 0;
+        return {Visit::Kind::Round, level.owner};
+    }
+    levels_.pop_back();
+    return {};
+}
+
+void ControlCursor::decide(bool not_zero) {
+    TESSERA_ASSERT(undecided_ != nullptr);
+    const Step& step = *undecided_;
+    undecided_ = nullptr;
+    if (step.kind == Kind::If) {
+        const std::size_t side = not_zero ? 0 : 1;
+        if (side < step.children.size()) {
+            levels_.push_back({&step, {&step.children[side], 1}, 0, 1});
+        }
+        return;
+    }
+    if (!not_zero) {
+        levels_.pop_back();
+        return;
+    }
+    Level& level = levels_.back();
+    level.next = 0;
+    if (++level.rounds > while_limit_rounds_) {
+        throw ProgramError(
+            fmt::format("program {}: a while on tile_{}, {:#x} goes on after {} rounds "
+                        "(control.while_limit_rounds)",
+                        program_.name, step.value->tile, step.value->address, while_limit_rounds_));
+    }
+}
+
+std::int64_t expected_steps(const Program& program) {
+    return expected_steps(program, program.control);
 }
 
 } // namespace tessera::ipu

@@ -1,35 +1,68 @@
 // SPDX-License-Identifier: MIT
-// Walks a control program: the compute sets, exchanges and syncs in the order in which they run.
+// Walks a control program: tells what comes next and asks for what only the machine knows.
+//
+//   next() -> Run step | Round of a repeat | Called | Decide on a value -> decide(true or false)
 #pragma once
 
 #include "models/program/program.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tessera::ipu {
 
-class ControlCursor {
-public:
-    /// `root` outlives the cursor.
-    explicit ControlCursor(const program::Step& root);
-
-    /// The next step that does something, or null at the end.
-    [[nodiscard]] const program::Step* next();
-
-private:
-    struct Level {
-        const program::Step* step;
-        std::size_t child;
-        std::uint32_t rounds_left;
+/// What the walk met.
+struct Visit {
+    enum class Kind {
+        End,    ///< of the program
+        Run,    ///< `step` is to be done
+        Round,  ///< a round of the repeat `step` begins
+        Called, ///< the function of `step` begins
+        Decide  ///< `step` is a while or an if; decide() comes before the next next()
     };
-    void enter(const program::Step& step);
-
-    const program::Step* root_;
-    std::vector<Level> levels_;
+    Kind kind = Kind::End;
+    const program::Step* step = nullptr;
 };
 
-/// Steps that next() will return in all.
-[[nodiscard]] std::int64_t executed_steps(const program::Step& root);
+class ControlCursor {
+public:
+    /// `program` outlives the cursor and has passed check_control().
+    ControlCursor(const program::Program& program, std::int64_t while_limit_rounds);
+
+    [[nodiscard]] Visit next();
+
+    /// The answer to Decide: whether the word is not 0. @throws ProgramError if a while goes on for
+    /// too long.
+    void decide(bool not_zero);
+
+private:
+    /// Steps that are walked in order, perhaps several times.
+    struct Level {
+        const program::Step* owner = nullptr;
+        std::span<const program::Step> steps;
+        std::size_t next = 0;
+        std::int64_t rounds = 0; ///< begun
+    };
+    [[nodiscard]] Visit visit(const program::Step& step);
+    [[nodiscard]] Visit end_round();
+
+    const program::Program& program_;
+    std::int64_t while_limit_rounds_;
+    bool begun_ = false;
+    std::vector<Level> levels_;
+    const program::Step* undecided_ = nullptr;
+};
+
+/// Steps that next() will return as Run, as far as it is known before the run: the body of a while
+/// counts once, of an if the longer side.
+[[nodiscard]] std::int64_t expected_steps(const program::Program& program);
+
+/// @throws ProgramError naming the step where the tree of the control program is wrong: an index
+/// that nothing has, children where none belong, a condition without a value, a function that
+/// calls itself, steps more than kDeepestStep levels deep.
+void check_control(const program::Program& program);
+
+inline constexpr int kDeepestStep = 64;
 
 } // namespace tessera::ipu

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "models/ipu/core/trace_producer.h"
 
+#include <algorithm>
+
 namespace tessera::ipu {
 
 TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles,
@@ -17,6 +19,9 @@ TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles
     for (const auto& exchange : program.exchanges) {
         exchange_names_.push_back(names.intern(exchange.name));
     }
+    for (const auto& copy : program.stream_copies) {
+        stream_names_.push_back(names.intern(copy.name));
+    }
     for (const auto& codelet : program.codelets) {
         for (const auto& [symbol, address] : codelet.symbols) {
             name_of_entry_.insert_or_assign(address, names.intern(symbol));
@@ -24,7 +29,8 @@ TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles
     }
 }
 
-void TraceProducer::phase(const Phase& phase, std::span<const TileShare> shares) {
+void TraceProducer::phase(const Phase& phase, std::span<const TileShare> shares,
+                          std::span<const Cycles> streaming_until) {
     machine_span(phase, shares);
     auto share = shares.begin();
     for (TileId tile = 0; tile < tiles_; ++tile) {
@@ -32,12 +38,12 @@ void TraceProducer::phase(const Phase& phase, std::span<const TileShare> shares)
             ++share;
         }
         const bool active = share != shares.end() && share->tile == tile;
-        tile_spans(phase, tile, active ? share->cycles : 0);
+        tile_spans(phase, tile, active ? share->cycles : 0, streaming_until[tile]);
     }
     if (phase.kind == traces::Kind::Compute) {
         sample(traces::Counter::ActiveTiles, phase.begin, static_cast<std::int64_t>(shares.size()));
         sample(traces::Counter::ActiveTiles, phase.end, 0);
-    } else {
+    } else if (phase.kind == traces::Kind::Exchange) {
         sample(traces::Counter::ExchangeBytes, phase.begin, phase.bytes);
         sample(traces::Counter::ExchangeBytes, phase.end, 0);
     }
@@ -46,7 +52,7 @@ void TraceProducer::phase(const Phase& phase, std::span<const TileShare> shares)
 void TraceProducer::barrier(const Phase& phase) {
     machine_span(phase, {});
     for (TileId tile = 0; tile < tiles_; ++tile) {
-        tile_spans(phase, tile, phase.end - phase.begin);
+        tile_spans(phase, tile, phase.end - phase.begin, 0);
     }
 }
 
@@ -79,7 +85,7 @@ void TraceProducer::machine_span(const Phase& phase, std::span<const TileShare> 
                       .end = phase.end,
                       .args = {}};
     span.args[0] = {traces::ArgKey::Step, phase.step};
-    if (phase.kind == traces::Kind::Exchange) {
+    if (phase.kind == traces::Kind::Exchange || phase.kind == traces::Kind::Stream) {
         span.args[1] = {traces::ArgKey::Bytes, phase.bytes};
     } else if (!shares.empty()) {
         const TileShare* slowest = shares.data();
@@ -91,26 +97,41 @@ void TraceProducer::machine_span(const Phase& phase, std::span<const TileShare> 
     sink_.span(span);
 }
 
-void TraceProducer::tile_spans(const Phase& phase, TileId tile, Cycles own_cycles) {
-    const auto track = traces::tile_track(tile);
+void TraceProducer::link_span(traces::Track track, const Phase& phase) {
     if (!sink_.wants(track)) {
         return;
     }
-    const Cycles worked_until = phase.begin + own_cycles;
-    if (own_cycles > 0) {
-        sink_.span({.track = track,
-                    .kind = phase.kind,
-                    .name = phase.name,
-                    .begin = phase.begin,
-                    .end = worked_until,
-                    .args = {}});
+    traces::Span span{.track = track,
+                      .kind = phase.kind,
+                      .name = phase.name,
+                      .begin = phase.begin,
+                      .end = phase.end,
+                      .args = {}};
+    span.args[0] = {traces::ArgKey::Step, phase.step};
+    span.args[1] = {traces::ArgKey::Bytes, phase.bytes};
+    sink_.span(span);
+}
+
+void TraceProducer::tile_spans(const Phase& phase, TileId tile, Cycles own_cycles,
+                               Cycles streaming_until) {
+    if (!sink_.wants(traces::tile_track(tile))) {
+        return;
     }
-    if (worked_until < phase.end) {
-        sink_.span({.track = track,
-                    .kind = traces::Kind::Idle,
-                    .name = traces::kUnnamed,
-                    .begin = worked_until,
-                    .end = phase.end,
+    const Cycles worked_until = phase.begin + own_cycles;
+    const Cycles streams_until = std::clamp(streaming_until, worked_until, phase.end);
+    tile_span(tile, phase.kind, phase.name, phase.begin, worked_until);
+    tile_span(tile, traces::Kind::Stream, traces::kUnnamed, worked_until, streams_until);
+    tile_span(tile, traces::Kind::Idle, traces::kUnnamed, streams_until, phase.end);
+}
+
+void TraceProducer::tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin,
+                              Cycles end) {
+    if (begin < end) {
+        sink_.span({.track = traces::tile_track(tile),
+                    .kind = kind,
+                    .name = name,
+                    .begin = begin,
+                    .end = end,
                     .args = {}});
     }
 }

@@ -42,8 +42,16 @@ public:
         return sink_.wants(traces::worker_track(tile, 0));
     }
 
-    /// A phase in which the tiles of `shares` (ascending tiles) worked and all others waited.
-    void phase(const Phase& phase, std::span<const TileShare> shares);
+    [[nodiscard]] traces::NameId name_of_stream(std::uint32_t index) const {
+        return stream_names_.at(index);
+    }
+
+    /// A phase in which the tiles of `shares` (ascending tiles) worked and all others waited, or
+    /// streamed until the cycle that `streaming_until` has for them.
+    void phase(const Phase& phase, std::span<const TileShare> shares,
+               std::span<const Cycles> streaming_until);
+    /// What a link out of the chip does.
+    void link_span(traces::Track track, const Phase& phase);
     /// A barrier in which every tile takes part.
     void barrier(const Phase& phase);
     /// The contexts of one tile in a phase whose first slot was `slot0`.
@@ -51,13 +59,15 @@ public:
 
 private:
     void machine_span(const Phase& phase, std::span<const TileShare> shares);
-    void tile_spans(const Phase& phase, TileId tile, Cycles own_cycles);
+    void tile_spans(const Phase& phase, TileId tile, Cycles own_cycles, Cycles streaming_until);
+    void tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin, Cycles end);
     void sample(traces::Counter counter, Cycles cycle, std::int64_t value);
 
     traces::TraceSink& sink_;
     TileId tiles_;
     std::vector<traces::NameId> compute_set_names_;
     std::vector<traces::NameId> exchange_names_;
+    std::vector<traces::NameId> stream_names_;
     std::unordered_map<Address, traces::NameId> name_of_entry_;
 };
 

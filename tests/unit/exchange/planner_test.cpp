@@ -13,6 +13,10 @@ namespace {
 
 const spec::MachineSpec kMachine;
 
+bool pairable(const spec::MachineSpec& machine, const program::Transfer& transfer) {
+    return timing::pairable(machine, transfer, transfer.bytes);
+}
+
 program::Transfer wide_transfer(Bytes bytes = 1024) {
     return transfer(0, 0x50000, bytes, {{2, 0x60000}, {3, 0x60000}}, true);
 }
@@ -39,7 +43,6 @@ std::vector<program::Transfer> gathers(TileId tiles, TileId group, Bytes bytes) 
 
 TEST_CASE("a transfer is pairable where every condition of double width holds",
           "[exchange][planner]") {
-    using plan::pairable;
     const auto least = kMachine.exchange.pair_min_items * 8;
     CHECK(pairable(kMachine, wide_transfer()));
     CHECK(pairable(kMachine, wide_transfer(least)));
@@ -76,9 +79,9 @@ TEST_CASE("a message whose neutral would meet its pointer controls is not pairab
     const auto at_row = [](Bytes items) {
         return transfer(0, 0x50000, items * 8, {{12, 0x60000}, {13, 0x60000}}, true);
     };
-    CHECK(plan::pairable(kMachine, at_row(64)));
-    CHECK_FALSE(plan::pairable(kMachine, at_row(65)));
-    CHECK(plan::pairable(kMachine, at_row(66)));
+    CHECK(pairable(kMachine, at_row(64)));
+    CHECK_FALSE(pairable(kMachine, at_row(65)));
+    CHECK(pairable(kMachine, at_row(66)));
 }
 
 TEST_CASE("a paired transfer that cannot be wide is sent as words", "[exchange][planner]") {
@@ -119,13 +122,13 @@ TEST_CASE("transfers that continue each other become one message", "[exchange][p
 TEST_CASE("the bound counts items in and lanes out", "[exchange][planner]") {
     const std::vector<program::Transfer> transfers{
         transfer(8, 0x50000, 400, {{2, 0x70000}, {6, 0x70000}}), wide_transfer(1024)};
-    const auto bound = plan::exchange_bound(kMachine, transfers);
+    const auto bound = timing::exchange_bound(kMachine, transfers);
     CHECK(bound.items_in == 100 + 128);
     CHECK(bound.items_out == 128);
     CHECK(bound.cycles() == 228);
     auto off = kMachine;
     off.exchange.pair_double = false;
-    CHECK(plan::exchange_bound(off, transfers).items_in == 100 + 256);
+    CHECK(timing::exchange_bound(off, transfers).items_in == 100 + 256);
 }
 
 TEST_CASE("gathers between groups come near their bound", "[exchange][planner]") {

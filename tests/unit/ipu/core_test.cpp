@@ -2,8 +2,7 @@
 #include "base/error.h"
 #include "models/ipu/core/account.h"
 #include "models/ipu/core/chip_memory.h"
-#include "models/ipu/core/control_cursor.h"
-#include "models/ipu/core/exchange_demand.h"
+#include "models/ipu/core/laws.h"
 #include "models/ipu/core/tensor_io.h"
 
 #include <catch2/catch.hpp>
@@ -12,7 +11,6 @@
 #include <numeric>
 
 using namespace tessera;
-using program::Step;
 
 namespace {
 
@@ -20,26 +18,6 @@ spec::MachineSpec tiles(std::int64_t tiles) {
     spec::MachineSpec machine;
     machine.chip.tiles = tiles;
     return machine;
-}
-
-Step step(Step::Kind kind, std::uint32_t index, std::uint32_t count = 1,
-          std::vector<Step> children = {}) {
-    Step made;
-    made.kind = kind;
-    made.index = index;
-    made.count = count;
-    made.children = std::move(children);
-    return made;
-}
-
-std::vector<std::uint32_t> walked(const Step& root) {
-    std::vector<std::uint32_t> indices;
-    ipu::ControlCursor cursor(root);
-    while (const Step* next = cursor.next()) {
-        indices.push_back(next->index);
-    }
-    CHECK(cursor.next() == nullptr);
-    return indices;
 }
 
 std::vector<std::uint16_t> read_halves(const program::Tensor& tensor,
@@ -67,26 +45,6 @@ program::Tensor two_pieces(Address base) {
 
 } // namespace
 
-TEST_CASE("the control program is walked in order with its repeats") {
-    using Kind = Step::Kind;
-    const Step body =
-        step(Kind::Sequence, 0, 1,
-             {step(Kind::ComputeSet, 1), step(Kind::Repeat, 0, 2, {step(Kind::Exchange, 2)}),
-              step(Kind::Sync, 3)});
-    const Step root =
-        step(Kind::Sequence, 0, 1, {step(Kind::Repeat, 0, 2, {body}), step(Kind::ComputeSet, 4)});
-    CHECK(walked(root) == std::vector<std::uint32_t>{1, 2, 2, 3, 1, 2, 2, 3, 4});
-    CHECK(ipu::executed_steps(root) == 9);
-}
-
-TEST_CASE("a control program may be one step or nothing at all") {
-    using Kind = Step::Kind;
-    CHECK(walked(step(Kind::ComputeSet, 5)) == std::vector<std::uint32_t>{5});
-    CHECK(walked(step(Kind::Sequence, 0)).empty());
-    CHECK(walked(step(Kind::Repeat, 0, 0, {step(Kind::ComputeSet, 5)})).empty());
-    CHECK(walked(step(Kind::Repeat, 0, 1000000000, {step(Kind::Sequence, 0)})).empty());
-}
-
 TEST_CASE("every tile's five kinds sum to the run") {
     program::Program program;
     program.compute_sets.resize(1);
@@ -98,16 +56,19 @@ TEST_CASE("every tile's five kinds sum to the run") {
     account.sync_phase(7);
     account.exchange_phase(0, 25, rows);
     account.compute_phase(0, 40, work);
-    CHECK(account.cycles() == 40 + 7 + 25 + 40);
-    CHECK(account.phases().compute == 80);
-    CHECK(account.phases().exchange == 25);
+    account.control_phase(5);
+    account.broadcast_phase(9);
+    CHECK(account.cycles() == 40 + 7 + 25 + 40 + 5 + 9);
+    CHECK(account.phases().compute == 80 + 5);
+    CHECK(account.phases().exchange == 25 + 9);
+    CHECK(account.control_cycles() == 5 + 9);
     CHECK(account.phases().sync == 7);
     for (const auto& tile : account.tiles()) {
         CHECK(tile.sum() == account.cycles());
     }
-    CHECK(account.tiles()[0].compute == 20);
+    CHECK(account.tiles()[0].compute == 20 + 5);
     CHECK(account.tiles()[0].idle == 30 + 25 + 30);
-    CHECK(account.tiles()[1].exchange == 25);
+    CHECK(account.tiles()[1].exchange == 25 + 9);
     const auto& record = account.compute_sets()[0];
     CHECK(record.cycles == 80);
     CHECK(record.executions == 2);
@@ -161,18 +122,41 @@ TEST_CASE("tile memory ends where the machine says") {
     CHECK(memory.at(0, machine.memory.end(), 0) != nullptr);
 }
 
-TEST_CASE("the busiest lane bounds an exchange") {
-    program::Exchange exchange;
-    program::Transfer wide;
-    wide.source_tile = 0;
-    wide.bytes = 800;
-    wide.paired = true;
-    wide.destinations = {{2, 0}, {3, 0}};
-    program::Transfer narrow;
-    narrow.source_tile = 1;
-    narrow.bytes = 40;
-    narrow.destinations = {{2, 0}};
-    exchange.transfers = {wide, narrow};
-    CHECK(ipu::busiest_tile_cycles(exchange, 4, true) == 800 / 8 + 40 / 4);
-    CHECK(ipu::busiest_tile_cycles(exchange, 4, false) == 800 / 4 + 40 / 4);
+namespace {
+
+/// One exchange of 100 bytes to two tiles, done three times.
+struct ExchangeRun {
+    ExchangeRun() {
+        program::Transfer transfer;
+        transfer.bytes = 100;
+        transfer.destinations = {{1, 0}, {2, 0}};
+        program.exchanges.push_back({"bring", {transfer}, {}});
+        record.executions = 3;
+        record.bytes = 3 * 2 * transfer.bytes;
+    }
+    program::Program program;
+    ipu::StepRecord record;
+};
+
+} // namespace
+
+TEST_CASE("bytes sent are bytes received") {
+    ExchangeRun run;
+    CHECK_NOTHROW(ipu::check_bytes(run.program, {&run.record, 1}));
+    run.record.bytes -= 4;
+    CHECK_THROWS_WITH(ipu::check_bytes(run.program, {&run.record, 1}),
+                      "exchange bring: got 596 bytes received, expected the 600 that were sent");
+}
+
+TEST_CASE("the five kinds of a tile's cycles sum to the run") {
+    const ipu::CyclesByKind right{
+        .compute = 10, .exchange = 20, .sync = 30, .stream = 40, .idle = 50};
+    std::vector<ipu::CyclesByKind> tiles(3, right);
+    CHECK_NOTHROW(ipu::check_cycles(150, tiles));
+    tiles[1].stream += 1;
+    CHECK_THROWS_WITH(ipu::check_cycles(150, tiles),
+                      "tile_1: got 10 compute + 20 exchange + 30 sync + 41 stream + 50 idle = 151 "
+                      "cycles, expected the 150 of the run");
+    tiles[1] = {.compute = 200, .exchange = 0, .sync = 0, .stream = 0, .idle = -50};
+    CHECK_THROWS_AS(ipu::check_cycles(150, tiles), ProgramError);
 }

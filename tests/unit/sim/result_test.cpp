@@ -115,6 +115,16 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["memory"]["worst_tile_bytes_by_kind"]["code"] == 80);
 }
 
+TEST_CASE("changes of layout have a line of the explanation") {
+    for (const std::string name : {"rearrange: own part", "halo pre", "halo post"}) {
+        Scene scene;
+        scene.program.compute_sets[1].name = name;
+        const auto result = scene.result();
+        CHECK(result["explanation"]["rearrangement"]["cycles"].get<double>() == Approx(5));
+        CHECK(result["explanation"]["reduction"]["cycles"].get<double>() == Approx(0));
+    }
+}
+
 TEST_CASE("the parts of the explanation sum to the run") {
     Scene scene;
     const auto result = scene.result();
@@ -166,6 +176,7 @@ TEST_CASE("the summary says what the result says") {
     CHECK(text.find("cycles     210 (0.21 us)") != std::string::npos);
     CHECK(text.find("tiles busy 2 of 4") != std::string::npos);
     CHECK(text.find("fullest tile 1: 980 of") != std::string::npos);
+    CHECK(text.find("in 'start': code 80, tensor 900") != std::string::npos);
     CHECK(text.find("check      not made") != std::string::npos);
     CHECK(text.find("multiply") < text.find("scatter"));
 }

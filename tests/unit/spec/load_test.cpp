@@ -64,15 +64,6 @@ TEST_CASE("the other machines differ from bow where they say so", "[unit][spec]"
     CHECK(tiny.files[1].filename() == "bow.json");
 }
 
-TEST_CASE("only machines of the second generation run", "[unit][spec]") {
-    for (const char* name : {"bow", "gc200", "tiny"}) {
-        CHECK(runs(load_machine(name, source_paths()).spec));
-    }
-    for (const char* name : {"gc2", "c600"}) {
-        CHECK_FALSE(runs(load_machine(name, source_paths()).spec));
-    }
-}
-
 TEST_CASE("every parameter can be set by its path and moves its own value only", "[unit][spec]") {
     const auto bow = load_machine("bow", source_paths());
     for (const auto& parameter : config::parameters(machine_shape())) {

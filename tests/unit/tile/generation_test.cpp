@@ -2,6 +2,7 @@
 // What differs between the machine's generations: instructions, accumulators, repeat counts and the memory map.
 #include "models/isa/decoded_program.h"
 #include "models/isa/machine_target.h"
+#include "tests/support/gc2.h"
 #include "tests/support/tile_program.h"
 
 #include <catch2/catch.hpp>
@@ -15,16 +16,6 @@ using Words = std::vector<std::uint32_t>;
 
 namespace {
 
-/// GC2: 256 KiB from 0x40000 on, half of it interleaved, one set of accumulators.
-spec::MachineSpec gc2() {
-    spec::MachineSpec machine;
-    machine.chip.generation = spec::Generation::Ipu1;
-    machine.memory.base = 0x40000;
-    machine.memory.region0_bytes = 0x20000;
-    machine.memory.region1_bytes = 0x20000;
-    return machine;
-}
-
 std::string gc2_worker(const std::string& body, const std::string& before = "") {
     return ".supervisor\n.globl start\nstart:\n" + before +
            "setzi $m0, worker\nrun $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\n"
@@ -35,7 +26,7 @@ std::string gc2_worker(const std::string& body, const std::string& before = "") 
 } // namespace
 
 TEST_CASE("a target says what its generation has", "[unit][isa]") {
-    const isa::Target first = isa::target_of(gc2());
+    const isa::Target first = isa::target_of(test::gc2_with(1216));
     CHECK(first.architecture == 1);
     CHECK(first.memory_base == 0x40000);
     CHECK(first.region0_bytes == 0x20000);
@@ -64,7 +55,7 @@ TEST_CASE("a program with sixteen accumulators runs on GC2", "[unit][tile]") {
     for (int i = 0; i < 32; i += 2) {
         weights += fmt::format("ld128putcs {}\n", i);
     }
-    test::AssembledTile tile(gc2_worker(body, weights), gc2());
+    test::AssembledTile tile(gc2_worker(body, weights), test::gc2_with(1216));
     tile.write(0x60000, std::vector<std::uint16_t>(16, 0x3c00)); // sixteen inputs of 1
     std::vector<float> partials;
     std::vector<std::uint16_t> halves;
@@ -86,7 +77,7 @@ TEST_CASE("a program with sixteen accumulators runs on GC2", "[unit][tile]") {
 
 TEST_CASE("GC2 has no instruction of two sets and no second half of the weights", "[unit][tile]") {
     const std::string two_sets = "f16v4hihov4amp $a0:1, $azeros, $azeros, TAMP_F16V4_E4_P0";
-    CHECK_THROWS_WITH(test::fault_text_of(gc2_worker(two_sets), gc2()),
+    CHECK_THROWS_WITH(test::fault_text_of(gc2_worker(two_sets), test::gc2_with(1216)),
                       Catch::Contains("got architecture 1, expected 2 or 21"));
     // the assembler refuses it; the machine too
     const auto words_of = [](const std::string& text) {
@@ -98,30 +89,35 @@ TEST_CASE("GC2 has no instruction of two sets and no second half of the weights"
         }
         return data;
     };
-    CHECK_THAT(test::fault_text_of(gc2_worker(words_of(two_sets)), gc2()),
+    CHECK_THAT(test::fault_text_of(gc2_worker(words_of(two_sets)), test::gc2_with(1216)),
                Catch::Contains("it needs two sets of accumulators, ipu1 has one"));
-    CHECK_THAT(test::fault_text_of(gc2_worker(words_of("{ nop ; " + two_sets + " }")), gc2()),
+    CHECK_THAT(test::fault_text_of(gc2_worker(words_of("{ nop ; " + two_sets + " }")),
+                                   test::gc2_with(1216)),
                Catch::Contains("two sets"));
     CHECK(test::fault_text_of(test::worker_program(two_sets)) == "no fault");
     const std::string load = "setzi $m0, 0x60000\nput $CCCSLOAD, $m0\n";
-    CHECK_THAT(test::fault_text_of(gc2_worker("nop", load + "ld64putcs 32\n"), gc2()),
-               Catch::Contains("weight register 32 does not exist: the machine has 32"));
-    CHECK(test::fault_text_of(gc2_worker("nop", load + "ld64putcs 31\n"), gc2()) == "no fault");
+    CHECK_THAT(
+        test::fault_text_of(gc2_worker("nop", load + "ld64putcs 32\n"), test::gc2_with(1216)),
+        Catch::Contains("weight register 32 does not exist: the machine has 32"));
+    CHECK(test::fault_text_of(gc2_worker("nop", load + "ld64putcs 31\n"), test::gc2_with(1216)) ==
+          "no fault");
 }
 
 TEST_CASE("GC2's memory starts and ends elsewhere", "[unit][tile]") {
-    CHECK_THAT(test::fault_text_of(gc2_worker("setzi $m4, 0x80000\nld32 $m5, $m4, 0"), gc2()),
+    CHECK_THAT(test::fault_text_of(gc2_worker("setzi $m4, 0x80000\nld32 $m5, $m4, 0"),
+                                   test::gc2_with(1216)),
                Catch::Contains("outside tile memory 0x40000..0x7ffff"));
-    CHECK_THAT(test::fault_text_of(gc2_worker("setzi $m4, 0x5fff0\nld128 $a0:3, $m4, 0"), gc2()),
+    CHECK_THAT(test::fault_text_of(gc2_worker("setzi $m4, 0x5fff0\nld128 $a0:3, $m4, 0"),
+                                   test::gc2_with(1216)),
                Catch::Contains("interleaved region"));
-    CHECK(test::fault_text_of(gc2_worker("setzi $m4, 0x60000\nld128 $a0:3, $m4, 0"), gc2()) ==
-          "no fault");
+    CHECK(test::fault_text_of(gc2_worker("setzi $m4, 0x60000\nld128 $a0:3, $m4, 0"),
+                              test::gc2_with(1216)) == "no fault");
 }
 
 TEST_CASE("a repeat takes as many bits of its count as the generation has", "[unit][tile]") {
     const std::string body = "ldconst $m4, 0x51003\n.align 8\nnop\nrpt $m4, 0\n"
                              "{ add $m5, $m5, 1 ; fnop }\nst32 $m5, $m3, $mzero, 0";
-    test::AssembledTile first(gc2_worker(body), gc2());
+    test::AssembledTile first(gc2_worker(body), test::gc2_with(1216));
     first.run();
     CHECK(first.read<std::uint32_t>(0x70000, 1) == Words{0x003});
     CHECK(test::output_of(test::worker_program(body), {}, 1) == Words{0x1003});

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/micro/message_pattern.h"
+#include "kernels/micro/micro_builder.h"
+#include "kernels/micro/micro_plan.h"
+#include "kernels/plan/exchange_planner.h"
+#include "kernels/rearrange/rearrange.h"
+#include "kernels/workload/random.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace tessera::micro {
+namespace {
+
+using program::DType;
+using workload::ExchangePattern;
+using workload::ExchangePatternWorkload;
+using workload::SelfCopyWorkload;
+
+constexpr Bytes kWord = 4;
+/// Exchange instructions that one message takes in a row, at most in the common case.
+constexpr Bytes kRowBytesOfMessage = 24;
+
+const char* name_of(ExchangePattern pattern) {
+    switch (pattern) {
+    case ExchangePattern::PointToPoint:
+        return "point to point";
+    case ExchangePattern::Pairs:
+        return "pairs";
+    case ExchangePattern::Broadcast:
+        return "broadcast";
+    case ExchangePattern::Gather:
+        return "gather";
+    case ExchangePattern::Scatter:
+        return "scatter";
+    case ExchangePattern::AllToAll:
+        return "all to all";
+    case ExchangePattern::Random:
+        return "random";
+    case ExchangePattern::Transpose:
+        return "transpose";
+    case ExchangePattern::Shift:
+        break;
+    }
+    return "shift";
+}
+
+/// Words of small whole numbers, different from word to word.
+std::vector<std::byte> numbers(std::uint64_t seed, Bytes bytes) {
+    const workload::CounterRandom random(seed, 1);
+    std::vector<float> words(static_cast<std::size_t>(bytes / kWord));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        words[i] = static_cast<float>(random.below(1U << 24U, i));
+    }
+    std::vector<std::byte> made(static_cast<std::size_t>(bytes));
+    std::memcpy(made.data(), words.data(), made.size());
+    return made;
+}
+
+/// The rows of all tiles as one tensor, tile after tile.
+program::Tensor rows_tensor(const std::string& name, const std::vector<Bytes>& row_bytes,
+                            Address address) {
+    const Bytes total = std::accumulate(row_bytes.begin(), row_bytes.end(), Bytes{0});
+    program::Tensor tensor = array_tensor(name, DType::F32, total / kWord);
+    std::int64_t first = 0;
+    for (std::size_t tile = 0; tile < row_bytes.size(); ++tile) {
+        if (row_bytes[tile] > 0) {
+            const std::int64_t words = row_bytes[tile] / kWord;
+            tensor.pieces.push_back(
+                run_of(static_cast<TileId>(tile), address, first, words, DType::F32));
+            first += words;
+        }
+    }
+    return tensor;
+}
+
+class PatternPlanner {
+public:
+    PatternPlanner(const spec::MachineSpec& machine, MessagePattern pattern, Bytes message_bytes)
+        : machine_(machine), pattern_(std::move(pattern)), bytes_(message_bytes) {}
+
+    [[nodiscard]] program::Program program(const std::string& name, std::int64_t repeats) const {
+        BuildRequest request;
+        request.name = name;
+        request.codelets = {"copy"};
+        request.code_bytes = kRowBytesOfMessage * most_messages();
+        request.repeats = repeats;
+        return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
+    }
+
+    [[nodiscard]] std::vector<std::byte> expected(const std::vector<std::byte>& sent) const {
+        const auto source = starts(pattern_.source_bytes);
+        const auto destination = starts(pattern_.destination_bytes);
+        std::vector<std::byte> received(static_cast<std::size_t>(destination.back()));
+        const auto move = [&](TileId from, Address at, TileId to, Address address) {
+            std::memcpy(received.data() + destination[to] + address,
+                        sent.data() + source[from] + at, static_cast<std::size_t>(bytes_));
+        };
+        for (const auto& transfer : pattern_.transfers) {
+            for (const auto& to : transfer.destinations) {
+                move(transfer.source_tile, transfer.source_address, to.tile, to.address);
+            }
+        }
+        for (const LocalCopy& copy : pattern_.copies) {
+            move(copy.tile, copy.from, copy.tile, copy.to);
+        }
+        return received;
+    }
+
+    [[nodiscard]] Bytes delivered_bytes() const {
+        std::size_t messages = pattern_.copies.size();
+        for (const auto& transfer : pattern_.transfers) {
+            messages += transfer.destinations.size();
+        }
+        return static_cast<Bytes>(messages) * bytes_;
+    }
+    [[nodiscard]] Bytes sent_bytes() const { return starts(pattern_.source_bytes).back(); }
+    [[nodiscard]] std::int64_t messages() const {
+        return static_cast<std::int64_t>(pattern_.transfers.size());
+    }
+    [[nodiscard]] std::int64_t copies() const {
+        return static_cast<std::int64_t>(pattern_.copies.size());
+    }
+
+private:
+    /// Where every tile's row begins in the tensor, and where the last one ends.
+    static std::vector<Bytes> starts(const std::vector<Bytes>& row_bytes) {
+        std::vector<Bytes> at{0};
+        std::partial_sum(row_bytes.begin(), row_bytes.end(), std::back_inserter(at));
+        return at;
+    }
+
+    /// Sends and receives of the tile that has most of them.
+    [[nodiscard]] std::int64_t most_messages() const {
+        std::vector<std::int64_t> of_tile(pattern_.source_bytes.size());
+        for (const auto& transfer : pattern_.transfers) {
+            ++of_tile[transfer.source_tile];
+            for (const auto& to : transfer.destinations) {
+                ++of_tile[to.tile];
+            }
+        }
+        return *std::max_element(of_tile.begin(), of_tile.end());
+    }
+
+    void fill(MicroBuilder& builder) const {
+        const auto most = [](const std::vector<Bytes>& row_bytes) {
+            return *std::max_element(row_bytes.begin(), row_bytes.end());
+        };
+        const Address source = builder.place({"source",
+                                              program::SegmentKind::Tensor,
+                                              most(pattern_.source_bytes),
+                                              16,
+                                              plan::Where::Any,
+                                              {}});
+        const Address destination = builder.place({"destination",
+                                                   program::SegmentKind::Tensor,
+                                                   most(pattern_.destination_bytes),
+                                                   16,
+                                                   plan::Where::Any,
+                                                   {"source"}});
+        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
+            builder.hold(static_cast<TileId>(tile), "source", pattern_.source_bytes[tile]);
+            builder.hold(static_cast<TileId>(tile), "destination",
+                         pattern_.destination_bytes[tile]);
+        }
+        builder.add_exchange("exchange", transfers(source, destination));
+        Vertices vertices = builder.no_vertices();
+        for (const LocalCopy& copy : pattern_.copies) {
+            vertices[copy.tile].push_back(
+                builder.rearrange(copy.tile, rearrange::copy(machine_, source + copy.from,
+                                                             destination + copy.to, bytes_)));
+        }
+        builder.add_compute_set("rearrange: own part", std::move(vertices));
+        builder.add_tensor(rows_tensor("source", pattern_.source_bytes, source));
+        builder.add_tensor(rows_tensor("destination", pattern_.destination_bytes, destination));
+    }
+
+    [[nodiscard]] std::vector<program::Transfer> transfers(Address source,
+                                                           Address destination) const {
+        std::vector<program::Transfer> moved = pattern_.transfers;
+        for (auto& transfer : moved) {
+            transfer.source_address += source;
+            for (auto& to : transfer.destinations) {
+                to.address += destination;
+            }
+            transfer.paired = timing::pairable(machine_, transfer, transfer.bytes);
+        }
+        return moved;
+    }
+
+    const spec::MachineSpec& machine_;
+    MessagePattern pattern_;
+    Bytes bytes_;
+};
+
+MicroPlan make_plan(const PatternPlanner& planner, const std::string& sentence, std::uint64_t seed,
+                    std::int64_t repeats) {
+    MicroPlan plan;
+    plan.program = planner.program(sentence, repeats);
+    plan.operands.push_back({"source", numbers(seed, planner.sent_bytes())});
+    plan.expected.push_back({"destination", planner.expected(plan.operands.front().bytes)});
+    plan.useful_bytes = planner.delivered_bytes() * repeats;
+    plan.sentence = repeats == 1 ? sentence : fmt::format("{}, {} times", sentence, repeats);
+    plan.choices = {{"messages", planner.messages()}, {"copies_in_tile", planner.copies()}};
+    return plan;
+}
+
+} // namespace
+
+MicroPlan plan(const spec::MachineSpec& machine, const ExchangePatternWorkload& workload) {
+    const PatternPlanner planner(machine, message_pattern(machine, workload), workload.bytes);
+    const std::string sentence =
+        fmt::format("{} of {} B messages", name_of(workload.pattern), workload.bytes);
+    return make_plan(planner, sentence, workload.seed, workload.repeats);
+}
+
+MicroPlan plan(const spec::MachineSpec& machine, const SelfCopyWorkload& workload) {
+    const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
+    MessagePattern pattern;
+    pattern.source_bytes.resize(static_cast<std::size_t>(machine.chip.tiles));
+    pattern.destination_bytes.resize(pattern.source_bytes.size());
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        pattern.copies.push_back({static_cast<TileId>(tile), 0, 0});
+        pattern.source_bytes[static_cast<std::size_t>(tile)] = workload.bytes;
+        pattern.destination_bytes[static_cast<std::size_t>(tile)] = workload.bytes;
+    }
+    const PatternPlanner planner(machine, std::move(pattern), workload.bytes);
+    const std::string sentence =
+        fmt::format("copy of {} B inside each of {} tiles", workload.bytes, tiles);
+    return make_plan(planner, sentence, workload.seed, workload.repeats);
+}
+
+} // namespace tessera::micro

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/micro/micro_builder.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::micro {
+namespace {
+
+constexpr const char* kState = "vertex state";
+
+ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& key,
+                           const std::string& got, std::int64_t least, std::int64_t most) {
+    Diagnostic diagnostic;
+    diagnostic.file = "workload";
+    diagnostic.pointer = "/" + key;
+    diagnostic.message =
+        fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name);
+    return ConfigError(diagnostic);
+}
+
+} // namespace
+
+MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
+                           const std::string& name, Bytes code_bytes, Bytes state_bytes)
+    : machine_(machine), name_(name), memory_(machine, code_bytes), images_(machine, library, name),
+      state_bytes_(state_bytes), state_used_(static_cast<std::size_t>(machine.chip.tiles)),
+      steps_(
+          machine, library, images_,
+          place({kState, program::SegmentKind::VertexState, state_bytes, 16, plan::Where::Any, {}}),
+          machine.chip.tiles) {}
+
+Address MicroBuilder::place(const plan::BufferRequest& request) {
+    if (!memory_.place(request)) {
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", name_,
+                                     plan::why_not(memory_, 0, {})));
+    }
+    return memory_.address(request.name);
+}
+
+void MicroBuilder::hold(TileId tile, const std::string& buffer, Bytes bytes) {
+    images_.add_zero(tile, program::SegmentKind::Tensor, buffer, memory_.address(buffer), bytes);
+}
+
+void MicroBuilder::hold_bytes(TileId tile, const std::string& buffer,
+                              const program::SharedBytes& bytes) {
+    images_.add_bytes(tile, program::SegmentKind::Metadata, buffer, memory_.address(buffer), bytes);
+}
+
+program::Vertex MicroBuilder::vertex(TileId tile, const std::string& symbol,
+                                     program::VertexKind kind,
+                                     const std::vector<std::uint32_t>& state) {
+    use_state(tile, state.size());
+    return steps_.vertex(tile, symbol, kind, state);
+}
+
+Address MicroBuilder::state(TileId tile, const std::vector<std::uint32_t>& words) {
+    use_state(tile, words.size());
+    return steps_.add_state(tile, words);
+}
+
+void MicroBuilder::use_state(TileId tile, std::size_t words) {
+    state_used_[tile] += static_cast<Bytes>(words * 4);
+    TESSERA_ASSERT(state_used_[tile] <= state_bytes_);
+}
+
+program::Vertex MicroBuilder::workers(TileId tile, const std::string& symbol,
+                                      const std::vector<std::uint32_t>& state) {
+    return vertex(tile, symbol, program::VertexKind::MultiWorker, state);
+}
+
+Vertices MicroBuilder::no_vertices() const {
+    return Vertices(static_cast<std::size_t>(machine_.chip.tiles));
+}
+
+void MicroBuilder::add_compute_set(const std::string& name, Vertices vertices) {
+    if (std::any_of(vertices.begin(), vertices.end(), [](const auto& of) { return !of.empty(); })) {
+        images_.add_compute_set(name, std::move(vertices));
+    }
+}
+
+void MicroBuilder::add_exchange(const std::string& name, std::vector<program::Transfer> transfers) {
+    steps_.add_exchange(name, std::move(transfers), false);
+}
+
+bool MicroBuilder::has_room() const {
+    return images_.code_bytes() <= memory_.code_zone_bytes();
+}
+
+program::Program MicroBuilder::build(std::int64_t repeats) {
+    for (std::size_t tile = 0; tile < state_used_.size(); ++tile) {
+        steps_.place_state(static_cast<TileId>(tile));
+    }
+    program::Program program = images_.build();
+    program.control.kind = program::Step::Kind::Repeat;
+    program.control.count = static_cast<std::uint32_t>(repeats);
+    return program;
+}
+
+program::Program build_program(const spec::MachineSpec& machine, const BuildRequest& request,
+                               const std::function<void(MicroBuilder&)>& fill) {
+    const plan::CodeletLibrary library(machine, request.codelets);
+    Bytes code_bytes = std::max(request.code_bytes + library.bytes(), machine.memory.element_bytes);
+    while (true) {
+        MicroBuilder builder(machine, library, request.name, code_bytes, request.state_bytes);
+        fill(builder);
+        if (builder.has_room()) {
+            return builder.build(request.repeats);
+        }
+        code_bytes = builder.code_bytes();
+    }
+}
+
+std::int64_t tiles_or_all(const spec::MachineSpec& machine, std::int64_t wanted,
+                          std::int64_t most) {
+    if (wanted > most) {
+        throw out_of_machine(machine, "tiles", fmt::format("got {} tiles", wanted), 1, most);
+    }
+    return wanted == 0 ? most : wanted;
+}
+
+TileId checked_tile(const spec::MachineSpec& machine, const std::string& key, std::int64_t tile) {
+    if (tile >= machine.chip.tiles) {
+        throw out_of_machine(machine, key, fmt::format("got tile {}", tile), 0,
+                             machine.chip.tiles - 1);
+    }
+    return static_cast<TileId>(tile);
+}
+
+program::Tensor array_tensor(const std::string& name, program::DType type, std::int64_t elements) {
+    program::Tensor tensor;
+    tensor.name = name;
+    tensor.type = type;
+    tensor.shape = {elements};
+    return tensor;
+}
+
+program::Piece run_of(TileId tile, Address address, std::int64_t first, std::int64_t elements,
+                      program::DType type) {
+    program::Piece piece;
+    piece.tile = tile;
+    piece.address = address;
+    piece.host_offset = first;
+    piece.dims.push_back({elements, 1, program::bytes_of(type)});
+    return piece;
+}
+
+} // namespace tessera::micro

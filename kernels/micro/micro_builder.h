@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// What the planners of micro-workloads share: buffers at one address on all tiles, the steps of the
+// program, and room for code that is known only when all steps are planned.
+#pragma once
+
+#include "kernels/plan/codelet_library.h"
+#include "kernels/plan/image_builder.h"
+#include "kernels/plan/memory_plan.h"
+#include "kernels/plan/superstep_builder.h"
+#include "kernels/rearrange/rearrange.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera::micro {
+
+/// Vertices of a compute set, by tile.
+using Vertices = std::vector<std::vector<program::Vertex>>;
+
+class MicroBuilder {
+public:
+    /// Keeps `code_bytes` for code and `state_bytes` a tile for vertex state. The references
+    /// outlive the builder. @throws DoesNotFit
+    MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
+                 const std::string& name, Bytes code_bytes, Bytes state_bytes);
+
+    /// A buffer of tensor data. @throws DoesNotFit
+    Address place(const plan::BufferRequest& request);
+    /// The buffer is part of the tile's image, zero at the start.
+    void hold(TileId tile, const std::string& buffer, Bytes bytes);
+    /// Metadata of the tile, at the start of the buffer.
+    void hold_bytes(TileId tile, const std::string& buffer, const program::SharedBytes& bytes);
+    /// A call of `symbol` by all workers of the tile.
+    [[nodiscard]] program::Vertex workers(TileId tile, const std::string& symbol,
+                                          const std::vector<std::uint32_t>& state);
+    /// The same by worker 0 alone.
+    [[nodiscard]] program::Vertex worker(TileId tile, const std::string& symbol,
+                                         const std::vector<std::uint32_t>& state) {
+        return vertex(tile, symbol, program::VertexKind::Worker, state);
+    }
+    /// Words among the tile's vertex state; where they stand.
+    [[nodiscard]] Address state(TileId tile, const std::vector<std::uint32_t>& words);
+    /// A change of layout.
+    [[nodiscard]] program::Vertex rearrange(TileId tile, const rearrange::Call& call) {
+        return vertex(tile, call.symbol, call.kind, call.state);
+    }
+    /// Vertices for `add_compute_set`, none yet.
+    [[nodiscard]] Vertices no_vertices() const;
+    /// Nothing where no tile has a vertex.
+    void add_compute_set(const std::string& name, Vertices vertices);
+    /// Nothing without transfers.
+    void add_exchange(const std::string& name, std::vector<program::Transfer> transfers);
+    void add_tensor(program::Tensor tensor) { images_.add_tensor(std::move(tensor)); }
+
+    [[nodiscard]] bool has_room() const;
+    [[nodiscard]] Bytes code_bytes() const { return images_.code_bytes(); }
+    [[nodiscard]] Address address(const std::string& buffer) const {
+        return memory_.address(buffer);
+    }
+    /// All steps, `repeats` times over.
+    [[nodiscard]] program::Program build(std::int64_t repeats);
+
+private:
+    [[nodiscard]] program::Vertex vertex(TileId tile, const std::string& symbol,
+                                         program::VertexKind kind,
+                                         const std::vector<std::uint32_t>& state);
+
+    void use_state(TileId tile, std::size_t words);
+
+    const spec::MachineSpec& machine_;
+    std::string name_;
+    plan::MemoryPlan memory_;
+    plan::ImageBuilder images_;
+    Bytes state_bytes_;
+    std::vector<Bytes> state_used_;
+    plan::SuperstepBuilder steps_;
+};
+
+struct BuildRequest {
+    std::string name;                  ///< of the program
+    std::vector<std::string> codelets; ///< sources
+    Bytes code_bytes = 0;              ///< first guess; too little costs a second round
+    Bytes state_bytes = 64;            ///< most vertex state on a tile
+    std::int64_t repeats = 1;
+};
+
+/// Runs `fill` on a fresh builder, again with more room for code while it has too little.
+[[nodiscard]] program::Program build_program(const spec::MachineSpec& machine,
+                                             const BuildRequest& request,
+                                             const std::function<void(MicroBuilder&)>& fill);
+
+/// `wanted` tiles of those there are, 0 meaning `most`. @throws ConfigError naming `key` where
+/// there are not so many
+[[nodiscard]] std::int64_t tiles_or_all(const spec::MachineSpec& machine, std::int64_t wanted,
+                                        std::int64_t most);
+/// @throws ConfigError naming `key` where the machine has no such tile
+[[nodiscard]] TileId checked_tile(const spec::MachineSpec& machine, const std::string& key,
+                                  std::int64_t tile);
+
+/// A one-dimensional tensor without pieces, and a run of its elements in a tile.
+[[nodiscard]] program::Tensor array_tensor(const std::string& name, program::DType type,
+                                           std::int64_t elements);
+[[nodiscard]] program::Piece run_of(TileId tile, Address address, std::int64_t first,
+                                    std::int64_t elements, program::DType type);
+
+} // namespace tessera::micro

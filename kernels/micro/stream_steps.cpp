@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/micro/stream_steps.h"
+
+#include <cstring>
+#include <utility>
+
+namespace tessera::micro {
+
+std::vector<program::StreamPiece> spread_over(Bytes bytes, TileId first, std::int64_t tiles,
+                                              Address address) {
+    std::vector<program::StreamPiece> pieces;
+    const std::int64_t words = bytes / 4;
+    std::int64_t done = 0;
+    for (std::int64_t tile = 0; tile < tiles; ++tile) {
+        const std::int64_t end = words * (tile + 1) / tiles;
+        if (end > done) {
+            pieces.push_back(
+                {first + static_cast<TileId>(tile), address, 4 * (end - done), 4 * done});
+        }
+        done = end;
+    }
+    return pieces;
+}
+
+program::Tensor tensor_of(const std::string& name,
+                          const std::vector<program::StreamPiece>& pieces) {
+    program::Tensor tensor;
+    tensor.name = name;
+    tensor.type = program::DType::F32;
+    std::int64_t words = 0;
+    for (const auto& piece : pieces) {
+        tensor.pieces.push_back(
+            {piece.tile, piece.address, piece.offset / 4, {{piece.bytes / 4, 1, 4}}});
+        words += piece.bytes / 4;
+    }
+    tensor.shape = {words};
+    return tensor;
+}
+
+program::Step step(program::Step::Kind kind, std::uint32_t index, std::int64_t row) {
+    program::Step made;
+    made.kind = kind;
+    made.index = index;
+    made.row = row;
+    return made;
+}
+
+program::Step repeat(std::int64_t count, std::vector<program::Step> body) {
+    program::Step made = step(program::Step::Kind::Repeat);
+    made.count = static_cast<std::uint32_t>(count);
+    made.children = std::move(body);
+    return made;
+}
+
+std::vector<std::byte> marked_bytes(Bytes bytes, std::uint32_t salt) {
+    std::vector<std::byte> marked(static_cast<std::size_t>(bytes));
+    for (std::size_t word = 0; word < marked.size() / 4; ++word) {
+        const std::uint32_t value = (static_cast<std::uint32_t>(word) + salt) * 2654435761U;
+        std::memcpy(marked.data() + 4 * word, &value, 4);
+    }
+    return marked;
+}
+
+} // namespace tessera::micro

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/exchange_orders.h"
+
+#include "kernels/plan/sort_keys.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+namespace tessera::plan {
+
+namespace {
+
+/// Jobs by ascending `key`, below 2^32; equal ones as given.
+template <typename Key> JobOrder order_by(const JobList& list, Key key) {
+    std::vector<std::uint64_t> keys;
+    keys.reserve(list.jobs.size());
+    for (std::uint32_t job = 0; job < list.jobs.size(); ++job)
+        keys.push_back(sort_key(key(list.jobs[job]), job));
+    std::vector<std::uint64_t> scratch;
+    sort_keys(keys, scratch);
+    JobOrder order;
+    order.reserve(keys.size());
+    for (const auto sorted : keys)
+        order.push_back(index_of_key(sorted));
+    return order;
+}
+
+/// The group that a job belongs to: the pairs of its receivers, with or without its sender's.
+std::vector<TileId> group_of(const JobList& list, const Job& job, bool with_sender) {
+    std::vector<TileId> pairs;
+    for (const auto& to : list.of(job))
+        pairs.push_back(to.tile / 2);
+    if (with_sender)
+        pairs.push_back(job.source / 2);
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    return pairs;
+}
+
+struct Groups {
+    std::vector<std::uint32_t> group_of_job;
+    std::vector<std::vector<TileId>> pairs; ///< of each group, in order of appearance
+};
+
+Groups find_groups(const JobList& list, bool with_sender) {
+    Groups groups;
+    std::map<std::vector<TileId>, std::uint32_t> known;
+    for (const auto& job : list.jobs) {
+        auto pairs = group_of(list, job, with_sender);
+        const auto [at, fresh] =
+            known.try_emplace(std::move(pairs), static_cast<std::uint32_t>(known.size()));
+        if (fresh)
+            groups.pairs.push_back(at->first);
+        groups.group_of_job.push_back(at->second);
+    }
+    return groups;
+}
+
+/// Hands out rounds: each resource serves one claim a round.
+class Rounds {
+public:
+    explicit Rounds(std::size_t resources) : taken_(resources) {}
+
+    /// Least round in which all `resources` are still free; takes them in it.
+    std::uint32_t claim(std::span<const TileId> resources) {
+        closed_.clear();
+        for (const auto resource : resources) {
+            const auto& taken = taken_[resource];
+            closed_.resize(std::max(closed_.size(), taken.size()));
+            for (std::size_t word = 0; word < taken.size(); ++word)
+                closed_[word] |= taken[word];
+        }
+        std::size_t word = 0;
+        while (word < closed_.size() && closed_[word] == ~std::uint64_t{0})
+            ++word;
+        const auto bit = word < closed_.size() ? std::countr_one(closed_[word]) : 0;
+        for (const auto resource : resources) {
+            auto& taken = taken_[resource];
+            taken.resize(std::max(taken.size(), word + 1));
+            taken[word] |= std::uint64_t{1} << bit;
+        }
+        return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(bit);
+    }
+
+private:
+    std::vector<std::vector<std::uint64_t>> taken_;
+    std::vector<std::uint64_t> closed_;
+};
+
+} // namespace
+
+JobOrder given_order(const JobList& list) {
+    JobOrder order(list.jobs.size());
+    std::iota(order.begin(), order.end(), 0U);
+    return order;
+}
+
+JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
+    constexpr std::int32_t kKinds = 64; // of column and sub
+    const auto rows = static_cast<std::int32_t>(grid.rows());
+    const auto kind = [&](const timing::TilePosition& at) { return at.column * 4 + at.sub; };
+    return order_by(list, [&](const Job& job) {
+        const auto& from = grid.position(job.source);
+        const auto& to = grid.position(list.receivers[job.first_receiver].tile);
+        const auto columns = (kind(to) - kind(from) + kKinds) % kKinds;
+        const auto shift = columns * rows + (to.row - from.row + rows) % rows;
+        return static_cast<std::uint64_t>(shift);
+    });
+}
+
+JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid) {
+    auto groups = find_groups(list, false);
+    if (auto closed = find_groups(list, true); closed.pairs.size() < groups.pairs.size())
+        groups = std::move(closed);
+    Rounds pairs{static_cast<std::size_t>(grid.tiles() / 2 + 1)};
+    std::vector<std::uint32_t> rounds;
+    for (const auto& group : groups.pairs)
+        rounds.push_back(pairs.claim(group));
+    const auto key = [&](std::uint32_t job) {
+        const auto group = groups.group_of_job[job];
+        return std::tuple{rounds[group], group, list.jobs[job].source, !list.jobs[job].wide};
+    };
+    auto order = given_order(list);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    return order;
+}
+
+JobOrder round_order(const JobList& list, const timing::TileGrid& grid) {
+    // Resource t is tile t's input, resource tiles + t its outgoing lane.
+    const auto tiles = static_cast<TileId>(grid.tiles());
+    Rounds lanes{2 * static_cast<std::size_t>(tiles)};
+    std::vector<TileId> used;
+    return order_by(list, [&](const Job& job) -> std::uint64_t {
+        used.assign(1, tiles + job.source);
+        for (const auto& to : list.of(job))
+            used.push_back(to.tile);
+        return lanes.claim(used);
+    });
+}
+
+JobOrder busiest_order(const JobList& list, const timing::TileGrid& grid) {
+    std::vector<std::uint64_t> out(static_cast<std::size_t>(grid.tiles()));
+    std::vector<std::uint64_t> in(out.size());
+    for (const auto& job : list.jobs) {
+        out[job.source] += job.words;
+        for (const auto& to : list.of(job))
+            in[to.tile] += job.words;
+    }
+    constexpr std::uint64_t kMost = 0xffffffff;
+    return order_by(list, [&](const Job& job) {
+        auto load = out[job.source];
+        for (const auto& to : list.of(job))
+            load = std::max(load, in[to.tile]);
+        return kMost - std::min(load, kMost);
+    });
+}
+
+} // namespace tessera::plan

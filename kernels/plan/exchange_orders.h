@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Orders in which the messages of an exchange may be placed. None is best for all exchanges.
+#pragma once
+
+#include "kernels/plan/exchange_jobs.h"
+#include "models/timing/tile_position.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace tessera::plan {
+
+using JobOrder = std::vector<std::uint32_t>;
+
+/// As the transfers were given.
+[[nodiscard]] JobOrder given_order(const JobList& list);
+
+/// All messages that go the same way round the grid together: first by columns, then by rows. In an
+/// exchange between many tiles each tile so sends and receives without holes, because the latency
+/// between two groups of tiles of one kind (column and sub) does not depend on their rows, and
+/// changes little from one shift to the next.
+[[nodiscard]] JobOrder shift_order(const JobList& list, const timing::TileGrid& grid);
+
+/// Groups of tiles that all send to each other (or to another group) go together, groups that share
+/// receivers go one after another, and senders of one group go in tile order. Tiles of one column
+/// are neighbours in that order, so the mux offsets of successive senders differ little and hardly
+/// any receiver waits between two messages. For messages to several receivers.
+[[nodiscard]] JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid);
+
+/// In rounds: each tile sends at most one message and receives at most one in a round.
+[[nodiscard]] JobOrder round_order(const JobList& list, const timing::TileGrid& grid);
+
+/// Messages of the tile that has most to send or to take first.
+[[nodiscard]] JobOrder busiest_order(const JobList& list, const timing::TileGrid& grid);
+
+/// As a list schedule takes them: always the message that can start first; of several, the one whose
+/// receivers still have most to take. Nothing where that would look at more than `most_looks`
+/// messages.
+[[nodiscard]] std::optional<JobOrder>
+earliest_order(const JobList& list, const timing::TileGrid& grid, std::size_t most_looks);
+
+} // namespace tessera::plan

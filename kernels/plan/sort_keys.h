@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Sorts 64-bit keys by their upper half, keeping the order of equal ones: what is sorted stands in
+// the upper 32 bits, what it belongs to in the lower.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::plan {
+
+[[nodiscard]] inline std::uint64_t sort_key(std::uint64_t value, std::uint32_t index) {
+    return value << 32U | index;
+}
+[[nodiscard]] inline std::uint32_t index_of_key(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key);
+}
+
+inline void sort_keys(std::span<std::uint64_t> keys, std::vector<std::uint64_t>& scratch) {
+    constexpr std::size_t kFew = 64;
+    constexpr unsigned kDigitBits = 11;
+    constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+    const auto by_value = [](std::uint64_t a, std::uint64_t b) { return a >> 32U < b >> 32U; };
+    if (std::is_sorted(keys.begin(), keys.end(), by_value))
+        return;
+    if (keys.size() < kFew) {
+        std::stable_sort(keys.begin(), keys.end(), by_value);
+        return;
+    }
+    std::uint64_t differing = 0;
+    for (const auto key : keys)
+        differing |= key ^ keys.front();
+    scratch.resize(keys.size());
+    for (unsigned shift = 32; shift < 64; shift += kDigitBits) {
+        if ((differing >> shift & (kDigits - 1)) == 0)
+            continue;
+        std::array<std::uint32_t, kDigits + 1> at{};
+        for (const auto key : keys)
+            ++at[(key >> shift & (kDigits - 1)) + 1];
+        for (std::size_t digit = 1; digit < kDigits; ++digit)
+            at[digit] += at[digit - 1];
+        for (const auto key : keys)
+            scratch[at[key >> shift & (kDigits - 1)]++] = key;
+        std::copy(scratch.begin(), scratch.end(), keys.begin());
+    }
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Micro-workloads whose workers touch much memory and compute little: streams, sums, stencils.
+#pragma once
+
+#include "kernels/workload/mistake.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::workload {
+
+enum class StreamOp {
+    Copy,  ///< c = a
+    Scale, ///< c = s * a
+    Add,   ///< c = a + b
+    Triad, ///< c = a + s * b
+    Read   ///< sums of a
+};
+enum class StreamType { F16, F32 };
+enum class StreamCodelet {
+    Paced,  ///< one bundle for an 8-byte word: two loads, a store and the arithmetic
+    Vector, ///< a bundle for every 8-byte load and store
+    Vendor, ///< triad as two element-wise operations, each a vector loop
+    Naive   ///< what a compiler makes of a loop over single elements
+};
+
+/// STREAM: arrays that lie in tile memory, evenly over the tiles.
+struct MemoryStreamWorkload {
+    StreamOp op = StreamOp::Triad;
+    StreamType dtype = StreamType::F32;
+    StreamCodelet codelet = StreamCodelet::Paced;
+    std::int64_t elements = 0; ///< of an array, over all tiles
+    std::int64_t tiles = 0;    ///< 0: all
+    std::int64_t repeats = 1;
+
+    /// Elements of 16 bytes, the unit in which arrays are dealt.
+    [[nodiscard]] std::int64_t unit_elements() const { return dtype == StreamType::F16 ? 8 : 4; }
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        std::vector<Mistake> found;
+        if (elements % unit_elements() != 0) {
+            found.push_back({"elements", "got " + std::to_string(elements) +
+                                             " elements, expected a multiple of " +
+                                             std::to_string(unit_elements()) + " (16 B)"});
+        }
+        if (op == StreamOp::Read && dtype == StreamType::F16) {
+            found.push_back({"dtype", "got f16, expected f32 for op read"});
+        }
+        if (op == StreamOp::Read && codelet == StreamCodelet::Vendor) {
+            found.push_back({"codelet", "got vendor, expected paced, vector or naive for op read"});
+        }
+        return found;
+    }
+
+    template <class Description> static void describe(Description& d) {
+        using W = MemoryStreamWorkload;
+        constexpr const char* kSource = "docs/workloads.md#memory_stream";
+        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
+        d.fixed("kind", "memory_stream").required().says("what is done").from(kSource);
+        d.field("op", &W::op,
+                {{"copy", StreamOp::Copy},
+                 {"scale", StreamOp::Scale},
+                 {"add", StreamOp::Add},
+                 {"triad", StreamOp::Triad},
+                 {"read", StreamOp::Read}})
+            .required()
+            .says("c = a, c = s a, c = a + b, c = a + s b, or sums of a")
+            .from(kSource);
+        d.field("elements", &W::elements)
+            .unit("elements")
+            .range(4, 1'000'000'000)
+            .required()
+            .says("elements of an array, over all tiles; a multiple of 16 bytes")
+            .from(kSource);
+        d.field("dtype", &W::dtype, {{"f16", StreamType::F16}, {"f32", StreamType::F32}})
+            .says("type of the elements")
+            .from(kSource);
+        d.field("codelet", &W::codelet,
+                {{"paced", StreamCodelet::Paced},
+                 {"vector", StreamCodelet::Vector},
+                 {"vendor", StreamCodelet::Vendor},
+                 {"naive", StreamCodelet::Naive}})
+            .says("how the loop is written")
+            .from(kSource);
+        d.field("tiles", &W::tiles)
+            .unit("tiles")
+            .range(0, 1'000'000)
+            .says("tiles that take part, 0 for all")
+            .from(kSource);
+        d.field("repeats", &W::repeats)
+            .unit("times")
+            .range(1, 1'000'000)
+            .says("how often")
+            .from(kSource);
+    }
+};
+
+/// FP32 sums of operands that lie on many tiles.
+struct ReductionWorkload {
+    std::int64_t tiles = 0;    ///< 0: all
+    std::int64_t operands = 0; ///< on each tile
+    std::int64_t outputs = 1;  ///< 1: one sum; as many as tiles: each tile its own
+    std::int64_t stages = 0;   ///< exchanges to the one sum, 1 or 2; 0: two for more than 32 tiles
+    std::int64_t repeats = 1;
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        if (outputs == 1 || outputs == tiles) {
+            return {};
+        }
+        return {{"outputs", "got " + std::to_string(outputs) +
+                                " outputs, expected 1 or as many as there are tiles"}};
+    }
+
+    template <class Description> static void describe(Description& d) {
+        using W = ReductionWorkload;
+        constexpr const char* kSource = "docs/workloads.md#reduction";
+        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
+        d.fixed("kind", "reduction").required().says("what is done").from(kSource);
+        d.field("operands", &W::operands)
+            .unit("elements")
+            .range(1, 1'000'000)
+            .required()
+            .says("FP32 operands on each tile")
+            .from(kSource);
+        d.field("tiles", &W::tiles)
+            .unit("tiles")
+            .range(0, 1'000'000)
+            .says("tiles with operands, 0 for all")
+            .from(kSource);
+        d.field("outputs", &W::outputs)
+            .unit("elements")
+            .range(0, 1'000'000)
+            .says("1: one sum of all; as many as tiles (0 for all): each tile its own")
+            .from(kSource);
+        d.field("stages", &W::stages)
+            .unit("exchanges")
+            .range(0, 2)
+            .says("exchanges on the way to the one sum; 0: two for more than 32 tiles")
+            .from(kSource);
+        d.field("repeats", &W::repeats)
+            .unit("times")
+            .range(1, 1'000'000)
+            .says("how often")
+            .from(kSource);
+    }
+};
+
+enum class StencilType {
+    Half4,  ///< a pixel's four channels as FP16, in one vector
+    Float2, ///< as FP32, in two vectors
+    Float   ///< as FP32, channel by channel
+};
+
+/// 3 x 3 Gaussian blur of an image with four channels, over and over; zero around the image.
+struct StencilWorkload {
+    std::int64_t width = 0;
+    std::int64_t height = 0;
+    StencilType dtype = StencilType::Half4;
+    std::int64_t iterations = 1;
+    std::int64_t grid_columns = 0; ///< tiles along the width; 0: chosen
+    std::int64_t grid_rows = 0;    ///< tiles along the height; 0: chosen
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        if ((grid_columns == 0) == (grid_rows == 0)) {
+            return {};
+        }
+        return {{grid_columns == 0 ? "grid_columns" : "grid_rows",
+                 "got 0, expected both sides of the grid of tiles or neither"}};
+    }
+
+    template <class Description> static void describe(Description& d) {
+        using W = StencilWorkload;
+        constexpr const char* kSource = "docs/workloads.md#stencil";
+        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
+        d.fixed("kind", "stencil").required().says("what is done").from(kSource);
+        d.field("width", &W::width)
+            .unit("pixels")
+            .range(1, 100'000)
+            .required()
+            .says("columns of the image")
+            .from(kSource);
+        d.field("height", &W::height)
+            .unit("pixels")
+            .range(1, 100'000)
+            .required()
+            .says("rows of the image")
+            .from(kSource);
+        d.field("dtype", &W::dtype,
+                {{"half4", StencilType::Half4},
+                 {"float2", StencilType::Float2},
+                 {"float", StencilType::Float}})
+            .says("type of the four channels and width of the loop over them")
+            .from(kSource);
+        d.field("iterations", &W::iterations)
+            .unit("times")
+            .range(1, 1'000'000)
+            .says("how often the image is blurred")
+            .from(kSource);
+        d.field("grid_columns", &W::grid_columns)
+            .unit("tiles")
+            .range(0, 100'000)
+            .says("tiles along the width, 0: chosen")
+            .from(kSource);
+        d.field("grid_rows", &W::grid_rows)
+            .unit("tiles")
+            .range(0, 100'000)
+            .says("tiles along the height, 0: chosen")
+            .from(kSource);
+    }
+};
+
+} // namespace tessera::workload

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Micro-workloads that move words between tiles, or inside one.
+#pragma once
+
+#include "kernels/workload/mistake.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::workload {
+
+/// Who sends to whom. Rooted patterns have one tile in the middle; the others treat all alike.
+enum class ExchangePattern {
+    PointToPoint, ///< `source` to `destination`
+    Pairs,        ///< tile i and tile i + tiles / 2 to each other
+    Broadcast,    ///< `source` the same bytes to `tiles` tiles
+    Gather,       ///< `tiles` tiles to `destination`
+    Scatter,      ///< `source` a message of its own to each of `tiles` tiles
+    AllToAll,     ///< every tile a message of its own to every other
+    Random,       ///< each of `tiles` tiles to a tile of the chip, drawn without repetition
+    Transpose,    ///< tile (row, column) of a grid to tile (column, row)
+    Shift         ///< tile i to tile i + 1, the last to the first
+};
+
+/// Messages of equal size between tiles, all at once.
+struct ExchangePatternWorkload {
+    ExchangePattern pattern = ExchangePattern::PointToPoint;
+    std::int64_t tiles = 0; ///< 0: all
+    std::int64_t bytes = 0; ///< of a message
+    std::int64_t source = 0;
+    std::int64_t destination = 1;
+    bool include_self = false;
+    std::uint64_t seed = 1;
+    std::int64_t repeats = 1;
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        std::vector<Mistake> found;
+        if (bytes % 4 != 0) {
+            found.push_back({"bytes", "got " + std::to_string(bytes) +
+                                          " B, expected a multiple of 4 B (the exchange's word)"});
+        }
+        if (pattern == ExchangePattern::PointToPoint && source == destination) {
+            found.push_back({"destination", "got tile " + std::to_string(destination) +
+                                                ", which is the source, expected another tile "
+                                                "(kind self_copy copies inside a tile)"});
+        }
+        if (pattern == ExchangePattern::Pairs && tiles % 2 != 0) {
+            found.push_back({"tiles", "got " + std::to_string(tiles) +
+                                          " tiles, expected an even number of tiles"});
+        }
+        return found;
+    }
+
+    template <class Description> static void describe(Description& d) {
+        using W = ExchangePatternWorkload;
+        using P = ExchangePattern;
+        constexpr const char* kSource = "docs/workloads.md#exchange_pattern";
+        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
+        d.fixed("kind", "exchange_pattern").required().says("what is done").from(kSource);
+        d.field("pattern", &W::pattern,
+                {{"point_to_point", P::PointToPoint},
+                 {"pairs", P::Pairs},
+                 {"broadcast", P::Broadcast},
+                 {"gather", P::Gather},
+                 {"scatter", P::Scatter},
+                 {"all_to_all", P::AllToAll},
+                 {"random", P::Random},
+                 {"transpose", P::Transpose},
+                 {"shift", P::Shift}})
+            .required()
+            .says("who sends to whom")
+            .from(kSource);
+        d.field("bytes", &W::bytes)
+            .unit("B")
+            .range(4, 1 << 20)
+            .required()
+            .says("bytes of a message, a multiple of 4")
+            .from(kSource);
+        d.field("tiles", &W::tiles)
+            .unit("tiles")
+            .range(0, 1'000'000)
+            .says("tiles that take part, 0 for all; beside the root, where there is one")
+            .from(kSource);
+        d.field("source", &W::source)
+            .unit("tile")
+            .range(0, 1'000'000)
+            .says("the tile that sends (point_to_point, broadcast, scatter)")
+            .from(kSource);
+        d.field("destination", &W::destination)
+            .unit("tile")
+            .range(0, 1'000'000)
+            .says("the tile that receives (point_to_point, gather)")
+            .from(kSource);
+        d.field("include_self", &W::include_self)
+            .says("also what a tile has for itself, copied by its workers; the root is then one "
+                  "of the tiles")
+            .from(kSource);
+        d.field("seed", &W::seed)
+            .range(0, std::int64_t{1} << 53)
+            .says("of the random pattern and of the data")
+            .from(kSource);
+        d.field("repeats", &W::repeats)
+            .unit("times")
+            .range(1, 1'000'000)
+            .says("how often all messages are sent")
+            .from(kSource);
+    }
+};
+
+/// Workers copy inside their tile, on several tiles at once.
+struct SelfCopyWorkload {
+    std::int64_t tiles = 0; ///< 0: all
+    std::int64_t bytes = 0; ///< on each tile
+    std::uint64_t seed = 1;
+    std::int64_t repeats = 1;
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        if (bytes % 4 == 0) {
+            return {};
+        }
+        return {{"bytes", "got " + std::to_string(bytes) + " B, expected a multiple of 4 B"}};
+    }
+
+    template <class Description> static void describe(Description& d) {
+        using W = SelfCopyWorkload;
+        constexpr const char* kSource = "docs/workloads.md#self_copy";
+        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
+        d.fixed("kind", "self_copy").required().says("what is done").from(kSource);
+        d.field("bytes", &W::bytes)
+            .unit("B")
+            .range(4, 1 << 20)
+            .required()
+            .says("bytes that each tile copies, a multiple of 4")
+            .from(kSource);
+        d.field("tiles", &W::tiles)
+            .unit("tiles")
+            .range(0, 1'000'000)
+            .says("tiles that copy, 0 for all")
+            .from(kSource);
+        d.field("seed", &W::seed).range(0, std::int64_t{1} << 53).says("of the data").from(kSource);
+        d.field("repeats", &W::repeats)
+            .unit("times")
+            .range(1, 1'000'000)
+            .says("how often")
+            .from(kSource);
+    }
+};
+
+} // namespace tessera::workload

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What the transfers of an exchange ask for, whatever carries them and in whatever order.
+#pragma once
+
+#include "base/units.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <vector>
+
+namespace tessera::exchange {
+
+/// Cycles of every tile's lanes: a word takes one. Of a paired transfer (on a machine with
+/// `exchange.pair_double`) two words share a cycle, and the sender's pair gives both outgoing lanes
+/// for it; multicast is one pass for the sender.
+struct Demand {
+    std::vector<Cycles> in;  ///< by tile: unpaired words in + paired words in / 2
+    std::vector<Cycles> out; ///< by tile: lane-cycles out
+
+    /// Fewest cycles in which the busiest lane can be done.
+    [[nodiscard]] Cycles bound() const;
+};
+
+/// @throws ProgramError if a transfer names a tile outside the chip.
+[[nodiscard]] Demand demand_of(const spec::MachineSpec& machine, const program::Exchange& exchange);
+
+} // namespace tessera::exchange

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "models/timing/exchange_bound.h"
+
+#include "models/timing/tile_position.h"
+
+#include <algorithm>
+
+namespace tessera::timing {
+
+namespace {
+
+using program::Transfer;
+
+constexpr Bytes kWordBytes = 4;
+constexpr Bytes kWideItemBytes = 8;
+
+/// Whether `next` sends the bytes behind `run` to the bytes behind its destinations.
+bool continues(const Transfer& first, Bytes bytes, const Transfer& next) {
+    if (first.source_tile != next.source_tile || first.paired != next.paired ||
+        static_cast<Bytes>(first.source_address) + bytes != next.source_address ||
+        first.destinations.size() != next.destinations.size())
+        return false;
+    return std::equal(first.destinations.begin(), first.destinations.end(),
+                      next.destinations.begin(), [&](const auto& a, const auto& b) {
+                          return a.tile == b.tile &&
+                                 static_cast<Bytes>(a.address) + bytes == b.address;
+                      });
+}
+
+bool complete_pairs(const Transfer& transfer) {
+    auto tiles = transfer.destinations;
+    std::sort(tiles.begin(), tiles.end(),
+              [](const auto& a, const auto& b) { return a.tile < b.tile; });
+    if (tiles.size() % 2 != 0)
+        return false;
+    for (std::size_t i = 0; i < tiles.size(); i += 2)
+        if (tiles[i].tile % 2 != 0 || tiles[i + 1].tile != tiles[i].tile + 1 ||
+            tiles[i].address != tiles[i + 1].address)
+            return false;
+    return true;
+}
+
+} // namespace
+
+bool pairable(const spec::MachineSpec& machine, const Transfer& transfer, Bytes bytes) {
+    const auto& exchange = machine.exchange;
+    const auto items = bytes / kWideItemBytes;
+    // Below three items the format controls of one run would meet its pointer control.
+    if (!exchange.pair_double || bytes % kWideItemBytes != 0 ||
+        items < std::max<std::int64_t>(exchange.pair_min_items, 3) ||
+        transfer.source_address % kWideItemBytes != 0 || transfer.destinations.empty())
+        return false;
+    const auto tiles = machine.chip.tiles;
+    if (!partner_tile(tiles, transfer.source_tile))
+        return false;
+    for (const auto& destination : transfer.destinations) {
+        if (destination.address % kWideItemBytes != 0 ||
+            destination.tile / 2 == transfer.source_tile / 2)
+            return false;
+        // The neutral at M + items must not meet the pointer controls at A - 2 and A; in between
+        // (and for a mux that reaches the pointer at once) single controls meet as well.
+        const auto distance =
+            exchange.mux_to_pointer_cycles +
+            exchange.mux_to_pointer_row_cycles * tile_position(tiles, destination.tile).row;
+        if (distance < 2 || items == distance - 1 || items == distance + 1)
+            return false;
+    }
+    return complete_pairs(transfer);
+}
+
+std::vector<TransferRun> transfer_runs(const spec::MachineSpec& machine,
+                                       std::span<const Transfer> transfers) {
+    std::vector<TransferRun> runs;
+    runs.reserve(transfers.size());
+    for (std::size_t i = 0; i < transfers.size(); ++i) {
+        const auto& transfer = transfers[i];
+        if (!runs.empty() && continues(transfers[runs.back().first], runs.back().bytes, transfer))
+            runs.back().bytes += transfer.bytes;
+        else
+            runs.push_back({i, transfer.bytes, false});
+    }
+    for (auto& run : runs)
+        run.wide =
+            transfers[run.first].paired && pairable(machine, transfers[run.first], run.bytes);
+    return runs;
+}
+
+ExchangeBound exchange_bound(const spec::MachineSpec& machine, std::span<const Transfer> transfers,
+                             std::span<const TransferRun> runs) {
+    std::vector<Cycles> in(static_cast<std::size_t>(machine.chip.tiles));
+    std::vector<Cycles> out(in.size());
+    for (const auto& run : runs) {
+        const auto& transfer = transfers[run.first];
+        const auto items = run.bytes / (run.wide ? kWideItemBytes : kWordBytes);
+        out.at(transfer.source_tile) += items;
+        if (run.wide)
+            out.at(transfer.source_tile ^ 1U) += items;
+        for (const auto& destination : transfer.destinations)
+            in.at(destination.tile) += items;
+    }
+    return {*std::max_element(in.begin(), in.end()), *std::max_element(out.begin(), out.end())};
+}
+
+ExchangeBound exchange_bound(const spec::MachineSpec& machine,
+                             std::span<const Transfer> transfers) {
+    return exchange_bound(machine, transfers, transfer_runs(machine, transfers));
+}
+
+} // namespace tessera::timing

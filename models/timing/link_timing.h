@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The links out of a chip in cycles of its clock: pure functions over the spec.
+//
+//   a copy alone = latency + max(bytes of its requests / rate, bytes of its busiest tile / 4)
+//
+// Source: docs/evidence.md#streaming-memory, docs/evidence.md#host-link
+#pragma once
+
+#include "base/units.h"
+#include "models/spec/machine_spec.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::timing {
+
+/// A tile's lane, each way (docs/evidence.md#exchange-rows).
+inline constexpr Bytes kTileBytesPerCycle = 4;
+
+struct LinkTiming {
+    double read_bytes_per_cycle = 1; ///< into tiles
+    double write_bytes_per_cycle = 1;
+    Cycles latency_cycles = 0;
+    Bytes request_bytes = 4;
+    bool shared_rate = false; ///< reads and writes take turns
+
+    /// What a piece of `bytes` costs the link.
+    [[nodiscard]] Bytes requested_bytes(Bytes bytes) const {
+        return (bytes + request_bytes - 1) / request_bytes * request_bytes;
+    }
+    /// Cycles for which a copy holds the link.
+    [[nodiscard]] Cycles service_cycles(bool read, Bytes requested, Bytes busiest_tile) const {
+        const double rate = read ? read_bytes_per_cycle : write_bytes_per_cycle;
+        const auto link = static_cast<Cycles>(std::ceil(static_cast<double>(requested) / rate));
+        return std::max(link, (busiest_tile + kTileBytesPerCycle - 1) / kTileBytesPerCycle);
+    }
+};
+
+[[nodiscard]] inline double bytes_per_cycle(const spec::MachineSpec& machine, double gbytes_per_s) {
+    return gbytes_per_s * 1e9 / machine.chip.clock_hz;
+}
+
+[[nodiscard]] inline Cycles cycles_of_us(const spec::MachineSpec& machine, double microseconds) {
+    return std::llround(microseconds * 1e-6 * machine.chip.clock_hz);
+}
+
+[[nodiscard]] inline LinkTiming streaming_link(const spec::MachineSpec& machine) {
+    const auto& streaming = machine.streaming;
+    const double share =
+        streaming.machine_gbytes_per_s / static_cast<double>(streaming.chips_sharing);
+    return {bytes_per_cycle(machine, std::min(streaming.read_gbytes_per_s, share)),
+            bytes_per_cycle(machine, std::min(streaming.write_gbytes_per_s, share)),
+            cycles_of_us(machine, streaming.latency_us), streaming.request_bytes,
+            streaming.shared_rate};
+}
+
+[[nodiscard]] inline LinkTiming host_link(const spec::MachineSpec& machine) {
+    const auto& host = machine.host;
+    return {bytes_per_cycle(machine, host.read_gbytes_per_s),
+            bytes_per_cycle(machine, host.write_gbytes_per_s),
+            cycles_of_us(machine, host.latency_us), host.request_bytes, false};
+}
+
+} // namespace tessera::timing

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Control programs on a chip of four tiles: what they decide and what they cost.
+#include "base/error.h"
+#include "models/ipu/simulate.h"
+#include "models/timing/control_timing.h"
+#include "models/timing/link_timing.h"
+#include "tests/component/hand_program.h"
+#include "traces/coverage.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tessera;
+using test::HandProgram;
+using Kind = program::Step::Kind;
+
+namespace {
+
+constexpr Address kCounter = 0x80000;
+
+/// count_down subtracts one from the word at kCounter, add_to_next adds it to the word behind.
+const char* const kCounting = R"(
+.supervisor
+.globl count_down, add_to_next
+count_down:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+    add $m0, $m0, -1
+    st32 $m0, $m1, $mzero, 0
+    br $lr
+add_to_next:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+    ld32 $m2, $m1, $mzero, 1
+    add $m0, $m0, $m2
+    st32 $m0, $m1, $mzero, 1
+    br $lr
+)";
+
+struct Counting {
+    explicit Counting(TileId where = 1) : hand(test::four_tiles(), kCounting), tile(where) {
+        down = hand.compute_set("down", {{where, "count_down"}});
+        add = hand.compute_set("add", {{where, "add_to_next"}});
+        for (const auto& [name, offset] : {std::pair{"counter", 0U}, std::pair{"sum", 4U}}) {
+            program::Tensor tensor;
+            tensor.name = name;
+            tensor.type = program::DType::F32;
+            tensor.shape = {1};
+            tensor.pieces.push_back({where, kCounter + offset, 0, {}});
+            hand.program().tensors.push_back(tensor);
+        }
+    }
+
+    [[nodiscard]] program::Step on_counter(Kind kind, std::vector<program::Step> children) const {
+        auto made = HandProgram::step(kind, 0, std::move(children));
+        made.value = program::TileValue{tile, kCounter};
+        return made;
+    }
+    [[nodiscard]] program::Step compute(std::uint32_t index) const {
+        return HandProgram::step(Kind::ComputeSet, index);
+    }
+    /// Cycles of one look at the counter.
+    [[nodiscard]] Cycles look() const {
+        const auto& machine = hand.machine();
+        return machine.sync.internal_cycles + timing::word_broadcast_cycles(machine, tile) +
+               machine.control.branch_cycles;
+    }
+    [[nodiscard]] Cycles round() const {
+        return 2 * hand.machine().control.step_cycles + hand.stub_cycles("count_down", tile) +
+               hand.stub_cycles("add_to_next", tile);
+    }
+
+    HandProgram hand;
+    TileId tile;
+    std::uint32_t down = 0;
+    std::uint32_t add = 0;
+};
+
+void write_word(ipu::Simulation& simulation, const std::string& tensor, std::uint32_t word) {
+    simulation.write(tensor, std::as_bytes(std::span(&word, 1)));
+}
+
+std::uint32_t word_of(const ipu::Simulation& simulation, const std::string& tensor) {
+    const auto bytes = simulation.read(tensor);
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    return word;
+}
+
+void check_accounts(const ipu::Simulation& simulation) {
+    const auto& account = simulation.account();
+    CHECK(simulation.systemc_cycles() == account.cycles());
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sum() == account.cycles());
+        CHECK(tile.idle >= 0);
+    }
+}
+
+void check_while(std::uint32_t rounds) {
+    Counting counting;
+    counting.hand.then(counting.on_counter(
+        Kind::While, {counting.compute(counting.add), counting.compute(counting.down)}));
+    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
+    write_word(simulation, "counter", rounds);
+    simulation.run();
+    CHECK(word_of(simulation, "counter") == 0);
+    CHECK(word_of(simulation, "sum") == rounds * (rounds + 1) / 2);
+    CHECK(simulation.account().cycles() ==
+          rounds * (counting.look() + counting.round()) + counting.look());
+    check_accounts(simulation);
+}
+
+void check_if(std::uint32_t word) {
+    Counting counting(3);
+    counting.hand.then(counting.on_counter(
+        Kind::If, {counting.compute(counting.down), counting.compute(counting.add)}));
+    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
+    write_word(simulation, "counter", word);
+    write_word(simulation, "sum", 40);
+    simulation.run();
+    CHECK(word_of(simulation, "counter") == (word == 0 ? 0 : word - 1));
+    const auto& sets = simulation.account().compute_sets();
+    CHECK(sets[counting.down].executions == (word == 0 ? 0 : 1));
+    CHECK(sets[counting.add].executions == (word == 0 ? 1 : 0));
+    check_accounts(simulation);
+}
+
+/// Steps last as long repeated, called and unrolled but for the control cost.
+void check_form(const std::string& form) {
+    constexpr std::uint32_t kRounds = 4;
+    Counting counting;
+    const std::vector<program::Step> body{counting.compute(counting.add),
+                                          HandProgram::step(Kind::Sync),
+                                          counting.compute(counting.down)};
+    const auto& control = counting.hand.machine().control;
+    Cycles control_cycles = 0;
+    if (form == "repeated") {
+        auto repeat = HandProgram::step(Kind::Repeat, 0, body);
+        repeat.count = kRounds;
+        counting.hand.then(repeat);
+        control_cycles = kRounds * control.repeat_cycles;
+    }
+    if (form == "called") {
+        counting.hand.program().functions.push_back(
+            {"body", HandProgram::step(Kind::Sequence, 0, body)});
+        control_cycles = kRounds * control.call_cycles;
+    }
+    for (std::uint32_t round = 0; round < kRounds && form != "repeated"; ++round) {
+        counting.hand.then(form == "called" ? HandProgram::step(Kind::Call)
+                                            : HandProgram::step(Kind::Sequence, 0, body));
+    }
+    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
+    write_word(simulation, "counter", kRounds);
+    simulation.run();
+    CHECK(word_of(simulation, "sum") == kRounds * (kRounds + 1) / 2);
+    const auto& account = simulation.account();
+    CHECK(account.control_cycles() == control_cycles);
+    CHECK(account.cycles() - control_cycles ==
+          kRounds * (counting.round() + counting.hand.machine().sync.internal_cycles));
+    check_accounts(simulation);
+}
+
+} // namespace
+
+TEST_CASE("a while runs until a compute set has counted its word down") {
+    check_while(5);
+}
+
+TEST_CASE("a while looks before its first round") {
+    check_while(0);
+}
+
+TEST_CASE("an if takes its first side where the word is not 0") {
+    check_if(3);
+}
+
+TEST_CASE("an if takes its second side where the word is 0") {
+    check_if(0);
+}
+
+TEST_CASE("unrolled steps have no control cost") {
+    check_form("unrolled");
+}
+
+TEST_CASE("repeated steps cost their rounds besides") {
+    check_form("repeated");
+}
+
+TEST_CASE("called steps cost their calls besides") {
+    check_form("called");
+}
+
+TEST_CASE("a barrier lasts as its zone says") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    for (const auto zone :
+         {program::SyncZone::Internal, program::SyncZone::External, program::SyncZone::Host}) {
+        auto sync = HandProgram::step(Kind::Sync);
+        sync.zone = zone;
+        hand.then(sync);
+    }
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& machine = hand.machine();
+    CHECK(simulation.account().phases().sync == machine.sync.internal_cycles +
+                                                    machine.sync.external_cycles +
+                                                    timing::host_link(machine).latency_cycles);
+    check_accounts(simulation);
+}
+
+TEST_CASE("a while without an end stops the run") {
+    Counting counting;
+    auto machine = counting.hand.machine();
+    machine.control.while_limit_rounds = 10;
+    counting.hand.then(counting.on_counter(Kind::While, {counting.compute(counting.add)}));
+    ipu::Simulation simulation(machine, counting.hand.program(), {});
+    write_word(simulation, "counter", 1);
+    CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("goes on after 10 rounds"));
+    CHECK(word_of(simulation, "sum") == 10);
+}
+
+TEST_CASE("a word for a decision costs what a planned broadcast costs") {
+    const TileId from = GENERATE(0U, 700U, 1471U);
+    spec::MachineSpec machine;
+    program::Transfer word;
+    word.source_tile = from;
+    word.source_address = kCounter;
+    word.bytes = 4;
+    for (TileId to = 0; to < static_cast<TileId>(machine.chip.tiles); ++to) {
+        if (to != from) {
+            word.destinations.push_back({to, 0x90000});
+        }
+    }
+    const auto planned = plan::plan_exchange_with_stats(machine, "word", {word});
+    const Cycles rows = machine.exchange.prologue_cycles + planned.stats.longest_row_events +
+                        machine.exchange.row_return_cycles;
+    const Cycles formula = timing::word_broadcast_cycles(machine, from);
+    CAPTURE(rows, formula);
+    CHECK(std::abs(rows - formula) <= 8);
+}
+
+TEST_CASE("decisions of a control program are in the trace") {
+    Counting counting;
+    counting.hand.then(counting.on_counter(
+        Kind::While, {counting.compute(counting.add), counting.compute(counting.down)}));
+    traces::Selection selection;
+    selection.level = traces::Level::Tile;
+    selection.tiles.assign(4, true);
+    traces::CoverageSink sink(selection);
+    traces::NameTable names;
+    ipu::RunOptions options;
+    options.sink = &sink;
+    options.names = &names;
+    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), options);
+    write_word(simulation, "counter", 2);
+    simulation.run();
+    const auto& account = simulation.account();
+    CHECK(sink.problems(account.cycles()).empty());
+    CHECK(sink.totals(traces::machine_track())[1] == account.phases().exchange);
+    CHECK(sink.totals(traces::tile_track(0))[0] == account.tiles()[0].compute);
+}

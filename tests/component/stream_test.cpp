@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Stream copies on a chip of four tiles: what waits for them and what runs beside them.
+#include "base/error.h"
+#include "models/ipu/simulate.h"
+#include "models/timing/control_timing.h"
+#include "models/timing/link_timing.h"
+#include "tests/component/hand_program.h"
+#include "traces/coverage.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tessera;
+using program::StreamCopy;
+using test::HandProgram;
+using Kind = program::Step::Kind;
+
+namespace {
+
+constexpr Address kRow = 0x80000;
+constexpr std::int64_t kRowBytes = 4096;
+
+/// A buffer of 16 rows; copy 0 reads a row into tile 3, copy 1 writes one from tile 3.
+HandProgram streaming_program(program::RemoteBuffer::Place place) {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    auto& program = hand.program();
+    program.remote_buffers.push_back({"far", place, 16, kRowBytes});
+    program.stream_copies.push_back(
+        {"load", 0, StreamCopy::Direction::Read, 1, {{3, kRow, kRowBytes, 0}}});
+    program.stream_copies.push_back(
+        {"store", 0, StreamCopy::Direction::Write, 1, {{3, kRow, kRowBytes, 0}}});
+    program.io_tiles = {3};
+    return hand;
+}
+
+HandProgram streaming_program() {
+    return streaming_program(program::RemoteBuffer::Place::StreamingMemory);
+}
+
+program::Step stream(Kind kind, std::uint32_t copy, std::int64_t row = 0) {
+    auto made = HandProgram::step(kind, copy);
+    made.row = row;
+    return made;
+}
+
+/// Row r of 32-bit words r, r, ...
+std::vector<std::uint32_t> numbered_rows() {
+    std::vector<std::uint32_t> words;
+    for (std::uint32_t row = 0; row < 16; ++row) {
+        words.insert(words.end(), static_cast<std::size_t>(kRowBytes / 4), row);
+    }
+    return words;
+}
+
+std::uint32_t first_word(const std::vector<std::byte>& bytes, std::int64_t row) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + row * kRowBytes, sizeof word);
+    return word;
+}
+
+Cycles alone(const timing::LinkTiming& link, bool read) {
+    return link.service_cycles(read, link.requested_bytes(kRowBytes), kRowBytes) +
+           link.latency_cycles;
+}
+
+void check_accounts(const ipu::Simulation& simulation) {
+    const auto& account = simulation.account();
+    CHECK(simulation.systemc_cycles() == account.cycles());
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sum() == account.cycles());
+        CHECK(tile.idle >= 0);
+    }
+    for (const auto& record : account.streams()) {
+        CHECK(record.bytes == record.sent_bytes);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a copy from row to row goes through tile memory and takes both ways") {
+    HandProgram hand = streaming_program();
+    hand.then(stream(Kind::StreamCopy, 0, 5)).then(stream(Kind::StreamCopy, 1, 9));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    const auto rows = numbered_rows();
+    simulation.write("far", std::as_bytes(std::span(rows)));
+    simulation.run();
+    const auto far = simulation.read("far");
+    CHECK(first_word(far, 9) == 5);
+    CHECK(first_word(far, 8) == 8);
+    const auto link = timing::streaming_link(hand.machine());
+    const auto& account = simulation.account();
+    CHECK(account.phases().stream == alone(link, true) + alone(link, false));
+    CHECK(account.cycles() == account.phases().stream);
+    CHECK(account.tiles()[3].stream == account.cycles());
+    CHECK(account.tiles()[0].idle == account.cycles());
+    CHECK(account.streams()[0].bytes == kRowBytes);
+    CHECK(account.streams()[0].transfer_cycles == alone(link, true));
+    check_accounts(simulation);
+}
+
+TEST_CASE("the host is another link") {
+    HandProgram hand = streaming_program(program::RemoteBuffer::Place::Host);
+    hand.then(stream(Kind::StreamCopy, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    CHECK(simulation.account().cycles() == alone(timing::host_link(hand.machine()), true));
+    check_accounts(simulation);
+}
+
+TEST_CASE("a copy in the background takes no time beside a longer computation") {
+    HandProgram hand = streaming_program();
+    const auto set = hand.compute_set("work", {{0, "loop_of_50"}, {1, "loop_of_50"}});
+    constexpr std::uint32_t kRounds = 200;
+    auto work = HandProgram::step(Kind::Repeat, 0, {HandProgram::step(Kind::ComputeSet, set)});
+    work.count = kRounds;
+    hand.then(stream(Kind::StreamStart, 0, 2)).then(work).then(stream(Kind::StreamWait, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& machine = hand.machine();
+    const auto& account = simulation.account();
+    const Cycles computing =
+        kRounds * (machine.control.step_cycles + hand.stub_cycles("loop_of_50") +
+                   machine.control.repeat_cycles);
+    const Cycles transfer = alone(timing::streaming_link(machine), true);
+    REQUIRE(transfer < computing);
+    CHECK(account.phases().stream == 0);
+    CHECK(account.cycles() == computing + 2 * machine.control.step_cycles);
+    // The control program's own cycles are every tile's; in the rest tile 3 streams.
+    CHECK(account.tiles()[3].stream > transfer * 3 / 4);
+    CHECK(account.tiles()[3].stream <= transfer);
+    CHECK(account.tiles()[2].stream == 0);
+    CHECK(account.streams()[0].transfer_cycles == transfer);
+    check_accounts(simulation);
+}
+
+TEST_CASE("a wait lasts what is left of the copy") {
+    HandProgram hand = streaming_program();
+    const auto set = hand.compute_set("work", {{0, "loop_of_50"}});
+    hand.then(stream(Kind::StreamStart, 0)).then_compute(set).then(stream(Kind::StreamWait, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& control = hand.machine().control;
+    const Cycles transfer = alone(timing::streaming_link(hand.machine()), true);
+    const auto& account = simulation.account();
+    CHECK(account.cycles() == transfer + control.step_cycles);
+    CHECK(account.phases().stream ==
+          transfer - 2 * control.step_cycles - hand.stub_cycles("loop_of_50"));
+    check_accounts(simulation);
+}
+
+TEST_CASE("a word of the tile that asks says the row") {
+    HandProgram hand = streaming_program();
+    hand.program().images[3].segments.push_back(
+        {0x90000, 4, program::SegmentKind::Tensor, "row", test::bytes_of_words({7})});
+    auto load = stream(Kind::StreamCopy, 0);
+    load.value = program::TileValue{3, 0x90000};
+    hand.then(load).then(stream(Kind::StreamCopy, 1, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    const auto rows = numbered_rows();
+    simulation.write("far", std::as_bytes(std::span(rows)));
+    simulation.run();
+    CHECK(first_word(simulation.read("far"), 0) == 7);
+    CHECK(simulation.account().phases().sync == 0);
+    check_accounts(simulation);
+}
+
+TEST_CASE("a word of another tile has to be told first") {
+    HandProgram hand = streaming_program();
+    hand.program().images[1].segments.push_back(
+        {0x90000, 4, program::SegmentKind::Tensor, "row", test::bytes_of_words({7})});
+    auto load = stream(Kind::StreamCopy, 0);
+    load.value = program::TileValue{1, 0x90000};
+    hand.then(load);
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& machine = hand.machine();
+    CHECK(simulation.account().cycles() == machine.sync.internal_cycles +
+                                               timing::word_broadcast_cycles(machine, 1) +
+                                               alone(timing::streaming_link(machine), true));
+    check_accounts(simulation);
+}
+
+TEST_CASE("a row that is not there stops the run") {
+    HandProgram hand = streaming_program();
+    hand.then(stream(Kind::StreamCopy, 0, 16));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(), "stream copy load: got rows 16 to 17, expected them in the "
+                                        "16 rows of far");
+}
+
+TEST_CASE("a compute set on a tile that streams stops the run") {
+    HandProgram hand = streaming_program();
+    const auto set = hand.compute_set("work", {{3, "at_once"}});
+    hand.then(stream(Kind::StreamStart, 0)).then_compute(set).then(stream(Kind::StreamWait, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(),
+                      "compute set work: tile_3 is to compute at cycle 11 while stream copy load, "
+                      "under way, uses 0x80000 there");
+}
+
+TEST_CASE("an exchange of what a copy has stops the run, one beside it does not") {
+    HandProgram hand = streaming_program();
+    program::Transfer beside;
+    beside.source_tile = 3;
+    beside.source_address = kRow + static_cast<Address>(kRowBytes);
+    beside.bytes = 64;
+    beside.destinations = {{0, 0x90000}};
+    auto inside = beside;
+    inside.source_address -= 4;
+    const auto good = hand.exchange("good", {beside});
+    const auto bad = hand.exchange("bad", {inside});
+    hand.then(stream(Kind::StreamStart, 0)).then_exchange(good).then_exchange(bad);
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(),
+                      Catch::Matchers::StartsWith("exchange bad: uses tile_3, 0x80ffc at cycle ") &&
+                          Catch::Matchers::EndsWith("while stream copy load, under way, has it"));
+    CHECK(simulation.account().exchanges()[good].executions == 1);
+}
+
+TEST_CASE("a copy that nothing waits for stops the run at its end") {
+    HandProgram hand = streaming_program();
+    hand.then(stream(Kind::StreamStart, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    CHECK_THROWS_WITH(simulation.run(),
+                      "stream copy load: under way at the end of the program, cycle 11: nothing "
+                      "waits for it");
+}
+
+TEST_CASE("streams are in the trace, on tiles and on their link") {
+    HandProgram hand = streaming_program();
+    const auto set = hand.compute_set("work", {{0, "loop_of_50"}});
+    hand.then(stream(Kind::StreamStart, 0)).then_compute(set).then(stream(Kind::StreamWait, 0));
+    hand.then(stream(Kind::StreamCopy, 1, 3));
+    traces::Selection selection;
+    selection.level = traces::Level::Tile;
+    selection.tiles.assign(4, true);
+    traces::CoverageSink sink(selection);
+    traces::NameTable names;
+    ipu::RunOptions options;
+    options.sink = &sink;
+    options.names = &names;
+    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    simulation.run();
+    const auto& account = simulation.account();
+    const auto stream_of = [&](traces::Track track) { return sink.totals(track)[3]; };
+    CHECK(sink.problems(account.cycles()).empty());
+    CHECK(stream_of(traces::machine_track()) == account.phases().stream);
+    CHECK(stream_of(traces::tile_track(3)) == account.tiles()[3].stream);
+    CHECK(sink.totals(traces::tile_track(3))[4] == account.tiles()[3].idle);
+    CHECK(stream_of(traces::link_track(traces::Link::StreamingMemory, true)) ==
+          account.streams()[0].bound_cycles);
+    CHECK(stream_of(traces::link_track(traces::Link::StreamingMemory, false)) ==
+          account.streams()[1].bound_cycles);
+    CHECK(stream_of(traces::link_track(traces::Link::Host, true)) == 0);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "kernels/plan/exchange_planner.h"
+#include "kernels/rearrange/rearrange.h"
+#include "tests/kernels/micro_bench.h"
+
+namespace {
+
+using namespace tessera;
+using workload::ExchangePattern;
+using workload::ExchangePatternWorkload;
+
+ExchangePatternWorkload pattern(ExchangePattern kind, std::int64_t bytes, bool self = false) {
+    ExchangePatternWorkload workload;
+    workload.pattern = kind;
+    workload.bytes = bytes;
+    workload.include_self = self;
+    return workload;
+}
+
+constexpr ExchangePattern kAll[] = {
+    ExchangePattern::PointToPoint, ExchangePattern::Pairs,     ExchangePattern::Broadcast,
+    ExchangePattern::Gather,       ExchangePattern::Scatter,   ExchangePattern::AllToAll,
+    ExchangePattern::Random,       ExchangePattern::Transpose, ExchangePattern::Shift};
+
+} // namespace
+
+TEST_CASE("every pattern delivers every byte", "[kernels][micro]") {
+    for (const ExchangePattern kind : kAll) {
+        for (const std::int64_t tiles : {4, 6, 64}) {
+            for (const std::int64_t bytes : {4, 12, 64, 520}) {
+                for (const bool self : {false, true}) {
+                    CAPTURE(static_cast<int>(kind), tiles, bytes, self);
+                    static_cast<void>(
+                        test::run_micro(test::chip_of(tiles), pattern(kind, bytes, self)));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("an exchange pattern delivers as many bytes as its formula says", "[kernels][micro]") {
+    constexpr std::int64_t kTiles = 16;
+    constexpr Bytes kBytes = 32;
+    const auto useful = [&](ExchangePattern kind, bool self) {
+        return micro::plan(test::chip_of(kTiles), pattern(kind, kBytes, self)).useful_bytes;
+    };
+    CHECK(useful(ExchangePattern::PointToPoint, false) == kBytes);
+    CHECK(useful(ExchangePattern::Pairs, false) == kTiles * kBytes);
+    CHECK(useful(ExchangePattern::Random, false) == kTiles * kBytes);
+    CHECK(useful(ExchangePattern::Shift, false) == kTiles * kBytes);
+    for (const bool self : {false, true}) {
+        const std::int64_t others = kTiles - (self ? 0 : 1);
+        CHECK(useful(ExchangePattern::Broadcast, self) == others * kBytes);
+        CHECK(useful(ExchangePattern::Gather, self) == others * kBytes);
+        CHECK(useful(ExchangePattern::Scatter, self) == others * kBytes);
+        CHECK(useful(ExchangePattern::AllToAll, self) == kTiles * others * kBytes);
+    }
+    // The diagonal of the 4 x 4 grid stays where it is.
+    CHECK(useful(ExchangePattern::Transpose, true) == kTiles * kBytes);
+    CHECK(useful(ExchangePattern::Transpose, false) == (kTiles - 4) * kBytes);
+}
+
+TEST_CASE("a broadcast to complete pairs asks for double width", "[kernels][micro]") {
+    auto workload = pattern(ExchangePattern::Broadcast, 1024);
+    const auto paired = [&](std::int64_t tiles) {
+        workload.tiles = tiles;
+        const auto plan = micro::plan(test::chip_of(64), workload);
+        return plan.program.exchanges.at(0).transfers.at(0).paired;
+    };
+    CHECK(paired(2));
+    CHECK(paired(62));
+    CHECK_FALSE(paired(1));
+    CHECK_FALSE(paired(63)); // the root's partner is among them
+}
+
+TEST_CASE("a pattern without own parts has no compute set", "[kernels][micro]") {
+    const auto machine = test::chip_of(16);
+    CHECK(
+        micro::plan(machine, pattern(ExchangePattern::AllToAll, 64)).program.compute_sets.empty());
+    const auto self = micro::plan(machine, pattern(ExchangePattern::AllToAll, 64, true));
+    CHECK(self.program.compute_sets.size() == 1);
+    CHECK(self.choices.at("copies_in_tile") == 16);
+}
+
+TEST_CASE("repeated patterns take their cycles as often", "[kernels][micro]") {
+    auto workload = pattern(ExchangePattern::AllToAll, 64, true);
+    const auto machine = test::chip_of(8);
+    const auto once = test::run_micro(machine, workload).outcome.cycles;
+    workload.repeats = 5;
+    const auto often = test::run_micro(machine, workload);
+    CHECK(often.outcome.cycles.total() == 5 * once.total());
+    CHECK(often.plan.useful_bytes == 5 * 8 * 8 * workload.bytes);
+}
+
+TEST_CASE("copies inside tiles take the predicted cycles", "[kernels][micro]") {
+    for (const std::int64_t bytes : {4, 8, 60, 64, 4096}) {
+        for (const std::int64_t workers : {1, 6, 8}) {
+            CAPTURE(bytes, workers);
+            auto machine = test::chip_of(4);
+            machine.tile.workers = workers;
+            workload::SelfCopyWorkload workload;
+            workload.bytes = bytes;
+            const auto run = test::run_micro(machine, workload);
+            const auto call = rearrange::copy(machine, 0, 0, bytes);
+            CHECK(run.outcome.step_cycles.at(0) == rearrange::cycles(machine, {call}));
+        }
+    }
+}
+
+TEST_CASE("patterns name the tiles that a machine has not", "[kernels][micro]") {
+    const auto machine = test::chip_of(4);
+    const auto message = [&](const ExchangePatternWorkload& workload) {
+        try {
+            static_cast<void>(micro::plan(machine, workload));
+        } catch (const ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    auto workload = pattern(ExchangePattern::Shift, 64);
+    workload.tiles = 5;
+    CHECK(message(workload) == "workload: /tiles: got 5 tiles, expected 1..4 on machine 'bow'");
+    workload = pattern(ExchangePattern::Broadcast, 64);
+    workload.tiles = 4;
+    CHECK(message(workload) == "workload: /tiles: got 4 tiles, expected 1..3 on machine 'bow'");
+    workload = pattern(ExchangePattern::PointToPoint, 64);
+    workload.destination = 7;
+    CHECK(message(workload) ==
+          "workload: /destination: got tile 7, expected 0..3 on machine 'bow'");
+}
+
+TEST_CASE("a pattern that memory cannot hold does not fit", "[kernels][micro]") {
+    const auto machine = test::chip_of(4);
+    CHECK_THROWS_AS(micro::plan(machine, pattern(ExchangePattern::AllToAll, 1 << 17)), DoesNotFit);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/homes.h"
+#include "kernels/plan/pieces.h"
+#include "kernels/plan/stub.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <set>
+
+using namespace tessera;
+
+TEST_CASE("homes hold every unit once and evenly and away from receivers", "[kernels]") {
+    const std::vector<std::int64_t> units = {10, 0, 7, 3};
+    const std::vector<TileId> tiles = {0, 1, 2, 3, 4, 5, 6, 7};
+    const auto receives = [](TileId tile, std::size_t group) { return tile / 2 == group; };
+    std::map<std::size_t, std::int64_t> dealt;
+    std::map<TileId, std::int64_t> held;
+    for (const plan::Home& home : plan::deal_homes(units, tiles, 1, receives)) {
+        CHECK(home.first == dealt[home.group]);
+        CHECK_FALSE(receives(home.tile, home.group));
+        dealt[home.group] = home.last;
+        held[home.tile] += home.last - home.first;
+    }
+    for (std::size_t group = 0; group < units.size(); ++group) {
+        CHECK(dealt[group] == units[group]);
+    }
+    for (const auto& [tile, count] : held) {
+        CHECK(count <= 3);
+    }
+}
+
+TEST_CASE("homes for double width stand on one member of other pairs", "[kernels]") {
+    const std::vector<std::vector<TileId>> receivers = {{0, 1, 2, 3}, {4, 5, 6, 7}};
+    for (const std::int64_t member : {0, 1}) {
+        std::map<std::size_t, std::int64_t> dealt;
+        for (const plan::Home& home : plan::deal_to_next_group({9, 8}, receivers, 4, member)) {
+            CHECK(home.tile % 2 == static_cast<TileId>(member));
+            CHECK(home.tile / 4 != home.group);
+            CHECK(home.first == dealt[home.group]);
+            CHECK(home.last - home.first >= 4);
+            dealt[home.group] = home.last;
+        }
+        CHECK(dealt[0] == 9);
+        CHECK(dealt[1] == 8);
+    }
+}
+
+TEST_CASE("cells become pieces that hold each element once", "[kernels]") {
+    plan::CellGrid grid;
+    grid.rows = 5;
+    grid.group = 4;
+    grid.first_row = 2;
+    grid.first_group = 1;
+    grid.host_inner = 14; // the third group here has two elements only
+    grid.host_row_stride = 14;
+    grid.cell_bytes = 8;
+    for (std::int64_t first = 0; first < 15; ++first) {
+        for (std::int64_t last = first + 1; last <= 15; ++last) {
+            program::Tensor tensor;
+            plan::add_cells(tensor, 0, 1000, grid, first, last);
+            std::set<std::int64_t> seen;
+            std::int64_t elements = 0;
+            for (const program::Piece& piece : tensor.pieces) {
+                std::int64_t in_piece = 1;
+                std::int64_t furthest = piece.host_offset;
+                for (const program::PieceDim& dim : piece.dims) {
+                    in_piece *= dim.count;
+                    furthest += (dim.count - 1) * dim.host_stride;
+                }
+                elements += in_piece;
+                seen.insert(piece.host_offset);
+                CHECK(furthest < 7 * 14);
+            }
+            std::int64_t wanted = 0;
+            for (std::int64_t cell = first; cell < last; ++cell) {
+                wanted += cell / 5 == 2 ? 2 : 4;
+            }
+            CHECK(elements == wanted);
+            CHECK(seen.size() == tensor.pieces.size());
+        }
+    }
+}
+
+TEST_CASE("equal vertex lists have equal stubs", "[kernels]") {
+    const program::Vertex supervisor{0x4c100, program::VertexKind::Supervisor, 0x50000, 0};
+    const program::Vertex workers{0x4c200, program::VertexKind::MultiWorker, 0x50100, 0};
+    const program::Vertex worker{0x4c300, program::VertexKind::Worker, 0x50200, 0};
+    CHECK(plan::make_stub({supervisor}, 0x4c000).size() == 4); // mov, setzi, call, br
+    CHECK(plan::make_stub({workers}, 0x4c000).size() == 5);    // two setzi, runall, sync, br
+    CHECK(plan::make_stub({worker}, 0x4c000).size() == 5);     // the same with run
+    CHECK(plan::make_stub({workers, supervisor}, 0x4c000).size() == 8);
+    CHECK(plan::make_stub({workers}, 0x4c000) == plan::make_stub({workers}, 0x4c000));
+}

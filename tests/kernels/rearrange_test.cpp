@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "kernels/rearrange/rearrange.h"
+#include "kernels/workload/random.h"
+#include "tests/kernels/codelet_bench.h"
+
+#include <cstring>
+
+namespace {
+
+using namespace tessera;
+using program::DType;
+using rearrange::Layout;
+
+Address address_of(const Layout& layout, std::int64_t row, std::int64_t column) {
+    const std::int64_t line = layout.lines_are_columns ? column : row;
+    const std::int64_t item = layout.lines_are_columns ? row : column;
+    return layout.address +
+           static_cast<Address>(line * layout.step + item * program::bytes_of(layout.type));
+}
+
+void put(test::CodeletBench& bench, const Layout& layout, std::int64_t row, std::int64_t column,
+         float value) {
+    const Address at = address_of(layout, row, column);
+    if (layout.type == DType::F32) {
+        bench.put<float>(at, {value});
+    } else {
+        bench.put<std::uint16_t>(at, {f32_to_f16(value)});
+    }
+}
+
+float get(test::CodeletBench& bench, const Layout& layout, std::int64_t row, std::int64_t column) {
+    const Address at = address_of(layout, row, column);
+    return layout.type == DType::F32 ? bench.get<float>(at, 1)[0]
+                                     : f16_to_f32(bench.get<std::uint16_t>(at, 1)[0]);
+}
+
+float value_at(std::int64_t row, std::int64_t column) {
+    return static_cast<float>(row * 37 + column + 1);
+}
+
+/// Runs the change and counts elements that are wrong; checks the predicted cycles.
+int wrong_after(test::CodeletBench& bench, const Layout& from, const Layout& to) {
+    for (std::int64_t row = 0; row < from.rows; ++row) {
+        for (std::int64_t column = 0; column < from.columns; ++column) {
+            put(bench, from, row, column, value_at(row, column));
+        }
+    }
+    const auto call = rearrange::change(bench.machine(), from, to);
+    REQUIRE(call.has_value());
+    bench.put(bench.region0_data(), call->state);
+    const auto outcome = bench.call(call->symbol, call->kind, bench.region0_data());
+    CHECK(outcome.cycles == rearrange::cycles(bench.machine(), {*call}));
+    int wrong = 0;
+    for (std::int64_t row = 0; row < from.rows; ++row) {
+        for (std::int64_t column = 0; column < from.columns; ++column) {
+            wrong += get(bench, to, row, column) == value_at(row, column) ? 0 : 1;
+        }
+    }
+    return wrong;
+}
+
+Layout layout(const workload::CounterRandom& random, std::uint64_t& index, Address address,
+              DType type, std::int64_t rows, std::int64_t columns, bool lines_are_columns) {
+    Layout made{address, type, rows, columns, lines_are_columns, 0};
+    const Bytes pad = 8 * static_cast<Bytes>(random.below(3, index++));
+    made.step = (made.line_elements() * program::bytes_of(type) + 7) / 8 * 8 + pad;
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("matrices come from any layout into any other in the predicted cycles",
+          "[kernels][rearrange]") {
+    const workload::CounterRandom random(1, 0);
+    std::uint64_t index = 0;
+    for (const std::int64_t workers : {1, 6, 8}) {
+        test::CodeletBench bench({"copy", "rearrange"}, workers);
+        for (int turn = 0; turn < 60; ++turn) {
+            const auto rows = static_cast<std::int64_t>(2 + 2 * random.below(9, index++));
+            const auto columns = static_cast<std::int64_t>(2 + 2 * random.below(9, index++));
+            const bool casts = random.below(3, index++) == 0;
+            const bool half = random.below(2, index++) == 0;
+            const bool turned = !casts && random.below(2, index++) == 0;
+            const bool first = random.below(2, index++) == 0;
+            const DType type = half ? DType::F16 : DType::F32;
+            const DType other = half == casts ? DType::F32 : DType::F16;
+            const Layout from = layout(random, index, bench.pair(0), type, rows, columns, first);
+            const Layout to =
+                layout(random, index, bench.pair(2), other, rows, columns, first != turned);
+            CAPTURE(workers, turn, rows, columns, casts, half, turned, first, from.step, to.step);
+            CHECK(wrong_after(bench, from, to) == 0);
+        }
+    }
+}
+
+TEST_CASE("lines that are no multiples of 8 bytes move in words of 4", "[kernels][rearrange]") {
+    test::CodeletBench bench({"copy", "rearrange"});
+    const Layout from{bench.pair(0), DType::F32, 7, 5, false, 28};
+    const Layout to{bench.pair(1) + 4, DType::F32, 7, 5, false, 20};
+    CHECK(rearrange::change(bench.machine(), from, to)->symbol == "rearrange_lines32");
+    CHECK(wrong_after(bench, from, to) == 0);
+}
+
+TEST_CASE("a layout is changed only where that is needed", "[kernels][rearrange]") {
+    const spec::MachineSpec machine;
+    const Layout here{0x80000, DType::F16, 4, 6, false, 16};
+    CHECK_FALSE(rearrange::change(machine, here, here).has_value());
+    Layout dense = here;
+    dense.step = 12;
+    Layout elsewhere = dense;
+    elsewhere.address = 0x90000;
+    CHECK(rearrange::change(machine, dense, elsewhere)->symbol == "copy64");
+    Layout turned_cast = here;
+    turned_cast.lines_are_columns = true;
+    turned_cast.type = DType::F32;
+    CHECK_THROWS_AS(rearrange::change(machine, here, turned_cast), NotModelled);
+    Layout odd = here;
+    odd.columns = 5;
+    Layout odd_elsewhere = odd;
+    odd_elsewhere.address = 0x90000;
+    CHECK_THROWS_AS(rearrange::change(machine, odd, odd_elsewhere), NotModelled);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Planned exchanges reach their bound: the longest row takes at most 1.10 x bound or bound + 200.
+#include "kernels/plan/exchange_planner.h"
+#include "models/timing/exchange_bound.h"
+#include "tests/support/exchange_patterns.h"
+#include "tests/unit/exchange/support.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace tessera;
+using namespace tessera::exchange_patterns;
+
+namespace {
+
+template <typename Make> void check_reaches_bound(std::int64_t tiles, Bytes bytes, Make make) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    Layout layout{machine};
+    make(layout);
+    auto transfers = layout.take();
+    if (!transfers || transfers->empty())
+        return; // larger than the tiles' memories
+    auto plan = plan::plan_exchange_with_stats(machine, "x", std::move(*transfers));
+    const auto outcome = exchange_test::execute(machine, plan.exchange);
+    const auto cycles = *std::max_element(outcome.row_cycles.begin(), outcome.row_cycles.end());
+    const auto bound = timing::exchange_bound(machine, plan.exchange.transfers).cycles();
+    CAPTURE(tiles, bytes, cycles, bound);
+    CHECK(bound == plan.stats.bound.cycles());
+    CHECK(cycles >= bound);
+    CHECK(cycles <= std::max(static_cast<Cycles>(1.10 * static_cast<double>(bound)), bound + 200));
+}
+
+} // namespace
+
+TEST_CASE("patterns reach their bound", "[exchange][bound]") {
+    for (const std::int64_t tiles : {100, 1216, 1472})
+        for (const Bytes n : {64, 4096}) {
+            check_reaches_bound(tiles, n, [=](auto& to) { broadcast(to, n, 1, true); });
+            check_reaches_bound(tiles, n, [=](auto& to) { broadcast(to, n, 1, false); });
+            check_reaches_bound(tiles, n, [=](auto& to) { gather(to, n); });
+            check_reaches_bound(tiles, n / 16, [=](auto& to) { scatter(to, n / 16); });
+            check_reaches_bound(tiles, n, [=](auto& to) { transpose(to, n); });
+            check_reaches_bound(tiles, n, [=](auto& to) { random_permutations(to, n, 1); });
+            check_reaches_bound(tiles, n, [=](auto& to) { random_pairs(to, n, n, 2); });
+            check_reaches_bound(tiles, n, [=](auto& to) { shift(to, n, 7); });
+            check_reaches_bound(tiles, n, [=](auto& to) { halo(to, n, 4); });
+            check_reaches_bound(tiles, n, [=](auto& to) { halves(to, n); });
+            check_reaches_bound(tiles, n, [=](auto& to) { all_to_all(to, n, 16); });
+        }
+}
+
+TEST_CASE("an all-to-all of few tiles reaches its bound", "[exchange][bound]") {
+    for (const std::int64_t tiles : {4, 16, 64, 100, 300})
+        for (const Bytes n : {4, 8, 20, 64, 256, 4096})
+            check_reaches_bound(tiles, n,
+                                [=](auto& to) { all_to_all(to, n, static_cast<TileId>(tiles)); });
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The walk of control programs and what is refused before one begins.
+#include "base/error.h"
+#include "models/ipu/core/control_cursor.h"
+#include "models/timing/control_timing.h"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tessera;
+using Catch::Matchers::Contains;
+using program::Program;
+using program::Step;
+using Kind = Step::Kind;
+
+namespace {
+
+Step step(Kind kind, std::uint32_t index = 0, std::vector<Step> children = {}) {
+    Step made;
+    made.kind = kind;
+    made.index = index;
+    made.children = std::move(children);
+    return made;
+}
+
+Step repeat(std::uint32_t count, std::vector<Step> children) {
+    Step made = step(Kind::Repeat, 0, std::move(children));
+    made.count = count;
+    return made;
+}
+
+Step on_value(Kind kind, std::vector<Step> children) {
+    Step made = step(kind, 0, std::move(children));
+    made.value = program::TileValue{0, 0x80000};
+    return made;
+}
+
+Program controlled_by(Step root) {
+    Program program;
+    program.name = std::string("p"); // g++ 12 warns of an overlap otherwise
+    program.compute_sets.resize(10);
+    program.exchanges.resize(10);
+    program.control = std::move(root);
+    return program;
+}
+
+/// Indices of the steps that are run, "r" and "c" for rounds and calls, "?" for decisions, which
+/// `answers` gives.
+std::string walked(const Program& program, const std::string& answers = "") {
+    std::string seen;
+    ipu::ControlCursor cursor(program, 5);
+    auto answer = answers.begin();
+    while (true) {
+        const ipu::Visit visit = cursor.next();
+        switch (visit.kind) {
+        case ipu::Visit::Kind::End:
+            CHECK(cursor.next().kind == ipu::Visit::Kind::End);
+            CHECK(answer == answers.end());
+            return seen;
+        case ipu::Visit::Kind::Run:
+            seen.push_back(static_cast<char>('0' + visit.step->index));
+            break;
+        case ipu::Visit::Kind::Round:
+            seen.push_back('r');
+            break;
+        case ipu::Visit::Kind::Called:
+            seen.push_back('c');
+            break;
+        case ipu::Visit::Kind::Decide:
+            seen.push_back('?');
+            REQUIRE(answer != answers.end());
+            cursor.decide(*answer++ == 'y');
+            break;
+        }
+    }
+}
+
+} // namespace
+
+TEST_CASE("the control program is walked in order with its repeats") {
+    const Step body =
+        step(Kind::Sequence, 0,
+             {step(Kind::ComputeSet, 1), repeat(2, {step(Kind::Exchange, 2)}), step(Kind::Sync)});
+    const auto program =
+        controlled_by(step(Kind::Sequence, 0, {repeat(2, {body}), step(Kind::ComputeSet, 4)}));
+    CHECK(walked(program) == "r1r2r20r1r2r204");
+    CHECK(ipu::expected_steps(program) == 9);
+}
+
+TEST_CASE("a control program may be one step or nothing at all") {
+    CHECK(walked(controlled_by(step(Kind::ComputeSet, 5))) == "5");
+    CHECK(walked(controlled_by(step(Kind::Sequence))).empty());
+    CHECK(walked(controlled_by(repeat(0, {step(Kind::ComputeSet, 5)}))).empty());
+    CHECK(walked(controlled_by(repeat(1000000000, {step(Kind::Sequence)}))).empty());
+}
+
+TEST_CASE("a while looks before each round and an if has two sides") {
+    const auto loop = controlled_by(on_value(Kind::While, {step(Kind::ComputeSet, 1)}));
+    CHECK(walked(loop, "n") == "?");
+    CHECK(walked(loop, "yyn") == "?1?1?");
+    CHECK(ipu::expected_steps(loop) == 1);
+    const auto both =
+        controlled_by(on_value(Kind::If, {step(Kind::ComputeSet, 1), step(Kind::ComputeSet, 2)}));
+    CHECK(walked(both, "y") == "?1");
+    CHECK(walked(both, "n") == "?2");
+    const auto one = controlled_by(repeat(2, {on_value(Kind::If, {step(Kind::ComputeSet, 1)})}));
+    CHECK(walked(one, "ny") == "r?r?1");
+}
+
+TEST_CASE("a while that goes on for too long is a fault") {
+    const auto loop = controlled_by(on_value(Kind::While, {step(Kind::ComputeSet, 1)}));
+    CHECK(walked(loop, "yyyyyn") == "?1?1?1?1?1?");
+    CHECK_THROWS_WITH(walked(loop, "yyyyyy"), "program p: a while on tile_0, 0x80000 goes on after "
+                                              "5 rounds (control.while_limit_rounds)");
+}
+
+TEST_CASE("calls share the steps of a function") {
+    auto program = controlled_by(
+        step(Kind::Sequence, 0, {step(Kind::Call, 0), step(Kind::Sync), step(Kind::Call, 0)}));
+    program.functions.push_back({"f", step(Kind::Sequence, 0, {step(Kind::Call, 1)})});
+    program.functions.push_back({"g", step(Kind::ComputeSet, 7)});
+    CHECK_NOTHROW(ipu::check_control(program));
+    CHECK(walked(program) == "cc70cc7");
+    CHECK(ipu::expected_steps(program) == 3);
+}
+
+TEST_CASE("control programs that are wrong are refused") {
+    const auto refused = [](Program program) {
+        try {
+            ipu::check_control(program);
+        } catch (const ProgramError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(refused(controlled_by(step(Kind::ComputeSet, 10))) ==
+          "program p: a control step names compute set 10, expected a number below 10");
+    CHECK(refused(controlled_by(step(Kind::Call, 0))) ==
+          "program p: a control step names function 0, expected a number below 0");
+    CHECK(refused(controlled_by(step(Kind::StreamWait, 0))) ==
+          "program p: a control step names stream copy 0, expected a number below 0");
+    CHECK(refused(controlled_by(step(Kind::While))) == "program p: a while has no value");
+    CHECK(refused(controlled_by(on_value(Kind::Sync, {}))) ==
+          "program p: a control step has a value, expected one only for while, if and stream "
+          "copies");
+    auto odd = on_value(Kind::While, {});
+    odd.value->address = 0x80002;
+    CHECK(refused(controlled_by(odd)) ==
+          "program p: a control step looks at tile_0, 0x80002, expected a multiple of 4");
+    CHECK(refused(controlled_by(on_value(Kind::If, {}))) ==
+          "program p: an if has 0 steps, expected 1 or 2");
+    CHECK(refused(controlled_by(step(Kind::Sync, 0, {step(Kind::Sync)}))) ==
+          "program p: a control step that does something itself has 1 steps below it, expected "
+          "none");
+    auto recursive = controlled_by(step(Kind::Call, 0));
+    recursive.functions.push_back({"f", step(Kind::Call, 1)});
+    recursive.functions.push_back({"g", step(Kind::Sequence, 0, {step(Kind::Call, 0)})});
+    CHECK(refused(recursive) == "program p: a function calls itself: f calls g calls f");
+    Step deep = step(Kind::Sync);
+    for (int level = 0; level < ipu::kDeepestStep - 1; ++level) {
+        deep = step(Kind::Sequence, 0, {deep});
+    }
+    CHECK(refused(controlled_by(deep)).empty());
+    CHECK(refused(controlled_by(step(Kind::Sequence, 0, {deep}))) ==
+          "program p: got steps more than 64 levels deep");
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Links out of the chip, remote buffers, and the rules of stream copies.
+#include "base/error.h"
+#include "models/ipu/core/account.h"
+#include "models/ipu/core/stream_copies.h"
+#include "models/memory/core/remote_memory.h"
+#include "models/memory/core/stream_link.h"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <string>
+
+using namespace tessera;
+using memory::StreamLink;
+using program::StreamCopy;
+
+namespace {
+
+constexpr Address kHere = 0x80000;
+
+/// Four tiles at 1 GHz, so that GB/s are bytes a cycle and microseconds thousands of cycles.
+spec::MachineSpec four_tiles() {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    machine.chip.clock_hz = 1e9;
+    machine.streaming.read_gbytes_per_s = 8;
+    machine.streaming.write_gbytes_per_s = 2;
+    machine.streaming.latency_us = 3;
+    return machine;
+}
+
+/// Buffer "far" of 10 rows of 64 bytes; copy "in" reads two rows into tiles 2 and 3, "out" writes
+/// one from tile 3.
+program::Program two_copies() {
+    program::Program program;
+    program.remote_buffers.push_back(
+        {"far", program::RemoteBuffer::Place::StreamingMemory, 10, 64});
+    program.stream_copies.push_back(
+        {"in", 0, StreamCopy::Direction::Read, 2, {{2, kHere, 96, 0}, {3, kHere, 32, 96}}});
+    program.stream_copies.push_back(
+        {"out", 0, StreamCopy::Direction::Write, 1, {{3, kHere + 32, 64, 0}}});
+    program.io_tiles = {2, 3};
+    return program;
+}
+
+std::string refused(const std::function<void()>& attempt) {
+    try {
+        attempt();
+    } catch (const ProgramError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// What is said of the copies of `program` after `change`.
+std::string broken(const std::function<void(program::Program&)>& change) {
+    auto program = two_copies();
+    change(program);
+    return refused([&] { ipu::StreamCopies copies(four_tiles(), program); });
+}
+
+} // namespace
+
+TEST_CASE("a copy alone takes its service and the latency") {
+    const auto machine = four_tiles();
+    const auto timing = timing::streaming_link(machine);
+    CHECK(timing.latency_cycles == 3000);
+    StreamLink link(timing);
+    const auto times = link.begin(500, {true, 6400, 64});
+    CHECK(times.service_begin == 500);
+    CHECK(times.service_end == 500 + 6400 / 8);
+    CHECK(times.end == times.service_end + timing.latency_cycles);
+}
+
+TEST_CASE("a tile takes four bytes a cycle however fast the link is") {
+    StreamLink link(timing::streaming_link(four_tiles()));
+    CHECK(link.begin(0, {true, 6400, 6400}).service_end == 6400 / 4);
+    CHECK(link.begin(0, {false, 6400, 6400}).service_end == 6400 / 2);
+}
+
+TEST_CASE("copies wait for each other in their direction and show the latency once") {
+    auto machine = four_tiles();
+    for (const bool shared : {false, true}) {
+        machine.streaming.shared_rate = shared;
+        StreamLink link(timing::streaming_link(machine));
+        const auto first = link.begin(0, {true, 8000, 0});
+        const auto second = link.begin(10, {true, 8000, 0});
+        CHECK(second.service_begin == first.service_end);
+        CHECK(second.end == 2 * 1000 + 3000);
+        CHECK(link.begin(20, {false, 2000, 0}).service_begin == (shared ? 2000 : 20));
+    }
+}
+
+TEST_CASE("chips that share streaming memory have equal parts of it") {
+    auto machine = four_tiles();
+    machine.streaming.machine_gbytes_per_s = 20;
+    for (const auto& [chips, rate] : {std::pair{1, 8.0}, std::pair{4, 5.0}, std::pair{20, 1.0}}) {
+        machine.streaming.chips_sharing = chips;
+        const auto timing = timing::streaming_link(machine);
+        CHECK(timing.read_bytes_per_cycle == Approx(rate));
+        CHECK(timing.write_bytes_per_cycle == Approx(std::min(rate, 2.0)));
+    }
+}
+
+TEST_CASE("pieces are whole requests") {
+    auto machine = four_tiles();
+    machine.streaming.request_bytes = 64;
+    const auto program = two_copies();
+    const ipu::StreamCopies copies(machine, program);
+    CHECK(copies.bytes(0) == 128);
+    CHECK(copies.demand(0).requested_bytes == 128 + 64);
+    CHECK(copies.demand(0).busiest_tile_bytes == 96);
+    CHECK(copies.demand(0).read);
+    CHECK_FALSE(copies.demand(1).read);
+    CHECK(copies.tiles(0) == std::vector<TileId>{2, 3});
+}
+
+TEST_CASE("bytes go from rows to pieces and back") {
+    const auto machine = four_tiles();
+    const auto program = two_copies();
+    const ipu::StreamCopies copies(machine, program);
+    const ipu::ChipMemory chip(machine);
+    const memory::RemoteMemory remote(machine, program);
+    const auto rows = remote.buffer(0);
+    CHECK(rows.size() == 640);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i] = static_cast<std::byte>(i % 256);
+    }
+    copies.move({0, 3, 0, {}}, chip, remote);
+    CHECK(std::memcmp(chip.at(2, kHere, 96), rows.data() + 3 * 64, 96) == 0);
+    CHECK(std::memcmp(chip.at(3, kHere, 32), rows.data() + 3 * 64 + 96, 32) == 0);
+    std::memset(chip.at(3, kHere + 32, 64), 0x5a, 64);
+    copies.move({1, 9, 0, {}}, chip, remote);
+    CHECK(rows[9 * 64 - 1] == std::byte{(9 * 64 - 1) % 256});
+    CHECK(rows[9 * 64] == std::byte{0x5a});
+    CHECK(rows[639] == std::byte{0x5a});
+}
+
+TEST_CASE("remote buffers that do not fit are refused") {
+    auto machine = four_tiles();
+    auto program = two_copies();
+    machine.streaming.capacity_bytes = 640;
+    CHECK_NOTHROW(memory::RemoteMemory(machine, program));
+    machine.streaming.capacity_bytes = 639;
+    CHECK_THROWS_AS(memory::RemoteMemory(machine, program), DoesNotFit);
+    program.remote_buffers[0].place = program::RemoteBuffer::Place::Host;
+    CHECK_NOTHROW(memory::RemoteMemory(machine, program));
+    program.remote_buffers[0].row_bytes = 6;
+    CHECK_THROWS_AS(memory::RemoteMemory(machine, program), ProgramError);
+    machine.streaming.copy_limit_bytes = 127;
+    CHECK_THROWS_AS(ipu::StreamCopies(machine, two_copies()), DoesNotFit);
+}
+
+TEST_CASE("stream copies that are wrong are refused") {
+    CHECK(broken([](auto& program) { program.stream_copies[0].buffer = 1; }) ==
+          "stream copy in: got remote buffer 1, expected a number below 1");
+    CHECK(broken([](auto& program) { program.stream_copies[0].rows = 11; }) ==
+          "stream copy in: got 11 rows, expected 1..10, which far has");
+    CHECK(broken([](auto& program) { program.stream_copies[0].rows = 1; }) ==
+          "stream copy in: its pieces hold 128 bytes, expected 1 rows of 64");
+    CHECK(broken([](auto& program) { program.stream_copies[0].pieces[1].offset = 92; }) ==
+          "stream copy in: a piece begins at byte 92, expected 96: pieces hold each byte once");
+    CHECK(broken([](auto& program) { program.stream_copies[0].pieces[1].tile = 4; }) ==
+          "stream copy in: a piece has 32 bytes at tile_4, 0x80000, expected them in tile memory");
+    CHECK(broken([](auto& program) { program.stream_copies[0].pieces[1].address = 0x80002; }) ==
+          "stream copy in: a piece has 32 bytes from 96 at tile_3, 0x80002, expected whole words");
+}
+
+TEST_CASE("nothing touches what a copy under way has") {
+    const auto machine = four_tiles();
+    auto program = two_copies();
+    program.compute_sets.push_back({"work", {{}, {}, {}, {0x4c000, {}}}});
+    ipu::StreamCopies copies(machine, program);
+    CHECK(refused([&] { copies.check_start(0, 9, 7); }) ==
+          "stream copy in: got rows 9 to 11, expected them in the 10 rows of far");
+    copies.start({0, 4, 0, {}});
+    CHECK(refused([&] { copies.check_start(0, 0, 7); }) ==
+          "stream copy in: started at cycle 7 while it is under way");
+    CHECK(refused([&] { copies.check_start(1, 6, 7); }).empty());
+    CHECK(refused([&] { copies.check_start(1, 5, 7); }) ==
+          "stream copy out: started at cycle 7 on rows of far that in, under way, also has");
+    program.stream_copies[1].pieces[0].address = kHere + 28;
+    CHECK(refused([&] { copies.check_start(1, 6, 7); }) ==
+          "stream copy out: started at cycle 7 on tile_3, 0x8001c, which in, under way, has");
+    CHECK(refused([&] { copies.check_compute(program.compute_sets[0], 9); }) ==
+          "compute set work: tile_3 is to compute at cycle 9 while stream copy in, under way, uses "
+          "0x80000 there");
+    const ipu::TileRange beside{2, kHere + 96, 4};
+    const ipu::TileRange inside{2, kHere + 92, 4};
+    CHECK(refused([&] { copies.check_ranges("exchange x", {&beside, 1}, 9); }).empty());
+    CHECK(refused([&] {
+              copies.check_ranges("exchange x", {&inside, 1}, 9);
+          }) ==
+          "exchange x: uses tile_2, 0x8005c at cycle 9 while stream copy in, under way, has it");
+    CHECK(refused([&] { copies.check_end(11); }) ==
+          "stream copy in: under way at the end of the program, cycle 11: nothing waits for it");
+    CHECK(copies.finish(0, 12).row == 4);
+    CHECK(refused([&] { copies.check_end(11); }).empty());
+    CHECK(refused([&] { copies.finish(0, 12); }) ==
+          "stream copy in: waited for at cycle 12 but not under way");
+    program.io_tiles = {3};
+    CHECK(refused([&] { copies.check_background(0); }) ==
+          "stream copy in: tile_2 is not an IO tile, so it cannot take part in the background");
+}
+
+TEST_CASE("a tile that would idle streams while its copy is under way") {
+    program::Program program = two_copies();
+    program.compute_sets.resize(1);
+    program.exchanges.resize(1);
+    ipu::Account account(program, 4);
+    account.streams_until(2, 130);
+    const std::array<ipu::TileShare, 1> work{{{0, 100}}};
+    const std::array<ipu::TileShare, 1> row{{{2, 10}}};
+    const std::array<ipu::TileShare, 1> wait{{{2, 20}}};
+    account.compute_phase(0, 100, work); // tile 2 streams through
+    account.sync_phase(5);
+    account.exchange_phase(0, 15, row); // 105..120, its own row first
+    account.stream_phase(0, 20, wait);  // until 140
+    account.compute_phase(0, 100, work);
+    CHECK(account.cycles() == 240);
+    CHECK(account.phases().stream == 20);
+    CHECK(account.tiles()[2].stream == 100 + 5 + 20);
+    CHECK(account.tiles()[2].exchange == 10);
+    CHECK(account.tiles()[2].sync == 5);
+    CHECK(account.tiles()[3].stream == 0);
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sum() == account.cycles());
+    }
+}
