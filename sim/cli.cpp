@@ -38,8 +38,8 @@ struct CommandSpec {
 
 const std::vector<std::string> kListable{"machines", "workloads", "vertices", "instructions"};
 const std::vector<std::string> kDescribable{"machine", "workload"};
-const std::vector<std::string> kSchemas{"machine", "workload", "result",
-                                        "memory",  "vertex",   "vertex_result"};
+const std::vector<std::string> kSchemas{"machine", "workload",      "result",     "memory",
+                                        "vertex",  "vertex_result", "calibration"};
 
 void one_of(const std::string& command, const std::string& given,
             const std::vector<std::string>& allowed) {
@@ -69,6 +69,15 @@ void refuse_empty(const std::string& command, const po::variables_map& options,
     }
 }
 
+int threads_of(const std::string& command, const po::variables_map& options) {
+    const int threads = options["threads"].as<int>();
+    if (threads < 1 || threads > kMaxThreads) {
+        throw UsageError(fmt::format("{}: --threads: got {}, expected 1..{} threads", command,
+                                     threads, kMaxThreads));
+    }
+    return threads;
+}
+
 Command make_run(const po::variables_map& options, const std::vector<std::string>& names) {
     RunCommand run;
     refuse_empty("run", options, {"machine", "json", "out", "memory", "trace"});
@@ -82,11 +91,7 @@ Command make_run(const po::variables_map& options, const std::vector<std::string
     run.trace_tiles = text_of(options, "trace-tiles");
     run.trace_level = text_of(options, "trace-level");
     run.check = options.count("no-check") == 0;
-    run.threads = options["threads"].as<int>();
-    if (run.threads < 1 || run.threads > kMaxThreads) {
-        throw UsageError(fmt::format("run: --threads: got {}, expected 1..{} threads", run.threads,
-                                     kMaxThreads));
-    }
+    run.threads = threads_of("run", options);
     if (run.trace.empty() && run.out_directory.empty() &&
         !(run.trace_tiles.empty() && run.trace_level.empty())) {
         throw UsageError(
@@ -199,6 +204,33 @@ void add_vertex_options(po::options_description& options) {
         "konata", text("FILE"), "write a pipeline trace for the viewer Konata");
 }
 
+Command make_calibrate(const po::variables_map& options, const std::vector<std::string>&) {
+    refuse_empty("calibrate", options, {"reference", "group", "json", "csv"});
+    CalibrateCommand command;
+    command.reference = text_of(options, "reference");
+    command.group = text_of(options, "group");
+    command.json = text_of(options, "json");
+    command.csv = text_of(options, "csv");
+    command.threads = threads_of("calibrate", options);
+    command.check = options.count("check") != 0;
+    if (command.json == "-" && command.csv == "-") {
+        throw UsageError("calibrate: --json and --csv: got - for both, expected one on stdout");
+    }
+    return command;
+}
+
+void add_calibrate_options(po::options_description& options) {
+    const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    options.add_options()("reference", text("DIR"),
+                          "measured rows: the CSV files of DIR instead of the project's own")(
+        "group", text("G"), "only rows of this group, for example STREAM")(
+        "json", text("FILE"),
+        "write the result as JSON; - for stdout, the table then goes to stderr")(
+        "csv", text("FILE"), "write a line a row; - for stdout, the table then goes to stderr")(
+        "threads", po::value<int>()->default_value(default_threads())->value_name("N"),
+        "workloads that run at a time")("check", "exit with 1 if a group misses its target");
+}
+
 Command make_assemble(const po::variables_map& options, const std::vector<std::string>& names) {
     AssembleCommand command;
     command.files = names;
@@ -265,6 +297,9 @@ const std::vector<CommandSpec>& commands() {
         {"vertex", "tessera vertex SPEC [options]",
          "Runs one vertex on one tile and says what it did in each cycle.", "vertex file", 1, 1,
          add_vertex_options, make_vertex},
+        {"calibrate", "tessera calibrate [--reference DIR] [--group G] [options]",
+         "Runs the workloads that measured rows are about and says how near they come.", "nothing",
+         0, 0, add_calibrate_options, make_calibrate},
         {"list", "tessera list [machines|workloads|vertices|instructions]", "Lists what there is.",
          "kind of thing", 0, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
@@ -287,7 +322,7 @@ const std::vector<CommandSpec>& commands() {
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              return CheckCommand{names};
          }},
-        {"schema", "tessera schema machine|workload|result|memory|vertex|vertex_result",
+        {"schema", "tessera schema machine|workload|result|memory|vertex|vertex_result|calibration",
          "Prints a JSON Schema.", "kind of schema", 1, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              one_of("schema", names[0], kSchemas);

@@ -47,6 +47,15 @@ struct VertexCommand {
     bool lockstep = false;
 };
 
+struct CalibrateCommand {
+    std::string reference; ///< folder of CSV files, or empty: the project's own
+    std::string group;     ///< only this one, or empty
+    std::string json;      ///< file, "-" for stdout, or empty
+    std::string csv;       ///< file, "-" for stdout, or empty
+    int threads = 1;       ///< runs at a time
+    bool check = false;    ///< a target that is missed is a failure
+};
+
 struct ListCommand {
     std::string what; ///< machines, workloads, vertices, instructions, or empty for all
 };
@@ -63,7 +72,7 @@ struct CheckCommand {
 };
 
 struct SchemaCommand {
-    std::string what; ///< machine, workload, result, memory, vertex, vertex_result
+    std::string what; ///< machine, workload, result, memory, vertex, vertex_result, calibration
 };
 
 struct AssembleCommand {
@@ -91,9 +100,9 @@ struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command =
-    std::variant<RunCommand, VertexCommand, AssembleCommand, DisassembleCommand, ListCommand,
-                 DescribeCommand, CheckCommand, SchemaCommand, VersionCommand, HelpCommand>;
+using Command = std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand,
+                             DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
+                             SchemaCommand, VersionCommand, HelpCommand>;
 
 /// The command of the arguments after the program's name. @throws UsageError, with the nearest name
 /// where a command or option is unknown. Options may not be shortened.

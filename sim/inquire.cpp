@@ -9,6 +9,7 @@
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
+#include "sim/calibrate/report.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/vertex/report.h"
@@ -115,6 +116,7 @@ std::string schema_text(const SchemaCommand& command) {
                      : command.what == "memory"        ? memory_report_schema()
                      : command.what == "vertex"        ? vertex::vertex_schema()
                      : command.what == "vertex_result" ? vertex::vertex_result_schema()
+                     : command.what == "calibration"   ? calibrate::calibration_schema()
                                                        : result_schema());
 }
 

@@ -22,7 +22,7 @@ struct Slot {
     std::array<char, PATH_MAX> path{};
 };
 std::array<Slot, kSlots> slots;
-std::atomic<pid_t> running_child{0};
+std::array<std::atomic<pid_t>, kMostChildren> children{};
 
 extern "C" void on_signal(int signal_number) {
     for (auto& slot : slots) {
@@ -33,11 +33,24 @@ extern "C" void on_signal(int signal_number) {
     if (signal_number == SIGABRT) {
         _exit(kBugExitCode);
     }
-    const pid_t child = running_child.load();
-    if (child > 0) {
-        kill(child, signal_number);
+    for (const auto& slot : children) {
+        const pid_t child = slot.load();
+        if (child > 0) {
+            kill(child, signal_number);
+        }
     }
     _exit(128 + signal_number);
+}
+
+/// Puts `now` into the first slot that holds `before`.
+void replace_child(pid_t before, pid_t now) {
+    for (auto& slot : children) {
+        pid_t held = before;
+        if (slot.compare_exchange_strong(held, now)) {
+            return;
+        }
+    }
+    TESSERA_ASSERT(!"a child more than there is room for");
 }
 
 } // namespace
@@ -73,14 +86,21 @@ TemporaryOutput::~TemporaryOutput() {
     }
 }
 
-void forget_outputs() {
+void remember_child(pid_t child) {
+    replace_child(0, child);
+}
+
+void forget_child(pid_t child) {
+    replace_child(child, 0);
+}
+
+void forget_parents_business() {
     for (auto& slot : slots) {
         slot.used.store(false);
     }
-}
-
-void set_running_child(pid_t child) {
-    running_child.store(child);
+    for (auto& child : children) {
+        child.store(0);
+    }
 }
 
 } // namespace tessera::sim

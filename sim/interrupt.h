@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What happens at Ctrl-C: unfinished output files go, a running child is told, and the exit code is
+// What happens at Ctrl-C: unfinished output files go, running children are told, and the exit code is
 // 130.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <sys/types.h>
 
@@ -24,10 +25,14 @@ private:
     int slot_;
 };
 
-/// In a child process: the unfinished outputs are the parent's business.
-void forget_outputs();
+/// Children that can be remembered at a time.
+inline constexpr std::size_t kMostChildren = 1024;
 
-/// The child that gets the signal too; 0 for none.
-void set_running_child(pid_t child);
+/// A child that gets the signal too, until it is forgotten.
+void remember_child(pid_t child);
+void forget_child(pid_t child);
+
+/// In a child process: the unfinished outputs and the other children are the parent's business.
+void forget_parents_business();
 
 } // namespace tessera::sim

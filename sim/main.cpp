@@ -3,6 +3,7 @@
 // what simulates.
 #include "sim/assemble.h"
 #include "sim/batch.h"
+#include "sim/calibrate/calibrate_command.h"
 #include "sim/cli.h"
 #include "sim/exit_code.h"
 #include "sim/inquire.h"
@@ -44,6 +45,9 @@ void elaborate(const std::function<void()>& body) {
 struct Execute {
     int operator()(const RunCommand& command) const { return run_command(command, elaborate); }
     int operator()(const VertexCommand& command) const { return vertex_command(command); }
+    int operator()(const CalibrateCommand& command) const {
+        return calibrate_command(command, elaborate);
+    }
     int operator()(const ListCommand& command) const { return say(list_text(command)); }
     int operator()(const DescribeCommand& command) const { return say(describe_text(command)); }
     int operator()(const CheckCommand& command) const { return say(check_text(command)); }

@@ -40,9 +40,12 @@ struct Configuration {
     workload::LoadedWorkload workload;
 };
 
-/// Reads both files, so that the mistakes of both are told at once.
-Configuration read_configuration(const RunCommand& command, const std::string& workload,
-                                 const config::ConfigPaths& paths) {
+using LoadWorkload =
+    std::function<workload::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
+
+/// Reads machine and workload, so that the mistakes of both are told at once.
+Configuration read_configuration(const RunCommand& command, const config::ConfigPaths& paths,
+                                 const LoadWorkload& load_workload) {
     const auto sets = workload::split_overrides(command.sets);
     Configuration read;
     std::vector<Diagnostic> mistakes;
@@ -54,11 +57,18 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
         }
     };
     collect([&] { read.machine = spec::load_machine(command.machine, paths, sets.machine); });
-    collect([&] { read.workload = workload::load_workload(workload, paths, sets.workload); });
+    collect([&] { read.workload = load_workload(sets.workload); });
     if (!mistakes.empty()) {
         throw ConfigError(std::move(mistakes));
     }
     return read;
+}
+
+Configuration read_configuration(const RunCommand& command, const std::string& workload,
+                                 const config::ConfigPaths& paths) {
+    return read_configuration(command, paths, [&](const std::vector<std::string>& sets) {
+        return workload::load_workload(workload, paths, sets);
+    });
 }
 
 /// The trace of a run, if one is asked for.
@@ -97,11 +107,12 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
     }
 }
 
-RunReport run_workload(const RunCommand& command, const std::string& workload,
-                       const config::ConfigPaths& paths, const ipu::Progress& progress) {
-    Stopwatch whole;
-    Stopwatch watch;
-    const Configuration configuration = read_configuration(command, workload, paths);
+namespace {
+
+/// `whole` was started before the configuration was read.
+RunReport run_configured(const RunCommand& command, const Configuration& configuration,
+                         const ipu::Progress& progress, Stopwatch whole) {
+    Stopwatch watch = whole;
     const spec::MachineSpec& machine = configuration.machine.spec;
     std::unique_ptr<Trace> trace;
     if (!command.trace.empty()) {
@@ -164,6 +175,24 @@ RunReport run_workload(const RunCommand& command, const std::string& workload,
                                  .trace = std::move(traced),
                                  .host = host});
     return report;
+}
+
+} // namespace
+
+RunReport run_workload(const RunCommand& command, const std::string& workload,
+                       const config::ConfigPaths& paths, const ipu::Progress& progress) {
+    const Stopwatch whole;
+    return run_configured(command, read_configuration(command, workload, paths), progress, whole);
+}
+
+RunReport run_document(const RunCommand& command, const nlohmann::json& workload,
+                       const std::string& name, const config::ConfigPaths& paths) {
+    const Stopwatch whole;
+    const auto load = [&](const std::vector<std::string>& sets) {
+        return workload::load_workload(config::parse_document(workload.dump(), name), name, paths,
+                                       sets);
+    };
+    return run_configured(command, read_configuration(command, paths, load), {}, whole);
 }
 
 } // namespace tessera::sim

@@ -34,4 +34,8 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
                                      const config::ConfigPaths& paths,
                                      const ipu::Progress& progress);
 
+/// The same with a workload that no file holds; `name` is what errors call it.
+[[nodiscard]] RunReport run_document(const RunCommand& command, const nlohmann::json& workload,
+                                     const std::string& name, const config::ConfigPaths& paths);
+
 } // namespace tessera::sim

@@ -7,11 +7,10 @@
 #include "kernels/workload/npy.h"
 #include "models/spec/load.h"
 #include "sim/exit_code.h"
-#include "sim/interrupt.h"
+#include "sim/output.h"
 #include "sim/result.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/trace.h"
-#include "traces/output_file.h"
 
 #include <fmt/format.h>
 
@@ -27,20 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using vertex::Json;
-
-/// An output that is opened before the run, so that what cannot be written is found first.
-class Output {
-public:
-    explicit Output(const std::string& path) : temporary_(path), file_(path) {}
-    void write(const std::string& text) {
-        file_.write(text);
-        file_.commit();
-    }
-
-private:
-    TemporaryOutput temporary_;
-    traces::OutputFile file_;
-};
 
 struct ArrayOutput {
     std::string array;

@@ -279,9 +279,15 @@ nlohmann::json workload_schema() {
 
 LoadedWorkload load_workload(const std::string& name_or_path, const config::ConfigPaths& paths,
                              const std::vector<std::string>& set_overrides) {
+    const fs::path file = config::find_config(paths, "workloads", "workload", name_or_path);
+    return load_workload(config::read_document(file), file, paths, set_overrides);
+}
+
+LoadedWorkload load_workload(Document document, const fs::path& file,
+                             const config::ConfigPaths& paths,
+                             const std::vector<std::string>& set_overrides) {
     LoadedWorkload out;
-    out.file = config::find_config(paths, "workloads", "workload", name_or_path);
-    Document document = config::read_document(out.file);
+    out.file = file;
     auto mistakes = config::apply_sets(workload_shape(), document, set_overrides, "workload.");
     const auto found = config::read(workload_shape(), document, &out.workload);
     mistakes.insert(mistakes.end(), found.begin(), found.end());

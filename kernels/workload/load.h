@@ -28,6 +28,13 @@ struct LoadedWorkload {
                                            const config::ConfigPaths& paths,
                                            const std::vector<std::string>& set_overrides = {});
 
+/// The same from a document that was read already; `file` is what it is called, and its folder is
+/// where file paths are looked up first.
+[[nodiscard]] LoadedWorkload load_workload(config::Document document,
+                                           const std::filesystem::path& file,
+                                           const config::ConfigPaths& paths,
+                                           const std::vector<std::string>& set_overrides = {});
+
 /// `path=value` options by whom they are for: `workload.` paths for the workload, all others for
 /// the machine.
 struct SetOverrides {

@@ -29,3 +29,11 @@ set_tests_properties("published vector kernels on the command line" PROPERTIES L
 tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
   LINK tessera_micro tessera_machine)
+
+add_test(NAME "measured rows on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/calibrate_test.py" $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("measured rows on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+
+add_test(NAME "all measured rows run"
+  COMMAND tessera calibrate)
+set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration" TIMEOUT 3600)

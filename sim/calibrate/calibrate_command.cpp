@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "sim/calibrate/calibrate_command.h"
+
+#include "base/config/paths.h"
+#include "base/error.h"
+#include "sim/calibrate/report.h"
+#include "sim/calibrate/runner.h"
+#include "sim/exit_code.h"
+#include "sim/output.h"
+#include "sim/progress_line.h"
+#include "sim/result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+namespace tessera::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace calibrate;
+
+/// The folder of --reference, or configs/reference/measured of the first root that has it.
+fs::path reference_directory(const std::string& given, const config::ConfigPaths& paths) {
+    if (!given.empty()) {
+        return given;
+    }
+    const fs::path own = fs::path("reference") / "measured";
+    for (const auto& root : paths.roots) {
+        std::error_code ignored;
+        if (fs::is_directory(root / own, ignored)) {
+            return root / own;
+        }
+    }
+    throw IoError(fmt::format("calibrate: no configs folder has {}", own.string()));
+}
+
+/// The rows with what stands for each. All mistakes are told before anything runs.
+Calibration mapped_rows(Reference reference, const config::ConfigPaths& paths) {
+    std::vector<std::string> machines;
+    for (const auto& entry : config::list_configs(paths, "machines")) {
+        machines.push_back(entry.name);
+    }
+    Calibration calibration{.rows = {}, .other_files = std::move(reference.other_files)};
+    std::vector<Diagnostic> mistakes;
+    for (ReferenceRow& row : reference.rows) {
+        try {
+            Mapped mapped = measurement_of(row, machines);
+            calibration.rows.push_back({std::move(row), std::move(mapped), {}, {}});
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+    if (!mistakes.empty()) {
+        throw ConfigError(std::move(mistakes));
+    }
+    return calibration;
+}
+
+void keep_group(Calibration& calibration, const std::string& group) {
+    std::erase_if(calibration.rows, [&](const RowOutcome& row) {
+        return row.measurement() == nullptr || row.measurement()->group != group;
+    });
+    calibration.other_files.clear();
+}
+
+void read_results(RowOutcome& row, const RunOutcomes& outcomes) {
+    const Measurement* measurement = row.measurement();
+    if (measurement == nullptr) {
+        return;
+    }
+    std::vector<nlohmann::json> results;
+    for (const Run& run : measurement->runs) {
+        const RunOutcome& outcome = outcomes.at(run.key());
+        if (!outcome.failure.empty()) {
+            row.failure = outcome.failure;
+            return;
+        }
+        results.push_back(outcome.result);
+    }
+    try {
+        row.simulated = measurement->read(results);
+    } catch (const IoError& error) {
+        row.failure = error.what();
+    }
+}
+
+void run_rows(Calibration& calibration, const CalibrateCommand& command,
+              const Elaborate& elaborate) {
+    std::vector<const Measurement*> measurements;
+    for (const RowOutcome& row : calibration.rows) {
+        if (row.measurement() != nullptr) {
+            measurements.push_back(row.measurement());
+        }
+    }
+    ProgressLine progress;
+    const RunOutcomes outcomes =
+        run_all(measurements, command.threads, elaborate, [&](std::size_t ended, std::size_t all) {
+            progress.show(fmt::format("{} of {} workloads", ended, all));
+        });
+    progress.clear();
+    for (RowOutcome& row : calibration.rows) {
+        read_results(row, outcomes);
+    }
+}
+
+bool all_reached(const Calibration& calibration) {
+    const auto outcomes = group_outcomes(calibration);
+    return std::all_of(outcomes.begin(), outcomes.end(),
+                       [](const GroupOutcome& outcome) { return outcome.reached(); });
+}
+
+} // namespace
+
+int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborate) {
+    if (!command.group.empty()) {
+        check_group_name(command.group);
+    }
+    const auto paths = config::default_config_paths();
+    Calibration calibration =
+        mapped_rows(read_reference(reference_directory(command.reference, paths)), paths);
+    if (!command.group.empty()) {
+        keep_group(calibration, command.group);
+    }
+    const auto json_file = open_output(command.json);
+    const auto csv_file = open_output(command.csv);
+    run_rows(calibration, command, elaborate);
+
+    const bool on_stdout = command.json == "-" || command.csv == "-";
+    std::fputs(calibration_text(calibration).c_str(), on_stdout ? stderr : stdout);
+    const std::string json = json_text(calibration_json(calibration));
+    const std::string csv = calibration_csv(calibration);
+    if (json_file != nullptr) {
+        json_file->write(json);
+    }
+    if (csv_file != nullptr) {
+        csv_file->write(csv);
+    }
+    if (on_stdout) {
+        std::fputs((command.json == "-" ? json : csv).c_str(), stdout);
+    }
+    return command.check && !all_reached(calibration) ? kCheckFailed : kOk;
+}
+
+} // namespace tessera::sim

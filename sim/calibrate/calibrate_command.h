@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// `tessera calibrate`: measured rows beside simulated ones.
+#pragma once
+
+#include "sim/batch.h"
+#include "sim/cli.h"
+
+namespace tessera::sim {
+
+/// Does what `tessera calibrate` does, with its output on stdout and stderr. Returns the exit code:
+/// 0, or with --check 1 if a group misses its target. @throws ConfigError, IoError
+int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborate);
+
+} // namespace tessera::sim

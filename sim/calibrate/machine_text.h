@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The machine that a reference row names, as in "GC2 x1 (1216 tiles each, 1.6 GHz)".
+#pragma once
+
+#include "sim/calibrate/measurement.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tessera::sim::calibrate {
+
+struct NamedMachine {
+    std::string name;              ///< of a machine file
+    std::vector<std::string> sets; ///< tiles and clock, where the row gives them
+};
+
+/// The first word names the machine, capitals apart. Rows of several chips (column `ipus`,
+/// "x4" in the name, a topology between chips) are not covered, nor are machines that are not in `machines`.
+[[nodiscard]] std::variant<NamedMachine, NotCovered>
+machine_of(const ReferenceRow& row, const std::vector<std::string>& machines);
+
+} // namespace tessera::sim::calibrate

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// STREAM and reads of tile memory.
+#include "sim/calibrate/rules.h"
+
+#include <fmt/format.h>
+
+namespace tessera::sim::calibrate {
+namespace {
+
+using nlohmann::json;
+
+const Timed kWhole{.phases = {"all"}, .steps = {}};
+/// Where a row gives no size: the arrays of the BabelStream rows.
+constexpr std::int64_t kElements = 16'185'000;
+
+/// One kernel of STREAM: what it moves and computes for an element.
+struct Kernel {
+    const char* op;
+    double arrays;
+    double flops;
+};
+
+/// How the row's program was written.
+std::string codelet_of(const ReferenceRow& row) {
+    if (row.says("workload", {"naive"}) || row.says("workload", {"plain C++"})) {
+        return "naive";
+    }
+    return row.says("workload", {"vendor"}) ? "vendor" : "paced";
+}
+
+/// Arrays are dealt in pieces of 16 bytes.
+std::int64_t whole_pieces(std::int64_t elements) {
+    constexpr std::int64_t kPiece = 8;
+    return (elements + kPiece - 1) / kPiece * kPiece;
+}
+
+auto stream(Kernel kernel) {
+    return [kernel](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
+        const bool half = row.says("workload", {"FP16"});
+        const auto given = row.count("elems");
+        const std::int64_t elements = whole_pieces(given.value_or(kElements));
+        const json workload = workload_of("memory_stream", {{"op", kernel.op},
+                                                            {"dtype", half ? "f16" : "f32"},
+                                                            {"elements", elements},
+                                                            {"codelet", codelet_of(row)}});
+        const bool flops = row.says("metric", {"flop"});
+        const double amount = flops ? kernel.flops : kernel.arrays * (half ? 2 : 4);
+        Measurement measurement =
+            measure_rate(row, machine, workload, kWhole, static_cast<double>(elements) * amount);
+        if (!given) {
+            measurement.assumed = fmt::format("{} elements", elements);
+        }
+        return measurement;
+    };
+}
+
+constexpr Kernel kCopy{"copy", 2, 0};
+constexpr Kernel kScale{"scale", 2, 1};
+constexpr Kernel kAdd{"add", 3, 1};
+constexpr Kernel kTriad{"triad", 3, 2};
+
+/// Reads by all workers of all tiles, with the loads of a codelet.
+auto reads(const char* codelet) {
+    return [codelet](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
+        constexpr std::int64_t kTileBytes = 98'304;
+        const std::int64_t tiles = row.count("tiles").value_or(machine.spec.chip.tiles);
+        const std::int64_t elements = tiles * kTileBytes / 4;
+        const json workload = workload_of(
+            "memory_stream",
+            {{"op", "read"}, {"tiles", tiles}, {"elements", elements}, {"codelet", codelet}});
+        Measurement measurement =
+            measure_rate(row, machine, workload, kWhole, 4.0 * static_cast<double>(elements));
+        measurement.assumed = fmt::format("{} B on each tile", kTileBytes);
+        return measurement;
+    };
+}
+
+} // namespace
+
+const std::vector<Rule>& memory_rules() {
+    static const std::vector<Rule> rules{
+        {"STREAM", {{"workload", {"stream copy"}}}, stream(kCopy)},
+        {"STREAM", {{"workload", {"stream mul"}}}, stream(kScale)},
+        {"STREAM", {{"workload", {"stream scale"}}}, stream(kScale)},
+        {"STREAM", {{"workload", {"stream add"}}}, stream(kAdd)},
+        {"STREAM", {{"workload", {"stream triad"}}}, stream(kTriad)},
+        {"memory reads",
+         {{"workload", {"local SRAM read", "128-bit"}}, {"metric", {"bandwidth"}}},
+         reads("paced")},
+        {"memory reads",
+         {{"workload", {"local SRAM read", "64-bit"}}, {"metric", {"bandwidth"}}},
+         reads("vector")},
+        {"memory reads",
+         {{"workload", {"local SRAM read", "32-bit"}}, {"metric", {"bandwidth"}}},
+         reads("naive")},
+    };
+    return rules;
+}
+
+} // namespace tessera::sim::calibrate

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "sim/calibrate/reading.h"
+
+#include "base/config/suggest.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+namespace tessera::sim::calibrate {
+namespace {
+
+using nlohmann::json;
+
+struct Unit {
+    const char* base;
+    double size;
+};
+
+const std::map<std::string, Unit>& units() {
+    static const std::map<std::string, Unit> all{{"s", {"s", 1}},
+                                                 {"ms", {"s", 1e-3}},
+                                                 {"us", {"s", 1e-6}},
+                                                 {"ns", {"s", 1e-9}},
+                                                 {"cycles", {"cycles", 1}},
+                                                 {"B/s", {"B/s", 1}},
+                                                 {"MB/s", {"B/s", 1e6}},
+                                                 {"GB/s", {"B/s", 1e9}},
+                                                 {"TB/s", {"B/s", 1e12}},
+                                                 {"B", {"B", 1}},
+                                                 {"KiB", {"B", 1024}},
+                                                 {"%", {"1", 0.01}},
+                                                 {"TFLOP/s", {"flop/s", 1e12}}};
+    return all;
+}
+
+double steps_cycles(const json& result, const std::string& start) {
+    double cycles = 0;
+    bool found = false;
+    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
+        for (const json& step : result.value(list, json::array())) {
+            if (step.at("name").get<std::string>().rfind(start, 0) == 0) {
+                cycles += step.at("cycles").get<double>();
+                found = true;
+            }
+        }
+    }
+    if (!found) {
+        throw IoError(fmt::format("the run has no step '{}'", start));
+    }
+    return cycles;
+}
+
+} // namespace
+
+std::string Timed::text() const {
+    std::vector<std::string> parts = phases;
+    for (const auto& step : steps) {
+        parts.push_back(fmt::format("step '{}'", step));
+    }
+    if (fixed_cycles != 0) {
+        parts.push_back(fmt::format("{} cycles", fixed_cycles));
+    }
+    return fmt::format("{}{}", fmt::join(parts, " + "), row_only ? " without prologue" : "");
+}
+
+double cycles_of(const json& result, const Timed& timed) {
+    double cycles = timed.fixed_cycles;
+    if (timed.row_only) {
+        cycles -= result.at("machine").at("exchange").at("prologue_cycles").get<double>();
+    }
+    for (const auto& phase : timed.phases) {
+        if (phase == "all") {
+            cycles += result.at("cycles").get<double>();
+        } else if (result.at("phases").contains(phase)) {
+            cycles += result.at("phases").at(phase).get<double>();
+        } else {
+            throw IoError(fmt::format("the run has no phase '{}'", phase));
+        }
+    }
+    for (const auto& step : timed.steps) {
+        cycles += steps_cycles(result, step);
+    }
+    return cycles;
+}
+
+double clock_of(const json& result) {
+    return result.at("machine").at("chip").at("clock_hz").get<double>();
+}
+
+double unit_in(const ReferenceRow& row, const std::string& base) {
+    const auto unit = units().find(row.text("unit"));
+    if (unit != units().end() && unit->second.base == base) {
+        return unit->second.size;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, known] : units()) {
+        if (known.base == base) {
+            names.push_back(name);
+        }
+    }
+    throw row.error(
+        "unit",
+        fmt::format("got '{}', expected one of {}", row.text("unit"), fmt::join(names, ", ")),
+        config::did_you_mean(row.text("unit"), names));
+}
+
+double time_in_unit(const ReferenceRow& row, double cycles, double clock_hz) {
+    return row.text("unit") == "cycles" ? cycles : cycles / clock_hz / unit_in(row, "s");
+}
+
+} // namespace tessera::sim::calibrate

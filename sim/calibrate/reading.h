@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Cycles and figures out of a result (result.json).
+#pragma once
+
+#include "sim/calibrate/reference.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tessera::sim::calibrate {
+
+/// Which of a run's cycles a figure is about.
+struct Timed {
+    /// Words of result.json's `phases`; "all" is the whole run.
+    std::vector<std::string> phases;
+    /// Names that steps start with; their cycles count too.
+    std::vector<std::string> steps;
+    /// Added: what the measuring program does around it.
+    double fixed_cycles = 0;
+    /// Without exchange.prologue_cycles: the exchange row alone.
+    bool row_only = false;
+
+    [[nodiscard]] std::string text() const;
+};
+
+/// @throws IoError if the result has no such phase, or no step of a name
+[[nodiscard]] double cycles_of(const nlohmann::json& result, const Timed& timed);
+
+/// Cycles a second of the run's machine.
+[[nodiscard]] double clock_of(const nlohmann::json& result);
+
+/// One of the row's unit (its column `unit`) in `base`s ("s", "cycles", "B/s", "B", "1").
+/// @throws ConfigError if it is no unit of that kind
+[[nodiscard]] double unit_in(const ReferenceRow& row, const std::string& base);
+
+/// A time in the row's unit, which may be cycles.
+[[nodiscard]] double time_in_unit(const ReferenceRow& row, double cycles, double clock_hz);
+
+} // namespace tessera::sim::calibrate

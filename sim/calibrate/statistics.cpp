@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "sim/calibrate/statistics.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::sim::calibrate {
+
+Nearness nearness(const std::vector<double>& ratios) {
+    Nearness out{.rows = ratios.size()};
+    if (ratios.empty()) {
+        return out;
+    }
+    double sum = 0;
+    double sum_of_sizes = 0;
+    std::vector<double> errors;
+    for (const double ratio : ratios) {
+        TESSERA_ASSERT(ratio > 0);
+        sum += std::log(ratio);
+        sum_of_sizes += std::abs(std::log(ratio));
+        errors.push_back(std::abs(ratio - 1));
+    }
+    const auto rows = static_cast<double>(ratios.size());
+    std::sort(errors.begin(), errors.end());
+    out.ratio_mean = std::exp(sum / rows);
+    out.error_mean = std::exp(sum_of_sizes / rows) - 1;
+    out.error_p90 = errors[(9 * errors.size() + 9) / 10 - 1]; // rank: nine tenths, rounded up
+    out.error_most = errors.back();
+    return out;
+}
+
+bool meets(const Nearness& nearness, const Target& target) {
+    const auto within = [](double error, const std::optional<double>& most) {
+        return !most || error <= *most;
+    };
+    return within(nearness.error_mean, target.error_mean) &&
+           within(nearness.error_p90, target.error_p90) &&
+           within(nearness.error_most, target.error_most);
+}
+
+} // namespace tessera::sim::calibrate

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// 3x3 blur with a halo exchange in each iteration: whole iterations, and their phases apart.
+#include "sim/calibrate/rules.h"
+
+#include <fmt/format.h>
+
+namespace tessera::sim::calibrate {
+namespace {
+
+using nlohmann::json;
+
+const Timed kWhole{.phases = {"all"}, .steps = {}};
+/// Of the phase rows, whose size is not recorded: half of the 2200 x 1122 image of the same study.
+constexpr std::int64_t kPhaseWidth = 1100;
+constexpr std::int64_t kPhaseHeight = 1122;
+constexpr std::int64_t kIterations = 2;
+
+json blur(const ReferenceRow& row, std::int64_t width, std::int64_t height) {
+    return workload_of("stencil", {{"width", width},
+                                   {"height", height},
+                                   {"dtype", row.text("dtype")},
+                                   {"iterations", kIterations}});
+}
+
+/// Time of an iteration from that of all of the row's; the simulated ones are alike.
+Mapped iterations(const ReferenceRow& row, const RowMachine& machine) {
+    Measurement measurement =
+        measure_time(row, machine, blur(row, needed(row, "nx"), needed(row, "ny")), kWhole,
+                     static_cast<double>(kIterations) / static_cast<double>(needed(row, "iters")));
+    measurement.timed += fmt::format(", from {} iterations", kIterations);
+    return measurement;
+}
+
+auto phase(Timed timed) {
+    return [timed](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
+        const auto width = row.count("nx");
+        const auto height = row.count("ny");
+        Measurement measurement = measure_time(
+            row, machine, blur(row, width.value_or(kPhaseWidth), height.value_or(kPhaseHeight)),
+            timed, static_cast<double>(kIterations));
+        if (!width || !height) {
+            measurement.assumed = fmt::format("{} x {} pixels", kPhaseWidth, kPhaseHeight);
+        }
+        return measurement;
+    };
+}
+
+Timed steps(const char* name) {
+    return {.phases = {}, .steps = {name}};
+}
+
+} // namespace
+
+const std::vector<Rule>& stencil_rules() {
+    static const std::vector<Rule> rules{
+        {"stencil: sync",
+         {{"workload", {"blur", "phase breakdown"}}, {"metric", {"sync:sync"}}},
+         phase({.phases = {"sync"}, .steps = {}})},
+        {"stencil: exchange",
+         {{"workload", {"blur", "phase breakdown"}}, {"metric", {"halo:exchange"}}},
+         phase(steps("halo exchange"))},
+        {"stencil: copies",
+         {{"workload", {"blur", "phase breakdown"}}, {"metric", {"halo:pre"}}},
+         phase(steps("halo pre"))},
+        {"stencil: copies",
+         {{"workload", {"blur", "phase breakdown"}}, {"metric", {"halo:post"}}},
+         phase(steps("halo post"))},
+        {"stencil: compute",
+         {{"workload", {"blur", "phase breakdown"}}, {"metric", {"compute:compute"}}},
+         phase(steps("blur"))},
+        {"stencil: iterations",
+         {{"workload", {"Gaussian blur", "iterations"}}, {"metric", {"time"}}},
+         iterations},
+    };
+    return rules;
+}
+
+} // namespace tessera::sim::calibrate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Work in processes of its own, several at a time: SystemC elaborates once a process.
+#pragma once
+
+#include "sim/exit_code.h"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera::sim {
+
+/// What a child hands back.
+struct ChildOutcome {
+    int exit_code = kBug;
+    std::string text; ///< empty if there is none
+};
+
+/// Runs in the child; what it throws is told on stderr and becomes the exit code.
+using ChildBody = std::function<ChildOutcome()>;
+
+/// Runs each of `bodies` in a process of its own, at most `at_once` at a time, and returns what they
+/// hand back in their order. `ended` is called in this process after each with how many have ended.
+/// Contract: this process has one thread and has not started SystemC.
+/// @throws IoError if a process or pipe cannot be had
+[[nodiscard]] std::vector<ChildOutcome>
+run_children(const std::vector<ChildBody>& bodies, int at_once,
+             const std::function<void(std::size_t ended)>& ended = {});
+
+} // namespace tessera::sim

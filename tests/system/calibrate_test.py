@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs `tessera calibrate` as a user does. Usage: calibrate_test.py BINARY SOURCE_DIRECTORY"""
+
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+HEADING = "id,machine,workload,metric,value,unit\n"
+BARRIER = "hardware global synchronisation on chip"
+
+
+class CalibrateTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = pathlib.Path(scratch.name)
+
+    def calibrate(self, *arguments, code=0):
+        environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
+        done = subprocess.run([BINARY, "calibrate", *map(str, arguments)], capture_output=True, text=True, timeout=300,
+                              cwd=self.scratch, env=environment)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def rows(self, text):
+        (self.scratch / "rows.csv").write_text(HEADING + text)
+        return "--reference", self.scratch
+
+    def test_own_rows(self):
+        document = json.loads(self.calibrate("--group", "sync", "--json", "-", "--csv", "rows.csv").stdout)
+        self.assertEqual([group["name"] for group in document["groups"]], ["sync"])
+        for row in document["rows"]:
+            self.assertEqual(row["use"], "judged")
+            self.assertAlmostEqual(row["ratio"], row["simulated"] / row["measured"])
+        with open(self.scratch / "rows.csv", encoding="utf-8") as file:
+            self.assertEqual([row["id"] for row in csv.DictReader(file)], [row["id"] for row in document["rows"]])
+
+    def test_rows_from_elsewhere(self):
+        where = self.rows(f"mine,Bow x1,{BARRIER},latency,150,cycles\nother,Bow x4,{BARRIER},latency,1,us\n"
+                          "odd,Bow x1,a walk in the park,latency,1,us\n")
+        text = self.calibrate(*where).stdout
+        self.assertRegex(text, r"mine +cycles +150 +\d+")
+        self.assertIn("1  more than one chip: other", text)
+        self.assertIn("1  no micro-workload for 'a walk in the park', latency: odd", text)
+
+    def test_mistakes_are_told_together(self):
+        where = self.rows(f"a,Bow x1,{BARRIER},latency,fast,cycles\nb,Bow x1,{BARRIER},latency,1,cycle\n")
+        done = self.calibrate(*where, code=3)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("rows.csv:2:58: value: got 'fast', expected a number", done.stderr)
+        self.assertIn("rows.csv:3:60: unit: got 'cycle', expected one of ms, ns, s, us", done.stderr)
+
+    def test_wrong_names(self):
+        self.assertIn("did you mean 'sync'?", self.calibrate("--group", "synk", code=3).stderr)
+        self.assertIn("has no .csv file", self.calibrate("--reference", self.scratch, code=6).stderr)
+        self.assertIn("cannot be read", self.calibrate("--reference", self.scratch / "none", code=6).stderr)
+
+    def test_targets_decide_the_exit_code_only_where_asked(self):
+        (self.scratch / "rows.csv").write_text(
+            "id,machine,workload,topology,tiles,msg_bytes,metric,value,unit\n"
+            "far,GC2 x1,host to tiles,host,1,4,latency,1e-6,us\n")
+        self.calibrate("--reference", self.scratch)
+        self.calibrate("--reference", self.scratch, "--check", code=1)
+
+
+unittest.main(argv=[sys.argv[0]], verbosity=2)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "sim/calibrate/csv.h"
+#include "sim/calibrate/reference.h"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::sim::calibrate;
+
+namespace {
+
+std::string refusal(const std::string& text) {
+    try {
+        Reference reference;
+        add_rows(reference, parse_csv(text, "rows.csv"));
+    } catch (const ConfigError& error) {
+        return error.diagnostics().front().text();
+    }
+    return "accepted";
+}
+
+std::vector<std::string> texts(const std::vector<CsvCell>& cells) {
+    std::vector<std::string> out;
+    for (const auto& cell : cells) {
+        out.push_back(cell.text);
+    }
+    return out;
+}
+
+} // namespace
+
+TEST_CASE("cells may be quoted, and then hold commas, quotes and line ends") {
+    const auto table =
+        parse_csv("# a comment\na,b,c\n1,\"x, \"\"y\"\"\",\"two\nlines\"\r\n,,last", "rows.csv");
+    CHECK(table.heading == std::vector<std::string>{"a", "b", "c"});
+    REQUIRE(table.rows.size() == 2);
+    CHECK(texts(table.rows[0]) == std::vector<std::string>{"1", "x, \"y\"", "two\nlines"});
+    CHECK(texts(table.rows[1]) == std::vector<std::string>{"", "", "last"});
+}
+
+TEST_CASE("a cell knows its line and column") {
+    const auto table = parse_csv("a,b\n\"1\n2\",3\n4,5\n", "rows.csv");
+    CHECK(table.rows[0][1].line == 3);
+    CHECK(table.rows[0][1].column == 4);
+    CHECK(table.rows[1][1].line == 4);
+    CHECK(table.rows[1][1].column == 3);
+}
+
+TEST_CASE("written cells read back as they were") {
+    for (const std::string text : {"plain", "a,b", "say \"x\"", "two\nlines", "", "# no comment"}) {
+        const auto table = parse_csv("a,b\n" + csv_cell(text) + ",end\n", "rows.csv");
+        CHECK(table.rows[0][0].text == text);
+    }
+}
+
+TEST_CASE("mistakes in CSV are told with file, line and column") {
+    CHECK(refusal("") == "rows.csv:1:1: got an empty file, expected a heading");
+    CHECK(refusal("a,,b\n").find("rows.csv:1:3: got a column without a name") == 0);
+    CHECK(refusal("a,b,a\n") == "rows.csv:1:5: got column 'a' twice");
+    CHECK(refusal("a,b\n1,2\n1,2,3\n") == "rows.csv:3:5: got 3 cells, expected 2");
+    CHECK(refusal("a,b\n1\n") == "rows.csv:2:1: got 1 cells, expected 2");
+    CHECK(refusal("a,b\n1,x\"y\"\n").find("rows.csv:2:4: got a quote inside a cell") == 0);
+    CHECK(refusal("a,b\n1,\"x\n\n") == "rows.csv:2:3: got a quote without an end");
+    CHECK(refusal("a,b\n\"1\"x,2\n") ==
+          "rows.csv:2:4: got 'x' after a closing quote, expected a comma");
+}
+
+TEST_CASE("rows need an id that no other has") {
+    const std::string heading = "id,machine,workload,metric,value,unit\n";
+    CHECK(refusal(heading + ",gc2,x,latency,1,us\n") == "rows.csv:2:1: id: got an empty id");
+    CHECK(refusal(heading + "r,gc2,x,latency,1,us\nr,gc2,x,latency,1,us\n") ==
+          "rows.csv:3:1: id: got id 'r' twice, first at rows.csv:2");
+}
+
+TEST_CASE("a file of another form is named with its reason, and its rows are counted") {
+    Reference reference;
+    add_rows(reference, parse_csv("id,machine,worklod,metric,value,unit\na,b,c,d,1,us\n", "x.csv"));
+    CHECK(reference.rows.empty());
+    REQUIRE(reference.other_files.size() == 1);
+    CHECK(reference.other_files[0].reason == "no column 'workload'; did you mean 'worklod'?");
+    CHECK(reference.other_files[0].rows == 1);
+}

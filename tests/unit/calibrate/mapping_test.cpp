@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Rows that nobody has seen: other ids, tile counts and sizes.
+#include "base/error.h"
+#include "sim/calibrate/measurement.h"
+#include "sim/calibrate/reading.h"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace tessera;
+using namespace tessera::sim::calibrate;
+using nlohmann::json;
+
+namespace {
+
+const std::vector<std::string> kMachines{"bow", "c600", "gc2", "gc200", "tiny"};
+
+/// A row of one chip's exchange.
+ReferenceRow exchange_row(const std::string& workload, const std::string& tiles,
+                          const std::string& bytes, const std::string& metric,
+                          const std::string& value = "1", const std::string& unit = "us",
+                          const std::string& machine = "GC2 (1216 tiles, 1.6 GHz)") {
+    Reference reference;
+    add_rows(reference,
+             parse_csv("id,machine,workload,table,topology,ipus,tiles,msg_bytes,metric,value,unit\n"
+                       "unseen,\"" +
+                           machine + "\",\"" + workload + "\",4.x,on-chip,1," + tiles + "," +
+                           bytes + "," + metric + "," + value + "," + unit + "\n",
+                       "rows.csv"));
+    return reference.rows.front();
+}
+
+Measurement measured(const ReferenceRow& row) {
+    return std::get<Measurement>(measurement_of(row, kMachines));
+}
+
+std::string reason(const ReferenceRow& row) {
+    return std::get<NotCovered>(measurement_of(row, kMachines)).reason;
+}
+
+std::string refusal(const ReferenceRow& row) {
+    try {
+        static_cast<void>(measurement_of(row, kMachines));
+    } catch (const ConfigError& error) {
+        return error.diagnostics().front().text();
+    }
+    return "accepted";
+}
+
+constexpr double kPrologue = 30;
+
+/// As much of a result as readings look at: an exchange of `cycles`, half of them again for sync.
+json result(double cycles, double clock_hz) {
+    return {{"cycles", 1.5 * cycles},
+            {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
+            {"machine",
+             {{"chip", {{"clock_hz", clock_hz}}}, {"exchange", {{"prologue_cycles", kPrologue}}}}},
+            {"compute_sets", json::array({{{"name", "rearrange: own part"}, {"cycles", 0}}})},
+            {"exchanges", json::array({{{"name", "halo exchange"}, {"cycles", cycles / 4}}})}};
+}
+
+/// What the exchange tables' measuring program adds: the figure of an exchange of no cycles.
+double fixed_cycles() {
+    const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", "cycles");
+    return measured(row).read({result(0, 1e9)});
+}
+
+} // namespace
+
+TEST_CASE("tile counts and message sizes that no row had are taken from the columns") {
+    for (const std::string tiles : {"3", "44", "900"}) {
+        const auto gather =
+            measured(exchange_row("gather one word each, n tiles to one", tiles, "4", "latency"));
+        CHECK(gather.group == "exchange: gather");
+        CHECK(gather.runs[0].workload["pattern"] == "gather");
+        CHECK(gather.runs[0].workload["tiles"] == std::stoi(tiles));
+        const auto scatter = measured(exchange_row("scatter 320 B each, one tile to n", tiles,
+                                                   "320", "aggregate_bandwidth", "1", "GB/s"));
+        CHECK(scatter.runs[0].workload["bytes"] == 320);
+    }
+}
+
+TEST_CASE("the machine is the one that the row names, with its tiles and clock") {
+    const auto run = [](const char* machine) {
+        return measured(exchange_row("broadcast one word", "7", "4", "latency", "1", "us", machine))
+            .runs[0];
+    };
+    CHECK(run("GC200 x1 (1472 tiles, 1.33 GHz)").machine == "gc200");
+    CHECK(run("GC200 x1 (1472 tiles, 1.33 GHz)").machine_sets ==
+          std::vector<std::string>{"chip.tiles=1472", "chip.clock_hz=1.33e9"});
+    CHECK(run("Bow-2000, 1 IPU, 1.85 GHz").machine == "bow");
+    CHECK(run("C600 x1").machine_sets.empty());
+}
+
+TEST_CASE("rows of several chips and of other machines are not covered") {
+    CHECK(reason(exchange_row("broadcast one word", "7", "4", "latency", "1", "us", "GC2 x4")) ==
+          "more than one chip");
+    CHECK(reason(exchange_row("broadcast one word", "7", "4", "latency", "1", "us",
+                              "IPUModel Mk2")) == "machine 'IPUModel Mk2'");
+    CHECK(reason(exchange_row("square root of a tile", "7", "4", "latency")) ==
+          "no micro-workload for 'square root of a tile', latency");
+}
+
+TEST_CASE("a cell that the mapping needs and cannot use is a mistake") {
+    CHECK(refusal(exchange_row("broadcast one word", "many", "4", "latency")) ==
+          "rows.csv:2:71: tiles: got 'many', expected a number");
+    CHECK(refusal(exchange_row("broadcast one word", "2.5", "4", "latency"))
+              .find("expected a whole number of at least 1") != std::string::npos);
+    CHECK(refusal(exchange_row("broadcast one word", "", "4", "latency"))
+              .find("column 'tiles': expected a whole number") != std::string::npos);
+    CHECK(refusal(exchange_row("broadcast one word", "7", "4", "latency", "1", "hours"))
+              .find("got 'hours', expected one of ms, ns, s, us") != std::string::npos);
+    CHECK(refusal(exchange_row("broadcast one word", "7", "4", "latency", "-1"))
+              .find("expected a number above 0") != std::string::npos);
+}
+
+TEST_CASE("a time is cycles over the clock, in the row's unit") {
+    const double cycles = 320;
+    const double clock = 1.6e9;
+    const auto in = [&](const char* unit) {
+        const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", unit);
+        return measured(row).read({result(cycles, clock)});
+    };
+    const double all = cycles + fixed_cycles();
+    CHECK(in("cycles") == Approx(all));
+    CHECK(in("us") == Approx(1e6 * all / clock));
+    CHECK(in("ns") == Approx(1e9 * all / clock));
+}
+
+TEST_CASE("a rate is all bytes that arrive over the time") {
+    const double cycles = 1000;
+    const double clock = 2e9;
+    const auto row = exchange_row("scatter 160 B each, one tile to n", "50", "160",
+                                  "aggregate_bandwidth", "1", "GB/s");
+    CHECK(measured(row).read({result(cycles, clock)}) ==
+          Approx(50 * 160 * clock / (cycles + fixed_cycles()) / 1e9));
+}
+
+TEST_CASE("a word timed without its sync is the exchange row alone") {
+    const auto row =
+        exchange_row("tile-to-tile one word, device-timed, excludes sync: within a column, maximum",
+                     "1", "4", "latency", "1", "cycles");
+    CHECK(measured(row).read({result(200, 1e9)}) == Approx(200 - kPrologue));
+}
+
+TEST_CASE("steps are found by how their names start, and a missing one is told") {
+    CHECK(cycles_of(result(400, 1e9), {.phases = {"sync"}, .steps = {"halo"}}) ==
+          Approx(400 / 2 + 400 / 4));
+    CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {}, .steps = {"blur"}}), IoError);
+    CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
+}
+
+TEST_CASE("the size that reaches nine tenths of the peak lies where the rate passes it") {
+    const auto measurement = measured(exchange_row("broadcast: message size reaching 90% of peak",
+                                                   "1216", "", "message_size", "1", "B"));
+    const double fixed = 256;
+    std::vector<json> results;
+    double largest = 0;
+    for (const auto& run : measurement.runs) {
+        largest = run.workload["bytes"].get<double>();
+        results.push_back(result(fixed - fixed_cycles() + largest / 8, 1e9));
+    }
+    // b / (fixed + b / 8) = 0.9 * largest / (fixed + largest / 8)
+    const double peak = largest / (fixed + largest / 8);
+    const double exact = 0.9 * peak * fixed / (1 - 0.9 * peak / 8);
+    CHECK(measurement.read(results) == Approx(exact).epsilon(0.05));
+}
