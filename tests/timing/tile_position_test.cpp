@@ -68,6 +68,26 @@ TEST_CASE("partners differ in bit 1 of the physical id", "[timing][position]") {
     CHECK_FALSE(partner_tile(machine_of(5).chip, 4).has_value());
 }
 
+TEST_CASE("GC2's islands of four go down the columns from column 8 on", "[timing][position]") {
+    auto machine = machine_of(1216);
+    machine.chip.generation = spec::Generation::Ipu1;
+    const TileGrid grid{machine};
+    const std::int64_t column_tiles = 4 * grid.rows();
+    REQUIRE(grid.rows() == 19);
+    std::set<std::uint32_t> ids;
+    for (TileId tile = 0; tile < 1216; ++tile) {
+        const auto& at = grid.position(tile);
+        REQUIRE(at.column == (8 + tile / column_tiles) % 16);
+        REQUIRE(at.row == tile % column_tiles / 4);
+        REQUIRE(at.sub == static_cast<std::int32_t>(tile % 4));
+        REQUIRE(ids.insert(at.physical_id).second);
+        const auto partner = grid.partner(tile);
+        REQUIRE(partner.has_value());
+        REQUIRE(*partner == (tile ^ 2U));
+        REQUIRE((grid.position(*partner).physical_id ^ at.physical_id) == 2);
+    }
+}
+
 TEST_CASE("a chip larger than its source ids is not modelled", "[timing][position]") {
     CHECK_NOTHROW(TileGrid{machine_of(1536)});
     CHECK_THROWS_AS(TileGrid{machine_of(1538)}, NotModelled);
