@@ -284,7 +284,7 @@ Operation decode(std::uint32_t word, std::uint32_t second) {
     Operation operation;
     for (const Opcode candidate : rows_by_major()[word >> 24U]) {
         const OpcodeSpec& spec = spec_of(candidate);
-        if ((word & ~operand_mask(spec)) != spec.code) {
+        if ((word & ~kRowWords.masks[static_cast<std::size_t>(candidate)]) != spec.code) {
             continue;
         }
         operation.opcode = candidate;
