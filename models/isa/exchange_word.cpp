@@ -170,9 +170,10 @@ void append_words(const ExchangeInstruction& instruction, std::vector<std::uint3
                                        mnemonic_of(instruction.op), instruction.events, least,
                                        most));
     const Operation operation = operation_of(instruction);
-    words.push_back(encode(operation));
+    const std::uint64_t both = encode_both(operation);
+    words.push_back(static_cast<std::uint32_t>(both));
     if (has_two_words(operation.opcode))
-        words.push_back(encode_second(operation));
+        words.push_back(static_cast<std::uint32_t>(both >> 32U));
 }
 
 ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {

@@ -120,6 +120,14 @@ void check_planned(const Phase& phase, TileId tile, const std::vector<CopyRun>& 
     }
 }
 
+void check_rowless(const Phase& phase, const PlannedCopies& planned) {
+    for (TileId tile = 0; tile < phase.tiles(); ++tile)
+        if (phase.walk_of(tile) == nullptr && !planned.of(tile).empty())
+            phase.fail(tile, 0,
+                       fmt::format("planned {}, but the tile has no row",
+                                   text_of(planned.of(tile).front())));
+}
+
 /// The copies that a tile's row and arrivals come to, ascending in addresses.
 std::vector<CopyRun> receive(const Phase& phase, const RowWalk& walk,
                              const std::vector<Arrival>& arrivals, PlannedCopies& planned) {
@@ -149,13 +157,8 @@ FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exch
         if (tile % 2 == 0)
             arrivals.find(phase, tile);
         const auto* walk = phase.walk_of(tile);
-        if (walk == nullptr) {
-            if (!planned.of(tile).empty())
-                phase.fail(tile, 0,
-                           fmt::format("planned {}, but the tile has no row",
-                                       text_of(planned.of(tile).front())));
+        if (walk == nullptr)
             continue;
-        }
         for (const auto& copy : receive(phase, *walk, arrivals.of(tile), planned)) {
             outcome.bytes += copy.bytes;
             outcome.copies.push_back(copy);
@@ -166,6 +169,7 @@ FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exch
         outcome.row_cycles.push_back(walk->events + machine.exchange.row_return_cycles);
     }
     check_wide_senders(phase);
+    check_rowless(phase, planned);
     outcome.words_received = outcome.bytes / 4;
     outcome.prologue_cycles = machine.exchange.prologue_cycles;
     return outcome;
