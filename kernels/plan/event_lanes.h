@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Which events of many timelines are taken: one bit an event, and the search for the first stretch
-// that is free on several timelines at once.
+// Which events of many timelines are taken, and the search for the first stretch that is free on
+// several timelines at once. Cost grows with the number of stretches taken, never with their
+// length.
 #pragma once
 
 #include "base/units.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +20,7 @@ struct LaneUse {
     std::int32_t offset = 0;
 };
 
+/// Events are below 2^31.
 class EventLanes {
 public:
     /// Adds `count` empty lanes; returns the number of the first.
@@ -27,9 +30,11 @@ public:
     void take(std::uint32_t lane, Cycles first, std::int64_t count);
 
     [[nodiscard]] bool taken(std::uint32_t lane, Cycles event) const {
-        return event >= 0 && (window(lane, event) & 1U) != 0;
+        return any_taken(lane, event, 1);
     }
-    [[nodiscard]] bool any_taken(std::uint32_t lane, Cycles first, std::int64_t count) const;
+    [[nodiscard]] bool any_taken(std::uint32_t lane, Cycles first, std::int64_t count) const {
+        return last_taken(lane, first, count) >= 0;
+    }
 
     /// Last taken event of the `count` events from `first` on, or -1.
     [[nodiscard]] Cycles last_taken(std::uint32_t lane, Cycles first, std::int64_t count) const;
@@ -46,25 +51,31 @@ public:
 private:
     static constexpr int kClasses = 24; ///< of lengths, by powers of two
 
+    /// Taken events [begin, end).
+    struct Stretch {
+        std::int32_t begin = 0;
+        std::int32_t end = 0;
+    };
+
     struct Lane {
-        std::vector<std::uint64_t> words;
+        std::vector<Stretch> taken; ///< ascending, with free events between any two
         /// No stretch of 2^class free events begins before full_before[class].
         std::array<std::int32_t, kClasses> full_before{};
     };
 
-    /// The 64 events from `event` >= 0 on.
-    [[nodiscard]] std::uint64_t window(std::uint32_t lane, Cycles event) const {
-        const auto& words = lanes_[lane].words;
-        const auto word = static_cast<std::size_t>(event) / 64;
-        const auto bit = static_cast<unsigned>(event) % 64;
-        if (word + 1 < words.size())
-            return bit == 0 ? words[word] : words[word] >> bit | words[word + 1] << (64 - bit);
-        return word < words.size() ? words[word] >> bit : 0;
-    }
-    [[nodiscard]] Cycles search(std::span<const LaneUse> uses, Cycles from,
-                                std::int64_t items) const;
+    /// A lane that is searched, and how far.
+    struct Cursor {
+        const Stretch* next = nullptr; ///< the first that ends behind the start at hand
+        const Stretch* end = nullptr;
+        std::int32_t offset = 0;
+    };
+
+    [[nodiscard]] static const Stretch* first_ending_behind(const Lane& lane, Cycles event);
+    /// The start moved behind what is taken there, if anything is.
+    [[nodiscard]] static Cycles pass(Cursor& at, Cycles start, std::int64_t items);
 
     std::vector<Lane> lanes_;
+    std::vector<Cursor> cursors_; ///< scratch
 };
 
 } // namespace tessera::plan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/exchange_orders.h"
 
-#include "kernels/plan/sort_keys.h"
+#include "base/sort_keys.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,6 +5,7 @@
 #include "models/timing/tile_position.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::plan {
 
@@ -13,51 +14,48 @@ namespace {
 using isa::ExchangeInstruction;
 using isa::ExchangeOp;
 
-/// An instruction, and where the message that it sends stands.
-struct Step {
-    ExchangeInstruction in;
-    std::uint32_t item_address = 0;
-    unsigned ctl = 0; ///< 0: nothing is sent
-};
-
 /// Builds a row from left to right.
 class RowWriter {
 public:
-    explicit RowWriter(const spec::MachineSpec& machine)
+    /// A writer of a row of at least about `least` instructions.
+    RowWriter(const spec::MachineSpec& machine, std::size_t least)
         : max_send_(
               std::min(isa::max_events(ExchangeOp::Send), machine.exchange.max_words_per_send)),
           max_sendoff_(std::min(isa::max_events(ExchangeOp::SendOff),
                                 machine.exchange.max_words_per_sendoff)),
-          mux_{false, timing::neutral_source(machine)} {}
+          mux_{false, timing::neutral_source(machine)} {
+        steps_.reserve(2 * least);
+    }
 
     [[nodiscard]] Cycles now() const { return now_; }
-    [[nodiscard]] std::vector<ExchangeInstruction> take() const {
-        std::vector<ExchangeInstruction> row;
-        row.reserve(steps_.size());
-        for (const auto& step : steps_)
-            row.push_back(step.in);
-        return row;
+    [[nodiscard]] std::vector<ExchangeInstruction> take() {
+        for (auto& step : steps_) {
+            if (step.op != ExchangeOp::Send && step.op != ExchangeOp::SendPicp)
+                step.address = 0;
+            if (step.op == ExchangeOp::SendPic)
+                step.ctl = 0;
+        }
+        return std::move(steps_);
     }
 
     void delay_until(Cycles event) {
         while (now_ < event)
-            push({{.op = ExchangeOp::Delay,
-                   .events = std::min(event - now_, isa::max_events(ExchangeOp::Delay))}});
+            push({.op = ExchangeOp::Delay, .events = std::min(event - now_, max_delay_)});
     }
 
     /// A control while nothing is sent: at the last event of a delay.
     void control(const RowControl& control) {
         if (control.mux && control.pointer) {
             delay_until(control.event - 1);
-            push_double({}, control, 1);
+            push_double(0, 0, control, 1);
             return;
         }
         const auto op = control.mux ? ExchangeOp::DelayXpic : ExchangeOp::DelayPic;
         delay_until(control.event - isa::max_events(op));
-        push({{.op = op,
-               .events = control.event - now_,
-               .mux = control.mux,
-               .pointer = control.pointer}});
+        push({.op = op,
+              .events = control.event - now_,
+              .mux = control.mux,
+              .pointer = control.pointer});
     }
 
     /// A whole message; `controls` fall in its events.
@@ -66,29 +64,26 @@ public:
         if (controls.empty() || controls.front().event > send.start + 1) {
             const auto stop = controls.empty() ? end : controls.front().event - 1;
             const auto events = std::min(stop - now_, max_send_);
-            push({{.op = ExchangeOp::Send,
-                   .events = events,
-                   .address = send.item_address,
-                   .ctl = send.ctl},
-                  send.item_address,
-                  send.ctl});
+            push({.op = ExchangeOp::Send,
+                  .events = events,
+                  .address = send.item_address,
+                  .ctl = send.ctl});
             go_on(send, stop);
         }
         for (std::size_t i = 0; i < controls.size(); ++i) {
             const auto& control = controls[i];
             const auto stop = i + 1 < controls.size() ? controls[i + 1].event - 1 : end;
             const auto events = std::min(stop - now_, max_send_);
-            const Step step{{}, address_now(send), send.ctl};
             // A start carries controls only as SendPicp, which has both.
             if (now_ == send.start || (control.mux && control.pointer))
-                push_double(step, control, events);
+                push_double(address_now(send), send.ctl, control, events);
             else
-                push({{.op = ExchangeOp::SendPic,
-                       .events = events,
-                       .mux = control.mux,
-                       .pointer = control.pointer},
-                      step.item_address,
-                      step.ctl});
+                push({.op = ExchangeOp::SendPic,
+                      .events = events,
+                      .address = address_now(send),
+                      .ctl = send.ctl,
+                      .mux = control.mux,
+                      .pointer = control.pointer});
             go_on(send, stop);
         }
     }
@@ -101,37 +96,36 @@ private:
     /// Plain continuation up to event `stop`.
     void go_on(const RowSend& send, Cycles stop) {
         while (now_ < stop)
-            push({{.op = ExchangeOp::SendOff,
-                   .events = std::min(stop - now_, max_sendoff_),
-                   .ctl = send.ctl},
-                  address_now(send),
-                  send.ctl});
+            push({.op = ExchangeOp::SendOff,
+                  .events = std::min(stop - now_, max_sendoff_),
+                  .address = address_now(send),
+                  .ctl = send.ctl});
     }
 
     /// A SendPicp; a control that is missing becomes one that changes nothing.
-    void push_double(Step step, const RowControl& control, Cycles events) {
+    void push_double(std::uint32_t item_address, unsigned ctl, const RowControl& control,
+                     Cycles events) {
         if (words_ % 2 != 0)
             make_even();
-        step.in = {.op = ExchangeOp::SendPicp,
-                   .events = events,
-                   .address = step.item_address,
-                   .ctl = step.ctl,
-                   .mux = control.mux ? control.mux : mux_,
-                   .pointer = control.pointer ? control.pointer : format_};
-        push(step);
+        push({.op = ExchangeOp::SendPicp,
+              .events = events,
+              .address = item_address,
+              .ctl = ctl,
+              .mux = control.mux ? control.mux : mux_,
+              .pointer = control.pointer ? control.pointer : format_});
         even_from_ = steps_.size();
         mux_at_even_ = mux_;
         format_at_even_ = format_;
     }
 
-    void push(const Step& step) {
-        TESSERA_ASSERT(step.in.events > 0);
-        now_ += step.in.events;
-        words_ += isa::words_of(step.in.op);
-        if (step.in.mux && !step.in.mux->paired)
-            mux_ = *step.in.mux;
-        if (step.in.pointer && step.in.pointer->format)
-            format_ = *step.in.pointer;
+    void push(const ExchangeInstruction& step) {
+        TESSERA_ASSERT(step.events > 0);
+        now_ += step.events;
+        words_ += isa::words_of(step.op);
+        if (step.mux && !step.mux->paired)
+            mux_ = *step.mux;
+        if (step.pointer && step.pointer->format)
+            format_ = *step.pointer;
         steps_.push_back(step);
     }
 
@@ -139,18 +133,17 @@ private:
     void make_even() {
         const auto least = even_from_ > 0 ? even_from_ - 1 : 0;
         for (auto i = steps_.size(); i-- > least;)
-            if (steps_[i].in.events >= 2) {
+            if (steps_[i].events >= 2) {
                 split(i);
                 ++words_;
                 return;
             }
-        auto& step = steps_.at(even_from_);
-        auto& in = step.in;
+        auto& in = steps_.at(even_from_);
         TESSERA_ASSERT(!in.mux || !in.mux->paired);
         in = {.op = ExchangeOp::SendPicp,
               .events = in.events,
-              .address = step.item_address,
-              .ctl = step.ctl,
+              .address = in.address,
+              .ctl = in.ctl,
               .mux = in.mux ? in.mux : mux_at_even_,
               .pointer = in.pointer ? in.pointer : format_at_even_};
         ++words_;
@@ -161,26 +154,29 @@ private:
     void split(std::size_t index) {
         auto& head = steps_[index];
         const auto at = steps_.begin() + static_cast<std::ptrdiff_t>(index);
-        if (head.in.op == ExchangeOp::DelayXpic || head.in.op == ExchangeOp::DelayPic) {
+        if (head.op == ExchangeOp::DelayXpic || head.op == ExchangeOp::DelayPic) {
             // The control is due at the last event, so the delay goes first.
-            const Step before{{.op = ExchangeOp::Delay, .events = head.in.events - 1}};
-            head.in.events = 1;
+            const ExchangeInstruction before{.op = ExchangeOp::Delay, .events = head.events - 1};
+            head.events = 1;
             steps_.insert(at, before);
             return;
         }
-        head.in.events -= 1;
-        Step rest{{.op = head.ctl != 0 ? ExchangeOp::SendOff : ExchangeOp::Delay,
-                   .events = 1,
-                   .ctl = head.ctl},
-                  head.item_address + static_cast<std::uint32_t>(head.in.events),
-                  head.ctl};
+        head.events -= 1;
+        const ExchangeInstruction rest{
+            .op = head.ctl != 0 ? ExchangeOp::SendOff : ExchangeOp::Delay,
+            .events = 1,
+            .address = head.address + static_cast<std::uint32_t>(head.events),
+            .ctl = head.ctl};
         steps_.insert(at + 1, rest);
     }
 
+    const std::int64_t max_delay_ = isa::max_events(ExchangeOp::Delay);
     std::int64_t max_send_;
     std::int64_t max_sendoff_;
     Cycles now_ = 0;
-    std::vector<Step> steps_;
+    /// All of them with the address and ctl of the message at their first event, ctl 0 where none
+    /// is sent, until the row is taken.
+    std::vector<ExchangeInstruction> steps_;
     std::size_t words_ = 0;
     std::size_t even_from_ = 0; ///< first step behind the last SendPicp
     // What the plain mux and the format stand on, now and behind the last SendPicp.
@@ -196,7 +192,7 @@ std::vector<ExchangeInstruction> row_instructions(const spec::MachineSpec& machi
                                                   std::span<const RowSend> sends,
                                                   std::span<const RowControl> controls,
                                                   Cycles end_event) {
-    RowWriter writer{machine};
+    RowWriter writer{machine, sends.size() + controls.size()};
     std::size_t next = 0;
     for (const auto& send : sends) {
         for (; next < controls.size() && controls[next].event <= send.start; ++next)
@@ -217,7 +213,10 @@ std::vector<ExchangeInstruction> row_instructions(const spec::MachineSpec& machi
 
 std::vector<std::uint32_t> row_words(std::span<const ExchangeInstruction> instructions) {
     std::vector<std::uint32_t> words;
-    words.reserve(instructions.size() + 2);
+    std::size_t count = 1; // the branch
+    for (const auto& in : instructions)
+        count += isa::words_of(in.op);
+    words.reserve(count);
     for (const auto& in : instructions)
         isa::append_words(in, words);
     isa::append_words({.op = ExchangeOp::Branch, .events = 0}, words);

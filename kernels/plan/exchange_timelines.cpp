@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/exchange_timelines.h"
 
-#include "base/error.h"
-#include "kernels/plan/sort_keys.h"
+#include "base/sort_keys.h"
 
 #include <algorithm>
 
 namespace tessera::plan {
-
-namespace {
-
-/// `items` by ascending `event`, written to `sorted`.
-template <typename Item, typename Event>
-void sort_by_event(std::span<const Item> items, Event event, std::vector<std::uint64_t>& keys,
-                   std::vector<std::uint64_t>& scratch, std::vector<Item>& sorted) {
-    keys.clear();
-    for (std::uint32_t i = 0; i < items.size(); ++i)
-        keys.push_back(sort_key(static_cast<std::uint64_t>(event(items[i])), i));
-    sort_keys(keys, scratch);
-    sorted.clear();
-    for (const auto key : keys)
-        sorted.push_back(items[index_of_key(key)]);
-}
-
-} // namespace
 
 RowMaker::RowMaker(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                    const JobList& list, const ExchangeSchedule& schedule)
@@ -82,7 +64,7 @@ void RowMaker::add_send(const RowSend& send) {
 }
 
 void RowMaker::add_sends(TileId tile) {
-    sort_by_event(
+    sort_items(
         std::span<const RowSend>{all_sends_.data() + sends_begin_[tile],
                                  all_sends_.data() + sends_begin_[tile + 1]},
         [](const RowSend& send) { return send.start; }, keys_, scratch_, sorted_sends_);
@@ -120,7 +102,7 @@ void RowMaker::add_run(TileId tile, const Run& run, const Run* before, const Run
 }
 
 void RowMaker::add_controls(TileId tile) {
-    sort_by_event(
+    sort_items(
         std::span<const Run>{all_runs_.data() + runs_begin_[tile],
                              all_runs_.data() + runs_begin_[tile + 1]},
         [](const Run& run) { return run.mux_first; }, keys_, scratch_, runs_);

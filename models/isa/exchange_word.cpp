@@ -6,30 +6,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace tessera::isa {
 
 namespace {
 
-struct OpRow {
-    ExchangeOp op;
-    Opcode opcode;
-};
-
-constexpr OpRow kRows[] = {
-    {ExchangeOp::Delay, Opcode::delay},       {ExchangeOp::DelayXpic, Opcode::delayxpic},
-    {ExchangeOp::DelayPic, Opcode::delaypic}, {ExchangeOp::Send, Opcode::send},
-    {ExchangeOp::SendOff, Opcode::sendoff},   {ExchangeOp::SendPic, Opcode::sendpic},
-    {ExchangeOp::SendPicp, Opcode::sendpicp}, {ExchangeOp::Branch, Opcode::br},
-};
+/// By ExchangeOp.
+constexpr std::array kOpcodes{Opcode::delay,   Opcode::delayxpic, Opcode::delaypic, Opcode::send,
+                              Opcode::sendoff, Opcode::sendpic,   Opcode::sendpicp, Opcode::br};
+static_assert(kOpcodes.size() == static_cast<std::size_t>(ExchangeOp::Branch) + 1);
 
 constexpr std::uint8_t kLinkRegister = 10; // a row ends with `br $m10`
 
 Opcode opcode_of(ExchangeOp op) {
-    for (const OpRow& row : kRows)
-        if (row.op == op)
-            return row.opcode;
-    TESSERA_ASSERT(false);
-    return Opcode::kNone;
+    return kOpcodes[static_cast<std::size_t>(op)];
+}
+
+std::optional<ExchangeOp> exchange_op_of(Opcode opcode) {
+    const auto* const found = std::find(kOpcodes.begin(), kOpcodes.end(), opcode);
+    if (found == kOpcodes.end())
+        return std::nullopt;
+    return static_cast<ExchangeOp>(found - kOpcodes.begin());
 }
 
 std::string_view mnemonic_of(ExchangeOp op) {
@@ -171,36 +170,34 @@ void append_words(const ExchangeInstruction& instruction, std::vector<std::uint3
                                        mnemonic_of(instruction.op), instruction.events, least,
                                        most));
     const Operation operation = operation_of(instruction);
-    words.push_back(encode(operation));
+    const std::uint64_t both = encode_both(operation);
+    words.push_back(static_cast<std::uint32_t>(both));
     if (has_two_words(operation.opcode))
-        words.push_back(encode_second(operation));
+        words.push_back(static_cast<std::uint32_t>(both >> 32U));
 }
 
 ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
     TESSERA_ASSERT(!words.empty());
     const Operation operation = decode(words[0], words.size() > 1 ? words[1] : 0);
-    const bool is_bundle_half = (words[0] & kBundleBit) != 0 && !has_two_words(operation.opcode);
-    for (const OpRow& row : kRows) {
-        const bool is_other_branch = row.op == ExchangeOp::Branch && operation.a != kLinkRegister;
-        if (row.opcode != operation.opcode || is_bundle_half || is_other_branch)
-            continue;
-        if (words_of(row.op) > words.size())
-            throw ProgramError("sendpicp: got one word, expected two");
-        ExchangeInstruction in;
-        in.op = row.op;
-        in.events = operation.imm;
-        if (in.op == ExchangeOp::SendOff)
-            in.delta = static_cast<std::uint32_t>(operation.imm2);
-        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
-            in.address = static_cast<std::uint32_t>(operation.imm2);
-        if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp ||
-            in.op == ExchangeOp::SendOff)
-            in.ctl = operation.d;
-        set_controls(operation, in);
-        return in;
-    }
-    throw ProgramError(
-        fmt::format("exchange row: word 0x{:08x} is no exchange instruction", words[0]));
+    const auto op = exchange_op_of(operation.opcode);
+    const bool two_words = has_two_words(operation.opcode);
+    const bool is_bundle_half = (words[0] & kBundleBit) != 0 && !two_words;
+    if (!op || is_bundle_half || (op == ExchangeOp::Branch && operation.a != kLinkRegister))
+        throw ProgramError(
+            fmt::format("exchange row: word 0x{:08x} is no exchange instruction", words[0]));
+    if (two_words && words.size() < 2)
+        throw ProgramError("sendpicp: got one word, expected two");
+    ExchangeInstruction in;
+    in.op = *op;
+    in.events = operation.imm;
+    if (in.op == ExchangeOp::SendOff)
+        in.delta = static_cast<std::uint32_t>(operation.imm2);
+    if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
+        in.address = static_cast<std::uint32_t>(operation.imm2);
+    if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp || in.op == ExchangeOp::SendOff)
+        in.ctl = operation.d;
+    set_controls(operation, in);
+    return in;
 }
 
 std::string text_of(const ExchangeInstruction& in) {

@@ -15,7 +15,16 @@
 
 namespace tessera::isa {
 
-enum class ExchangeOp { Delay, DelayXpic, DelayPic, Send, SendOff, SendPic, SendPicp, Branch };
+enum class ExchangeOp : std::uint8_t {
+    Delay,
+    DelayXpic,
+    DelayPic,
+    Send,
+    SendOff,
+    SendPic,
+    SendPicp,
+    Branch
+};
 
 /// XPIC: sets the input mux (sel 0) or the paired mux (sel 1) to a physical tile id, 13 bits.
 struct MuxControl {

@@ -252,9 +252,7 @@ bool has_two_words(Opcode opcode) {
     return (spec_of(opcode).flags & kTwoWords) != 0;
 }
 
-namespace {
-
-std::uint64_t encode_words(const Operation& operation) {
+std::uint64_t encode_both(const Operation& operation) {
     const OpcodeSpec& spec = spec_of(operation.opcode);
     std::uint64_t words = spec.code;
     for (const OperandSpec& operand : spec_of(spec.form).list()) {
@@ -265,14 +263,12 @@ std::uint64_t encode_words(const Operation& operation) {
     return words | static_cast<std::uint64_t>(operation.broadcast);
 }
 
-} // namespace
-
 std::uint32_t encode(const Operation& operation) {
-    return static_cast<std::uint32_t>(encode_words(operation));
+    return static_cast<std::uint32_t>(encode_both(operation));
 }
 
 std::uint32_t encode_second(const Operation& operation) {
-    return static_cast<std::uint32_t>(encode_words(operation) >> 32U);
+    return static_cast<std::uint32_t>(encode_both(operation) >> 32U);
 }
 
 Operation decode(std::uint32_t word, std::uint32_t second) {
@@ -284,7 +280,7 @@ Operation decode(std::uint32_t word, std::uint32_t second) {
     Operation operation;
     for (const Opcode candidate : rows_by_major()[word >> 24U]) {
         const OpcodeSpec& spec = spec_of(candidate);
-        if ((word & ~operand_mask(spec)) != spec.code) {
+        if ((word & ~kRowWords.masks[static_cast<std::size_t>(candidate)]) != spec.code) {
             continue;
         }
         operation.opcode = candidate;

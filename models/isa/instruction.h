@@ -145,6 +145,9 @@ constexpr std::uint32_t kBundleBit = 0x80000000U;
 /// The word of an operation, of two words the first; operand values must fit their fields.
 [[nodiscard]] std::uint32_t encode(const Operation& operation);
 
+/// Both words of an operation that has two: the first in the lower half.
+[[nodiscard]] std::uint64_t encode_both(const Operation& operation);
+
 /// The second word of an operation that has two.
 [[nodiscard]] std::uint32_t encode_second(const Operation& operation);
 

@@ -9,10 +9,10 @@ namespace tessera::exchange {
 
 namespace {
 
-/// The stretches of one tile's plain or paired mux; checks that it ends neutral.
-std::vector<Stretch> stretches_of(const Phase& phase, const RowWalk& walk, bool paired) {
+/// Appends the stretches of one tile's plain or paired mux; checks that it ends neutral.
+void add_stretches(const Phase& phase, const RowWalk& walk, bool paired,
+                   std::vector<Stretch>& stretches) {
     const auto neutral = timing::neutral_source(phase.machine());
-    std::vector<Stretch> stretches;
     Stretch open{walk.tile, paired, neutral, 0, 0};
     const auto close = [&](Cycles event) {
         open.end = event;
@@ -31,7 +31,6 @@ std::vector<Stretch> stretches_of(const Phase& phase, const RowWalk& walk, bool 
                    fmt::format("the {} is left on source 0x{:x} at the end of the row, expected "
                                "neutral 0x{:x}",
                                paired ? "paired mux" : "mux", open.value, neutral));
-    return stretches;
 }
 
 TileId source_of(const Phase& phase, const Stretch& stretch) {
@@ -62,15 +61,37 @@ TileId source_of(const Phase& phase, const Stretch& stretch) {
                            stretch.end - 1, source, event));
 }
 
+/// First of the runs that ends at `event` or later, looked for from index `near` outwards: senders
+/// of one exchange go on at about the same pace.
+std::size_t first_ending_at(const std::vector<SendRun>& runs, Cycles event, std::size_t near) {
+    const auto is_before = [event](const SendRun& run) { return run.last_event() < event; };
+    std::size_t low = std::min(near, runs.size());
+    std::size_t high = low;
+    for (std::size_t step = 1; low > 0 && !is_before(runs[low - 1]); step *= 2) {
+        high = low - 1;
+        low -= std::min(low, step);
+    }
+    for (std::size_t step = 1; high < runs.size() && is_before(runs[high]); step *= 2) {
+        low = high + 1;
+        high = std::min(runs.size(), high + step);
+    }
+    const auto begin = runs.begin();
+    return static_cast<std::size_t>(std::partition_point(begin + static_cast<std::ptrdiff_t>(low),
+                                                         begin + static_cast<std::ptrdiff_t>(high),
+                                                         is_before) -
+                                    begin);
+}
+
 /// Calls `take(run, first item, items, mux event)` for each part of the sender's runs that passes
-/// while the mux stands, which must leave no event of the stretch without a word.
+/// while the mux stands, which must leave no event of the stretch without a word. Looks for the
+/// first of them near index `near`, which becomes its index.
 template <typename Take>
-void for_each_passing(const Phase& phase, const Stretch& stretch, TileId source, Take take) {
+void for_each_passing(const Phase& phase, const Stretch& stretch, TileId source, std::size_t& near,
+                      Take take) {
     const auto offset = phase.timing().mux_offset(source, stretch.tile);
     const auto& sends = phase.walk_of(source)->sends;
-    auto at =
-        std::lower_bound(sends.begin(), sends.end(), stretch.begin - offset,
-                         [](const SendRun& run, Cycles event) { return run.last_event() < event; });
+    near = first_ending_at(sends, stretch.begin - offset, near);
+    auto at = sends.begin() + static_cast<std::ptrdiff_t>(near);
     auto covered = stretch.begin;
     for (; at != sends.end() && at->first_event + offset < stretch.end; ++at) {
         const auto first = std::max(stretch.begin, at->first_event + offset);
@@ -96,56 +117,6 @@ void check_heard(const Phase& phase, const Stretch& stretch, TileId source, cons
         phase.fail(stretch.tile, event,
                    fmt::format("the {} selects a message of {}-byte items from tile {}",
                                stretch.paired ? "paired mux" : "mux", run.item_bytes(), source));
-}
-
-void receive_plain(const Phase& phase, const Stretch& stretch, std::vector<Arrival>& arrivals) {
-    const auto source = source_of(phase, stretch);
-    const auto depth = phase.timing().mux_to_pointer(stretch.tile);
-    for_each_passing(phase, stretch, source,
-                     [&](const SendRun& run, std::int64_t item, std::int64_t items, Cycles mux) {
-                         check_heard(phase, stretch, source, run, mux);
-                         arrivals.push_back({mux + depth, items, source,
-                                             run.address + static_cast<Address>(item * 4), 0});
-                     });
-}
-
-void receive_wide(const Phase& phase, const Stretch& stretch,
-                  std::vector<std::vector<Arrival>>& arrivals) {
-    const auto& timing = phase.timing();
-    const auto& exchange = phase.machine().exchange;
-    const auto source = source_of(phase, stretch);
-    const auto partner = timing.grid().partner(stretch.tile);
-    if (!exchange.pair_double)
-        phase.fail(stretch.tile, stretch.begin, "64-bit receive, but exchange.pair_double is off");
-    if (!partner || phase.walk_of(*partner) == nullptr)
-        phase.fail(stretch.tile, stretch.begin,
-                   "64-bit receive by a tile whose partner has no row");
-    if (source == *partner)
-        phase.fail(stretch.tile, stretch.begin,
-                   fmt::format("64-bit receive from tile {} in the same pair", source));
-    const auto own = timing.mux_offset(source, stretch.tile);
-    const auto other = timing.mux_offset(source, *partner);
-    if (own >= other)
-        phase.fail(stretch.tile, stretch.begin,
-                   fmt::format("the paired mux for tile {} is set in the late member of the pair, "
-                               "expected in tile {}",
-                               source, *partner));
-    if (stretch.end - stretch.begin < exchange.pair_min_items)
-        phase.fail(stretch.tile, stretch.begin,
-                   fmt::format("64-bit receive of {} items, expected at least {}",
-                               stretch.end - stretch.begin, exchange.pair_min_items));
-    const auto direction = timing.direction(source, stretch.tile);
-    // The item is complete when the late member's half is.
-    const auto depth = timing.mux_to_pointer(stretch.tile) + (other - own);
-    for_each_passing(phase, stretch, source,
-                     [&](const SendRun& run, std::int64_t item, std::int64_t items, Cycles mux) {
-                         check_heard(phase, stretch, source, run, mux);
-                         const Arrival arrival{mux + depth, items, source,
-                                               run.address + static_cast<Address>(item * 8),
-                                               direction};
-                         arrivals[stretch.tile].push_back(arrival);
-                         arrivals[*partner].push_back(arrival);
-                     });
 }
 
 /// A plain mux of either member may neither stand on a source nor be written during a paired
@@ -193,7 +164,7 @@ Phase::Phase(const spec::MachineSpec& machine, const std::string& name, std::vec
 }
 
 const RowWalk* Phase::walk_of(TileId tile) const {
-    const auto index = walk_of_tile_[tile];
+    const auto index = tile < walk_of_tile_.size() ? walk_of_tile_[tile] : -1;
     return index < 0 ? nullptr : &walks_[static_cast<std::size_t>(index)];
 }
 
@@ -207,27 +178,85 @@ void Phase::not_modelled(TileId tile, Cycles event, const std::string& what) con
                                   name_, tile, event, what));
 }
 
-std::vector<std::vector<Arrival>> find_arrivals(const Phase& phase) {
-    std::vector<std::vector<Arrival>> arrivals(phase.tiles());
-    for (const auto& walk : phase.walks())
-        for (const auto& stretch : stretches_of(phase, walk, false))
-            receive_plain(phase, stretch, arrivals[walk.tile]);
-    for (TileId pair = 0; pair + 1 < phase.tiles(); pair += 2) {
-        std::vector<Stretch> wide;
-        for (const TileId member : {pair, pair + 1})
-            if (const auto* walk = phase.walk_of(member); walk != nullptr)
-                for (const auto& stretch : stretches_of(phase, *walk, true))
-                    wide.push_back(stretch);
-        std::sort(wide.begin(), wide.end(),
-                  [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
-        for (std::size_t i = 0; i < wide.size(); ++i) {
-            receive_wide(phase, wide[i], arrivals);
-            check_pair_modes(phase, wide[i], i > 0 ? &wide[i - 1] : nullptr);
-        }
+void PairArrivals::receive_plain(const Phase& phase, const RowWalk& walk) {
+    stretches_.clear();
+    add_stretches(phase, walk, false, stretches_);
+    const auto depth = phase.timing().mux_to_pointer(walk.tile);
+    auto& arrivals = arrivals_[walk.tile & 1U];
+    near_ = 0;
+    for (const auto& stretch : stretches_) {
+        const auto source = source_of(phase, stretch);
+        for_each_passing(
+            phase, stretch, source, near_,
+            [&](const SendRun& run, std::int64_t item, std::int64_t items, Cycles mux) {
+                check_heard(phase, stretch, source, run, mux);
+                arrivals.push_back(
+                    {mux + depth, items, source, run.address + static_cast<Address>(item * 4), 0});
+            });
     }
-    for (auto& of_tile : arrivals)
+}
+
+void PairArrivals::receive_wide(const Phase& phase, const Stretch& stretch) {
+    const auto& timing = phase.timing();
+    const auto& exchange = phase.machine().exchange;
+    const auto source = source_of(phase, stretch);
+    const auto partner = timing.grid().partner(stretch.tile);
+    if (!exchange.pair_double)
+        phase.fail(stretch.tile, stretch.begin, "64-bit receive, but exchange.pair_double is off");
+    if (!partner || phase.walk_of(*partner) == nullptr)
+        phase.fail(stretch.tile, stretch.begin,
+                   "64-bit receive by a tile whose partner has no row");
+    if (source == *partner)
+        phase.fail(stretch.tile, stretch.begin,
+                   fmt::format("64-bit receive from tile {} in the same pair", source));
+    const auto own = timing.mux_offset(source, stretch.tile);
+    const auto other = timing.mux_offset(source, *partner);
+    if (own >= other)
+        phase.fail(stretch.tile, stretch.begin,
+                   fmt::format("the paired mux for tile {} is set in the late member of the pair, "
+                               "expected in tile {}",
+                               source, *partner));
+    if (stretch.end - stretch.begin < exchange.pair_min_items)
+        phase.fail(stretch.tile, stretch.begin,
+                   fmt::format("64-bit receive of {} items, expected at least {}",
+                               stretch.end - stretch.begin, exchange.pair_min_items));
+    const auto direction = timing.direction(source, stretch.tile);
+    // The item is complete when the late member's half is.
+    const auto depth = timing.mux_to_pointer(stretch.tile) + (other - own);
+    for_each_passing(phase, stretch, source, near_,
+                     [&](const SendRun& run, std::int64_t item, std::int64_t items, Cycles mux) {
+                         check_heard(phase, stretch, source, run, mux);
+                         const Arrival arrival{mux + depth, items, source,
+                                               run.address + static_cast<Address>(item * 8),
+                                               direction};
+                         for (auto& of_tile : arrivals_)
+                             of_tile.push_back(arrival);
+                     });
+}
+
+void PairArrivals::receive_wide(const Phase& phase, TileId pair) {
+    stretches_.clear();
+    for (const TileId member : {pair, pair + 1})
+        if (const auto* walk = phase.walk_of(member); walk != nullptr)
+            add_stretches(phase, *walk, true, stretches_);
+    std::sort(stretches_.begin(), stretches_.end(),
+              [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+    near_ = 0;
+    for (std::size_t i = 0; i < stretches_.size(); ++i) {
+        receive_wide(phase, stretches_[i]);
+        check_pair_modes(phase, stretches_[i], i > 0 ? &stretches_[i - 1] : nullptr);
+    }
+}
+
+void PairArrivals::find(const Phase& phase, TileId pair) {
+    for (auto& of_tile : arrivals_)
+        of_tile.clear();
+    for (const TileId member : {pair, pair + 1})
+        if (const auto* walk = phase.walk_of(member); walk != nullptr)
+            receive_plain(phase, *walk);
+    receive_wide(phase, pair);
+    for (auto& of_tile : arrivals_)
         sort_disjoint(of_tile);
-    return arrivals;
 }
 
 } // namespace tessera::exchange

@@ -8,6 +8,7 @@
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,7 +45,7 @@ public:
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
     [[nodiscard]] const timing::ExchangeTiming& timing() const { return timing_; }
     [[nodiscard]] const std::vector<RowWalk>& walks() const { return walks_; }
-    /// The tile's row, or null.
+    /// The tile's row, or null where it has none or is outside the chip.
     [[nodiscard]] const RowWalk* walk_of(TileId tile) const;
     [[nodiscard]] std::size_t tiles() const { return walk_of_tile_.size(); }
 
@@ -59,8 +60,24 @@ private:
     std::vector<std::int64_t> walk_of_tile_;
 };
 
-/// Arrivals of every tile, ascending in events and disjoint. Checks muxes: every stretch is filled
-/// by words of its source, all muxes end neutral, a pair is 32-bit or 64-bit between neutrals.
-[[nodiscard]] std::vector<std::vector<Arrival>> find_arrivals(const Phase& phase);
+/// What the two tiles of one pair receive, ascending in events and disjoint.
+class PairArrivals {
+public:
+    /// The muxes of a pair, whose first member is the even tile `pair`. Checks them: every stretch
+    /// is filled by words of its source, all muxes end neutral, a pair is 32-bit or 64-bit between
+    /// neutrals.
+    void find(const Phase& phase, TileId pair);
+
+    [[nodiscard]] const std::vector<Arrival>& of(TileId tile) const { return arrivals_[tile & 1U]; }
+
+private:
+    void receive_plain(const Phase& phase, const RowWalk& walk);
+    void receive_wide(const Phase& phase, TileId pair);
+    void receive_wide(const Phase& phase, const Stretch& stretch);
+
+    std::array<std::vector<Arrival>, 2> arrivals_;
+    std::vector<Stretch> stretches_; ///< scratch
+    std::size_t near_ = 0;           ///< where the last sender's runs were entered
+};
 
 } // namespace tessera::exchange

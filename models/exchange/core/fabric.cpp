@@ -2,6 +2,7 @@
 #include "models/exchange/core/fabric.h"
 
 #include "base/error.h"
+#include "base/sort_keys.h"
 #include "models/exchange/core/arrival.h"
 #include "models/exchange/core/demand.h"
 #include "models/exchange/core/landing.h"
@@ -35,21 +36,18 @@ std::vector<RowWalk> walk_rows(const spec::MachineSpec& machine, const program::
     return walks;
 }
 
-/// Sorts one tile's runs by address and joins those that continue each other at both ends.
-std::vector<CopyRun> joined(std::vector<CopyRun> runs) {
-    std::sort(runs.begin(), runs.end(), [](const CopyRun& a, const CopyRun& b) {
-        return a.destination_address < b.destination_address;
-    });
-    std::vector<CopyRun> out;
-    for (const auto& run : runs) {
-        if (!out.empty() && out.back().source_tile == run.source_tile &&
-            out.back().source_address + out.back().bytes == run.source_address &&
-            out.back().destination_address + out.back().bytes == run.destination_address)
-            out.back().bytes += run.bytes;
-        else
-            out.push_back(run);
+/// Appends `run`, or joins it to the last one where it continues that at both ends.
+void append(std::vector<CopyRun>& runs, const CopyRun& run) {
+    if (!runs.empty()) {
+        auto& last = runs.back();
+        if (last.source_tile == run.source_tile &&
+            last.source_address + last.bytes == run.source_address &&
+            last.destination_address + last.bytes == run.destination_address) {
+            last.bytes += run.bytes;
+            return;
+        }
     }
-    return out;
+    runs.push_back(run);
 }
 
 std::string text_of(const CopyRun& run) {
@@ -57,22 +55,54 @@ std::string text_of(const CopyRun& run) {
                        run.source_address, run.destination_address);
 }
 
-std::vector<std::vector<CopyRun>> planned_copies(const spec::MachineSpec& machine,
-                                                 const program::Exchange& exchange) {
-    std::vector<std::vector<CopyRun>> planned(static_cast<std::size_t>(machine.chip.tiles));
-    for (const auto& transfer : exchange.transfers) {
-        for (const auto& destination : transfer.destinations) {
-            if (destination.tile >= planned.size())
-                throw ProgramError(fmt::format("exchange {}: transfer to tile {}, expected 0..{}",
-                                               exchange.name, destination.tile,
-                                               planned.size() - 1));
-            planned[destination.tile].push_back({transfer.source_tile, transfer.source_address,
-                                                 destination.tile, destination.address,
-                                                 transfer.bytes});
-        }
+/// What the transfers ask for, by receiving tile.
+class PlannedCopies {
+public:
+    PlannedCopies(const spec::MachineSpec& machine, const program::Exchange& exchange)
+        : begin_(static_cast<std::size_t>(machine.chip.tiles) + 1) {
+        const auto tiles = begin_.size() - 1;
+        for (const auto& transfer : exchange.transfers)
+            for (const auto& destination : transfer.destinations) {
+                if (destination.tile >= tiles)
+                    throw ProgramError(fmt::format("exchange {}: transfer to tile {}, expected "
+                                                   "0..{}",
+                                                   exchange.name, destination.tile, tiles - 1));
+                ++begin_[destination.tile];
+            }
+        // Counts become ends, and beginnings when the parts are filled from behind.
+        for (std::size_t tile = 1; tile <= tiles; ++tile)
+            begin_[tile] += begin_[tile - 1];
+        copies_.resize(begin_[tiles]);
+        for (auto at = exchange.transfers.rbegin(); at != exchange.transfers.rend(); ++at)
+            for (auto to = at->destinations.rbegin(); to != at->destinations.rend(); ++to)
+                copies_[--begin_[to->tile]] = {at->source_tile, at->source_address, to->tile,
+                                               to->address, at->bytes};
     }
-    return planned;
-}
+
+    [[nodiscard]] std::size_t size() const { return copies_.size(); }
+    [[nodiscard]] std::span<const CopyRun> of(TileId tile) const {
+        return {copies_.data() + begin_[tile], copies_.data() + begin_[tile + 1]};
+    }
+
+    /// Those of `tile` by address, joined where they continue each other at both ends.
+    [[nodiscard]] const std::vector<CopyRun>& joined(TileId tile) {
+        sort_items(
+            of(tile), [](const CopyRun& run) { return run.destination_address; }, keys_, scratch_,
+            sorted_);
+        joined_.clear();
+        for (const auto& run : sorted_)
+            append(joined_, run);
+        return joined_;
+    }
+
+private:
+    std::vector<CopyRun> copies_; ///< of tile 0, then of tile 1, ...
+    std::vector<std::size_t> begin_;
+    std::vector<std::uint64_t> keys_;
+    std::vector<std::uint64_t> scratch_;
+    std::vector<CopyRun> sorted_;
+    std::vector<CopyRun> joined_;
+};
 
 void check_planned(const Phase& phase, TileId tile, const std::vector<CopyRun>& planned,
                    const std::vector<CopyRun>& got, const std::vector<Landing>& landings) {
@@ -90,39 +120,56 @@ void check_planned(const Phase& phase, TileId tile, const std::vector<CopyRun>& 
     }
 }
 
+void check_rowless(const Phase& phase, const PlannedCopies& planned) {
+    for (TileId tile = 0; tile < phase.tiles(); ++tile)
+        if (phase.walk_of(tile) == nullptr && !planned.of(tile).empty())
+            phase.fail(tile, 0,
+                       fmt::format("planned {}, but the tile has no row",
+                                   text_of(planned.of(tile).front())));
+}
+
+/// The copies that a tile's row and arrivals come to, ascending in addresses.
+std::vector<CopyRun> receive(const Phase& phase, const RowWalk& walk,
+                             const std::vector<Arrival>& arrivals, PlannedCopies& planned) {
+    auto landings = find_landings(phase, walk, arrivals);
+    check_elements(phase, walk, landings);
+    sort_by_address(landings);
+    check_overlap(phase, walk, landings);
+    std::vector<CopyRun> copies;
+    copies.reserve(landings.size());
+    for (const auto& landing : landings)
+        append(copies, {landing.arrival.source, landing.arrival.source_address, walk.tile,
+                        landing.address, landing.arrival.bytes()});
+    check_planned(phase, walk.tile, planned.joined(walk.tile), copies, landings);
+    return copies;
+}
+
 } // namespace
 
 FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exchange& exchange,
                            const RowReader& read_row) {
     const Phase phase{machine, exchange.name, walk_rows(machine, exchange, read_row)};
-    const auto arrivals = find_arrivals(phase);
-    check_wide_senders(phase, arrivals);
-    auto planned = planned_copies(machine, exchange);
-
+    PlannedCopies planned{machine, exchange};
+    PairArrivals arrivals;
     FabricOutcome outcome;
-    for (const auto& walk : phase.walks()) {
-        const auto landings = find_landings(phase, walk, arrivals[walk.tile]);
-        check_memory(phase, walk, landings);
-        std::vector<CopyRun> copies;
-        for (const auto& landing : landings)
-            copies.push_back({landing.arrival.source, landing.arrival.source_address, walk.tile,
-                              landing.address, landing.arrival.bytes()});
-        copies = joined(std::move(copies));
-        check_planned(phase, walk.tile, joined(std::move(planned[walk.tile])), copies, landings);
-        planned[walk.tile].clear();
-        for (const auto& copy : copies)
+    outcome.copies.reserve(planned.size());
+    for (TileId tile = 0; tile < phase.tiles(); ++tile) {
+        if (tile % 2 == 0)
+            arrivals.find(phase, tile);
+        const auto* walk = phase.walk_of(tile);
+        if (walk == nullptr)
+            continue;
+        for (const auto& copy : receive(phase, *walk, arrivals.of(tile), planned)) {
             outcome.bytes += copy.bytes;
-        outcome.copies.insert(outcome.copies.end(), copies.begin(), copies.end());
-        for (const auto& run : walk.sends)
+            outcome.copies.push_back(copy);
+        }
+        for (const auto& run : walk->sends)
             outcome.words_sent += run.items * run.item_bytes() / 4;
-        outcome.tiles.push_back(walk.tile);
-        outcome.row_cycles.push_back(walk.events + machine.exchange.row_return_cycles);
+        outcome.tiles.push_back(tile);
+        outcome.row_cycles.push_back(walk->events + machine.exchange.row_return_cycles);
     }
-    for (TileId tile = 0; tile < planned.size(); ++tile)
-        if (!planned[tile].empty())
-            phase.fail(
-                tile, 0,
-                fmt::format("planned {}, but the tile has no row", text_of(planned[tile].front())));
+    check_wide_senders(phase);
+    check_rowless(phase, planned);
     outcome.words_received = outcome.bytes / 4;
     outcome.prologue_cycles = machine.exchange.prologue_cycles;
     return outcome;

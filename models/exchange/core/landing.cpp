@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "models/exchange/core/landing.h"
 
+#include "base/sort_keys.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 namespace tessera::exchange {
@@ -15,39 +16,58 @@ namespace {
 // - 2.
 constexpr Cycles kFormatLead = 2;
 
-std::vector<PointerChange> formats_of(const RowWalk& walk) {
-    std::vector<PointerChange> formats;
-    std::copy_if(walk.pointers.begin(), walk.pointers.end(), std::back_inserter(formats),
-                 [](const PointerChange& change) { return change.format; });
-    return formats;
-}
+/// The item format of one tile, which its arrivals are held against in turn.
+class Formats {
+public:
+    Formats(const Phase& phase, const RowWalk& walk) : phase_(phase), walk_(walk) { skip(); }
 
-void check_format(const Phase& phase, TileId tile, const std::vector<PointerChange>& formats,
-                  const Arrival& arrival) {
-    std::uint32_t format = 0;
-    for (const auto& change : formats)
-        if (change.event <= arrival.first_event - kFormatLead)
-            format = change.value;
-    if (format != arrival.format)
-        phase.fail(tile, arrival.first_event,
-                   fmt::format("format is {} where items of format {} arrive from tile {}", format,
-                               arrival.format, arrival.source));
-    for (const auto& change : formats)
-        if (change.event > arrival.first_event - kFormatLead &&
-            change.event <= arrival.last_event() - kFormatLead && change.value != arrival.format)
-            phase.fail(tile, change.event,
-                       fmt::format("the format becomes {} while items of format {} arrive from "
-                                   "tile {} at events {} to {}",
-                                   change.value, arrival.format, arrival.source,
-                                   arrival.first_event, arrival.last_event()));
-}
+    /// Arrivals come in the order of events.
+    void check(const Arrival& arrival) {
+        for (; more() && change().event <= arrival.first_event - kFormatLead; advance())
+            format_ = change().value;
+        if (format_ != arrival.format)
+            phase_.fail(walk_.tile, arrival.first_event,
+                        fmt::format("format is {} where items of format {} arrive from tile {}",
+                                    format_, arrival.format, arrival.source));
+        for (; more() && change().event <= arrival.last_event() - kFormatLead; advance()) {
+            format_ = change().value;
+            if (format_ != arrival.format)
+                phase_.fail(walk_.tile, change().event,
+                            fmt::format("the format becomes {} while items of format {} arrive "
+                                        "from tile {} at events {} to {}",
+                                        format_, arrival.format, arrival.source,
+                                        arrival.first_event, arrival.last_event()));
+        }
+    }
+
+    void check_end() {
+        for (; more(); advance())
+            format_ = change().value;
+        if (format_ != 0)
+            phase_.fail(
+                walk_.tile, walk_.events,
+                fmt::format("format {} is left at the end of the row, expected 0", format_));
+    }
+
+private:
+    [[nodiscard]] bool more() const { return next_ < walk_.pointers.size(); }
+    [[nodiscard]] const PointerChange& change() const { return walk_.pointers[next_]; }
+    void advance() {
+        ++next_;
+        skip();
+    }
+    void skip() {
+        while (more() && !change().format)
+            ++next_;
+    }
+
+    const Phase& phase_;
+    const RowWalk& walk_;
+    std::uint32_t format_ = 0;
+    std::size_t next_ = 0;
+};
 
 void check_row_end(const Phase& phase, const RowWalk& walk, const std::vector<Arrival>& arrivals) {
-    const auto formats = formats_of(walk);
-    if (!formats.empty() && formats.back().value != 0)
-        phase.fail(walk.tile, walk.events,
-                   fmt::format("format {} is left at the end of the row, expected 0",
-                               formats.back().value));
     if (arrivals.empty())
         return;
     const auto needed = arrivals.back().last_event() + phase.machine().exchange.row_tail_cycles;
@@ -82,29 +102,31 @@ struct Access {
 
 class Elements {
 public:
-    explicit Elements(const spec::MemorySpec& memory) : memory_(memory) {}
+    explicit Elements(const spec::MemorySpec& memory)
+        : memory_(memory), region1_(memory.region1_begin()),
+          region1_first_((memory.region0_bytes + memory.element_bytes - 1) / memory.element_bytes),
+          count_(region1_first_ + (memory.end() - region1_) / (2 * memory.element_bytes) + 1) {}
 
-    [[nodiscard]] bool in_region1(Bytes address) const {
-        return address >= static_cast<Bytes>(memory_.region1_begin());
-    }
+    [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(count_); }
+    [[nodiscard]] bool in_region1(Bytes address) const { return address >= region1_; }
 
-    /// Cuts a run at element boundaries; in region 1 at those of its 32 KiB pairs of elements.
-    void add(std::vector<Access>& accesses, Cycles first_event, Bytes address, std::int64_t items,
-             Bytes item_bytes) const {
+    /// Calls `take` for each part of a run; cuts it at element boundaries, in region 1 at those of
+    /// its 32 KiB pairs of elements.
+    template <typename Take>
+    void for_each_part(Cycles first_event, Bytes address, std::int64_t items, Bytes item_bytes,
+                       Take take) const {
         while (items > 0) {
             const bool region1 = in_region1(address);
-            const auto base = region1 ? static_cast<Bytes>(memory_.region1_begin()) : memory_.base;
+            const auto base = region1 ? region1_ : memory_.base;
             const auto step = (region1 ? 2 : 1) * memory_.element_bytes;
             const auto index = (address - base) / step;
             auto end = base + (index + 1) * step;
             if (!region1)
-                end = std::min(end, static_cast<Bytes>(memory_.region1_begin()));
+                end = std::min(end, region1_);
             const auto taken = std::min(items, (end - address + item_bytes - 1) / item_bytes);
-            // Region 1 is numbered behind region 0; the largest index of region 0 is below this.
-            const auto element =
-                region1 ? memory_.region0_bytes / memory_.element_bytes + 1 + index : index;
-            accesses.push_back(
-                {element, first_event, first_event + taken - 1, address, item_bytes});
+            // Region 1 is numbered behind region 0.
+            take(Access{region1 ? region1_first_ + index : index, first_event,
+                        first_event + taken - 1, address, item_bytes});
             first_event += taken;
             address += taken * item_bytes;
             items -= taken;
@@ -113,7 +135,43 @@ public:
 
 private:
     const spec::MemorySpec& memory_;
+    Bytes region1_;
+    std::int64_t region1_first_;
+    std::int64_t count_;
 };
+
+template <typename Take>
+void for_each_read(const Elements& elements, const RowWalk& walk, Take take) {
+    for (const auto& run : walk.sends)
+        elements.for_each_part(run.first_event, run.address, run.items, run.item_bytes(), take);
+}
+
+template <typename Take>
+void for_each_write(const Elements& elements, const std::vector<Landing>& landings, Take take) {
+    for (const auto& landing : landings)
+        elements.for_each_part(landing.arrival.first_event, landing.address, landing.arrival.items,
+                               landing.arrival.item_bytes(), take);
+}
+
+/// The elements that are used in more than one way: by reads, writes or fetches. Others cannot be
+/// asked twice in one event.
+std::vector<bool> shared_elements(const Elements& elements, const RowWalk& walk,
+                                  const std::vector<Landing>& landings) {
+    enum : unsigned { kRead = 1, kWritten = 2, kFetched = 4 };
+    std::vector<unsigned> uses(elements.count());
+    for_each_read(elements, walk, [&](const Access& access) {
+        uses[static_cast<std::size_t>(access.element)] |= kRead;
+    });
+    for_each_write(elements, landings, [&](const Access& access) {
+        uses[static_cast<std::size_t>(access.element)] |= kWritten;
+    });
+    for (const auto& fetch : walk.fetches)
+        uses[static_cast<std::size_t>(fetch.element)] |= kFetched;
+    std::vector<bool> shared(uses.size());
+    for (std::size_t element = 0; element < uses.size(); ++element)
+        shared[element] = (uses[element] & (uses[element] - 1)) != 0;
+    return shared;
+}
 
 void sort_by_element(std::vector<Access>& accesses) {
     std::sort(accesses.begin(), accesses.end(), [](const Access& a, const Access& b) {
@@ -140,8 +198,8 @@ std::optional<Cycles> meeting(const Elements& elements, const Access& a, const A
     return std::nullopt;
 }
 
-void check_elements(const Phase& phase, const RowWalk& walk, std::vector<Access>& reads,
-                    std::vector<Access>& writes, const Elements& elements) {
+void check_reads_and_writes(const Phase& phase, const RowWalk& walk, std::vector<Access>& reads,
+                            std::vector<Access>& writes, const Elements& elements) {
     sort_by_element(reads);
     sort_by_element(writes);
     for (std::size_t r = 0, w = 0; r < reads.size() && w < writes.size();) {
@@ -156,6 +214,10 @@ void check_elements(const Phase& phase, const RowWalk& walk, std::vector<Access>
                                                               : read.last_event < write.last_event;
         (read_first ? r : w) += 1;
     }
+}
+
+void check_fetches(const Phase& phase, const RowWalk& walk, const std::vector<Access>& reads,
+                   const std::vector<Access>& writes, const Elements& elements) {
     for (const auto& fetch : walk.fetches) {
         for (const auto* accesses : {&reads, &writes})
             for (const auto& access : *accesses)
@@ -170,49 +232,13 @@ void check_elements(const Phase& phase, const RowWalk& walk, std::vector<Access>
     }
 }
 
-struct Span {
-    Bytes begin = 0;
-    Bytes end = 0;
-    bool received = false;
-};
-
-void check_overlap(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings) {
-    std::vector<Span> spans{{walk.address, walk.address + walk.bytes, false}};
-    for (const auto& run : walk.sends)
-        spans.push_back({run.address, run.address + run.items * run.item_bytes(), false});
-    for (const auto& landing : landings)
-        spans.push_back({landing.address, landing.address + landing.arrival.bytes(), true});
-    std::sort(spans.begin(), spans.end(),
-              [](const Span& a, const Span& b) { return a.begin < b.begin; });
-    Bytes used_end = 0;
-    Bytes received_end = 0;
-    for (const auto& span : spans) {
-        if (span.begin < received_end || (span.received && span.begin < used_end))
-            phase.fail(walk.tile, walk.events,
-                       fmt::format("address 0x{:x} is received into and also sent, executed or "
-                                   "received again in the same exchange",
-                                   span.begin));
-        auto& end = span.received ? received_end : used_end;
-        end = std::max(end, span.end);
-    }
-}
-
-/// Neither a 64-bit sender nor its partner is among the receivers of its message. Other arrivals
-/// are free: the message takes the pair's outgoing lanes, not its incoming ones.
-void check_not_received_by(const Phase& phase, TileId sender, TileId member,
-                           const std::vector<Arrival>& arrivals) {
-    for (const auto& arrival : arrivals)
-        if (arrival.source == sender && arrival.format != 0)
-            phase.fail(member, arrival.first_event,
-                       fmt::format("receives 64-bit items from tile {} of its own pair", sender));
-}
-
 } // namespace
 
 std::vector<Landing> find_landings(const Phase& phase, const RowWalk& walk,
                                    const std::vector<Arrival>& arrivals) {
     std::vector<Landing> landings;
-    const auto formats = formats_of(walk);
+    landings.reserve(arrivals.size());
+    Formats formats{phase, walk};
     std::optional<Bytes> pointer;
     std::size_t next = 0;
     const auto set_until = [&](Cycles event) {
@@ -222,7 +248,7 @@ std::vector<Landing> find_landings(const Phase& phase, const RowWalk& walk,
                 pointer = static_cast<Bytes>(walk.pointers[next].value) * 4;
     };
     for (auto arrival : arrivals) {
-        check_format(phase, walk.tile, formats, arrival);
+        formats.check(arrival);
         while (arrival.items > 0) {
             set_until(arrival.first_event);
             if (!pointer)
@@ -242,45 +268,98 @@ std::vector<Landing> find_landings(const Phase& phase, const RowWalk& walk,
             arrival.items -= part.items;
         }
     }
+    formats.check_end();
     check_row_end(phase, walk, arrivals);
     return landings;
 }
 
-void check_wide_senders(const Phase& phase, const std::vector<std::vector<Arrival>>& arrivals) {
+void check_wide_senders(const Phase& phase) {
     for (const auto& walk : phase.walks()) {
-        for (const auto& run : walk.sends) {
-            if (!run.wide())
-                continue;
-            if (!phase.machine().exchange.pair_double)
-                phase.fail(walk.tile, run.first_event,
-                           "64-bit send, but exchange.pair_double is off");
-            const auto partner = phase.timing().grid().partner(walk.tile);
-            const auto* other = partner ? phase.walk_of(*partner) : nullptr;
-            if (other == nullptr)
-                phase.fail(walk.tile, run.first_event,
-                           "64-bit send by a tile whose partner has no row");
-            if (!other->sends.empty() && other->sends.front().first_event <= run.last_event())
-                phase.fail(*partner, other->sends.front().first_event,
-                           fmt::format("sends while its lane is borrowed by tile {} up to event "
-                                       "{}",
-                                       walk.tile, run.last_event()));
-            check_not_received_by(phase, walk.tile, walk.tile, arrivals[walk.tile]);
-            check_not_received_by(phase, walk.tile, *partner, arrivals[*partner]);
-        }
+        // The borrowed lane stays borrowed up to the last of them.
+        const auto wide = std::find_if(walk.sends.rbegin(), walk.sends.rend(),
+                                       [](const SendRun& run) { return run.wide(); });
+        if (wide == walk.sends.rend())
+            continue;
+        if (!phase.machine().exchange.pair_double)
+            phase.fail(walk.tile, wide->first_event,
+                       "64-bit send, but exchange.pair_double is off");
+        const auto partner = phase.timing().grid().partner(walk.tile);
+        const auto* other = partner ? phase.walk_of(*partner) : nullptr;
+        if (other == nullptr)
+            phase.fail(walk.tile, wide->first_event,
+                       "64-bit send by a tile whose partner has no row");
+        if (!other->sends.empty() && other->sends.front().first_event <= wide->last_event())
+            phase.fail(*partner, other->sends.front().first_event,
+                       fmt::format("sends while its lane is borrowed by tile {} up to event {}",
+                                   walk.tile, wide->last_event()));
     }
 }
 
-void check_memory(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings) {
+void check_elements(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings) {
     const Elements elements{phase.machine().memory};
+    const auto shared = shared_elements(elements, walk, landings);
+    if (std::find(shared.begin(), shared.end(), true) == shared.end())
+        return;
     std::vector<Access> reads;
     std::vector<Access> writes;
+    const auto into = [&](std::vector<Access>& accesses) {
+        return [&](const Access& access) {
+            if (shared[static_cast<std::size_t>(access.element)])
+                accesses.push_back(access);
+        };
+    };
+    for_each_read(elements, walk, into(reads));
+    for_each_write(elements, landings, into(writes));
+    check_reads_and_writes(phase, walk, reads, writes, elements);
+    check_fetches(phase, walk, reads, writes, elements);
+}
+
+void sort_by_address(std::vector<Landing>& landings) {
+    std::vector<std::uint64_t> keys;
+    std::vector<std::uint64_t> scratch;
+    std::vector<Landing> sorted;
+    sort_items(
+        std::span<const Landing>{landings}, [](const Landing& landing) { return landing.address; },
+        keys, scratch, sorted);
+    landings = std::move(sorted);
+}
+
+void check_overlap(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings) {
+    std::vector<std::uint64_t> keys{sort_key(walk.address, 0)};
     for (const auto& run : walk.sends)
-        elements.add(reads, run.first_event, run.address, run.items, run.item_bytes());
-    for (const auto& landing : landings)
-        elements.add(writes, landing.arrival.first_event, landing.address, landing.arrival.items,
-                     landing.arrival.item_bytes());
-    check_elements(phase, walk, reads, writes, elements);
-    check_overlap(phase, walk, landings);
+        keys.push_back(sort_key(run.address, static_cast<std::uint32_t>(keys.size())));
+    std::vector<std::uint64_t> scratch;
+    sort_keys(keys, scratch);
+    const auto end_of = [&](std::uint64_t key) {
+        const auto index = index_of_key(key);
+        if (index == 0)
+            return static_cast<Bytes>(walk.address) + walk.bytes;
+        const auto& run = walk.sends[index - 1];
+        return static_cast<Bytes>(run.address) + run.items * run.item_bytes();
+    };
+    const auto fail = [&](Bytes address) {
+        phase.fail(walk.tile, walk.events,
+                   fmt::format("address 0x{:x} is received into and also sent, executed or "
+                               "received again in the same exchange",
+                               address));
+    };
+    Bytes used_end = 0;
+    Bytes received_end = 0;
+    auto used = keys.begin();
+    for (const auto& landing : landings) {
+        const Bytes begin = landing.address;
+        // Whatever is used from below where this landing begins.
+        for (; used != keys.end() && value_of_key(*used) < landing.address; ++used) {
+            if (static_cast<Bytes>(value_of_key(*used)) < received_end)
+                fail(value_of_key(*used));
+            used_end = std::max(used_end, end_of(*used));
+        }
+        if (begin < std::max(received_end, used_end))
+            fail(begin);
+        received_end = begin + landing.arrival.bytes();
+    }
+    if (used != keys.end() && static_cast<Bytes>(value_of_key(*used)) < received_end)
+        fail(value_of_key(*used));
 }
 
 } // namespace tessera::exchange

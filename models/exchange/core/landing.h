@@ -19,11 +19,17 @@ struct Landing {
 [[nodiscard]] std::vector<Landing> find_landings(const Phase& phase, const RowWalk& walk,
                                                  const std::vector<Arrival>& arrivals);
 
-/// Rules of 64-bit senders: partner's lane, partner's row, nobody of the pair receiving meanwhile.
-void check_wide_senders(const Phase& phase, const std::vector<std::vector<Arrival>>& arrivals);
+/// Rules of 64-bit senders: partner's lane, partner's row. (That nobody of the pair is among the
+/// receivers is the receivers' rule.)
+void check_wide_senders(const Phase& phase);
 
-/// One element serves one access an event: row fetch, send read, receive write. Also: nothing is
-/// received into the row itself or into words that the tile sends.
-void check_memory(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings);
+/// One element serves one access an event: row fetch, send read, receive write.
+void check_elements(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings);
+
+void sort_by_address(std::vector<Landing>& landings);
+
+/// Nothing is received into the row itself, into words that the tile sends or into one word twice.
+/// Landings ascend in addresses.
+void check_overlap(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings);
 
 } // namespace tessera::exchange

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace tessera::exchange {
@@ -83,31 +84,42 @@ private:
             limit = std::min(limit, machine_.exchange.max_words_per_sendoff);
         if (in.events > limit)
             fail(fmt::format("got {} events, expected at most {}", in.events, limit), &in);
+        if (walk_.events + in.events > std::numeric_limits<Event>::max())
+            fail(fmt::format("the row lasts longer than {} events",
+                             std::numeric_limits<Event>::max()),
+                 &in);
     }
 
     void fetch(Bytes address, std::int64_t events) {
+        if (address >= fetched_until_)
+            turn_fetch(address);
+        for (auto i = walk_.fetches.size() - fetched_; i < walk_.fetches.size(); ++i)
+            walk_.fetches[i].last_event = walk_.events + events;
+    }
+
+    /// The elements that the window touches when it begins at `address`; they ascend with the row.
+    void turn_fetch(Bytes address) {
         const auto& memory = machine_.memory;
         const auto element = [&](Bytes at) { return (at - memory.base) / memory.element_bytes; };
+        const auto end_of = [&](std::int64_t e) {
+            return memory.base + (e + 1) * memory.element_bytes;
+        };
         // Region 1 never conflicts with fetch, so a window that runs past region 0 ends there.
-        const auto end =
-            std::min(address + kFetchAheadBytes, static_cast<Bytes>(memory.region1_begin()) - 1);
-        const auto first = walk_.events + 1;
-        const auto last = walk_.events + events;
-        for (auto e = element(address); e <= element(end); ++e) {
-            const auto found = std::find_if(walk_.fetches.begin(), walk_.fetches.end(),
-                                            [&](const auto& span) { return span.element == e; });
-            if (found != walk_.fetches.end())
-                found->last_event = last;
-            else
-                walk_.fetches.push_back({e, first, last});
-        }
+        const auto first = element(address);
+        const auto last = element(
+            std::min(address + kFetchAheadBytes, static_cast<Bytes>(memory.region1_begin()) - 1));
+        for (auto e = first; e <= last; ++e)
+            if (walk_.fetches.empty() || walk_.fetches.back().element < e)
+                walk_.fetches.push_back({e, walk_.events + 1, walk_.events + 1});
+        fetched_ = static_cast<std::size_t>(last - first + 1);
+        fetched_until_ = std::min(end_of(first), end_of(last) - kFetchAheadBytes);
     }
 
     void step(const ExchangeInstruction& in) {
         const bool delay = in.op == ExchangeOp::Delay || in.op == ExchangeOp::DelayXpic ||
                            in.op == ExchangeOp::DelayPic;
         // A delay's control is due at its last event, a send's at its first.
-        const auto control_event = walk_.events + (delay ? in.events : 1);
+        const auto control_event = static_cast<Event>(walk_.events + (delay ? in.events : 1));
         if (in.mux)
             walk_.muxes.push_back({control_event, in.mux->paired, in.mux->source});
         if (in.pointer)
@@ -150,8 +162,9 @@ private:
         if ((running_->ctl & 3U) == 0)
             return; // time passes, nothing is on the bus
         const auto& memory = machine_.memory;
-        SendRun run{walk_.events + 1, in.events, static_cast<Address>(running_->next_address),
-                    running_->ctl};
+        const SendRun run{static_cast<Event>(walk_.events + 1),
+                          static_cast<std::int32_t>(in.events),
+                          static_cast<Address>(running_->next_address), running_->ctl};
         const auto bytes = run.items * run.item_bytes();
         if (running_->next_address < memory.base ||
             running_->next_address + bytes > static_cast<Bytes>(memory.end()))
@@ -172,6 +185,8 @@ private:
     const spec::MachineSpec& machine_;
     const std::string& exchange_;
     RowWalk walk_;
+    std::size_t fetched_ = 0; ///< elements that the fetch window touches: the last of the walk's
+    Bytes fetched_until_ = 0; ///< while the window begins below this
     std::optional<RunningMessage> running_;
 };
 

@@ -13,28 +13,31 @@
 
 namespace tessera::exchange {
 
+/// An event of a row. Exchanges of many tiles have millions of runs, so theirs are kept short.
+using Event = std::int32_t;
+
 /// Items on the outgoing lane at consecutive events, from consecutive addresses.
 struct SendRun {
-    Cycles first_event = 0;
-    std::int64_t items = 0;
+    Event first_event = 0;
+    std::int32_t items = 0;
     Address address = 0;
     unsigned ctl = 0;
 
     [[nodiscard]] bool wide() const { return (ctl & 4U) != 0; }
     [[nodiscard]] Bytes item_bytes() const { return wide() ? 8 : 4; }
-    [[nodiscard]] Cycles last_event() const { return first_event + items - 1; }
+    [[nodiscard]] Cycles last_event() const { return Cycles{first_event} + items - 1; }
 };
 
 /// An XPIC: the (paired) mux stands on physical id `source` from `event` on.
 struct MuxChange {
-    Cycles event = 0;
+    Event event = 0;
     bool paired = false;
     std::uint32_t source = 0;
 };
 
 /// A PIC: the pointer (in words) or the item format from `event` on.
 struct PointerChange {
-    Cycles event = 0;
+    Event event = 0;
     bool format = false;
     std::uint32_t value = 0;
 };
@@ -60,9 +63,9 @@ struct RowWalk {
 
 /// Walks `words`, which stand at `address`. Throws ProgramError, naming tile, event and
 /// instruction, where a row breaks a rule that concerns this tile alone: bad word, count above the
-/// machine's limit, continuation without a message, SendPicp off its 8-byte boundary, send from
-/// outside memory, two controls of a wide receive in one event, no final branch, row outside region
-/// 0.
+/// machine's limit, more events than `Event` holds, continuation without a message, SendPicp off its
+/// 8-byte boundary, send from outside memory, two controls of a wide receive in one event, no final
+/// branch, row outside region 0.
 [[nodiscard]] RowWalk walk_row(const spec::MachineSpec& machine, const std::string& exchange,
                                TileId tile, Address address, std::span<const std::uint32_t> words);
 

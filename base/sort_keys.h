@@ -10,13 +10,17 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera {
 
 [[nodiscard]] inline std::uint64_t sort_key(std::uint64_t value, std::uint32_t index) {
     return value << 32U | index;
 }
 [[nodiscard]] inline std::uint32_t index_of_key(std::uint64_t key) {
     return static_cast<std::uint32_t>(key);
+}
+
+[[nodiscard]] inline std::uint32_t value_of_key(std::uint64_t key) {
+    return static_cast<std::uint32_t>(key >> 32U);
 }
 
 inline void sort_keys(std::span<std::uint64_t> keys, std::vector<std::uint64_t>& scratch) {
@@ -48,4 +52,19 @@ inline void sort_keys(std::span<std::uint64_t> keys, std::vector<std::uint64_t>&
     }
 }
 
-} // namespace tessera::plan
+/// `items` by ascending `value` of each, which is below 2^32, equal ones as they stood; written to
+/// `sorted`.
+template <typename Item, typename Value>
+void sort_items(std::span<const Item> items, Value value, std::vector<std::uint64_t>& keys,
+                std::vector<std::uint64_t>& scratch, std::vector<Item>& sorted) {
+    keys.clear();
+    for (std::uint32_t i = 0; i < items.size(); ++i)
+        keys.push_back(sort_key(static_cast<std::uint64_t>(value(items[i])), i));
+    sort_keys(keys, scratch);
+    sorted.clear();
+    sorted.reserve(items.size());
+    for (const auto key : keys)
+        sorted.push_back(items[index_of_key(key)]);
+}
+
+} // namespace tessera
