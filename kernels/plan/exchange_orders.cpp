@@ -30,12 +30,13 @@ template <typename Key> JobOrder order_by(const JobList& list, Key key) {
 }
 
 /// The group that a job belongs to: the pairs of its receivers, with or without its sender's.
-std::vector<TileId> group_of(const JobList& list, const Job& job, bool with_sender) {
+std::vector<TileId> group_of(const JobList& list, const Job& job, TileId pair_bit,
+                             bool with_sender) {
     std::vector<TileId> pairs;
     for (const auto& to : list.of(job))
-        pairs.push_back(to.tile / 2);
+        pairs.push_back(to.tile & ~pair_bit);
     if (with_sender)
-        pairs.push_back(job.source / 2);
+        pairs.push_back(job.source & ~pair_bit);
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     return pairs;
@@ -46,11 +47,11 @@ struct Groups {
     std::vector<std::vector<TileId>> pairs; ///< of each group, in order of appearance
 };
 
-Groups find_groups(const JobList& list, bool with_sender) {
+Groups find_groups(const JobList& list, TileId pair_bit, bool with_sender) {
     Groups groups;
     std::map<std::vector<TileId>, std::uint32_t> known;
     for (const auto& job : list.jobs) {
-        auto pairs = group_of(list, job, with_sender);
+        auto pairs = group_of(list, job, pair_bit, with_sender);
         const auto [at, fresh] =
             known.try_emplace(std::move(pairs), static_cast<std::uint32_t>(known.size()));
         if (fresh)
@@ -113,10 +114,11 @@ JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
 }
 
 JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid) {
-    auto groups = find_groups(list, false);
-    if (auto closed = find_groups(list, true); closed.pairs.size() < groups.pairs.size())
+    auto groups = find_groups(list, grid.pair_bit(), false);
+    if (auto closed = find_groups(list, grid.pair_bit(), true);
+        closed.pairs.size() < groups.pairs.size())
         groups = std::move(closed);
-    Rounds pairs{static_cast<std::size_t>(grid.tiles() / 2 + 1)};
+    Rounds pairs{static_cast<std::size_t>(grid.tiles())};
     std::vector<std::uint32_t> rounds;
     for (const auto& group : groups.pairs)
         rounds.push_back(pairs.claim(group));
