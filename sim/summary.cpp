@@ -65,7 +65,8 @@ std::string explanation_text(const json& result) {
           std::pair{"reduction", "reduction"}, std::pair{"rearrangement", "rearrangement"},
           std::pair{"uneven_splits", "uneven splits"}}) {
         const auto& part = result["explanation"][key];
-        const bool rare = std::string_view(key) == "stream" || std::string_view(key) == "control";
+        const std::string_view name = key;
+        const bool rare = name == "stream" || name == "control" || name == "rearrangement";
         if (rare && part["cycles"].get<double>() == 0) {
             continue;
         }

@@ -62,7 +62,7 @@ public:
         if (workload_.include_self) {
             tiles.push_back(root);
         }
-        const auto partner = timing::partner_tile(machine_.chip.tiles, root);
+        const auto partner = timing::partner_tile(machine_.chip, root);
         for (std::int64_t tile = 0; tile < machine_.chip.tiles; ++tile) {
             if (static_cast<TileId>(tile) != root && static_cast<TileId>(tile) != partner) {
                 tiles.push_back(static_cast<TileId>(tile));

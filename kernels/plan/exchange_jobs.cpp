@@ -16,6 +16,7 @@ unsigned JobList::ctl(const Job& job, bool as_wide) const {
 JobList make_jobs(const timing::ExchangeTiming& timing,
                   std::span<const program::Transfer> transfers,
                   std::span<const timing::TransferRun> runs) {
+    const TileId pair_bit = timing.grid().pair_bit();
     JobList list;
     list.jobs.reserve(runs.size());
     list.receivers.reserve(runs.size());
@@ -29,7 +30,7 @@ JobList make_jobs(const timing::ExchangeTiming& timing,
         for (const auto& to : transfer.destinations) {
             const auto own = timing.mux_offset(from, to.tile);
             const auto early =
-                run.wide ? std::min(own, timing.mux_offset(from, to.tile ^ 1U)) : own;
+                run.wide ? std::min(own, timing.mux_offset(from, to.tile ^ pair_bit)) : own;
             list.receivers.push_back({to.tile, to.address, static_cast<std::int32_t>(own),
                                       static_cast<std::int16_t>(early),
                                       static_cast<std::uint8_t>(timing.direction(from, to.tile))});

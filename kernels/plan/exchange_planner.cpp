@@ -139,11 +139,25 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
     return stats;
 }
 
-void count_words(const JobList& list, ExchangeStats& stats) {
-    for (const auto& job : list.jobs) {
-        stats.words_sent += job.words;
-        stats.words_received += static_cast<std::int64_t>(job.words) * job.receivers;
+void count_words(std::span<const program::Transfer> transfers,
+                 std::span<const timing::TransferRun> runs, ExchangeStats& stats) {
+    for (const auto& run : runs) {
+        const std::int64_t words = run.bytes / 4;
+        stats.words_sent += words;
+        stats.words_received +=
+            words * static_cast<std::int64_t>(transfers[run.first].destinations.size());
     }
+}
+
+/// Rows and their statistics.
+void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transfer> transfers,
+               std::span<const timing::TransferRun> runs, Cycles bound, PlannedExchange& plan) {
+    const timing::ExchangeTiming timing{machine};
+    const auto list = make_jobs(timing, transfers, runs);
+    Attempts attempts{machine, timing, list, bound};
+    find_schedule(attempts, list, timing.grid());
+    plan.exchange.rows = RowMaker{machine, timing, list, attempts.best()}.rows();
+    plan.stats = stats_of(list, attempts.best(), plan.exchange.rows);
 }
 
 } // namespace
@@ -154,17 +168,12 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
     PlannedExchange plan;
     const auto runs = timing::transfer_runs(machine, transfers);
     const auto bound = timing::exchange_bound(machine, transfers, runs);
-    const timing::ExchangeTiming timing{machine};
-    const auto list = make_jobs(timing, transfers, runs);
     if (machine.exchange.fabric == spec::Fabric::Compiled) {
-        Attempts attempts{machine, timing, list, bound.cycles()};
-        find_schedule(attempts, list, timing.grid());
-        plan.exchange.rows = RowMaker{machine, timing, list, attempts.best()}.rows();
-        plan.stats = stats_of(list, attempts.best(), plan.exchange.rows);
+        plan_rows(machine, transfers, runs, bound.cycles(), plan);
     } else { // other fabrics execute no rows
         plan.stats.longest_row_events = bound.cycles();
     }
-    count_words(list, plan.stats);
+    count_words(transfers, runs, plan.stats);
     plan.stats.bound = bound;
     plan.exchange.name = std::move(name);
     plan.exchange.transfers = std::move(transfers);

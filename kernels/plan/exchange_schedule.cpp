@@ -34,7 +34,8 @@ void for_each_element(ElementOf element_of, BeginOf begin_of, Address address, s
 
 ExchangeSchedule::ExchangeSchedule(const spec::MachineSpec& machine,
                                    const timing::ExchangeTiming& timing, const JobList& jobs)
-    : memory_(machine.memory), row_tail_(machine.exchange.row_tail_cycles),
+    : pair_bit_(timing::pair_bit(machine.chip)), memory_(machine.memory),
+      row_tail_(machine.exchange.row_tail_cycles),
       region0_elements_((machine.memory.region0_bytes + machine.memory.element_bytes - 1) /
                         machine.memory.element_bytes),
       list_(jobs), tiles_(static_cast<std::size_t>(machine.chip.tiles)),
@@ -226,7 +227,7 @@ Cycles ExchangeSchedule::least_start(const Job& job, bool wide) const {
 /// Moves `placed` to its earliest legal start; false when a wide message can no longer borrow the
 /// partner's lane. The lanes that it needs are in `uses_`.
 bool ExchangeSchedule::find_start(Placement& placed) {
-    const auto partner = list_.jobs[placed.job].source ^ 1U;
+    const auto partner = list_.jobs[placed.job].source ^ pair_bit_;
     for (;;) {
         placed.start = lanes_.first_free(uses_, placed.start, placed.items);
         if (placed.wide && tiles_[partner].first_send < placed.end())
@@ -321,8 +322,8 @@ void ExchangeSchedule::take_send(const Placement& placed) {
                   placed.items, Job::item_bytes(placed.wide), placed.start + 1);
     if (!placed.wide)
         return;
-    auto& partner = tiles_[job.source ^ 1U];
-    lanes_.take(send_lane(job.source ^ 1U), 0, placed.end() + 1);
+    auto& partner = tiles_[job.source ^ pair_bit_];
+    lanes_.take(send_lane(job.source ^ pair_bit_), 0, placed.end() + 1);
     partner.borrowed_until = std::max(partner.borrowed_until, placed.end());
     partner.row_events = std::max(partner.row_events, placed.end());
 }

@@ -124,6 +124,7 @@ private:
     void take_elements(TileId tile, bool write, Address address, std::int64_t items,
                        Bytes item_bytes, Cycles first);
 
+    TileId pair_bit_;
     spec::MemorySpec memory_;
     Cycles row_tail_;
     std::int64_t region0_elements_;

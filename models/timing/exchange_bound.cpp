@@ -4,6 +4,7 @@
 #include "models/timing/tile_position.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::timing {
 
@@ -27,14 +28,17 @@ bool continues(const Transfer& first, Bytes bytes, const Transfer& next) {
                       });
 }
 
-bool complete_pairs(const Transfer& transfer) {
+bool complete_pairs(const Transfer& transfer, TileId pair_bit) {
     auto tiles = transfer.destinations;
+    const auto order = [pair_bit](const auto& to) {
+        return std::pair(to.tile & ~pair_bit, to.tile & pair_bit);
+    };
     std::sort(tiles.begin(), tiles.end(),
-              [](const auto& a, const auto& b) { return a.tile < b.tile; });
+              [&](const auto& a, const auto& b) { return order(a) < order(b); });
     if (tiles.size() % 2 != 0)
         return false;
     for (std::size_t i = 0; i < tiles.size(); i += 2)
-        if (tiles[i].tile % 2 != 0 || tiles[i + 1].tile != tiles[i].tile + 1 ||
+        if ((tiles[i].tile & pair_bit) != 0 || tiles[i + 1].tile != (tiles[i].tile | pair_bit) ||
             tiles[i].address != tiles[i + 1].address)
             return false;
     return true;
@@ -50,22 +54,22 @@ bool pairable(const spec::MachineSpec& machine, const Transfer& transfer, Bytes 
         items < std::max<std::int64_t>(exchange.pair_min_items, 3) ||
         transfer.source_address % kWideItemBytes != 0 || transfer.destinations.empty())
         return false;
-    const auto tiles = machine.chip.tiles;
-    if (!partner_tile(tiles, transfer.source_tile))
+    const auto partner = partner_tile(machine.chip, transfer.source_tile);
+    if (!partner)
         return false;
     for (const auto& destination : transfer.destinations) {
-        if (destination.address % kWideItemBytes != 0 ||
-            destination.tile / 2 == transfer.source_tile / 2)
+        if (destination.address % kWideItemBytes != 0 || destination.tile == transfer.source_tile ||
+            destination.tile == *partner)
             return false;
         // The neutral at M + items must not meet the pointer controls at A - 2 and A; in between
         // (and for a mux that reaches the pointer at once) single controls meet as well.
         const auto distance =
             exchange.mux_to_pointer_cycles +
-            exchange.mux_to_pointer_row_cycles * tile_position(tiles, destination.tile).row;
+            exchange.mux_to_pointer_row_cycles * tile_position(machine.chip, destination.tile).row;
         if (distance < 2 || items == distance - 1 || items == distance + 1)
             return false;
     }
-    return complete_pairs(transfer);
+    return complete_pairs(transfer, pair_bit(machine.chip));
 }
 
 std::vector<TransferRun> transfer_runs(const spec::MachineSpec& machine,
@@ -94,7 +98,7 @@ ExchangeBound exchange_bound(const spec::MachineSpec& machine, std::span<const T
         const auto items = run.bytes / (run.wide ? kWideItemBytes : kWordBytes);
         out.at(transfer.source_tile) += items;
         if (run.wide)
-            out.at(transfer.source_tile ^ 1U) += items;
+            out.at(transfer.source_tile ^ pair_bit(machine.chip)) += items;
         for (const auto& destination : transfer.destinations)
             in.at(destination.tile) += items;
     }

@@ -13,28 +13,42 @@ std::int64_t grid_rows(std::int64_t tiles) {
     return std::max<std::int64_t>(1, (tiles + kTilesPerRow - 1) / kTilesPerRow);
 }
 
-TilePosition tile_position(std::int64_t tiles, TileId tile) {
-    const auto rows = grid_rows(tiles);
-    const std::int64_t pair = tile / 2;
-    const std::int64_t lane = tile % 2;
-    const auto block = pair / rows;
-    const auto step = pair % rows;
-    const auto row = block % 2 == 0 ? step : rows - 1 - step;
-    const auto column = block / 2;
-    const auto sub = block % 2 + 2 * lane;
+namespace {
+
+TilePosition position(std::int64_t row, std::int64_t column, std::int64_t sub) {
     return {static_cast<std::uint32_t>(row * kTilesPerRow + column * 4 + sub),
             static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
             static_cast<std::int32_t>(sub)};
 }
 
-std::optional<TileId> partner_tile(std::int64_t tiles, TileId tile) {
-    const TileId partner = tile ^ 1U;
-    if (static_cast<std::int64_t>(partner) >= tiles)
+} // namespace
+
+TilePosition tile_position(const spec::ChipSpec& chip, TileId tile) {
+    const auto rows = grid_rows(chip.tiles);
+    if (chip.generation == spec::Generation::Ipu1) {
+        constexpr std::int64_t kFirstColumn = 8;
+        const std::int64_t island = tile / 4;
+        return position(island % rows, (island / rows + kFirstColumn) % 16, tile % 4);
+    }
+    const std::int64_t pair = tile / 2;
+    const auto block = pair / rows;
+    const auto step = pair % rows;
+    return position(block % 2 == 0 ? step : rows - 1 - step, block / 2, block % 2 + 2 * (tile % 2));
+}
+
+TileId pair_bit(const spec::ChipSpec& chip) {
+    return chip.generation == spec::Generation::Ipu1 ? 2 : 1;
+}
+
+std::optional<TileId> partner_tile(const spec::ChipSpec& chip, TileId tile) {
+    const TileId partner = tile ^ pair_bit(chip);
+    if (static_cast<std::int64_t>(partner) >= chip.tiles)
         return std::nullopt;
     return partner;
 }
 
-TileGrid::TileGrid(const spec::MachineSpec& machine) : rows_(grid_rows(machine.chip.tiles)) {
+TileGrid::TileGrid(const spec::MachineSpec& machine)
+    : chip_(machine.chip), rows_(grid_rows(machine.chip.tiles)) {
     const auto tiles = machine.chip.tiles;
     const std::int64_t ids = std::min(neutral_source(machine), kHostSideSource);
     if (tiles < 1 || rows_ * kTilesPerRow > ids)
@@ -44,7 +58,7 @@ TileGrid::TileGrid(const spec::MachineSpec& machine) : rows_(grid_rows(machine.c
     tile_of_physical_.assign(static_cast<std::size_t>(rows_ * kTilesPerRow), kNoTile);
     positions_.reserve(static_cast<std::size_t>(tiles));
     for (TileId tile = 0; tile < static_cast<TileId>(tiles); ++tile) {
-        positions_.push_back(tile_position(tiles, tile));
+        positions_.push_back(tile_position(chip_, tile));
         tile_of_physical_[positions_.back().physical_id] = tile;
     }
 }

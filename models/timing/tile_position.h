@@ -30,16 +30,22 @@ struct TilePosition {
 /// Rows of a chip with `tiles` tiles: ceil(tiles / 64); 23 for 1472.
 [[nodiscard]] std::int64_t grid_rows(std::int64_t tiles);
 
-/// Position of logical tile `tile` on a chip of `tiles` tiles. Pairs of logical tiles (2p, 2p+1)
-/// fill blocks of `grid_rows(tiles)` pairs; a block is half a column (the even or the odd subs) and
-/// is walked down in even blocks, up in odd ones. For 1472 tiles that is the C600 numbering. A chip
-/// with fewer tiles keeps the formula with a shorter block, so four tiles are one row, column 0,
-/// ids 0, 2, 1, 3; a last block that is not full leaves ids unused.
-[[nodiscard]] TilePosition tile_position(std::int64_t tiles, TileId tile);
+/// The numbering of a generation's logical tiles.
+///   ipu2, ipu21  Pairs of tiles (2p, 2p+1) fill blocks of grid_rows(tiles) pairs; a block is half a
+///                column (the even or the odd subs) and is walked down in even blocks, up in odd
+///                ones. For 1472 tiles that is the C600 numbering.
+///   ipu1         Islands of four tiles (4i .. 4i+3) fill columns downwards, column 8 first
+///                (docs/evidence.md#gc2-numbering).
+/// A chip with fewer tiles keeps the formula with shorter columns, so four tiles of ipu2 are one
+/// row, column 0, ids 0, 2, 1, 3; a last column that is not full leaves ids unused.
+[[nodiscard]] TilePosition tile_position(const spec::ChipSpec& chip, TileId tile);
 
-/// The tile that shares its exchange lanes with `tile` (physical id XOR 2), or nothing where an odd
-/// chip's last tile has none.
-[[nodiscard]] std::optional<TileId> partner_tile(std::int64_t tiles, TileId tile);
+/// The bit in which the numbers of the two tiles of an exchange pair differ: 1, on ipu1 2.
+[[nodiscard]] TileId pair_bit(const spec::ChipSpec& chip);
+
+/// The tile that shares its exchange lanes with `tile` (physical id XOR 2), or nothing where the
+/// chip ends before it.
+[[nodiscard]] std::optional<TileId> partner_tile(const spec::ChipSpec& chip, TileId tile);
 
 /// All positions of a chip and the way back from physical ids.
 class TileGrid {
@@ -54,12 +60,14 @@ public:
     [[nodiscard]] const TilePosition& position(TileId tile) const { return positions_[tile]; }
     [[nodiscard]] std::optional<TileId> tile_of(std::uint32_t physical_id) const;
     [[nodiscard]] std::optional<TileId> partner(TileId tile) const {
-        return partner_tile(tiles(), tile);
+        return partner_tile(chip_, tile);
     }
+    [[nodiscard]] TileId pair_bit() const { return timing::pair_bit(chip_); }
 
 private:
     static constexpr TileId kNoTile = 0xffffffff;
 
+    spec::ChipSpec chip_;
     std::int64_t rows_ = 0;
     std::vector<TilePosition> positions_;
     std::vector<TileId> tile_of_physical_;

@@ -27,10 +27,13 @@ const std::vector<Group>& groups() {
         {"exchange: pairs", kOnChip},
         {"exchange: broadcast", kOnChip},
         {"exchange: gather", kOnChip},
+        {"exchange: long gather", kOnChip},
         {"exchange: scatter", kOnChip},
+        {"exchange: long scatter", kOnChip},
         {"exchange: all to all", kOnChip},
-        {"self copy", kOnChip},
+        {"self copy", kNone},
         {"reduction", kOnChip},
+        {"reduction: independent", kOnChip},
         {"sync", kNone},
         {"stencil: sync", kEach},
         {"stencil: exchange", kEach},
@@ -64,7 +67,12 @@ void check_group_name(const std::string& name) {
 
 std::string calibrated_parameter(const std::string& row_id) {
     static const std::map<std::string, std::string> parameters{
-        {"JIA-T4.8-01", "the fixed part of the exchange tables"}};
+        {"JIA-T4.8-01", "the fixed part of the exchange tables"},
+        {"JIA-T4.12-03", "the fixed part of long gathers"},
+        {"JIA-T4.14-03", "the fixed part of long scatters"},
+        {"JIA-T4.15-03", "the fixed part of all to all"},
+        {"JIA-T4.16-00", "the fixed part of sums"},
+        {"JIA-T4.18-00", "the fixed part of independent sums"}};
     const auto found = parameters.find(row_id);
     return found == parameters.end() ? std::string{} : found->second;
 }

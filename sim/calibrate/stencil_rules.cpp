@@ -10,9 +10,10 @@ namespace {
 using nlohmann::json;
 
 const Timed kWhole{.phases = {"all"}, .steps = {}};
-/// Of the phase rows, whose size is not recorded: half of the 2200 x 1122 image of the same study.
-constexpr std::int64_t kPhaseWidth = 1100;
-constexpr std::int64_t kPhaseHeight = 1122;
+/// Of the phase rows, whose size is not recorded: parts of 126 x 8 pixels, which have the words of
+/// halo and the pixels that the rows' cycles say (docs/evidence.md#stencil-parts).
+constexpr std::int64_t kPartWidth = 126;
+constexpr std::int64_t kPartHeight = 8;
 constexpr std::int64_t kIterations = 2;
 
 json blur(const ReferenceRow& row, std::int64_t width, std::int64_t height) {
@@ -31,15 +32,29 @@ Mapped iterations(const ReferenceRow& row, const RowMachine& machine) {
     return measurement;
 }
 
+/// The parts on a grid of all tiles of the machine, as square as they go.
+json parts(const ReferenceRow& row, std::int64_t tiles) {
+    std::int64_t columns = 1;
+    for (std::int64_t divisor = 1; divisor * divisor <= tiles; ++divisor) {
+        columns = tiles % divisor == 0 ? divisor : columns;
+    }
+    json workload = blur(row, columns * kPartWidth, tiles / columns * kPartHeight);
+    workload["grid_columns"] = columns;
+    workload["grid_rows"] = tiles / columns;
+    return workload;
+}
+
 auto phase(Timed timed) {
     return [timed](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
         const auto width = row.count("nx");
         const auto height = row.count("ny");
+        const bool given = width && height;
         Measurement measurement = measure_time(
-            row, machine, blur(row, width.value_or(kPhaseWidth), height.value_or(kPhaseHeight)),
+            row, machine, given ? blur(row, *width, *height) : parts(row, machine.spec.chip.tiles),
             timed, static_cast<double>(kIterations));
-        if (!width || !height) {
-            measurement.assumed = fmt::format("{} x {} pixels", kPhaseWidth, kPhaseHeight);
+        if (!given) {
+            measurement.assumed =
+                fmt::format("{} x {} pixels on each tile", kPartWidth, kPartHeight);
         }
         return measurement;
     };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/homes.h"
+#include "kernels/plan/image_builder.h"
 #include "kernels/plan/pieces.h"
 #include "kernels/plan/stub.h"
 
@@ -91,4 +93,35 @@ TEST_CASE("equal vertex lists have equal stubs", "[kernels]") {
     CHECK(plan::make_stub({worker}, 0x4c000).size() == 5);     // the same with run
     CHECK(plan::make_stub({workers, supervisor}, 0x4c000).size() == 8);
     CHECK(plan::make_stub({workers}, 0x4c000) == plan::make_stub({workers}, 0x4c000));
+}
+
+TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    const plan::CodeletLibrary library(machine, {"copy"});
+    plan::ImageBuilder images(machine, library, "rows");
+    const Address data = machine.memory.region1_begin();
+    const auto message = [&](Bytes bytes) {
+        return std::vector<program::Transfer>{{0, data, bytes, false, {{1, data}}}};
+    };
+    for (const Bytes bytes : {64, 128, 64}) {
+        images.add_exchange(plan::plan_exchange(machine, "message", message(bytes)));
+    }
+    const program::Program program = images.build();
+    const auto& exchanges = program.exchanges;
+    REQUIRE(exchanges.size() == 3);
+    for (const TileId tile : {0U, 1U}) {
+        const auto& first = exchanges[0].rows.at(tile);
+        const auto& other = exchanges[1].rows.at(tile);
+        const auto& again = exchanges[2].rows.at(tile);
+        REQUIRE(first.tile == tile);
+        CHECK(again.words == first.words);
+        CHECK(again.address == first.address);
+        CHECK(other.address != first.address);
+        std::size_t rows = 0;
+        for (const auto& segment : program.images.at(program.image_of_tile.at(tile)).segments) {
+            rows += segment.kind == program::SegmentKind::ExchangeRow ? 1 : 0;
+        }
+        CHECK(rows == 2);
+    }
 }

@@ -21,24 +21,24 @@ spec::MachineSpec machine_of(std::int64_t tiles) {
 
 TEST_CASE("the positions of a 1472-tile chip follow the C600 numbering", "[timing][position]") {
     CHECK(grid_rows(1472) == 23);
-    CHECK(tile_position(1472, 0).physical_id == 0);
-    CHECK(tile_position(1472, 1).physical_id == 2);
-    CHECK(tile_position(1472, 736).physical_id == 32);
-    CHECK(tile_position(1472, 100).physical_id == 260);
-    CHECK(tile_position(1472, 1286).physical_id == 53);
+    CHECK(tile_position(machine_of(1472).chip, 0).physical_id == 0);
+    CHECK(tile_position(machine_of(1472).chip, 1).physical_id == 2);
+    CHECK(tile_position(machine_of(1472).chip, 736).physical_id == 32);
+    CHECK(tile_position(machine_of(1472).chip, 100).physical_id == 260);
+    CHECK(tile_position(machine_of(1472).chip, 1286).physical_id == 53);
     // Block 1 walks its rows backwards: its first pair is in the last row.
-    CHECK(tile_position(1472, 46).physical_id == 22 * 64 + 1);
-    CHECK(tile_position(1472, 46).row == 22);
-    CHECK(tile_position(1472, 46).column == 0);
-    CHECK(tile_position(1472, 46).sub == 1);
+    CHECK(tile_position(machine_of(1472).chip, 46).physical_id == 22 * 64 + 1);
+    CHECK(tile_position(machine_of(1472).chip, 46).row == 22);
+    CHECK(tile_position(machine_of(1472).chip, 46).column == 0);
+    CHECK(tile_position(machine_of(1472).chip, 46).sub == 1);
 }
 
 TEST_CASE("a four-tile machine is one row of one column", "[timing][position]") {
     CHECK(grid_rows(4) == 1);
-    CHECK(tile_position(4, 0).physical_id == 0);
-    CHECK(tile_position(4, 1).physical_id == 2);
-    CHECK(tile_position(4, 2).physical_id == 1);
-    CHECK(tile_position(4, 3).physical_id == 3);
+    CHECK(tile_position(machine_of(4).chip, 0).physical_id == 0);
+    CHECK(tile_position(machine_of(4).chip, 1).physical_id == 2);
+    CHECK(tile_position(machine_of(4).chip, 2).physical_id == 1);
+    CHECK(tile_position(machine_of(4).chip, 3).physical_id == 3);
 }
 
 TEST_CASE("physical ids are distinct and lead back to their tiles", "[timing][position]") {
@@ -65,7 +65,27 @@ TEST_CASE("partners differ in bit 1 of the physical id", "[timing][position]") {
         REQUIRE(partner.has_value());
         REQUIRE((grid.position(tile).physical_id ^ grid.position(*partner).physical_id) == 2);
     }
-    CHECK_FALSE(partner_tile(5, 4).has_value());
+    CHECK_FALSE(partner_tile(machine_of(5).chip, 4).has_value());
+}
+
+TEST_CASE("GC2's islands of four go down the columns from column 8 on", "[timing][position]") {
+    auto machine = machine_of(1216);
+    machine.chip.generation = spec::Generation::Ipu1;
+    const TileGrid grid{machine};
+    const std::int64_t column_tiles = 4 * grid.rows();
+    REQUIRE(grid.rows() == 19);
+    std::set<std::uint32_t> ids;
+    for (TileId tile = 0; tile < 1216; ++tile) {
+        const auto& at = grid.position(tile);
+        REQUIRE(at.column == (8 + tile / column_tiles) % 16);
+        REQUIRE(at.row == tile % column_tiles / 4);
+        REQUIRE(at.sub == static_cast<std::int32_t>(tile % 4));
+        REQUIRE(ids.insert(at.physical_id).second);
+        const auto partner = grid.partner(tile);
+        REQUIRE(partner.has_value());
+        REQUIRE(*partner == (tile ^ 2U));
+        REQUIRE((grid.position(*partner).physical_id ^ at.physical_id) == 2);
+    }
 }
 
 TEST_CASE("a chip larger than its source ids is not modelled", "[timing][position]") {

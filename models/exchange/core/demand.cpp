@@ -34,7 +34,7 @@ Demand demand_of(const spec::MachineSpec& machine, const program::Exchange& exch
         const bool wide = run.wide;
         const Cycles cycles = run.bytes / (wide ? 8 : 4);
         add(demand.out, transfer.source_tile, cycles);
-        const auto partner = timing::partner_tile(machine.chip.tiles, transfer.source_tile);
+        const auto partner = timing::partner_tile(machine.chip, transfer.source_tile);
         if (wide && partner)
             add(demand.out, *partner, cycles);
         for (const auto& destination : transfer.destinations)

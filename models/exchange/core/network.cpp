@@ -21,7 +21,7 @@ class Mesh {
 public:
     explicit Mesh(const spec::MachineSpec& machine) {
         for (TileId tile = 0; tile < static_cast<TileId>(machine.chip.tiles); ++tile)
-            node_of_.push_back(timing::tile_position(machine.chip.tiles, tile).physical_id);
+            node_of_.push_back(timing::tile_position(machine.chip, tile).physical_id);
         links_ = 4 * timing::grid_rows(machine.chip.tiles) * kWidth;
     }
 

@@ -131,7 +131,7 @@ TEST_CASE("a time is cycles over the clock, in the row's unit") {
 TEST_CASE("a rate is all bytes that arrive over the time") {
     const double cycles = 1000;
     const double clock = 2e9;
-    const auto row = exchange_row("scatter 160 B each, one tile to n", "50", "160",
+    const auto row = exchange_row("broadcast 160 B, one tile to n tiles", "50", "160",
                                   "aggregate_bandwidth", "1", "GB/s");
     CHECK(measured(row).read({result(cycles, clock)}) ==
           Approx(50 * 160 * clock / (cycles + fixed_cycles()) / 1e9));

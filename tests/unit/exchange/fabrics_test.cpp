@@ -47,7 +47,7 @@ Cycles cycles_of(const exchange::FabricOutcome& outcome, TileId tile) {
 
 Cycles mesh_hops(const spec::MachineSpec& machine, TileId from, TileId to) {
     const auto place = [&](TileId tile) {
-        const auto id = timing::tile_position(machine.chip.tiles, tile).physical_id;
+        const auto id = timing::tile_position(machine.chip, tile).physical_id;
         return std::pair<int, int>(id % 64, id / 64);
     };
     return std::abs(place(from).first - place(to).first) +
@@ -57,7 +57,7 @@ Cycles mesh_hops(const spec::MachineSpec& machine, TileId from, TileId to) {
 /// The tile at column `x` and row `y` of the mesh.
 TileId tile_at(const spec::MachineSpec& machine, int x, int y) {
     for (TileId tile = 0; tile < static_cast<TileId>(machine.chip.tiles); ++tile)
-        if (timing::tile_position(machine.chip.tiles, tile).physical_id ==
+        if (timing::tile_position(machine.chip, tile).physical_id ==
             static_cast<std::uint32_t>(64 * y + x))
             return tile;
     FAIL("no such place");

@@ -148,6 +148,20 @@ TEST_CASE("bytes sent are bytes received") {
                       "exchange bring: got 596 bytes received, expected the 600 that were sent");
 }
 
+TEST_CASE("rows of a stream copy sent are bytes received") {
+    program::Program program;
+    program.remote_buffers.push_back(
+        {"table", program::RemoteBuffer::Place::StreamingMemory, 8, 64});
+    program.stream_copies.push_back({"fetch", 0, program::StreamCopy::Direction::Read, 2, {}});
+    ipu::StepRecord record;
+    record.executions = 3;
+    record.bytes = 3 * 2 * 64;
+    CHECK_NOTHROW(ipu::check_streams(program, {&record, 1}));
+    record.bytes += 4;
+    CHECK_THROWS_WITH(ipu::check_streams(program, {&record, 1}),
+                      "stream copy fetch: got 388 bytes received, expected the 384 that were sent");
+}
+
 TEST_CASE("the five kinds of a tile's cycles sum to the run") {
     const ipu::CyclesByKind right{
         .compute = 10, .exchange = 20, .sync = 30, .stream = 40, .idle = 50};
