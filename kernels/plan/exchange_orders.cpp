@@ -30,12 +30,13 @@ template <typename Key> JobOrder order_by(const JobList& list, Key key) {
 }
 
 /// The group that a job belongs to: the pairs of its receivers, with or without its sender's.
-void find_group(const JobList& list, const Job& job, bool with_sender, std::vector<TileId>& pairs) {
+void find_group(const JobList& list, const Job& job, TileId pair_bit, bool with_sender,
+                std::vector<TileId>& pairs) {
     pairs.clear();
     for (const auto& to : list.of(job))
-        pairs.push_back(to.tile / 2);
+        pairs.push_back(to.tile & ~pair_bit);
     if (with_sender)
-        pairs.push_back(job.source / 2);
+        pairs.push_back(job.source & ~pair_bit);
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
@@ -54,13 +55,13 @@ struct Groups {
     std::vector<std::vector<TileId>> pairs; ///< of each group, in order of appearance
 };
 
-Groups find_groups(const JobList& list, bool with_sender) {
+Groups find_groups(const JobList& list, TileId pair_bit, bool with_sender) {
     Groups groups;
     groups.group_of_job.reserve(list.jobs.size());
     std::unordered_map<std::vector<TileId>, std::uint32_t, HashOfPairs> known;
     std::vector<TileId> pairs;
     for (const auto& job : list.jobs) {
-        find_group(list, job, with_sender, pairs);
+        find_group(list, job, pair_bit, with_sender, pairs);
         const auto [at, fresh] =
             known.try_emplace(pairs, static_cast<std::uint32_t>(groups.pairs.size()));
         if (fresh)
@@ -123,10 +124,11 @@ JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
 }
 
 JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid) {
-    auto groups = find_groups(list, false);
-    if (auto closed = find_groups(list, true); closed.pairs.size() < groups.pairs.size())
+    auto groups = find_groups(list, grid.pair_bit(), false);
+    if (auto closed = find_groups(list, grid.pair_bit(), true);
+        closed.pairs.size() < groups.pairs.size())
         groups = std::move(closed);
-    Rounds pairs{static_cast<std::size_t>(grid.tiles() / 2 + 1)};
+    Rounds pairs{static_cast<std::size_t>(grid.tiles())};
     std::vector<std::uint32_t> rounds;
     for (const auto& group : groups.pairs)
         rounds.push_back(pairs.claim(group));

@@ -122,8 +122,8 @@ void check_heard(const Phase& phase, const Stretch& stretch, TileId source, cons
 /// A plain mux of either member may neither stand on a source nor be written during a paired
 /// stretch.
 void check_pair_modes(const Phase& phase, const Stretch& wide, const Stretch* before) {
-    const auto pair = wide.tile & ~1U;
-    for (const TileId member : {pair, pair + 1}) {
+    const TileId bit = phase.timing().grid().pair_bit();
+    for (const TileId member : {wide.tile & ~bit, wide.tile | bit}) {
         auto standing = timing::neutral_source(phase.machine());
         for (const auto& change : phase.walk_of(member)->muxes) {
             if (change.paired || change.event > wide.end)
@@ -182,7 +182,7 @@ void PairArrivals::receive_plain(const Phase& phase, const RowWalk& walk) {
     stretches_.clear();
     add_stretches(phase, walk, false, stretches_);
     const auto depth = phase.timing().mux_to_pointer(walk.tile);
-    auto& arrivals = arrivals_[walk.tile & 1U];
+    auto& arrivals = arrivals_[member(walk.tile)];
     near_ = 0;
     for (const auto& stretch : stretches_) {
         const auto source = source_of(phase, stretch);
@@ -236,8 +236,8 @@ void PairArrivals::receive_wide(const Phase& phase, const Stretch& stretch) {
 
 void PairArrivals::receive_wide(const Phase& phase, TileId pair) {
     stretches_.clear();
-    for (const TileId member : {pair, pair + 1})
-        if (const auto* walk = phase.walk_of(member); walk != nullptr)
+    for (const TileId tile : {pair, pair | pair_bit_})
+        if (const auto* walk = phase.walk_of(tile); walk != nullptr)
             add_stretches(phase, *walk, true, stretches_);
     std::sort(stretches_.begin(), stretches_.end(),
               [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
@@ -251,8 +251,8 @@ void PairArrivals::receive_wide(const Phase& phase, TileId pair) {
 void PairArrivals::find(const Phase& phase, TileId pair) {
     for (auto& of_tile : arrivals_)
         of_tile.clear();
-    for (const TileId member : {pair, pair + 1})
-        if (const auto* walk = phase.walk_of(member); walk != nullptr)
+    for (const TileId tile : {pair, pair | pair_bit_})
+        if (const auto* walk = phase.walk_of(tile); walk != nullptr)
             receive_plain(phase, *walk);
     receive_wide(phase, pair);
     for (auto& of_tile : arrivals_)

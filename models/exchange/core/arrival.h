@@ -63,18 +63,25 @@ private:
 /// What the two tiles of one pair receive, ascending in events and disjoint.
 class PairArrivals {
 public:
-    /// The muxes of a pair, whose first member is the even tile `pair`. Checks them: every stretch
+    explicit PairArrivals(TileId pair_bit) : pair_bit_(pair_bit) {}
+
+    /// The muxes of a pair, whose first member is the tile `pair`. Checks them: every stretch
     /// is filled by words of its source, all muxes end neutral, a pair is 32-bit or 64-bit between
     /// neutrals.
     void find(const Phase& phase, TileId pair);
 
-    [[nodiscard]] const std::vector<Arrival>& of(TileId tile) const { return arrivals_[tile & 1U]; }
+    [[nodiscard]] const std::vector<Arrival>& of(TileId tile) const {
+        return arrivals_[member(tile)];
+    }
 
 private:
     void receive_plain(const Phase& phase, const RowWalk& walk);
     void receive_wide(const Phase& phase, TileId pair);
     void receive_wide(const Phase& phase, const Stretch& stretch);
 
+    [[nodiscard]] std::size_t member(TileId tile) const { return (tile & pair_bit_) != 0 ? 1 : 0; }
+
+    TileId pair_bit_;
     std::array<std::vector<Arrival>, 2> arrivals_;
     std::vector<Stretch> stretches_; ///< scratch
     std::size_t near_ = 0;           ///< where the last sender's runs were entered

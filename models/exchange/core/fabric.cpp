@@ -150,11 +150,13 @@ FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exch
                            const RowReader& read_row) {
     const Phase phase{machine, exchange.name, walk_rows(machine, exchange, read_row)};
     PlannedCopies planned{machine, exchange};
-    PairArrivals arrivals;
+    const TileId pair_bit = phase.timing().grid().pair_bit();
+    std::vector<PairArrivals> pairs(pair_bit, PairArrivals{pair_bit}); // those under way
     FabricOutcome outcome;
     outcome.copies.reserve(planned.size());
     for (TileId tile = 0; tile < phase.tiles(); ++tile) {
-        if (tile % 2 == 0)
+        PairArrivals& arrivals = pairs[tile % pair_bit];
+        if ((tile & pair_bit) == 0)
             arrivals.find(phase, tile);
         const auto* walk = phase.walk_of(tile);
         if (walk == nullptr)
