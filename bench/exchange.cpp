@@ -4,7 +4,7 @@
 // to execute, row cycles, bound, their ratio, what is over the limit of 1.10 x bound or bound + 200,
 // the longest row, wide messages and those lowered to 4-byte items.
 //
-// usage: bench_exchange [--tiles N] [--json] [PATTERN...]
+// usage: bench_exchange [--tiles N] [--json] [PATTERN[:BYTES]...]
 #include "kernels/plan/exchange_planner.h"
 #include "models/exchange/core/fabric.h"
 #include "tests/support/exchange_patterns.h"
@@ -167,9 +167,10 @@ int main(int argc, char** argv) {
                     "messages", "plan ms", "exec ms", "cycles", "bound", "ratio", "over", "row B",
                     "wide", "narrow");
     for (const auto& pattern : all_patterns(static_cast<TileId>(machine.chip.tiles))) {
-        if (!wanted.empty() && wanted.count(pattern.name) == 0)
-            continue;
         for (const auto size : pattern.sizes) {
+            if (!wanted.empty() && wanted.count(pattern.name) == 0 &&
+                wanted.count(pattern.name + ":" + std::to_string(size)) == 0)
+                continue;
             patterns::Layout layout{machine};
             pattern.make(layout, size);
             auto transfers = layout.take();

@@ -26,6 +26,12 @@ public:
     /// Adds `count` empty lanes; returns the number of the first.
     std::uint32_t add(std::size_t count);
 
+    /// The lane will be used soon.
+    void prefetch(std::uint32_t lane) const {
+        __builtin_prefetch(&lanes_[lane].taken);
+        __builtin_prefetch(&lanes_[lane].full_before.back());
+    }
+
     /// Takes `count` events from `first` on; events below 0 are left out.
     void take(std::uint32_t lane, Cycles first, std::int64_t count);
 

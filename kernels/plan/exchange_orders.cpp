@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <numeric>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 
 namespace tessera::plan {
 
@@ -30,17 +30,25 @@ template <typename Key> JobOrder order_by(const JobList& list, Key key) {
 }
 
 /// The group that a job belongs to: the pairs of its receivers, with or without its sender's.
-std::vector<TileId> group_of(const JobList& list, const Job& job, TileId pair_bit,
-                             bool with_sender) {
-    std::vector<TileId> pairs;
+void find_group(const JobList& list, const Job& job, TileId pair_bit, bool with_sender,
+                std::vector<TileId>& pairs) {
+    pairs.clear();
     for (const auto& to : list.of(job))
         pairs.push_back(to.tile & ~pair_bit);
     if (with_sender)
         pairs.push_back(job.source & ~pair_bit);
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    return pairs;
 }
+
+struct HashOfPairs {
+    std::size_t operator()(const std::vector<TileId>& pairs) const {
+        std::uint64_t hash = pairs.size();
+        for (const auto pair : pairs)
+            hash = (hash ^ pair) * 0x9e3779b97f4a7c15; // 2^64 / golden ratio
+        return hash ^ hash >> 32U;
+    }
+};
 
 struct Groups {
     std::vector<std::uint32_t> group_of_job;
@@ -49,13 +57,15 @@ struct Groups {
 
 Groups find_groups(const JobList& list, TileId pair_bit, bool with_sender) {
     Groups groups;
-    std::map<std::vector<TileId>, std::uint32_t> known;
+    groups.group_of_job.reserve(list.jobs.size());
+    std::unordered_map<std::vector<TileId>, std::uint32_t, HashOfPairs> known;
+    std::vector<TileId> pairs;
     for (const auto& job : list.jobs) {
-        auto pairs = group_of(list, job, pair_bit, with_sender);
+        find_group(list, job, pair_bit, with_sender, pairs);
         const auto [at, fresh] =
-            known.try_emplace(std::move(pairs), static_cast<std::uint32_t>(known.size()));
+            known.try_emplace(pairs, static_cast<std::uint32_t>(groups.pairs.size()));
         if (fresh)
-            groups.pairs.push_back(at->first);
+            groups.pairs.push_back(pairs);
         groups.group_of_job.push_back(at->second);
     }
     return groups;

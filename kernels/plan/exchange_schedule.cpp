@@ -242,14 +242,19 @@ bool ExchangeSchedule::find_start(Placement& placed) {
 void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
                                  const PlacementRules& rules) {
     // Orders jump about in the list, so what comes next is fetched ahead.
-    constexpr std::size_t kAhead = 16;
+    constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < order.size(); ++i) {
-        if (i + 2 * kAhead < order.size())
-            __builtin_prefetch(&list_.jobs[order[i + 2 * kAhead]]);
-        if (i + kAhead < order.size()) {
-            const auto next = order[i + kAhead];
+        if (i + 3 * kAhead < order.size())
+            __builtin_prefetch(&list_.jobs[order[i + 3 * kAhead]]);
+        if (i + 2 * kAhead < order.size()) {
+            const auto next = order[i + 2 * kAhead];
             __builtin_prefetch(&list_.receivers[list_.jobs[next].first_receiver]);
             __builtin_prefetch(&placements_[next], 1);
+        }
+        if (i + kAhead < order.size()) {
+            const auto& next = list_.jobs[order[i + kAhead]];
+            lanes_.prefetch(send_lane(next.source));
+            lanes_.prefetch(receive_lane(list_.receivers[next.first_receiver].tile));
         }
         place(order[i], rules);
     }

@@ -24,6 +24,26 @@ Opcode opcode_of(ExchangeOp op) {
     return kOpcodes[static_cast<std::size_t>(op)];
 }
 
+/// What the instruction table says of an op.
+struct OpSize {
+    std::int64_t max_events = 0;
+    std::size_t words = 1;
+};
+
+const OpSize& size_of(ExchangeOp op) {
+    static const auto sizes = [] {
+        std::array<OpSize, kOpcodes.size()> all;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            all[i].words = has_two_words(kOpcodes[i]) ? 2 : 1;
+            if (kOpcodes[i] != Opcode::br)
+                all[i].max_events = std::int64_t{1}
+                                    << spec_of(spec_of(kOpcodes[i]).form).operands[0].bits;
+        }
+        return all;
+    }();
+    return sizes[static_cast<std::size_t>(op)];
+}
+
 std::optional<ExchangeOp> exchange_op_of(Opcode opcode) {
     const auto* const found = std::find(kOpcodes.begin(), kOpcodes.end(), opcode);
     if (found == kOpcodes.end())
@@ -153,13 +173,11 @@ std::string text_of(const PointerControl& pointer) {
 } // namespace
 
 std::int64_t max_events(ExchangeOp op) {
-    return op == ExchangeOp::Branch
-               ? 0
-               : std::int64_t{1} << spec_of(spec_of(opcode_of(op)).form).operands[0].bits;
+    return size_of(op).max_events;
 }
 
 std::size_t words_of(ExchangeOp op) {
-    return has_two_words(opcode_of(op)) ? 2 : 1;
+    return size_of(op).words;
 }
 
 void append_words(const ExchangeInstruction& instruction, std::vector<std::uint32_t>& words) {
@@ -172,7 +190,7 @@ void append_words(const ExchangeInstruction& instruction, std::vector<std::uint3
     const Operation operation = operation_of(instruction);
     const std::uint64_t both = encode_both(operation);
     words.push_back(static_cast<std::uint32_t>(both));
-    if (has_two_words(operation.opcode))
+    if (words_of(instruction.op) == 2)
         words.push_back(static_cast<std::uint32_t>(both >> 32U));
 }
 
@@ -180,7 +198,7 @@ ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
     TESSERA_ASSERT(!words.empty());
     const Operation operation = decode(words[0], words.size() > 1 ? words[1] : 0);
     const auto op = exchange_op_of(operation.opcode);
-    const bool two_words = has_two_words(operation.opcode);
+    const bool two_words = op && words_of(*op) == 2;
     const bool is_bundle_half = (words[0] & kBundleBit) != 0 && !two_words;
     if (!op || is_bundle_half || (op == ExchangeOp::Branch && operation.a != kLinkRegister))
         throw ProgramError(

@@ -91,6 +91,19 @@ TEST_CASE("a send one event early or late is found", "[exchange][broken]") {
                       Contains("no word of tile 736 passes at event 89"));
 }
 
+TEST_CASE("words of two messages that meet at one mux are missed", "[exchange][broken]") {
+    // Both are planned alone, so that they pass the receiver's mux in the same events.
+    auto exchange = one_message();
+    const auto second =
+        plan::plan_exchange(kMachine, "x", {transfer(737, 0x50000, 160, {{100, 0x61000}})});
+    exchange.transfers.push_back(second.transfers.front());
+    exchange.rows.push_back(second.rows.back());
+    REQUIRE(exchange.rows.back().tile == 737);
+    CHECK_THROWS_WITH(
+        run_with(kMachine, exchange),
+        Contains("received nothing more, planned 160 bytes from tile 737 0x50000 at 0x61000"));
+}
+
 TEST_CASE("a missing neutral is found", "[exchange][broken]") {
     CHECK_THROWS_WITH(run(one_message(), 100,
                           [](auto& row) { row[1] = {.op = ExchangeOp::Delay, .events = 40}; }),
