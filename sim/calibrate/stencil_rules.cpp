@@ -11,7 +11,7 @@ using nlohmann::json;
 
 const Timed kWhole{.phases = {"all"}, .steps = {}};
 /// Of the phase rows, whose size is not recorded: parts of 126 x 8 pixels, which have the words of
-/// halo and the pixels that the rows' cycles say (docs/evidence.md#stencil-parts).
+/// halo and the pixels that the rows' cycles say (docs/evidence.md#halo-copies).
 constexpr std::int64_t kPartWidth = 126;
 constexpr std::int64_t kPartHeight = 8;
 constexpr std::int64_t kIterations = 2;
