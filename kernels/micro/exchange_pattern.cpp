@@ -145,25 +145,53 @@ private:
         return *std::max_element(of_tile.begin(), of_tile.end());
     }
 
-    void fill(MicroBuilder& builder) const {
-        const auto most = [](const std::vector<Bytes>& row_bytes) {
-            return *std::max_element(row_bytes.begin(), row_bytes.end());
-        };
-        const Address source = builder.place({"source",
-                                              program::SegmentKind::Tensor,
-                                              most(pattern_.source_bytes),
-                                              16,
-                                              plan::Where::Any,
-                                              {}});
-        const Address destination = builder.place({"destination",
-                                                   program::SegmentKind::Tensor,
-                                                   most(pattern_.destination_bytes),
-                                                   16,
-                                                   plan::Where::Any,
-                                                   {"source"}});
+    static Bytes most(const std::vector<Bytes>& row_bytes) {
+        return *std::max_element(row_bytes.begin(), row_bytes.end());
+    }
+    [[nodiscard]] bool any_tile_has_both() const {
         for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
-            builder.hold(static_cast<TileId>(tile), "source", pattern_.source_bytes[tile]);
-            builder.hold(static_cast<TileId>(tile), "destination",
+            if (pattern_.source_bytes[tile] > 0 && pattern_.destination_bytes[tile] > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+    /// The first tile with the most messages to send and receive.
+    [[nodiscard]] TileId fullest_tile() const {
+        TileId fullest = 0;
+        Bytes held = 0;
+        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
+            const Bytes bytes = pattern_.source_bytes[tile] + pattern_.destination_bytes[tile];
+            if (bytes > held) {
+                held = bytes;
+                fullest = static_cast<TileId>(tile);
+            }
+        }
+        return fullest;
+    }
+
+    void fill(MicroBuilder& builder) const {
+        const bool shared = !any_tile_has_both();
+        const Bytes source_bytes = most(pattern_.source_bytes);
+        const Bytes destination_bytes = most(pattern_.destination_bytes);
+        const auto request = [](const char* name, Bytes bytes, std::vector<std::string> apart) {
+            return plan::BufferRequest{
+                name, program::SegmentKind::Tensor, bytes, 16, plan::Where::Any, std::move(apart)};
+        };
+        Address source = 0;
+        Address destination = 0;
+        if (shared) { // one place serves those who send and those who receive
+            source = destination = builder.place(
+                request("messages", std::max(source_bytes, destination_bytes), {}), fullest_tile());
+        } else {
+            source = builder.place(request("source", source_bytes, {}), fullest_tile());
+            destination = builder.place(request("destination", destination_bytes, {"source"}),
+                                        fullest_tile());
+        }
+        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
+            builder.hold(static_cast<TileId>(tile), shared ? "messages" : "source",
+                         pattern_.source_bytes[tile]);
+            builder.hold(static_cast<TileId>(tile), shared ? "messages" : "destination",
                          pattern_.destination_bytes[tile]);
         }
         builder.add_exchange("exchange", transfers(source, destination));

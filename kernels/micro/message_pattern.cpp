@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/micro/message_pattern.h"
 
+#include "base/error.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/workload/random.h"
 #include "models/timing/tile_position.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -191,7 +194,17 @@ MessagePattern message_pattern(const spec::MachineSpec& machine,
         }
         break;
     }
-    return messages.finish();
+    MessagePattern pattern = messages.finish();
+    if (pattern.transfers.empty() && pattern.copies.empty()) {
+        Diagnostic diagnostic;
+        diagnostic.file = "workload";
+        diagnostic.pointer = "/tiles";
+        diagnostic.message = fmt::format("got {} tiles, of which none has a message for another in "
+                                         "this pattern, expected more tiles",
+                                         messages.tiles());
+        throw ConfigError(diagnostic);
+    }
+    return pattern;
 }
 
 } // namespace tessera::micro

@@ -34,10 +34,10 @@ MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::Codelet
           place({kState, program::SegmentKind::VertexState, state_bytes, 16, plan::Where::Any, {}}),
           machine.chip.tiles) {}
 
-Address MicroBuilder::place(const plan::BufferRequest& request) {
+Address MicroBuilder::place(const plan::BufferRequest& request, TileId fullest) {
     if (!memory_.place(request)) {
         throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", name_,
-                                     plan::why_not(memory_, 0, {})));
+                                     plan::why_not(memory_, fullest, {})));
     }
     return memory_.address(request.name);
 }

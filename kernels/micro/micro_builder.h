@@ -28,8 +28,8 @@ public:
     MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
                  const std::string& name, Bytes code_bytes, Bytes state_bytes);
 
-    /// A buffer of tensor data. @throws DoesNotFit
-    Address place(const plan::BufferRequest& request);
+    /// A buffer of tensor data. `fullest` is a tile that needs all of it. @throws DoesNotFit
+    Address place(const plan::BufferRequest& request, TileId fullest = 0);
     /// The buffer is part of the tile's image, zero at the start.
     void hold(TileId tile, const std::string& buffer, Bytes bytes);
     /// Metadata of the tile, at the start of the buffer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
+#include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
 
@@ -160,6 +161,7 @@ private:
         for (std::size_t i = 0; i < levels_[level].tiles.size(); ++i) {
             const TileId tile = levels_[level].tiles[i];
             const auto operands = static_cast<std::uint32_t>(operands_of(level, i));
+            plan::check_repeat_count(machine_, "sum", (operands + workers - 1) / workers / 2);
             Address from = builder.address(buffer(level));
             std::uint32_t alone = operands;
             if (operands > kOperandsOfOneWorker) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace tessera::micro {
 namespace {
@@ -31,12 +33,34 @@ std::vector<program::StreamPiece> pieces_on(const spec::MachineSpec& machine, co
     return pieces;
 }
 
+/// The tiles' part of a copy as images, so that memory reports show it.
+void add_images(const spec::MachineSpec& machine, const std::vector<program::StreamPiece>& pieces,
+                program::Program& program) {
+    program.image_of_tile.assign(static_cast<std::size_t>(machine.chip.tiles),
+                                 program::Program::kNoImage);
+    std::map<std::pair<Address, Bytes>, std::uint32_t> known;
+    for (const auto& piece : pieces) {
+        const auto [entry, added] = known.try_emplace(
+            {piece.address, piece.bytes}, static_cast<std::uint32_t>(program.images.size()));
+        if (added) {
+            program::Segment segment;
+            segment.address = piece.address;
+            segment.bytes = piece.bytes;
+            segment.name = "in tiles";
+            program.images.push_back({{segment}});
+        }
+        program.image_of_tile.at(piece.tile) = entry->second;
+    }
+}
+
 /// One remote buffer, one copy between it and the tiles, and a tensor of what the tiles hold.
-MicroPlan plan_copy(const char* name, program::RemoteBuffer buffer, std::int64_t rows, bool read,
+MicroPlan plan_copy(const spec::MachineSpec& machine, const char* name,
+                    program::RemoteBuffer buffer, std::int64_t rows, bool read,
                     const std::vector<program::StreamPiece>& pieces) {
     MicroPlan plan;
     plan.program.name = name;
     plan.program.tensors.push_back(tensor_of("in_tiles", pieces));
+    add_images(machine, pieces, plan.program);
     plan.program.stream_copies.push_back(
         {read ? "read" : "write", 0,
          read ? program::StreamCopy::Direction::Read : program::StreamCopy::Direction::Write, rows,
@@ -71,8 +95,14 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWor
     buffer.name = "remote";
     buffer.rows = workload.rows;
     buffer.row_bytes = workload.row_bytes;
+    const Bytes capacity = machine.streaming.capacity_bytes;
+    if (workload.rows > capacity / workload.row_bytes) {
+        throw DoesNotFit(fmt::format("remote_buffer: {} rows of {} bytes do not fit in streaming "
+                                     "memory of {} bytes (streaming.capacity_bytes of machine {})",
+                                     workload.rows, workload.row_bytes, capacity, machine.name));
+    }
     auto plan = plan_copy(
-        "remote_buffer", std::move(buffer), workload.chunk_rows, read,
+        machine, "remote_buffer", std::move(buffer), workload.chunk_rows, read,
         pieces_on(machine, "remote_buffer", tiles, chunk, machine.streaming.request_bytes));
     std::vector<program::Step> chunks;
     for (std::int64_t row = 0; row < workload.rows; row += workload.chunk_rows) {
@@ -97,7 +127,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWor
     buffer.row_bytes = tiles * workload.bytes;
     const auto pieces =
         pieces_on(machine, "host_transfer", tiles, buffer.row_bytes, machine.host.request_bytes);
-    auto plan = plan_copy("host_transfer", std::move(buffer), 1, read, pieces);
+    auto plan = plan_copy(machine, "host_transfer", std::move(buffer), 1, read, pieces);
     plan.program.control = repeat(workload.repeats, {step(Kind::StreamCopy)});
     plan.useful_bytes = workload.repeats * tiles * workload.bytes;
     plan.sentence = fmt::format("host {} tiles, {} B to each of {}, {} times", read ? "to" : "from",

@@ -2,6 +2,7 @@
 #include "kernels/rearrange/rearrange.h"
 
 #include "base/error.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
 namespace tessera::rearrange {
@@ -26,6 +27,7 @@ Call copy(const spec::MachineSpec& machine, Address from, Address to, Bytes byte
     const bool wide = bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0;
     const std::int64_t words = bytes / (wide ? 8 : 4);
     const std::int64_t workers = machine.tile.workers;
+    plan::check_repeat_count(machine, "copy", (words + workers - 1) / workers);
     return {wide ? "copy64" : "copy32",
             program::VertexKind::MultiWorker,
             {from, to, static_cast<std::uint32_t>(words / workers),

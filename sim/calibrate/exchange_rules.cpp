@@ -92,11 +92,12 @@ json with_root(const char* name, std::int64_t tiles, std::int64_t bytes) {
     return workload;
 }
 
-/// From the last tile to the first n others; the root's partner is left out where all tiles are
-/// meant, so that all receivers are pairs.
+/// From the last tile to the first n others. From four on the last island listens as a whole, and the
+/// root's partner is left out where all tiles are meant, so that all receivers are pairs.
 json broadcast(const RowMachine& machine, std::int64_t tiles, std::int64_t bytes) {
     const std::int64_t all = machine.spec.chip.tiles;
-    json workload = pattern("broadcast", std::min(tiles, all - 2), bytes);
+    const std::int64_t listeners = tiles < 4 ? tiles : (tiles + 3) / 4 * 4;
+    json workload = pattern("broadcast", std::min(listeners, all - 2), bytes);
     workload["source"] = all - 1;
     return workload;
 }
@@ -128,7 +129,8 @@ bool right_to_left(const timing::TilePosition& from, const timing::TilePosition&
     return place(from.column) == 7 && place(to.column) == 0;
 }
 
-/// The pair with the least or most latency of those that `allowed` lets through.
+/// The pair whose exchange of a word takes least or most of those that `allowed` lets through: its
+/// latency, or what a receiver's row needs from its mux to its pointer.
 std::pair<TileId, TileId> extreme_pair(const RowMachine& machine, Allowed allowed, bool most) {
     const timing::ExchangeTiming timing(machine.spec);
     const auto tiles = static_cast<TileId>(machine.spec.chip.tiles);
@@ -139,9 +141,9 @@ std::pair<TileId, TileId> extreme_pair(const RowMachine& machine, Allowed allowe
             if (from == to || !allowed(timing.grid().position(from), timing.grid().position(to))) {
                 continue;
             }
-            const Cycles latency = timing.latency(from, to);
-            if (!best || (most ? latency > *best : latency < *best)) {
-                best = latency;
+            const Cycles word = std::max(timing.latency(from, to), timing.mux_to_pointer(to));
+            if (!best || (most ? word > *best : word < *best)) {
+                best = word;
                 pair = {from, to};
             }
         }

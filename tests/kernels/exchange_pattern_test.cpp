@@ -133,3 +133,29 @@ TEST_CASE("a pattern that memory cannot hold does not fit", "[kernels][micro]") 
     const auto machine = test::chip_of(4);
     CHECK_THROWS_AS(micro::plan(machine, pattern(ExchangePattern::AllToAll, 1 << 17)), DoesNotFit);
 }
+
+TEST_CASE("who only sends and who only receives may each fill their memory", "[kernels][micro]") {
+    const auto machine = test::chip_of(4);
+    const Bytes most = machine.memory.region0_bytes + machine.memory.region1_bytes -
+                       3 * machine.memory.element_bytes;
+    static_cast<void>(test::run_micro(machine, pattern(ExchangePattern::PointToPoint, most)));
+}
+
+TEST_CASE("a pattern in which nobody sends is refused", "[kernels][micro]") {
+    for (const ExchangePattern kind : {ExchangePattern::Transpose, ExchangePattern::AllToAll}) {
+        auto workload = pattern(kind, 64);
+        workload.tiles = 1;
+        CHECK_THROWS_AS(micro::plan(test::chip_of(4), workload), ConfigError);
+    }
+}
+
+TEST_CASE("a copy with more rounds than a repeat counts is not modelled", "[kernels][micro]") {
+    auto machine = test::chip_of(4);
+    machine.tile.workers = 1;
+    machine.chip.generation = spec::Generation::Ipu1; // counts to 4095
+    workload::SelfCopyWorkload workload;
+    workload.bytes = 4095 * 8;
+    CHECK_NOTHROW(micro::plan(machine, workload));
+    workload.bytes += 8;
+    CHECK_THROWS_AS(micro::plan(machine, workload), NotModelled);
+}

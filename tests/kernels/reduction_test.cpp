@@ -80,3 +80,11 @@ TEST_CASE("a reduction says what it cannot do", "[kernels][micro]") {
     CHECK_THROWS_AS(micro::plan(test::chip_of(4), workload), ConfigError);
     CHECK_THROWS_AS(micro::plan(test::chip_of(4), reduction(1 << 20)), DoesNotFit);
 }
+
+TEST_CASE("a sum with more rounds than a repeat counts is not modelled", "[kernels][micro]") {
+    auto machine = test::chip_of(4);
+    machine.chip.generation = spec::Generation::Ipu1; // counts to 4095, two operands a round
+    const std::int64_t most = 4095 * 2 * machine.tile.workers;
+    CHECK_NOTHROW(micro::plan(machine, reduction(most)));
+    CHECK_THROWS_AS(micro::plan(machine, reduction(most + 2 * machine.tile.workers)), NotModelled);
+}
