@@ -34,9 +34,7 @@ json step_properties() {
 }
 
 json list_of(const char* sentence, json properties) {
-    return {{"type", "array"},
-            {"description", sentence},
-            {"items", object("one step", std::move(properties))}};
+    return schema::list(sentence, object("one step", std::move(properties)));
 }
 
 json compute_set_properties() {

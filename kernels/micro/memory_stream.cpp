@@ -3,7 +3,7 @@
 #include "base/float16.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
-#include "models/isa/machine_target.h"
+#include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
 
@@ -150,11 +150,10 @@ private:
         return workload_.codelet == StreamCodelet::Vendor && workload_.op == StreamOp::Triad;
     }
 
-    /// The loops take their rounds from one register, of which the machine reads so many bits.
     void check_repeat_counts() const {
         const std::int64_t workers = machine_.tile.workers;
         const std::int64_t words = (most_units() + workers - 1) / workers * kWordsOfUnit;
-        const auto most = static_cast<std::int64_t>(isa::target_of(machine_).repeat_count_mask());
+        const std::int64_t most = plan::most_rounds(machine_);
         if (workload_.codelet != StreamCodelet::Naive || reads()) {
             if (words > most) {
                 throw DoesNotFit(fmt::format("a worker has {} words of 8 B, a loop of machine "

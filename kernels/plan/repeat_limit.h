@@ -12,10 +12,14 @@
 
 namespace tessera::plan {
 
+[[nodiscard]] inline std::int64_t most_rounds(const spec::MachineSpec& machine) {
+    return static_cast<std::int64_t>(isa::target_of(machine).repeat_count_mask());
+}
+
 /// @throws NotModelled where a loop over so many words of a worker takes more
 inline void check_repeat_count(const spec::MachineSpec& machine, const char* loop,
                                std::int64_t rounds) {
-    const auto most = static_cast<std::int64_t>(isa::target_of(machine).repeat_count_mask());
+    const std::int64_t most = most_rounds(machine);
     if (rounds > most) {
         throw NotModelled(fmt::format("{}: not modelled: {} rounds of one worker's loop, expected "
                                       "at most {} on machine '{}'; see docs/kernels/micro.md",

@@ -15,7 +15,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 
 namespace tessera::sim::calibrate {
@@ -60,15 +59,14 @@ json point_to_point(TileId source, TileId destination, std::int64_t bytes) {
 json ordinary_pair(const RowMachine& machine, std::int64_t bytes) {
     const timing::ExchangeTiming timing(machine.spec);
     const auto tiles = static_cast<TileId>(machine.spec.chip.tiles);
-    std::vector<Cycles> sums(tiles); // by source, over destinations
+    Cycles sum = 0;
     for (TileId from = 0; from < tiles; ++from) {
         for (TileId to = 0; to < tiles; ++to) {
-            sums[from] += from == to ? 0 : timing.latency(from, to);
+            sum += from == to ? 0 : timing.latency(from, to);
         }
     }
     const double pairs = static_cast<double>(tiles) * static_cast<double>(tiles - 1);
-    const double mean =
-        static_cast<double>(std::accumulate(sums.begin(), sums.end(), Cycles{0})) / pairs;
+    const double mean = static_cast<double>(sum) / pairs;
     std::pair<TileId, TileId> best{0, 1};
     double distance = std::abs(static_cast<double>(timing.latency(0, 1)) - mean);
     for (TileId from = 0; from < tiles; ++from) {
