@@ -31,7 +31,7 @@ struct Pattern {
 };
 
 const std::vector<Bytes> kSizes{64, 256, 1024, 4096, 16384, 65536};
-const std::vector<Bytes> kAllToAllSizes{4, 16, 64, 208};
+const std::vector<Bytes> kAllToAllSizes{4, 16, 64, 208, 512, 1024, 4096};
 const std::vector<Bytes> kShared{4, 16, 64, 128}; // all of it in one tile's memory
 const std::vector<Bytes> kGroupSizes{4, 16, 64, 256, 1024, 4096};
 

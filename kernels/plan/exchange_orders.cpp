@@ -111,15 +111,30 @@ JobOrder given_order(const JobList& list) {
 }
 
 JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
-    constexpr std::int32_t kKinds = 64; // of column and sub
-    const auto rows = static_cast<std::int32_t>(grid.rows());
-    const auto kind = [&](const timing::TilePosition& at) { return at.column * 4 + at.sub; };
-    return order_by(list, [&](const Job& job) {
-        const auto& from = grid.position(job.source);
-        const auto& to = grid.position(list.receivers[job.first_receiver].tile);
-        const auto columns = (kind(to) - kind(from) + kKinds) % kKinds;
-        const auto shift = columns * rows + (to.row - from.row + rows) % rows;
-        return static_cast<std::uint64_t>(shift);
+    const auto tiles = static_cast<std::size_t>(grid.tiles());
+    std::vector<std::uint8_t> taking_part(tiles);
+    for (const auto& job : list.jobs) {
+        taking_part[job.source] = 1;
+        taking_part[list.receivers[job.first_receiver].tile] = 1;
+    }
+    std::vector<TileId> ring;
+    for (TileId tile = 0; tile < tiles; ++tile)
+        if (taking_part[tile] != 0)
+            ring.push_back(tile);
+    const auto place_in_ring = [&](TileId tile) {
+        const auto& at = grid.position(tile);
+        return std::tuple{at.column, at.sub, at.row};
+    };
+    std::sort(ring.begin(), ring.end(),
+              [&](TileId a, TileId b) { return place_in_ring(a) < place_in_ring(b); });
+    std::vector<std::uint32_t> place(tiles);
+    for (std::uint32_t i = 0; i < ring.size(); ++i)
+        place[ring[i]] = i;
+    const auto n = static_cast<std::uint32_t>(ring.size());
+    return order_by(list, [&](const Job& job) -> std::uint64_t {
+        const auto from = place[job.source];
+        const auto to = place[list.receivers[job.first_receiver].tile];
+        return to >= from ? to - from : to + n - from;
     });
 }
 
