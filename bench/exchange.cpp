@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How long planning and executing an exchange take on the host, and how near plans come to their
-// bound, on a whole chip. One line a pattern: its message size, processor milliseconds to plan and
+// bound, on a whole chip. One line a pattern: its message size, milliseconds to plan and
 // to execute, row cycles, bound, their ratio, what is over the limit of 1.10 x bound or bound + 200,
 // the longest row, wide messages and those lowered to 4-byte items.
 //
@@ -10,10 +10,10 @@
 #include "tests/support/exchange_patterns.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <set>
 #include <string>
@@ -84,9 +84,10 @@ std::vector<Pattern> all_patterns(TileId tiles) {
     return list;
 }
 
-/// Processor time: other programs on the host do not count.
-double seconds_since(std::clock_t start) {
-    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 struct Result {
@@ -112,10 +113,10 @@ exchange::FabricOutcome execute(const spec::MachineSpec& machine, program::Excha
 Result measure(const spec::MachineSpec& machine, patterns::Transfers transfers) {
     Result result;
     result.transfers = transfers.size();
-    const auto start = std::clock();
+    const auto start = Clock::now();
     auto plan = plan::plan_exchange_with_stats(machine, "bench", std::move(transfers));
     result.plan_s = seconds_since(start);
-    const auto begin = std::clock();
+    const auto begin = Clock::now();
     const auto outcome = execute(machine, plan.exchange);
     result.execute_s = seconds_since(begin);
     result.cycles = *std::max_element(outcome.row_cycles.begin(), outcome.row_cycles.end());

@@ -156,7 +156,7 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
     const auto list = make_jobs(timing, transfers, runs);
     Attempts attempts{machine, timing, list, bound};
     find_schedule(attempts, list, timing.grid());
-    plan.exchange.rows = RowMaker{machine, timing, list, attempts.best()}.rows();
+    plan.exchange.rows = Timelines{machine, timing, list, attempts.best()}.rows();
     plan.stats = stats_of(list, attempts.best(), plan.exchange.rows);
 }
 

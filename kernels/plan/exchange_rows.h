@@ -15,10 +15,10 @@ namespace tessera::plan {
 
 /// A message on the tile's outgoing lane: `items` items at the events start+1 .. start+items.
 struct RowSend {
-    Cycles start = 0;
-    std::int64_t items = 0;
+    std::uint32_t start = 0;
+    std::uint32_t items = 0;
     std::uint32_t item_address = 0; ///< byte address / item bytes
-    unsigned ctl = 0;
+    std::uint32_t ctl = 0;
 };
 
 /// What takes effect at `event`: a mux control, a pointer control or both.

@@ -8,60 +8,52 @@
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tessera::plan {
 
-/// Writes the rows of a schedule. The references outlive it.
-class RowMaker {
-public:
-    RowMaker(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-             const JobList& list, const ExchangeSchedule& schedule);
+/// A message at one receiver, by its mux.
+struct ReceiveRun {
+    std::uint32_t mux_first = 0;
+    std::uint32_t items = 0;
+    TileId source = 0;
+    Address address = 0;
+    std::uint8_t direction = 0;
+    bool wide = false;
+    bool late = false;
 
-    /// Rows of all tiles that have something to do, addresses 0, ascending tiles.
-    [[nodiscard]] std::vector<program::ExchangeRow> rows();
+    [[nodiscard]] std::uint32_t mux_end() const { return mux_first + items; }
+};
+
+/// What a schedule asks of each tile, in no order of time.
+class Timelines {
+public:
+    /// The references outlive it.
+    Timelines(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
+              const JobList& list, const ExchangeSchedule& schedule);
+
+    [[nodiscard]] std::span<const RowSend> sends(TileId tile) const {
+        return {sends_.data() + sends_begin_[tile], sends_.data() + sends_begin_[tile + 1]};
+    }
+    [[nodiscard]] std::span<const ReceiveRun> runs(TileId tile) const {
+        return {runs_.data() + runs_begin_[tile], runs_.data() + runs_begin_[tile + 1]};
+    }
+    /// Rows of all tiles that have something to do, addresses 0, ascending tiles. Tiles are shared
+    /// out among host threads.
+    [[nodiscard]] std::vector<program::ExchangeRow> rows() const;
 
 private:
-    /// A message at one receiver, by its mux.
-    struct Run {
-        std::uint32_t mux_first = 0;
-        std::uint32_t items = 0;
-        TileId source = 0;
-        Address address = 0;
-        std::uint8_t direction = 0;
-        bool wide = false;
-        bool late = false;
-
-        [[nodiscard]] std::uint32_t mux_end() const { return mux_first + items; }
-    };
-
-    void divide_by_tile();
-    void add_send(const RowSend& send);
-    void add_sends(TileId tile);
-    void add_controls(TileId tile);
-    void add_run(TileId tile, const Run& run, const Run* before, const Run* after);
-    void merge_controls();
-
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
-    const JobList& list_;
     const ExchangeSchedule& schedule_;
-    std::uint32_t neutral_;
-    // Of tile 0, then of tile 1, ...; in no order of time.
-    std::vector<RowSend> all_sends_;
+    // Of tile 0, then of tile 1, ...
+    std::vector<RowSend> sends_;
     std::vector<std::size_t> sends_begin_;
-    std::vector<Run> all_runs_;
+    std::vector<ReceiveRun> runs_;
     std::vector<std::size_t> runs_begin_;
-    // Of the tile at hand, in order of time.
-    std::vector<std::uint64_t> keys_;
-    std::vector<std::uint64_t> scratch_;
-    std::vector<Run> runs_;
-    std::vector<RowSend> sorted_sends_;
-    std::vector<RowSend> row_sends_; ///< joined where they continue each other
-    std::vector<RowControl> muxes_;
-    std::vector<RowControl> pointers_;
-    std::vector<RowControl> controls_;
 };
 
 } // namespace tessera::plan
