@@ -2,13 +2,13 @@
 #include "kernels/plan/exchange_orders.h"
 
 #include "base/sort_keys.h"
+#include "kernels/plan/exchange_groups.h"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <span>
 #include <tuple>
-#include <unordered_map>
 
 namespace tessera::plan {
 
@@ -27,48 +27,6 @@ template <typename Key> JobOrder order_by(const JobList& list, Key key) {
     for (const auto sorted : keys)
         order.push_back(index_of_key(sorted));
     return order;
-}
-
-/// The group that a job belongs to: the pairs of its receivers, with or without its sender's.
-void find_group(const JobList& list, const Job& job, TileId pair_bit, bool with_sender,
-                std::vector<TileId>& pairs) {
-    pairs.clear();
-    for (const auto& to : list.of(job))
-        pairs.push_back(to.tile & ~pair_bit);
-    if (with_sender)
-        pairs.push_back(job.source & ~pair_bit);
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-}
-
-struct HashOfPairs {
-    std::size_t operator()(const std::vector<TileId>& pairs) const {
-        std::uint64_t hash = pairs.size();
-        for (const auto pair : pairs)
-            hash = (hash ^ pair) * 0x9e3779b97f4a7c15; // 2^64 / golden ratio
-        return hash ^ hash >> 32U;
-    }
-};
-
-struct Groups {
-    std::vector<std::uint32_t> group_of_job;
-    std::vector<std::vector<TileId>> pairs; ///< of each group, in order of appearance
-};
-
-Groups find_groups(const JobList& list, TileId pair_bit, bool with_sender) {
-    Groups groups;
-    groups.group_of_job.reserve(list.jobs.size());
-    std::unordered_map<std::vector<TileId>, std::uint32_t, HashOfPairs> known;
-    std::vector<TileId> pairs;
-    for (const auto& job : list.jobs) {
-        find_group(list, job, pair_bit, with_sender, pairs);
-        const auto [at, fresh] =
-            known.try_emplace(pairs, static_cast<std::uint32_t>(groups.pairs.size()));
-        if (fresh)
-            groups.pairs.push_back(pairs);
-        groups.group_of_job.push_back(at->second);
-    }
-    return groups;
 }
 
 /// Hands out rounds: each resource serves one claim a round.
@@ -139,8 +97,8 @@ JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
 }
 
 JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid) {
-    auto groups = find_groups(list, grid.pair_bit(), false);
-    if (auto closed = find_groups(list, grid.pair_bit(), true);
+    auto groups = find_groups(list, grid.pair_bit(), GroupBy::Receivers);
+    if (auto closed = find_groups(list, grid.pair_bit(), GroupBy::AllTiles);
         closed.pairs.size() < groups.pairs.size())
         groups = std::move(closed);
     Rounds pairs{static_cast<std::size_t>(grid.tiles())};

@@ -4,6 +4,7 @@
 #include "kernels/plan/exchange_check.h"
 #include "kernels/plan/exchange_jobs.h"
 #include "kernels/plan/exchange_orders.h"
+#include "kernels/plan/exchange_parts.h"
 #include "kernels/plan/exchange_schedule.h"
 #include "kernels/plan/exchange_timelines.h"
 #include "models/timing/exchange_latency.h"
@@ -32,45 +33,51 @@ class Attempts {
 public:
     Attempts(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
              const JobList& list, Cycles bound)
-        : machine_(machine), timing_(timing), list_(list),
+        : machine_(machine), timing_(timing),
           good_(std::max(static_cast<Cycles>(kGoodEnough * static_cast<double>(bound)) +
                              kTypicalLatency,
-                         longest_alone())) {}
+                         longest_alone(list))) {}
 
     [[nodiscard]] const ExchangeSchedule& best() const { return *best_; }
+    [[nodiscard]] const JobList& best_list() const { return *best_list_; }
 
     [[nodiscard]] bool good() const {
         return best_ != nullptr && best_->longest_row_events() <= good_;
     }
 
-    /// Whether a further attempt is wanted and within the budget.
-    [[nodiscard]] bool go_on() const {
-        return !good() && (spent_ == 0 || spent_ + list_.receivers.size() <= kAttemptBudget);
+    /// Whether a further attempt at `list` is wanted and within the budget.
+    [[nodiscard]] bool go_on(const JobList& list) const {
+        return !good() && (spent_ == 0 || spent_ + list.receivers.size() <= kAttemptBudget);
     }
 
-    void try_order(JobOrder order, const PlacementRules& rules = {}) {
-        auto schedule = std::make_unique<ExchangeSchedule>(machine_, timing_, list_);
+    /// `list` outlives the attempts.
+    void try_order(const JobList& list, JobOrder order, const PlacementRules& rules = {}) {
+        auto schedule = std::make_unique<ExchangeSchedule>(machine_, timing_, list);
         schedule->place_all(order, rules);
-        spent_ += list_.receivers.size();
-        if (!best_ || schedule->longest_row_events() < best_->longest_row_events())
-            keep(std::move(schedule), std::move(order), rules);
+        spent_ += list.receivers.size();
+        if (best_ && schedule->longest_row_events() >= best_->longest_row_events())
+            return;
+        best_ = std::move(schedule);
+        best_list_ = &list;
+        best_order_ = std::move(order);
+        best_rules_ = rules;
     }
 
     /// The best order again, with messages divided where that fills a gap.
     void try_pieces(std::uint32_t least) {
         auto rules = best_rules_;
         rules.least_piece = least;
-        try_order(best_order_, rules);
+        try_order(*best_list_, best_order_, rules);
     }
 
 private:
     /// Row events of the message that takes longest when it is alone.
-    [[nodiscard]] Cycles longest_alone() const {
+    [[nodiscard]] Cycles longest_alone(const JobList& list) const {
         Cycles longest = 0;
-        for (const auto& job : list_.jobs) {
+        for (const auto& job : list.jobs) {
             Cycles latency = 0;
             Cycles start = 0;
-            for (const auto& to : list_.of(job)) {
+            for (const auto& to : list.of(job)) {
                 latency = std::max(latency, to.offset(job.wide) + timing_.mux_to_pointer(to.tile));
                 start = std::max(start, -to.offset(job.wide));
             }
@@ -80,44 +87,42 @@ private:
         return longest;
     }
 
-    void keep(std::unique_ptr<ExchangeSchedule> schedule, JobOrder order,
-              const PlacementRules& rules) {
-        best_ = std::move(schedule);
-        best_order_ = std::move(order);
-        best_rules_ = rules;
-    }
-
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
-    const JobList& list_;
     Cycles good_; ///< row events that need no further attempt
     std::size_t spent_ = 0;
     std::unique_ptr<ExchangeSchedule> best_;
+    const JobList* best_list_ = nullptr;
     JobOrder best_order_;
     PlacementRules best_rules_;
 };
 
-void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid) {
+/// Tries what suits `list`; `parts` are its messages with their receivers divided, if they can be.
+void find_schedule(Attempts& attempts, const JobList& list, const std::optional<Parts>& parts,
+                   const timing::TileGrid& grid) {
+    const auto try_order = [&](JobOrder order) { attempts.try_order(list, std::move(order)); };
     if (list.receivers.size() > list.jobs.size()) {
         const auto grouped = grouped_order(list, grid);
-        attempts.try_order(grouped);
+        try_order(grouped);
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
-        if (attempts.go_on() && std::any_of(list.jobs.begin(), list.jobs.end(),
-                                            [](const Job& job) { return job.wide; }))
-            attempts.try_order(grouped, {.wide = false});
+        if (attempts.go_on(list) && std::any_of(list.jobs.begin(), list.jobs.end(),
+                                                [](const Job& job) { return job.wide; }))
+            attempts.try_order(list, grouped, {.wide = false});
+        if (parts && attempts.go_on(parts->list))
+            attempts.try_order(parts->list, parts->order);
     }
     for (auto* order : {shift_order, busiest_order, round_order})
-        if (attempts.go_on())
-            attempts.try_order(order(list, grid));
+        if (attempts.go_on(list))
+            try_order(order(list, grid));
     // Dividing messages costs row instructions, so large pieces come first.
     for (const std::uint32_t least : {2U, 1U})
-        if (attempts.go_on())
+        if (attempts.go_on(list))
             attempts.try_pieces(least);
-    if (attempts.go_on())
+    if (attempts.go_on(list))
         if (auto order = earliest_order(list, grid, kMostLooks))
-            attempts.try_order(std::move(*order));
-    if (attempts.go_on())
-        attempts.try_order(given_order(list));
+            try_order(std::move(*order));
+    if (attempts.go_on(list))
+        try_order(given_order(list));
 }
 
 ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
@@ -151,13 +156,18 @@ void count_words(std::span<const program::Transfer> transfers,
 
 /// Rows and their statistics.
 void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transfer> transfers,
-               std::span<const timing::TransferRun> runs, Cycles bound, PlannedExchange& plan) {
+               std::span<const timing::TransferRun> runs, const timing::ExchangeBound& bound,
+               PlannedExchange& plan) {
     const timing::ExchangeTiming timing{machine};
     const auto list = make_jobs(timing, transfers, runs);
-    Attempts attempts{machine, timing, list, bound};
-    find_schedule(attempts, list, timing.grid());
-    plan.exchange.rows = Timelines{machine, timing, list, attempts.best()}.rows();
-    plan.stats = stats_of(list, attempts.best(), plan.exchange.rows);
+    const auto parts = list.receivers.size() > list.jobs.size()
+                           ? divide_receivers(list, timing.grid(), bound)
+                           : std::nullopt;
+    Attempts attempts{machine, timing, list, bound.cycles()};
+    find_schedule(attempts, list, parts, timing.grid());
+    const auto& best = attempts.best_list();
+    plan.exchange.rows = Timelines{machine, timing, best, attempts.best()}.rows();
+    plan.stats = stats_of(best, attempts.best(), plan.exchange.rows);
 }
 
 } // namespace
@@ -169,7 +179,7 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
     const auto runs = timing::transfer_runs(machine, transfers);
     const auto bound = timing::exchange_bound(machine, transfers, runs);
     if (machine.exchange.fabric == spec::Fabric::Compiled) {
-        plan_rows(machine, transfers, runs, bound.cycles(), plan);
+        plan_rows(machine, transfers, runs, bound, plan);
     } else { // other fabrics execute no rows
         plan.stats.longest_row_events = bound.cycles();
     }

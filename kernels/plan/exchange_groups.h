@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Which messages of an exchange go to the same tiles.
+#pragma once
+
+#include "kernels/plan/exchange_jobs.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::plan {
+
+enum class GroupBy {
+    Receivers, ///< messages to the same pairs of tiles are one group
+    AllTiles   ///< messages between the same pairs of tiles, the sender's counted
+};
+
+/// Tiles count by pairs, each named by its first member.
+struct Groups {
+    std::vector<std::uint32_t> group_of_job;
+    std::vector<std::vector<TileId>> pairs; ///< of each group, ascending; groups as they appear
+};
+
+[[nodiscard]] Groups find_groups(const JobList& list, TileId pair_bit, GroupBy by);
+
+} // namespace tessera::plan

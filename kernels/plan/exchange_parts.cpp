@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/exchange_parts.h"
+
+#include "kernels/plan/exchange_groups.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace tessera::plan {
+
+namespace {
+
+/// How the pairs of one group are divided, and in which part each of its senders begins.
+struct Division {
+    std::vector<TileId> ring; ///< the group's pairs, neighbours on the grid beside each other
+    std::vector<TileId> senders;
+    std::size_t parts = 1;
+};
+
+/// Neighbours on the grid come one after another.
+auto ring_place(const timing::TileGrid& grid, TileId tile) {
+    const auto& at = grid.position(tile);
+    return std::tuple{at.column, at.sub, at.row};
+}
+
+class Divider {
+public:
+    Divider(const JobList& list, const timing::TileGrid& grid, std::size_t most_parts)
+        : list_(list), grid_(grid), groups_(find_groups(list, grid.pair_bit(), GroupBy::AllTiles)),
+          divisions_(groups_.pairs.size()), part_of_pair_(static_cast<std::size_t>(grid.tiles())) {
+        std::vector<std::size_t> most_pairs(divisions_.size()); // that one job of the group has
+        for (std::uint32_t job = 0; job < list.jobs.size(); ++job) {
+            const auto group = groups_.group_of_job[job];
+            divisions_[group].senders.push_back(list.jobs[job].source);
+            most_pairs[group] = std::max(most_pairs[group], pairs_of(list.jobs[job]));
+        }
+        for (std::size_t group = 0; group < divisions_.size(); ++group) {
+            auto& division = divisions_[group];
+            division.ring = groups_.pairs[group];
+            const auto near = [&](TileId a, TileId b) {
+                return ring_place(grid_, a) < ring_place(grid_, b);
+            };
+            std::sort(division.ring.begin(), division.ring.end(), near);
+            auto& senders = division.senders;
+            std::sort(senders.begin(), senders.end(), near);
+            senders.erase(std::unique(senders.begin(), senders.end()), senders.end());
+            division.parts = most_pairs[group] <= most_parts ? division.ring.size() : most_parts;
+        }
+    }
+
+    Parts divide() {
+        for (std::uint32_t job = 0; job < list_.jobs.size(); ++job)
+            divide(list_.jobs[job], groups_.group_of_job[job]);
+        parts_.order.resize(parts_.list.jobs.size());
+        std::iota(parts_.order.begin(), parts_.order.end(), 0U);
+        std::stable_sort(parts_.order.begin(), parts_.order.end(),
+                         [&](auto a, auto b) { return round_of_job_[a] < round_of_job_[b]; });
+        return std::move(parts_);
+    }
+
+private:
+    [[nodiscard]] std::size_t pairs_of(const Job& job) {
+        pairs_.clear();
+        for (const auto& to : list_.of(job))
+            pairs_.push_back(to.tile & ~grid_.pair_bit());
+        std::sort(pairs_.begin(), pairs_.end());
+        return static_cast<std::size_t>(std::unique(pairs_.begin(), pairs_.end()) - pairs_.begin());
+    }
+
+    void divide(const Job& job, std::size_t group) {
+        const auto& [ring, senders, parts] = divisions_[group];
+        for (std::size_t i = 0; i < ring.size(); ++i)
+            part_of_pair_[ring[i]] = i * parts / ring.size();
+        const auto part_of = [&](const Receiver& to) {
+            return part_of_pair_[to.tile & ~grid_.pair_bit()];
+        };
+        const auto sender = static_cast<std::size_t>(
+            std::find(senders.begin(), senders.end(), job.source) - senders.begin());
+        const auto first_part = sender * parts / senders.size();
+        receivers_.assign(list_.of(job).begin(), list_.of(job).end());
+        std::stable_sort(receivers_.begin(), receivers_.end(),
+                         [&](const auto& a, const auto& b) { return part_of(a) < part_of(b); });
+        for (auto from = receivers_.begin(); from != receivers_.end();) {
+            const auto part = part_of(*from);
+            const auto to = std::find_if(from, receivers_.end(), [&](const auto& receiver) {
+                return part_of(receiver) != part;
+            });
+            auto& list = parts_.list;
+            list.jobs.push_back(job);
+            list.jobs.back().first_receiver = static_cast<std::uint32_t>(list.receivers.size());
+            list.jobs.back().receivers = static_cast<std::uint32_t>(to - from);
+            list.receivers.insert(list.receivers.end(), from, to);
+            round_of_job_.push_back((part + parts - first_part) % parts);
+            from = to;
+        }
+    }
+
+    const JobList& list_;
+    const timing::TileGrid& grid_;
+    Groups groups_;
+    std::vector<Division> divisions_; ///< of each group
+    std::vector<std::size_t> part_of_pair_;
+    std::vector<std::size_t> round_of_job_;
+    Parts parts_;
+    std::vector<Receiver> receivers_; ///< scratch
+    std::vector<TileId> pairs_;       ///< scratch
+};
+
+} // namespace
+
+std::optional<Parts> divide_receivers(const JobList& list, const timing::TileGrid& grid,
+                                      const timing::ExchangeBound& bound) {
+    const auto most_parts = bound.cycles() / std::max<Cycles>(bound.items_out, 1);
+    if (most_parts < 2)
+        return std::nullopt;
+    return Divider{list, grid, static_cast<std::size_t>(most_parts)}.divide();
+}
+
+} // namespace tessera::plan
