@@ -69,6 +69,8 @@ std::vector<Pattern> all_patterns(TileId tiles) {
         {"halo-8", kSizes, [](Layout& to, Bytes n) { patterns::halo(to, n, n); }},
         {"halo-8-small", kSizes, [](Layout& to, Bytes n) { patterns::halo(to, n, 4); }},
         {"halves", kSizes, patterns::halves},
+        {"all-to-all-of-100", kGroupSizes,
+         [](Layout& to, Bytes n) { patterns::all_to_all_among(to, n, 100, 1); }},
     };
     for (const TileId group : {16U, 32U, 64U}) {
         for (const bool strided : {false, true}) {

@@ -48,7 +48,7 @@ json compute_set_properties() {
 json exchange_properties() {
     json properties = step_properties();
     properties["bytes"] = whole("delivered, each receiver counted");
-    properties["sent_bytes"] = whole("sent, a multicast counted once");
+    properties["sent_bytes"] = whole("sent, a multicast counted once each time that it is sent");
     properties["words"] = whole("of 4 bytes, delivered");
     return properties;
 }

@@ -130,6 +130,8 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
     ExchangeStats stats;
     for (std::size_t index = 0; index < list.jobs.size(); ++index) {
         const auto& job = list.jobs[index];
+        stats.words_sent += job.words;
+        stats.words_received += std::int64_t{job.words} * job.receivers;
         const bool wide = schedule.placements()[index].wide; // further pieces are not
         stats.wide_messages += wide ? 1 : 0;
         stats.lowered_messages += job.paired && !wide ? 1 : 0;
@@ -144,14 +146,18 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
     return stats;
 }
 
-void count_words(std::span<const program::Transfer> transfers,
-                 std::span<const timing::TransferRun> runs, ExchangeStats& stats) {
+/// Of a fabric that executes no rows.
+ExchangeStats stats_without_rows(std::span<const program::Transfer> transfers,
+                                 std::span<const timing::TransferRun> runs, Cycles bound) {
+    ExchangeStats stats;
+    stats.longest_row_events = bound;
     for (const auto& run : runs) {
         const std::int64_t words = run.bytes / 4;
         stats.words_sent += words;
         stats.words_received +=
             words * static_cast<std::int64_t>(transfers[run.first].destinations.size());
     }
+    return stats;
 }
 
 /// Rows and their statistics.
@@ -178,12 +184,10 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
     PlannedExchange plan;
     const auto runs = timing::transfer_runs(machine, transfers);
     const auto bound = timing::exchange_bound(machine, transfers, runs);
-    if (machine.exchange.fabric == spec::Fabric::Compiled) {
+    if (machine.exchange.fabric == spec::Fabric::Compiled)
         plan_rows(machine, transfers, runs, bound, plan);
-    } else { // other fabrics execute no rows
-        plan.stats.longest_row_events = bound.cycles();
-    }
-    count_words(transfers, runs, plan.stats);
+    else
+        plan.stats = stats_without_rows(transfers, runs, bound.cycles());
     plan.stats.bound = bound;
     plan.exchange.name = std::move(name);
     plan.exchange.transfers = std::move(transfers);

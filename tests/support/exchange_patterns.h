@@ -86,10 +86,15 @@ inline std::pair<TileId, TileId> grid_of(TileId tiles) {
     return {tiles / columns, columns};
 }
 
+/// At double width a root's own partner needs a message of its own.
 inline void broadcast(Layout& to, Bytes bytes, TileId roots, bool paired) {
     for (TileId i = 0; i < roots; ++i) {
         const auto root = i * (to.tiles() / roots) / 2 * 2;
-        to.send(root, all_but(to.tiles(), root, root ^ 1U), bytes, paired);
+        if (!paired) {
+            to.send(root, all_but(to.tiles(), root, root), bytes);
+            continue;
+        }
+        to.send(root, all_but(to.tiles(), root, root ^ 1U), bytes, true);
         to.send(root, {root ^ 1U}, bytes);
     }
 }
@@ -121,6 +126,14 @@ inline void all_to_all(Layout& to, Bytes bytes, TileId group, bool strided = fal
             for (TileId k = 0; k < group; ++k)
                 if (i != k)
                     to.send(tile(g, i), {tile(g, k)}, bytes);
+}
+
+/// All-to-all of `count` tiles of the chip alone: 0, stride, 2 * stride, ...
+inline void all_to_all_among(Layout& to, Bytes bytes, TileId count, TileId stride) {
+    for (TileId i = 0; i < count; ++i)
+        for (TileId k = 0; k < count; ++k)
+            if (i != k)
+                to.send(i * stride, {k * stride}, bytes);
 }
 
 /// `each` messages a tile, all tiles receive as many: so many random permutations.

@@ -39,7 +39,7 @@ struct StepRecord {
     Cycles cycles = 0;       ///< sum over executions of the slowest tile
     Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues or words
     Bytes bytes = 0;         ///< delivered by an exchange or a stream copy
-    Bytes sent_bytes = 0;    ///< put on the lanes of an exchange; multicast counts once
+    Bytes sent_bytes = 0;    ///< put on lanes; a multicast counts once each time it is sent
     std::int64_t active_tiles = 0;
     TileId slowest_tile = 0;         ///< of the last execution; the lowest number of equals
     std::vector<Cycles> tile_cycles; ///< by tile, sum over executions

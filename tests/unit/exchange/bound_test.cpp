@@ -57,3 +57,21 @@ TEST_CASE("an all-to-all of few tiles reaches its bound", "[exchange][bound]") {
             check_reaches_bound(tiles, n,
                                 [=](auto& to) { all_to_all(to, n, static_cast<TileId>(tiles)); });
 }
+
+TEST_CASE("an all-to-all of some tiles of a chip reaches its bound", "[exchange][bound]") {
+    for (const auto& [count, stride] :
+         {std::pair{5U, 1U}, {7U, 1U}, {100U, 1U}, {100U, 14U}, {201U, 3U}})
+        for (const Bytes n : {4, 32, 512, 4096})
+            check_reaches_bound(1472, n, [n = n, count = count, stride = stride](auto& to) {
+                all_to_all_among(to, n, count, stride);
+            });
+}
+
+TEST_CASE("all-gathers and broadcasts from many tiles reach their bound", "[exchange][bound]") {
+    for (const Bytes n : {16, 64, 1024}) {
+        for (const TileId group : {16U, 32U})
+            for (const bool strided : {false, true})
+                check_reaches_bound(1472, n, [=](auto& to) { all_gather(to, n, group, strided); });
+        check_reaches_bound(1472, n, [=](auto& to) { broadcast(to, n, 16, false); });
+    }
+}

@@ -183,10 +183,12 @@ std::int64_t check_random(spec::MachineSpec machine, const Pattern& pattern, uns
         }
     }
     CHECK(simulated == expected);
-    CHECK(outcome.words_sent == sent);
+    // A multicast may be sent more than once, each time to others.
+    CHECK(outcome.words_sent >= sent);
+    CHECK(outcome.words_sent <= received);
     CHECK(outcome.words_received == received);
     CHECK(outcome.bytes == received * 4);
-    CHECK(plan.stats.words_sent == sent);
+    CHECK(plan.stats.words_sent == outcome.words_sent);
     CHECK(plan.stats.words_received == received);
     CHECK(outcome.row_cycles.size() == static_cast<std::size_t>(plan.stats.active_tiles));
     CHECK(*std::max_element(outcome.row_cycles.begin(), outcome.row_cycles.end()) ==

@@ -128,10 +128,11 @@ TEST_CASE("crowded random rows do what was asked event by event", "[exchange][ro
         std::vector<Event> wanted(static_cast<std::size_t>(end) + 1);
         std::vector<RowSend> sends;
         std::vector<RowControl> controls;
-        for (Cycles e = static_cast<Cycles>(random() % 4); e < end;) {
-            const auto items = std::min<Cycles>(end - e, 1 + static_cast<Cycles>(random() % 6));
-            sends.push_back({e, items, static_cast<std::uint32_t>(0x100 * (e + 1)), 3});
-            e += items + static_cast<Cycles>(random() % 5);
+        const auto last = static_cast<std::uint32_t>(end);
+        for (auto e = static_cast<std::uint32_t>(random() % 4); e < last;) {
+            const auto items = std::min(last - e, 1 + static_cast<std::uint32_t>(random() % 6));
+            sends.push_back({e, items, 0x100 * (e + 1), 3});
+            e += items + static_cast<std::uint32_t>(random() % 5);
         }
         for (const auto& send : sends)
             for (Cycles k = 0; k < send.items; ++k) {
