@@ -28,12 +28,13 @@ JobList make_jobs(const timing::ExchangeTiming& timing,
              static_cast<std::uint32_t>(list.receivers.size()),
              static_cast<std::uint32_t>(transfer.destinations.size()), transfer.paired, run.wide});
         for (const auto& to : transfer.destinations) {
-            const auto own = timing.mux_offset(from, to.tile);
+            const auto way = timing.way(from, to.tile);
+            const auto own = way.mux_offset;
             const auto early =
                 run.wide ? std::min(own, timing.mux_offset(from, to.tile ^ pair_bit)) : own;
             list.receivers.push_back({to.tile, to.address, static_cast<std::int32_t>(own),
                                       static_cast<std::int16_t>(early),
-                                      static_cast<std::uint8_t>(timing.direction(from, to.tile))});
+                                      static_cast<std::uint8_t>(way.direction)});
         }
     }
     return list;

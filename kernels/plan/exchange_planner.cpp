@@ -9,6 +9,8 @@
 #include "kernels/plan/exchange_timelines.h"
 #include "models/timing/exchange_latency.h"
 
+#include <tbb/parallel_invoke.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -180,9 +182,10 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
 
 PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::string name,
                                          std::vector<program::Transfer> transfers) {
-    check_transfers(machine, name, transfers);
     PlannedExchange plan;
-    const auto runs = timing::transfer_runs(machine, transfers);
+    std::vector<timing::TransferRun> runs;
+    tbb::parallel_invoke([&] { check_transfers(machine, name, transfers); },
+                         [&] { runs = timing::transfer_runs(machine, transfers); });
     const auto bound = timing::exchange_bound(machine, transfers, runs);
     if (machine.exchange.fabric == spec::Fabric::Compiled)
         plan_rows(machine, transfers, runs, bound, plan);

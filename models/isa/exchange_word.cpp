@@ -30,18 +30,21 @@ struct OpSize {
     std::size_t words = 1;
 };
 
+std::array<OpSize, kOpcodes.size()> find_sizes() {
+    std::array<OpSize, kOpcodes.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].words = has_two_words(kOpcodes[i]) ? 2 : 1;
+        if (kOpcodes[i] != Opcode::br)
+            all[i].max_events = std::int64_t{1}
+                                << spec_of(spec_of(kOpcodes[i]).form).operands[0].bits;
+    }
+    return all;
+}
+
+const std::array<OpSize, kOpcodes.size()> kSizes = find_sizes();
+
 const OpSize& size_of(ExchangeOp op) {
-    static const auto sizes = [] {
-        std::array<OpSize, kOpcodes.size()> all;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            all[i].words = has_two_words(kOpcodes[i]) ? 2 : 1;
-            if (kOpcodes[i] != Opcode::br)
-                all[i].max_events = std::int64_t{1}
-                                    << spec_of(spec_of(kOpcodes[i]).form).operands[0].bits;
-        }
-        return all;
-    }();
-    return sizes[static_cast<std::size_t>(op)];
+    return kSizes[static_cast<std::size_t>(op)];
 }
 
 std::optional<ExchangeOp> exchange_op_of(Opcode opcode) {

@@ -53,6 +53,15 @@ public:
     [[nodiscard]] Cycles mux_offset(TileId from, TileId to) const {
         return latency(from, to) - mux_to_pointer(to);
     }
+    struct Way {
+        Cycles mux_offset = 0;
+        unsigned direction = 0;
+    };
+    /// `mux_offset` and `direction` at once.
+    [[nodiscard]] Way way(TileId from, TileId to) const {
+        const auto found = route(grid_.position(from), grid_.position(to));
+        return {found.latency - mux_to_pointer(to), found.direction};
+    }
     /// 1 or 2: the direction bit that the sender must set for `to` to hear it.
     [[nodiscard]] unsigned direction(TileId from, TileId to) const {
         return route(grid_.position(from), grid_.position(to)).direction;
