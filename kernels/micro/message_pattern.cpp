@@ -26,6 +26,8 @@ public:
         pattern_.destination_bytes.resize(pattern_.source_bytes.size());
     }
 
+    void reserve(std::size_t messages) { pattern_.transfers.reserve(messages); }
+
     /// One message. A tile's own counts only where it is asked for.
     void add(TileId from, std::size_t from_slot, TileId to, std::size_t to_slot) {
         if (from == to && !workload_.include_self) {
@@ -107,6 +109,7 @@ private:
 
 void add_all_to_all(Messages& messages) {
     const std::size_t tiles = messages.tiles();
+    messages.reserve(tiles * tiles);
     for (std::size_t from = 0; from < tiles; ++from) {
         for (std::size_t to = 0; to < tiles; ++to) {
             messages.add(static_cast<TileId>(from), to, static_cast<TileId>(to), from);
