@@ -41,6 +41,7 @@ const std::vector<Group>& groups() {
         {"stencil: compute", kEach},
         {"stencil: iterations", kNone},
         {"remote buffer", kEach},
+        {"remote buffer: rows", kEach},
         {"host", kEach},
     };
     return all;

@@ -195,6 +195,34 @@ TEST_CASE("steps are found by how their names start, and a missing one is told")
     CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
 }
 
+TEST_CASE("sparse attention reads rows of components, then keys and values") {
+    const std::int64_t heads = 2 * 3;
+    const auto row_of = [](const std::string& components) {
+        Reference reference;
+        add_rows(reference,
+                 parse_csv("id,machine,workload,batch,n_head,head_dim,seq_len,r,k,metric,"
+                           "value,unit\nunseen,Bow,sparq-attn,2,3,64,4096," +
+                               components + ",50,duration,1,cycles\n",
+                           "rows.csv"));
+        return measured(reference.rows.front());
+    };
+    const auto few = row_of("5");
+    CHECK(few.group == "remote buffer: rows");
+    CHECK(few.runs[0].workload["rows"] == heads * 5);
+    CHECK(few.runs[0].workload["row_bytes"] == 4096 * 2);
+    CHECK(few.runs[1].workload["rows"] == heads * 50);
+    CHECK(few.runs[1].workload["row_bytes"] == 64 * 2);
+    const double components = 700;
+    const double positions = 90;
+    const std::vector<json> results{result(components, 1e9), result(positions, 1e9)};
+    CHECK(few.read(results) == Approx(1.5 * (components + 2 * positions)));
+
+    const std::int64_t most_rows = (std::int64_t{1} << 27) / (4096 * 2);
+    const auto many = row_of(std::to_string(most_rows)); // heads copies of the largest size
+    CHECK(many.runs[0].workload["chunk_rows"] == most_rows);
+    CHECK(many.read(results) == Approx(1.5 * (heads * components + 2 * positions)));
+}
+
 TEST_CASE("the size that reaches nine tenths of the peak lies where the rate passes it") {
     const auto measurement = measured(exchange_row("broadcast: message size reaching 90% of peak",
                                                    "1216", "", "message_size", "1", "B"));
