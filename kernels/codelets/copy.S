@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copies words of 8 or 4 bytes inside a tile.
 //
-// Vertices copy64, copy32, copy64_paced (multi worker). State, words: 0 from, 1 to (aligned to the word, not
-//   overlapping; copy64_paced: in different memory elements), 2 words / workers, 3 words % workers.
-// Timing, worker issues with n words: 16 + 2 n; copy64_paced 20 + n, without words 16.
+// Vertices copy64, copy32 (multi worker). State, words: 0 from, 1 to (aligned to the word, not overlapping),
+//   2 words / workers, 3 words % workers.
+// Timing, worker issues with n words: 16 + 2 n.
 // Source: docs/evidence.md#instruction-set.
 
-// A worker's share: from in $m0, to in $m1, words in $m6.
-.macro SHARE NAME LOG2_BYTES
+.macro COPY NAME LOG2_BYTES LOAD STORE DATA
         .section .text.\NAME, "ax"
         .worker
         .align 8
@@ -27,10 +26,6 @@
         shl     $m11, $m11, \LOG2_BYTES
         add     $m0, $m0, $m11
         add     $m1, $m1, $m11
-.endm
-
-.macro COPY NAME LOG2_BYTES LOAD STORE DATA
-        SHARE \NAME \LOG2_BYTES
         { rpt   $m6, 1 ; fnop }
         { \LOAD \DATA, $mzero, $m0+=, 1 ; fnop }
         { \STORE \DATA, $mzero, $m1+=, 1 ; fnop }
@@ -39,14 +34,3 @@
 
 COPY copy64 3 ld64step st64step $a0:1
 COPY copy32 2 ld32step st32step $a0
-
-        SHARE copy64_paced 3
-        brz     $m6, .Lnothing
-        ld64step $a0:1, $mzero, $m0+=, 1
-        { add   $m6, $m6, -1 ; fnop }
-        { tapack $m4:5, $m0, $mzero, $m1 ; fnop }
-        { rpt   $m6, 0 ; fnop }
-        { ldst64pace $a0:1, $a0:1, $m4:5+=, $mzero, 0b0000 ; fnop }
-        st64pace $a0:1, $m4:5+=, $mzero, 0b00
-.Lnothing:
-        exitz   $mzero

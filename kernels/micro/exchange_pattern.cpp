@@ -49,6 +49,18 @@ const char* name_of(ExchangePattern pattern) {
     return "shift";
 }
 
+const char* codelet_of(CopyLoop copies) {
+    switch (copies) {
+    case CopyLoop::OneWorker:
+        return "rearrange_strided";
+    case CopyLoop::Paced:
+        return "copy_paced";
+    case CopyLoop::Workers:
+        break;
+    }
+    return "copy";
+}
+
 /// Words of small whole numbers, different from word to word.
 std::vector<std::byte> numbers(std::uint64_t seed, Bytes bytes) {
     const workload::CounterRandom random(seed, 1);
@@ -87,7 +99,7 @@ public:
     [[nodiscard]] program::Program program(const std::string& name, std::int64_t repeats) const {
         BuildRequest request;
         request.name = name;
-        request.codelets = {copies_ == CopyLoop::OneWorker ? "rearrange_strided" : "copy"};
+        request.codelets = {codelet_of(copies_)};
         request.code_bytes = kRowBytesOfMessage * most_messages();
         request.repeats = repeats;
         return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
