@@ -3,7 +3,7 @@
 //
 //   stream_<copy | scale | add | triad>_paced_<f16 | f32>   one bundle for an 8-byte word of every array
 //   stream_<copy | scale | add | triad>_vector_<f16 | f32>  one bundle for every load and store of 8 bytes
-//   stream_<copy | scale | add | triad>_naive_<f16 | f32>   element by element, closed by a branch
+//   stream_<copy | scale | add | triad>_naive_<f16 | f32>   single elements loaded and stored, two a round
 //   stream_read_<paced | vector | naive>_f32                sums; loads of 16, 8 and 4 bytes
 //
 // State (multi worker), words:
@@ -13,7 +13,7 @@
 // c = a | s a | a + b | a + s b. A read leaves its sums at c + 16 * worker: of 4, 2 or 1 lanes.
 // A worker takes neighbouring units, at least two or none. No two arrays share a memory element; a is in region 1 and,
 // like b, readable 32 bytes beyond its end.
-// Timing, worker issues for an 8-byte word: paced 1; vector 2 (copy, scale) or 3 (add, triad); naive FP32 6, 8, 10, 10 (copy,
+// Timing, worker issues for an 8-byte word: paced 1; vector 2 (copy, scale) or 3 (add, triad); naive FP32 6, 7, 9, 10 (copy,
 // scale, add, triad), naive FP16 20, 20, 24, 26; read 1/2 (paced), 1 (vector), 2 (naive).
 // Source: docs/evidence.md#stream-loops.
 
@@ -152,51 +152,65 @@
         END stream_triad_vector_\TYPE
 .endm
 
-// Single elements, a branch a round. FP32: an element a round.
+// Single elements, loaded and stored one by one, two a round; index and branch are apart. FP32: arithmetic on both at
+// once.
+
+#define offset m9
 
 .macro NAIVE_ROUNDS_F32
-        shl     $words, $words, 1
         add     $c_ptr, $c_ptr, $m11
+        setzi   $offset, 0
         { add   $words, $words, -1 ; fnop }
+.endm
+.macro LOAD_A
+        ld32    $a0, $a_ptr, $offset, 0
+        ld32    $a1, $a_ptr, $offset, 1
+.endm
+.macro LOAD_B
+        ld32    $a2, $b_ptr, $offset, 0
+        ld32    $a3, $b_ptr, $offset, 1
+.endm
+.macro STORE_C
+        st32    $a0, $c_ptr, $offset, 0
+        st32    $a1, $c_ptr, $offset, 1
+        add     $offset, $offset, 8
+        brnzdec $words, 1b
 .endm
 
         START stream_copy_naive_f32
         NAIVE_ROUNDS_F32
 1:
-        ld32step $a0, $mzero, $a_ptr+=, 1
-        st32step $a0, $mzero, $c_ptr+=, 1
-        brnzdec $words, 1b
+        LOAD_A
+        STORE_C
         END stream_copy_naive_f32
 
         START stream_scale_naive_f32
         NAIVE_ROUNDS_F32
         ld32    $scale, $mvertex_base, $mzero, 5
 1:
-        ld32step $a0, $mzero, $a_ptr+=, 1
-        f32mul  $a0, $a0, $scale
-        st32step $a0, $mzero, $c_ptr+=, 1
-        brnzdec $words, 1b
+        LOAD_A
+        f32v2mul $a0:1, $scale:B, $a0:1
+        STORE_C
         END stream_scale_naive_f32
 
         START stream_add_naive_f32
         NAIVE_ROUNDS_F32
 1:
-        ld32step $a0, $mzero, $a_ptr+=, 1
-        ld32step $a1, $mzero, $b_ptr+=, 1
-        f32add  $a0, $a0, $a1
-        st32step $a0, $mzero, $c_ptr+=, 1
-        brnzdec $words, 1b
+        LOAD_A
+        LOAD_B
+        f32v2add $a0:1, $a0:1, $a2:3
+        STORE_C
         END stream_add_naive_f32
 
         START stream_triad_naive_f32
         NAIVE_ROUNDS_F32
         ld32    $scale, $mvertex_base, $mzero, 5
 1:
-        ld32step $a1, $mzero, $b_ptr+=, 1
-        { ld32step $a0, $mzero, $a_ptr+=, 1 ; f32mul $a1, $a1, $scale }
-        f32add  $a0, $a0, $a1
-        st32step $a0, $mzero, $c_ptr+=, 1
-        brnzdec $words, 1b
+        LOAD_B
+        f32v2mul $a2:3, $scale:B, $a2:3
+        LOAD_A
+        f32v2add $a0:1, $a0:1, $a2:3
+        STORE_C
         END stream_triad_naive_f32
 
 // FP16: memory takes no store of 16 bits, so every element reads and rewrites its word; two elements a round.

@@ -16,6 +16,7 @@ namespace tessera::micro {
 namespace {
 
 using program::DType;
+using workload::CopyLoop;
 using workload::ExchangePattern;
 using workload::ExchangePatternWorkload;
 using workload::SelfCopyWorkload;
@@ -46,6 +47,18 @@ const char* name_of(ExchangePattern pattern) {
         break;
     }
     return "shift";
+}
+
+const char* codelet_of(CopyLoop copies) {
+    switch (copies) {
+    case CopyLoop::OneWorker:
+        return "rearrange_strided";
+    case CopyLoop::Paced:
+        return "copy_paced";
+    case CopyLoop::Workers:
+        break;
+    }
+    return "copy";
 }
 
 /// Words of small whole numbers, different from word to word.
@@ -79,13 +92,14 @@ program::Tensor rows_tensor(const std::string& name, const std::vector<Bytes>& r
 
 class PatternPlanner {
 public:
-    PatternPlanner(const spec::MachineSpec& machine, MessagePattern pattern, Bytes message_bytes)
-        : machine_(machine), pattern_(std::move(pattern)), bytes_(message_bytes) {}
+    PatternPlanner(const spec::MachineSpec& machine, MessagePattern pattern, Bytes message_bytes,
+                   CopyLoop copies)
+        : machine_(machine), pattern_(std::move(pattern)), bytes_(message_bytes), copies_(copies) {}
 
     [[nodiscard]] program::Program program(const std::string& name, std::int64_t repeats) const {
         BuildRequest request;
         request.name = name;
-        request.codelets = {"copy"};
+        request.codelets = {codelet_of(copies_)};
         request.code_bytes = kRowBytesOfMessage * most_messages();
         request.repeats = repeats;
         return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
@@ -198,12 +212,24 @@ private:
         Vertices vertices = builder.no_vertices();
         for (const LocalCopy& copy : pattern_.copies) {
             vertices[copy.tile].push_back(
-                builder.rearrange(copy.tile, rearrange::copy(machine_, source + copy.from,
-                                                             destination + copy.to, bytes_)));
+                builder.rearrange(copy.tile, copy_call(source + copy.from, destination + copy.to)));
         }
         builder.add_compute_set("rearrange: own part", std::move(vertices));
         builder.add_tensor(rows_tensor("source", pattern_.source_bytes, source));
         builder.add_tensor(rows_tensor("destination", pattern_.destination_bytes, destination));
+    }
+
+    [[nodiscard]] rearrange::Call copy_call(Address from, Address to) const {
+        constexpr Bytes kItem = 8;
+        switch (copies_) {
+        case CopyLoop::OneWorker:
+            return rearrange::strided({from, kItem}, {to, kItem}, bytes_ / kItem, kItem);
+        case CopyLoop::Paced:
+            return rearrange::paced_copy(machine_, from, to, bytes_);
+        case CopyLoop::Workers:
+            break;
+        }
+        return rearrange::copy(machine_, from, to, bytes_);
     }
 
     [[nodiscard]] std::vector<program::Transfer> transfers(Address source,
@@ -222,6 +248,7 @@ private:
     const spec::MachineSpec& machine_;
     MessagePattern pattern_;
     Bytes bytes_;
+    CopyLoop copies_;
 };
 
 MicroPlan make_plan(const PatternPlanner& planner, const std::string& sentence, std::uint64_t seed,
@@ -239,7 +266,8 @@ MicroPlan make_plan(const PatternPlanner& planner, const std::string& sentence, 
 } // namespace
 
 MicroPlan plan(const spec::MachineSpec& machine, const ExchangePatternWorkload& workload) {
-    const PatternPlanner planner(machine, message_pattern(machine, workload), workload.bytes);
+    const PatternPlanner planner(machine, message_pattern(machine, workload), workload.bytes,
+                                 workload.copies);
     const std::string sentence =
         fmt::format("{} of {} B messages", name_of(workload.pattern), workload.bytes);
     return make_plan(planner, sentence, workload.seed, workload.repeats);
@@ -255,7 +283,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const SelfCopyWorkload& workloa
         pattern.source_bytes[static_cast<std::size_t>(tile)] = workload.bytes;
         pattern.destination_bytes[static_cast<std::size_t>(tile)] = workload.bytes;
     }
-    const PatternPlanner planner(machine, std::move(pattern), workload.bytes);
+    const PatternPlanner planner(machine, std::move(pattern), workload.bytes, workload.copies);
     const std::string sentence =
         fmt::format("copy of {} B inside each of {} tiles", workload.bytes, tiles);
     return make_plan(planner, sentence, workload.seed, workload.repeats);

@@ -35,6 +35,18 @@ Call copy(const spec::MachineSpec& machine, Address from, Address to, Bytes byte
             dealt(machine, words, plan::copy_issues)};
 }
 
+Call paced_copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
+    TESSERA_ASSERT(bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0);
+    const std::int64_t words = bytes / 8;
+    const std::int64_t workers = machine.tile.workers;
+    plan::check_repeat_count(machine, "copy", (words + workers - 1) / workers);
+    return {"copy64_paced",
+            program::VertexKind::MultiWorker,
+            {from, to, static_cast<std::uint32_t>(words / workers),
+             static_cast<std::uint32_t>(words % workers)},
+            dealt(machine, words, [](std::int64_t own) { return own == 0 ? 16 : 20 + own; })};
+}
+
 Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
     TESSERA_ASSERT(items > 0 && (item_bytes == 8 || item_bytes == 16));
     TESSERA_ASSERT(from.address % 8 == 0 && from.step % 8 == 0 && to.address % 8 == 0 &&

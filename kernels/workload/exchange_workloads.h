@@ -23,6 +23,35 @@ enum class ExchangePattern {
     Shift         ///< tile i to tile i + 1, the last to the first
 };
 
+/// How bytes are copied inside a tile.
+enum class CopyLoop {
+    Workers,   ///< all workers, a load and a store for each word
+    OneWorker, ///< a compiled loop: a load, a store and a branch for 8 bytes
+    Paced      ///< all workers, 8 bytes an issue
+};
+
+/// The bytes that a loop cannot copy.
+[[nodiscard]] inline std::vector<Mistake> copy_mistakes(CopyLoop loop, std::int64_t bytes) {
+    const std::int64_t word = loop == CopyLoop::Workers ? 4 : 8;
+    if (bytes % word == 0) {
+        return {};
+    }
+    return {{"bytes", "got " + std::to_string(bytes) + " B, expected a multiple of " +
+                          std::to_string(word) + " B" +
+                          (word == 8 ? " (a word of the loop that copies)" : "")}};
+}
+
+template <class Description, class Field>
+void describe_copies(Description& d, Field field, const char* source) {
+    d.field("copies", field,
+            {{"workers", CopyLoop::Workers},
+             {"one_worker", CopyLoop::OneWorker},
+             {"paced", CopyLoop::Paced}})
+        .says("how a tile copies: workers, one_worker or paced; bytes is a multiple of 8 for the "
+              "last two")
+        .from(source);
+}
+
 /// Messages of equal size between tiles, all at once.
 struct ExchangePatternWorkload {
     ExchangePattern pattern = ExchangePattern::PointToPoint;
@@ -31,6 +60,7 @@ struct ExchangePatternWorkload {
     std::int64_t source = 0;
     std::int64_t destination = 1;
     bool include_self = false;
+    CopyLoop copies = CopyLoop::Workers;
     std::uint64_t seed = 1;
     std::int64_t repeats = 1;
 
@@ -39,6 +69,8 @@ struct ExchangePatternWorkload {
         if (bytes % 4 != 0) {
             found.push_back({"bytes", "got " + std::to_string(bytes) +
                                           " B, expected a multiple of 4 B (the exchange's word)"});
+        } else {
+            found = copy_mistakes(copies, bytes);
         }
         if (pattern == ExchangePattern::PointToPoint && source == destination) {
             found.push_back({"destination", "got tile " + std::to_string(destination) +
@@ -96,6 +128,7 @@ struct ExchangePatternWorkload {
             .says("also what a tile has for itself, copied by its workers; the root is then one "
                   "of the tiles")
             .from(kSource);
+        describe_copies(d, &W::copies, kSource);
         d.field("seed", &W::seed)
             .range(0, std::int64_t{1} << 53)
             .says("of the random pattern and of the data")
@@ -112,15 +145,11 @@ struct ExchangePatternWorkload {
 struct SelfCopyWorkload {
     std::int64_t tiles = 0; ///< 0: all
     std::int64_t bytes = 0; ///< on each tile
+    CopyLoop copies = CopyLoop::Workers;
     std::uint64_t seed = 1;
     std::int64_t repeats = 1;
 
-    [[nodiscard]] std::vector<Mistake> mistakes() const {
-        if (bytes % 4 == 0) {
-            return {};
-        }
-        return {{"bytes", "got " + std::to_string(bytes) + " B, expected a multiple of 4 B"}};
-    }
+    [[nodiscard]] std::vector<Mistake> mistakes() const { return copy_mistakes(copies, bytes); }
 
     template <class Description> static void describe(Description& d) {
         using W = SelfCopyWorkload;
@@ -138,6 +167,7 @@ struct SelfCopyWorkload {
             .range(0, 1'000'000)
             .says("tiles that copy, 0 for all")
             .from(kSource);
+        describe_copies(d, &W::copies, kSource);
         d.field("seed", &W::seed).range(0, std::int64_t{1} << 53).says("of the data").from(kSource);
         d.field("repeats", &W::repeats)
             .unit("times")

@@ -2,9 +2,9 @@
 // Patterns of messages between the tiles of one chip. What their rows time:
 //   "excludes sync"     the exchange row alone, between two readings of a tile's cycle counter
 //   words one by one    the exchange with the sync before it, as the note of such a row says
-//   other tables        the exchange, in some of them the workers' copy of what a root has for itself,
-//                       and a fixed part: what the measuring program does around it, from one row a
-//                       table at most (docs/evidence.md#calibrated-rows)
+//   other tables        the exchange and a fixed part: what the measuring program does around it, from
+//                       one row (docs/evidence.md#calibrated-rows); in some the sync before it and the
+//                       copy of what a root has for itself (docs/evidence.md#exchange-tables)
 #include "base/error.h"
 #include "models/timing/exchange_latency.h"
 #include "sim/calibrate/rules.h"
@@ -26,20 +26,16 @@ const Timed kWhole{.phases = {"all"}, .steps = {}};
 const Timed kRowOnly{.phases = {"exchange"}, .steps = {}, .fixed_cycles = 0, .row_only = true};
 const Timed kWithSync{.phases = {"sync", "exchange"}, .steps = {}};
 
-/// Fixed parts: measured less simulated cycles of the row that is named.
-constexpr double kTableCycles = 48;        ///< JIA-T4.8-01: 150, one word to one tile
-constexpr double kLongGatherCycles = 420;  ///< JIA-T4.12-03: 973, 160 B from 8 tiles
-constexpr double kLongScatterCycles = 118; ///< JIA-T4.14-03: 537, 160 B to 8 tiles
-constexpr double kAllToAllCycles = 145;    ///< JIA-T4.15-03: 261, one word between 16 tiles
-
-Timed exchange_and(double fixed_cycles) {
-    return {.phases = {"exchange"}, .steps = {}, .fixed_cycles = fixed_cycles};
-}
+/// Fixed part: measured less simulated cycles of JIA-T4.8-01, one word to one tile in 150.
+constexpr double kTableCycles = 48;
+const Timed kTable{.phases = {"exchange"}, .steps = {}, .fixed_cycles = kTableCycles};
+const Timed kTableAndSync{
+    .phases = {"sync", "exchange"}, .steps = {}, .fixed_cycles = kTableCycles};
 /// With the copy of what a root has for itself.
-Timed exchange_copies_and(double fixed_cycles) {
-    return {.phases = {"exchange"}, .steps = {"rearrange"}, .fixed_cycles = fixed_cycles};
-}
-const Timed kTable = exchange_and(kTableCycles);
+const Timed kTableAndCopy{
+    .phases = {"exchange"}, .steps = {"rearrange"}, .fixed_cycles = kTableCycles};
+const Timed kTableAndBoth{
+    .phases = {"sync", "exchange"}, .steps = {"rearrange"}, .fixed_cycles = kTableCycles};
 constexpr std::int64_t kWordBytes = 4;
 /// A large message where a row gives no size: what the broadcast tables use.
 constexpr std::int64_t kLargeBytes = 102'400;
@@ -87,6 +83,15 @@ json ordinary_pair(const RowMachine& machine, std::int64_t bytes) {
 json with_root(const char* name, std::int64_t tiles, std::int64_t bytes) {
     json workload = pattern(name, tiles, bytes);
     workload["include_self"] = true;
+    return workload;
+}
+
+/// One worker copies what stands in words of 8 bytes (docs/evidence.md#halo-copies).
+json by_one_worker(json workload) {
+    constexpr std::int64_t kItemBytes = 8;
+    if (workload["bytes"].get<std::int64_t>() % kItemBytes == 0) {
+        workload["copies"] = "one_worker";
+    }
     return workload;
 }
 
@@ -196,10 +201,11 @@ json gather(const RowMachine& machine, std::int64_t tiles, std::int64_t bytes) {
 }
 /// From n tiles, the root being one of them.
 json gather_with_root(const RowMachine& /*machine*/, std::int64_t tiles, std::int64_t bytes) {
-    return with_root("gather", tiles, bytes);
+    return by_one_worker(with_root("gather", tiles, bytes));
 }
-json scatter(const RowMachine& machine, std::int64_t tiles, std::int64_t bytes) {
-    return pattern("scatter", std::min(tiles, machine.spec.chip.tiles - 1), bytes);
+/// To n tiles, the root being one of them: its own part stays where it is.
+json scatter(const RowMachine& /*machine*/, std::int64_t tiles, std::int64_t bytes) {
+    return pattern("scatter", tiles - 1, bytes);
 }
 json scatter_with_root(const RowMachine& /*machine*/, std::int64_t tiles, std::int64_t bytes) {
     return with_root("scatter", tiles, bytes);
@@ -246,12 +252,18 @@ Mapped left_in_place(const ReferenceRow& /*row*/, const RowMachine& /*machine*/)
     return kElided;
 }
 
-/// A tile's message to itself.
+/// A copy inside a tile: of a message to itself, or by all workers between memory regions.
 Mapped copied(const ReferenceRow& row, const RowMachine& machine) {
     const std::int64_t bytes = needed(row, "msg_bytes");
-    const json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", bytes}});
-    return measure_rate(row, machine, workload, {.phases = {"compute"}, .steps = {}},
-                        static_cast<double>(bytes));
+    json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", bytes}});
+    if (row.says("workload", {"standard to interleaved"})) {
+        workload["copies"] = "paced";
+    } else {
+        workload = by_one_worker(std::move(workload));
+    }
+    const Timed timed{.phases = {"compute"}, .steps = {}};
+    return is_time(row) ? measure_time(row, machine, workload, timed)
+                        : measure_rate(row, machine, workload, timed, static_cast<double>(bytes));
 }
 
 // --- how a broadcast's rate grows with the message -----------------------------------------------
@@ -350,6 +362,7 @@ const std::vector<Rule>& exchange_rules() {
         {"self copy",
          {{"workload", {"gather"}}, {"note", {"self copy"}}, {"metric", {"bandwidth"}}},
          copied},
+        {"self copy", {{"workload", {"copy inside a tile"}}}, copied},
         {"exchange: broadcast",
          {{"workload", {"broadcast"}}, {"metric", {"latency"}}},
          table(broadcast, kTable)},
@@ -367,16 +380,14 @@ const std::vector<Rule>& exchange_rules() {
          table(gather, kTable)},
         {"exchange: long gather",
          {{"workload", {"gather"}}, {"metric", {"bandwidth"}}},
-         table(gather_with_root, exchange_copies_and(kLongGatherCycles))},
+         table(gather_with_root, kTableAndBoth)},
         {"exchange: scatter",
          {{"workload", {"scatter"}}, {"metric", {"latency"}}},
-         table(scatter_with_root, exchange_copies_and(kTableCycles))},
+         table(scatter_with_root, kTableAndCopy)},
         {"exchange: long scatter",
          {{"workload", {"scatter"}}, {"metric", {"bandwidth"}}},
-         table(scatter, exchange_and(kLongScatterCycles))},
-        {"exchange: all to all",
-         {{"workload", {"all-to-all"}}},
-         table(all_to_all, exchange_and(kAllToAllCycles))},
+         table(scatter, kTableAndSync)},
+        {"exchange: all to all", {{"workload", {"all-to-all"}}}, table(all_to_all, kTableAndSync)},
     };
     return rules;
 }

@@ -41,6 +41,7 @@ const std::vector<Group>& groups() {
         {"stencil: compute", kEach},
         {"stencil: iterations", kNone},
         {"remote buffer", kEach},
+        {"remote buffer: rows", kEach},
         {"host", kEach},
     };
     return all;
@@ -68,11 +69,13 @@ void check_group_name(const std::string& name) {
 std::string calibrated_parameter(const std::string& row_id) {
     static const std::map<std::string, std::string> parameters{
         {"JIA-T4.8-01", "the fixed part of the exchange tables"},
-        {"JIA-T4.12-03", "the fixed part of long gathers"},
-        {"JIA-T4.14-03", "the fixed part of long scatters"},
-        {"JIA-T4.15-03", "the fixed part of all to all"},
         {"JIA-T4.16-00", "the fixed part of sums"},
-        {"JIA-T4.18-00", "the fixed part of independent sums"}};
+        {"JIA-T4.18-00", "the fixed part of independent sums"},
+        {"JIA-T4.19-00", "the latency of GC2's host link"},
+        {"JIA-T4.20-09", "the rate of GC2's host link"},
+        {"MEM-triad-FP32-naive", "the size of arrays in rows without one"},
+        {"SQ-attn-remote-B1-S65536", "the latency of streaming memory"},
+        {"SQ-attn-remote-B64-S1024", "the rate of streaming memory"}};
     const auto found = parameters.find(row_id);
     return found == parameters.end() ? std::string{} : found->second;
 }

@@ -12,8 +12,9 @@ namespace {
 using nlohmann::json;
 
 const Timed kWhole{.phases = {"all"}, .steps = {}};
-/// Where a row gives no size: the arrays of the BabelStream rows.
-constexpr std::int64_t kElements = 16'185'000;
+/// Of an array, where a row gives no size: what MEM-triad-FP32-naive says beside MEM-bstream-triad, one
+/// loop measured in two programs (docs/evidence.md#stream-sizes).
+constexpr std::int64_t kArrayBytes = 20'000'000;
 
 /// One kernel of STREAM: what it moves and computes for an element.
 struct Kernel {
@@ -62,13 +63,15 @@ auto stream(Kernel kernel) {
         const RowMachine machine = slow ? throttled(named) : named;
         const bool half = row.says("workload", {"FP16"});
         const auto given = row.count("elems");
-        const std::int64_t elements = whole_pieces(given.value_or(kElements));
+        const std::int64_t element_bytes = half ? 2 : 4;
+        const std::int64_t elements = whole_pieces(given.value_or(kArrayBytes / element_bytes));
         const json workload = workload_of("memory_stream", {{"op", kernel.op},
                                                             {"dtype", half ? "f16" : "f32"},
                                                             {"elements", elements},
                                                             {"codelet", codelet_of(row)}});
         const bool flops = row.says("metric", {"flop"});
-        const double amount = flops ? kernel.flops : kernel.arrays * (half ? 2 : 4);
+        const double amount =
+            flops ? kernel.flops : kernel.arrays * static_cast<double>(element_bytes);
         Measurement measurement =
             measure_rate(row, machine, workload, kWhole, static_cast<double>(elements) * amount);
         if (!given) {

@@ -25,10 +25,12 @@ Mapped host_to_tiles(const ReferenceRow& row, const RowMachine& machine) {
     return measure_time(row, machine, workload, kWhole);
 }
 
+constexpr std::int64_t kElementBytes = 2;
+constexpr const char* kTransfersAlone = "the transfers alone: attention itself does not run yet";
+
 /// K and V are read from remote buffers a chunk of positions at a time; only these transfers are
 /// simulated, and they take nearly all of the time.
 Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
-    constexpr std::int64_t kElementBytes = 2;
     const std::int64_t chunk_bytes = needed(row, "chunk") * needed(row, "n_head") *
                                      needed(row, "head_dim") * kElementBytes * needed(row, "batch");
     const std::int64_t chunks =
@@ -43,7 +45,47 @@ Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
                                                    {"repeats", simulated}}),
                      kWhole, static_cast<double>(simulated) / static_cast<double>(chunks));
     measurement.timed += fmt::format(", from {} of {} chunks", simulated, chunks);
-    measurement.assumed = "the transfers alone: attention itself does not run yet";
+    measurement.assumed = kTransfersAlone;
+    return measurement;
+}
+
+/// Rows of a remote buffer, in as many copies as their limit makes of them.
+struct RowReads {
+    Run run;           ///< one copy
+    double copies = 0; ///< all rows over those of one
+};
+
+RowReads read_rows(const RowMachine& machine, std::int64_t rows, std::int64_t row_bytes) {
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 27; // docs/evidence.md#streaming-memory
+    const std::int64_t bytes = rows * row_bytes;
+    const std::int64_t copies = (bytes + kMostBytes - 1) / kMostBytes;
+    const std::int64_t at_once = (rows + copies - 1) / copies;
+    return {{machine.name, machine.sets,
+             workload_of("remote_buffer", {{"direction", "read"},
+                                           {"rows", at_once},
+                                           {"chunk_rows", at_once},
+                                           {"row_bytes", row_bytes}})},
+            static_cast<double>(rows) / static_cast<double>(at_once)};
+}
+
+/// Sparse attention reads r components of all keys, a row of all positions each, and then k keys and k
+/// values, a row each; only these transfers are simulated.
+Mapped sparse_attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
+    const std::int64_t heads = needed(row, "batch") * needed(row, "n_head");
+    const RowReads components =
+        read_rows(machine, heads * needed(row, "r"), needed(row, "seq_len") * kElementBytes);
+    const RowReads positions =
+        read_rows(machine, heads * needed(row, "k"), needed(row, "head_dim") * kElementBytes);
+    Measurement measurement;
+    measurement.timed = fmt::format("all: {:g} copies of components, twice {:g} of positions",
+                                    components.copies, positions.copies);
+    measurement.runs = {components.run, positions.run};
+    measurement.assumed = kTransfersAlone;
+    measurement.read = [row, components, positions](const std::vector<json>& results) {
+        const double cycles = components.copies * cycles_of(results[0], kWhole) +
+                              2 * positions.copies * cycles_of(results[1], kWhole);
+        return time_in_unit(row, cycles, clock_of(results[0]));
+    };
     return measurement;
 }
 
@@ -61,10 +103,9 @@ const std::vector<Rule>& streaming_rules() {
         {"remote buffer",
          {{"workload", {"attn-remote"}}, {"metric", {"duration"}}},
          attention_transfers},
-        {"remote buffer",
-         {{"workload", {"sparq-attn"}}},
-         refuse(
-             "sparse attention does not run yet, and its rows are short reads among computation")},
+        {"remote buffer: rows",
+         {{"workload", {"sparq-attn"}}, {"metric", {"duration"}}},
+         sparse_attention_transfers},
         {"remote buffer",
          {{"workload", {"attn-local"}}},
          refuse("attention does not run yet, and these rows move nothing")},

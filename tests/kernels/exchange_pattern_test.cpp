@@ -107,6 +107,61 @@ TEST_CASE("copies inside tiles take the predicted cycles", "[kernels][micro]") {
     }
 }
 
+TEST_CASE("every way to copy is right, and as long as its issues say", "[kernels][micro]") {
+    using workload::CopyLoop;
+    const auto machine = test::chip_of(4);
+    for (const std::int64_t bytes : {8, 64, 4096}) {
+        const auto one = rearrange::strided({0, 8}, {0, 8}, bytes / 8, 8);
+        const auto paced = rearrange::paced_copy(machine, 0, 0, bytes);
+        for (const auto& [loop, call] :
+             {std::pair{CopyLoop::OneWorker, one}, std::pair{CopyLoop::Paced, paced}}) {
+            CAPTURE(bytes, call.symbol);
+            workload::SelfCopyWorkload copy;
+            copy.bytes = bytes;
+            copy.copies = loop;
+            CHECK(test::run_micro(machine, copy).outcome.step_cycles.at(0) ==
+                  rearrange::cycles(machine, {call}));
+            auto gather = pattern(ExchangePattern::Gather, bytes, true);
+            gather.copies = loop;
+            static_cast<void>(test::run_micro(machine, gather));
+        }
+    }
+}
+
+TEST_CASE("a paced copy takes an issue for 8 bytes", "[kernels][micro]") {
+    const auto machine = test::chip_of(4);
+    const auto cycles = [&](std::int64_t words) {
+        workload::SelfCopyWorkload copy;
+        copy.bytes = 8 * words * machine.tile.workers;
+        copy.copies = workload::CopyLoop::Paced;
+        return test::run_micro(machine, copy).outcome.step_cycles.at(0);
+    };
+    CHECK(cycles(60) - cycles(10) == 50 * machine.tile.workers);
+}
+
+TEST_CASE("loops of 8 bytes copy whole words", "[kernels][micro]") {
+    using workload::CopyLoop;
+    const auto message = [](auto workload, CopyLoop copies, std::int64_t bytes) {
+        workload.bytes = bytes;
+        workload.copies = copies;
+        const auto mistakes = workload.mistakes();
+        return mistakes.empty() ? std::string()
+                                : mistakes.front().key + ": " + mistakes.front().message;
+    };
+    const auto gather = pattern(ExchangePattern::Gather, 0, true);
+    const workload::SelfCopyWorkload copy;
+    CHECK(message(gather, CopyLoop::Workers, 60).empty());
+    CHECK(message(copy, CopyLoop::Workers, 60).empty());
+    CHECK(message(copy, CopyLoop::Workers, 62) == "bytes: got 62 B, expected a multiple of 4 B");
+    for (const CopyLoop loop : {CopyLoop::OneWorker, CopyLoop::Paced}) {
+        const std::string refused =
+            "bytes: got 60 B, expected a multiple of 8 B (a word of the loop that copies)";
+        CHECK(message(gather, loop, 64).empty());
+        CHECK(message(gather, loop, 60) == refused);
+        CHECK(message(copy, loop, 60) == refused);
+    }
+}
+
 TEST_CASE("patterns name the tiles that a machine has not", "[kernels][micro]") {
     const auto machine = test::chip_of(4);
     const auto message = [&](const ExchangePatternWorkload& workload) {

@@ -49,15 +49,17 @@ std::string refusal(const ReferenceRow& row) {
 }
 
 constexpr double kPrologue = 30;
+constexpr double kOwnPart = 70;
 
 /// As much of a result as readings look at: an exchange of `cycles`, half of them again for sync.
 json result(double cycles, double clock_hz) {
-    return {{"cycles", 1.5 * cycles},
-            {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
-            {"machine",
-             {{"chip", {{"clock_hz", clock_hz}}}, {"exchange", {{"prologue_cycles", kPrologue}}}}},
-            {"compute_sets", json::array({{{"name", "rearrange: own part"}, {"cycles", 0}}})},
-            {"exchanges", json::array({{{"name", "halo exchange"}, {"cycles", cycles / 4}}})}};
+    return {
+        {"cycles", 1.5 * cycles},
+        {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
+        {"machine",
+         {{"chip", {{"clock_hz", clock_hz}}}, {"exchange", {{"prologue_cycles", kPrologue}}}}},
+        {"compute_sets", json::array({{{"name", "rearrange: own part"}, {"cycles", kOwnPart}}})},
+        {"exchanges", json::array({{{"name", "halo exchange"}, {"cycles", cycles / 4}}})}};
 }
 
 /// What the exchange tables' measuring program adds: the figure of an exchange of no cycles.
@@ -137,6 +139,48 @@ TEST_CASE("a rate is all bytes that arrive over the time") {
           Approx(50 * 160 * clock / (cycles + fixed_cycles()) / 1e9));
 }
 
+TEST_CASE("the tables that their sync and copies are part of") {
+    const double cycles = 300;
+    const auto read = [&](const char* workload, const char* bytes) {
+        const auto row = exchange_row(workload, "5", bytes, "latency", "1", "cycles");
+        return measured(row).read({result(cycles, 1e9)}) - fixed_cycles();
+    };
+    const auto rate = [&](const char* workload) {
+        const auto row = exchange_row(workload, "5", "160", "aggregate_bandwidth", "1", "GB/s");
+        return 5 * 160 / measured(row).read({result(cycles, 1e9)}) - fixed_cycles();
+    };
+    CHECK(read("gather one word each, n tiles to one", "4") == Approx(cycles));
+    CHECK(read("scatter one word each, one tile to n", "4") == Approx(cycles + kOwnPart));
+    CHECK(read("all-to-all, one distinct word per pair", "4") == Approx(1.5 * cycles));
+    CHECK(rate("scatter 160 B each, one tile to n") == Approx(1.5 * cycles));
+    CHECK(rate("gather 160 B each, n tiles to one") == Approx(1.5 * cycles + kOwnPart));
+}
+
+TEST_CASE("a root is one of the tiles of long messages and keeps or copies its own") {
+    const auto workload = [](const char* text, const char* bytes) {
+        return measured(exchange_row(text, "5", bytes, "aggregate_bandwidth", "1", "GB/s"))
+            .runs[0]
+            .workload;
+    };
+    CHECK(workload("scatter 160 B each, one tile to n", "160")["tiles"] == 4);
+    const json gather = workload("gather 160 B each, n tiles to one", "160");
+    CHECK(gather["tiles"] == 5);
+    CHECK(gather["include_self"] == true);
+    CHECK(gather["copies"] == "one_worker");
+    CHECK_FALSE(workload("gather 12 B each, n tiles to one", "12").contains("copies"));
+}
+
+TEST_CASE("a copy between memory regions is paced") {
+    const auto row = exchange_row("copy inside a tile, standard to interleaved memory", "1", "640",
+                                  "latency", "1", "cycles", "C600 x1");
+    const auto measurement = measured(row);
+    CHECK(measurement.group == "self copy");
+    CHECK(measurement.runs[0].workload["copies"] == "paced");
+    json run = result(0, 1e9);
+    run["phases"]["compute"] = 222;
+    CHECK(measurement.read({run}) == Approx(222));
+}
+
 TEST_CASE("a word timed without its sync is the exchange row alone") {
     const auto row =
         exchange_row("tile-to-tile one word, device-timed, excludes sync: within a column, maximum",
@@ -149,6 +193,34 @@ TEST_CASE("steps are found by how their names start, and a missing one is told")
           Approx(400 / 2 + 400 / 4));
     CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {}, .steps = {"blur"}}), IoError);
     CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
+}
+
+TEST_CASE("sparse attention reads rows of components, then keys and values") {
+    const std::int64_t heads = 2 * 3;
+    const auto row_of = [](const std::string& components) {
+        Reference reference;
+        add_rows(reference,
+                 parse_csv("id,machine,workload,batch,n_head,head_dim,seq_len,r,k,metric,"
+                           "value,unit\nunseen,Bow,sparq-attn,2,3,64,4096," +
+                               components + ",50,duration,1,cycles\n",
+                           "rows.csv"));
+        return measured(reference.rows.front());
+    };
+    const auto few = row_of("5");
+    CHECK(few.group == "remote buffer: rows");
+    CHECK(few.runs[0].workload["rows"] == heads * 5);
+    CHECK(few.runs[0].workload["row_bytes"] == 4096 * 2);
+    CHECK(few.runs[1].workload["rows"] == heads * 50);
+    CHECK(few.runs[1].workload["row_bytes"] == 64 * 2);
+    const double components = 700;
+    const double positions = 90;
+    const std::vector<json> results{result(components, 1e9), result(positions, 1e9)};
+    CHECK(few.read(results) == Approx(1.5 * (components + 2 * positions)));
+
+    const std::int64_t most_rows = (std::int64_t{1} << 27) / (4096 * 2);
+    const auto many = row_of(std::to_string(most_rows)); // heads copies of the largest size
+    CHECK(many.runs[0].workload["chunk_rows"] == most_rows);
+    CHECK(many.read(results) == Approx(1.5 * (heads * components + 2 * positions)));
 }
 
 TEST_CASE("the size that reaches nine tenths of the peak lies where the rate passes it") {
