@@ -108,6 +108,95 @@ private:
     std::vector<TileId> pairs_;       ///< scratch
 };
 
+/// Messages whose far receivers get their first words before the near ones.
+class FarFirst {
+public:
+    FarFirst(const JobList& list, const timing::ExchangeTiming& timing)
+        : list_(list), timing_(timing) {}
+
+    std::optional<Parts> divide(const JobOrder& order) {
+        bool gains = false;
+        for (const auto index : order)
+            gains = divide(list_.jobs[index]) || gains;
+        if (!gains)
+            return std::nullopt;
+        parts_.order.resize(parts_.list.jobs.size());
+        std::iota(parts_.order.begin(), parts_.order.end(), 0U);
+        return std::move(parts_);
+    }
+
+private:
+    /// Event before which a message to this receiver alone cannot leave.
+    [[nodiscard]] static Cycles start(const Receiver& to) {
+        return std::max<Cycles>(-to.offset(false), 0);
+    }
+    [[nodiscard]] Cycles latency(const Receiver& to) const {
+        return to.offset(false) + timing_.mux_to_pointer(to.tile);
+    }
+
+    /// Of receivers by ascending start: how many are far, so that the last word arrives soonest; all
+    /// of them where dividing gains nothing.
+    [[nodiscard]] std::size_t best_cut() const {
+        std::vector<Cycles> farthest_behind(receivers_.size() + 1); // of [i, end)
+        for (auto i = receivers_.size(); i-- > 0;)
+            farthest_behind[i] = std::max(farthest_behind[i + 1], latency(receivers_[i]));
+        const auto last_start = start(receivers_.back());
+        auto best = receivers_.size();
+        auto least = last_start + farthest_behind[0];
+        Cycles farthest = 0;
+        for (std::size_t cut = 1; cut < receivers_.size(); ++cut) {
+            farthest = std::max(farthest, latency(receivers_[cut - 1]));
+            const auto end =
+                std::max(start(receivers_[cut - 1]) + farthest, last_start + farthest_behind[cut]);
+            if (end < least) {
+                least = end;
+                best = cut;
+            }
+        }
+        return best;
+    }
+
+    /// Adds the message in up to three parts; whether there are more than one.
+    bool divide(const Job& job) {
+        receivers_.assign(list_.of(job).begin(), list_.of(job).end());
+        std::stable_sort(receivers_.begin(), receivers_.end(),
+                         [](const auto& a, const auto& b) { return start(a) < start(b); });
+        const auto cut = best_cut();
+        if (cut == receivers_.size()) {
+            add(job, 0, job.words, receivers_);
+            return false;
+        }
+        const auto early = start(receivers_.back()) - start(receivers_[cut - 1]);
+        const auto words = std::min(static_cast<std::uint32_t>(early), job.words);
+        const std::span<const Receiver> all{receivers_};
+        add(job, 0, words, all.first(cut));
+        if (words < job.words)
+            add(job, words, job.words - words, all);
+        add(job, 0, words, all.subspan(cut));
+        return true;
+    }
+
+    /// `words` words of `job` from word `first` on, to some of its receivers.
+    void add(Job job, std::uint32_t first, std::uint32_t words, std::span<const Receiver> to) {
+        const auto offset = static_cast<Address>(first * Job::item_bytes(false));
+        auto& list = parts_.list;
+        job.address += offset;
+        job.words = words;
+        job.first_receiver = static_cast<std::uint32_t>(list.receivers.size());
+        job.receivers = static_cast<std::uint32_t>(to.size());
+        list.jobs.push_back(job);
+        for (auto receiver : to) {
+            receiver.address += offset;
+            list.receivers.push_back(receiver);
+        }
+    }
+
+    const JobList& list_;
+    const timing::ExchangeTiming& timing_;
+    std::vector<Receiver> receivers_; ///< scratch
+    Parts parts_;
+};
+
 } // namespace
 
 std::optional<Parts> divide_receivers(const JobList& list, const timing::TileGrid& grid,
@@ -116,6 +205,13 @@ std::optional<Parts> divide_receivers(const JobList& list, const timing::TileGri
     if (most_parts < 2)
         return std::nullopt;
     return Divider{list, grid, static_cast<std::size_t>(most_parts)}.divide();
+}
+
+std::optional<Parts> far_first(const JobList& list, const JobOrder& order,
+                               const timing::ExchangeTiming& timing) {
+    if (std::any_of(list.jobs.begin(), list.jobs.end(), [](const Job& job) { return job.wide; }))
+        return std::nullopt;
+    return FarFirst{list, timing}.divide(order);
 }
 
 } // namespace tessera::plan

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Multicasts taken apart: where lanes have time to send a message more than once, it may go to some
-// of its receivers first and to others later. Then several tiles of a group send at once, each to
-// another part of it, where whole multicasts would go one after another and every receiver would
-// wait for the farthest.
+// Multicasts taken apart: where a lane has time to send words more than once, they may go to some of
+// the receivers first and to others later.
 #pragma once
 
 #include "kernels/plan/exchange_jobs.h"
@@ -19,9 +17,23 @@ struct Parts {
 };
 
 /// The same messages with their receivers divided as often as every lane has room for within the
-/// bound; nothing where that is less than twice. Pairs of tiles stay together.
+/// bound; nothing where that is less than twice. Pairs of tiles stay together. Several tiles of a
+/// group then send at once, each to another part of it, where whole multicasts would go one after
+/// another and every receiver would wait for the farthest.
 [[nodiscard]] std::optional<Parts> divide_receivers(const JobList& list,
                                                     const timing::TileGrid& grid,
                                                     const timing::ExchangeBound& bound);
+
+/// The same messages, those to several receivers begun earlier. No mux turns before event 1, and the
+/// nearer a receiver the longer before the word its mux must turn, so that a multicast waits for its
+/// nearest receivers. Its first words may go to the far ones alone meanwhile, and to the near ones
+/// at the end, when the far ones are still being reached:
+///
+///     all at once:    ...........[to all           ]
+///     far ones first: [far only ][to all ][near only]
+///
+/// `order` is one of `list`. Nothing where no message gains by it, or where one is wide.
+[[nodiscard]] std::optional<Parts> far_first(const JobList& list, const JobOrder& order,
+                                             const timing::ExchangeTiming& timing);
 
 } // namespace tessera::plan

@@ -12,6 +12,7 @@
 #include <tbb/parallel_invoke.h>
 
 #include <algorithm>
+#include <list>
 #include <memory>
 #include <utility>
 
@@ -36,9 +37,9 @@ public:
     Attempts(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
              const JobList& list, Cycles bound)
         : machine_(machine), timing_(timing),
-          good_(std::max(static_cast<Cycles>(kGoodEnough * static_cast<double>(bound)) +
-                             kTypicalLatency,
-                         longest_alone(list))) {}
+          near_bound_(static_cast<Cycles>(kGoodEnough * static_cast<double>(bound)) +
+                      kTypicalLatency),
+          good_(std::max(near_bound_, longest_alone(list))) {}
 
     [[nodiscard]] const ExchangeSchedule& best() const { return *best_; }
     [[nodiscard]] const JobList& best_list() const { return *best_list_; }
@@ -50,6 +51,20 @@ public:
     /// Whether a further attempt at `list` is wanted and within the budget.
     [[nodiscard]] bool go_on(const JobList& list) const {
         return !good() && (spent_ == 0 || spent_ + list.receivers.size() <= kAttemptBudget);
+    }
+
+    /// Messages taken apart in another way.
+    void try_parts(Parts parts) {
+        const auto& list = lists_.emplace_back(std::move(parts.list));
+        try_order(list, std::move(parts.order));
+    }
+
+    /// The best order again, with far receivers served first. This may be shorter than the longest
+    /// message that is sent to all its receivers at once.
+    void try_far_first() {
+        if (best_->longest_row_events() > near_bound_ && best_rules_.least_piece == 0)
+            if (auto parts = far_first(*best_list_, best_order_, timing_))
+                try_parts(std::move(*parts));
     }
 
     /// `list` outlives the attempts.
@@ -91,27 +106,30 @@ private:
 
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
+    Cycles near_bound_;
     Cycles good_; ///< row events that need no further attempt
     std::size_t spent_ = 0;
     std::unique_ptr<ExchangeSchedule> best_;
     const JobList* best_list_ = nullptr;
+    std::list<JobList> lists_; ///< those that attempts have made
     JobOrder best_order_;
     PlacementRules best_rules_;
 };
 
-/// Tries what suits `list`; `parts` are its messages with their receivers divided, if they can be.
-void find_schedule(Attempts& attempts, const JobList& list, const std::optional<Parts>& parts,
-                   const timing::TileGrid& grid) {
+void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid,
+                   const timing::ExchangeBound& bound, bool far_first_too) {
+    const bool multicasts = list.receivers.size() > list.jobs.size();
     const auto try_order = [&](JobOrder order) { attempts.try_order(list, std::move(order)); };
-    if (list.receivers.size() > list.jobs.size()) {
+    if (multicasts) {
         const auto grouped = grouped_order(list, grid);
         try_order(grouped);
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
         if (attempts.go_on(list) && std::any_of(list.jobs.begin(), list.jobs.end(),
                                                 [](const Job& job) { return job.wide; }))
             attempts.try_order(list, grouped, {.wide = false});
-        if (parts && attempts.go_on(parts->list))
-            attempts.try_order(parts->list, parts->order);
+        if (attempts.go_on(list))
+            if (auto parts = divide_receivers(list, grid, bound))
+                attempts.try_parts(std::move(*parts));
     }
     for (auto* order : {shift_order, busiest_order, round_order})
         if (attempts.go_on(list))
@@ -125,6 +143,8 @@ void find_schedule(Attempts& attempts, const JobList& list, const std::optional<
             try_order(std::move(*order));
     if (attempts.go_on(list))
         try_order(given_order(list));
+    if (multicasts && far_first_too)
+        attempts.try_far_first();
 }
 
 ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
@@ -168,11 +188,8 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
                PlannedExchange& plan) {
     const timing::ExchangeTiming timing{machine};
     const auto list = make_jobs(timing, transfers, runs);
-    const auto parts = list.receivers.size() > list.jobs.size()
-                           ? divide_receivers(list, timing.grid(), bound)
-                           : std::nullopt;
     Attempts attempts{machine, timing, list, bound.cycles()};
-    find_schedule(attempts, list, parts, timing.grid());
+    find_schedule(attempts, list, timing.grid(), bound, machine.exchange.far_first);
     const auto& best = attempts.best_list();
     plan.exchange.rows = Timelines{machine, timing, best, attempts.best()}.rows();
     plan.stats = stats_of(best, attempts.best(), plan.exchange.rows);

@@ -17,6 +17,7 @@ struct ExchangeSpec {
     std::int64_t pair_min_items = 64;
     std::int64_t max_words_per_send = 64;
     std::int64_t max_words_per_sendoff = 4096;
+    bool far_first = false;
     Cycles mux_to_pointer_cycles = 52;
     Cycles mux_to_pointer_row_cycles = 2;
     Cycles row_tail_cycles = 6;
@@ -54,6 +55,10 @@ struct ExchangeSpec {
             .range(1, 4096)
             .says("longest run that a sendoff instruction adds")
             .from("docs/evidence.md#exchange-messages");
+        d.field("far_first", &ExchangeSpec::far_first)
+            .says("the planner may send the first words of a multicast to far receivers alone, "
+                  "while the muxes of near ones cannot have turned")
+            .from("docs/evidence.md#exchange-far-first");
         d.field("mux_to_pointer_cycles", &ExchangeSpec::mux_to_pointer_cycles)
             .unit("cycles")
             .range(0, 1000)

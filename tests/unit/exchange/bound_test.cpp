@@ -3,6 +3,7 @@
 #include "kernels/plan/exchange_planner.h"
 #include "models/timing/exchange_bound.h"
 #include "tests/support/exchange_patterns.h"
+#include "tests/support/gc2.h"
 #include "tests/unit/exchange/support.h"
 
 #include <catch2/catch.hpp>
@@ -14,9 +15,9 @@ using namespace tessera::exchange_patterns;
 
 namespace {
 
-template <typename Make> void check_reaches_bound(std::int64_t tiles, Bytes bytes, Make make) {
-    spec::MachineSpec machine;
-    machine.chip.tiles = tiles;
+template <typename Make>
+void check_reaches_bound(const spec::MachineSpec& machine, Bytes bytes, Make make) {
+    const auto tiles = machine.chip.tiles;
     Layout layout{machine};
     make(layout);
     auto transfers = layout.take();
@@ -30,6 +31,12 @@ template <typename Make> void check_reaches_bound(std::int64_t tiles, Bytes byte
     CHECK(bound == plan.stats.bound.cycles());
     CHECK(cycles >= bound);
     CHECK(cycles <= std::max(static_cast<Cycles>(1.10 * static_cast<double>(bound)), bound + 200));
+}
+
+template <typename Make> void check_reaches_bound(std::int64_t tiles, Bytes bytes, Make make) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    check_reaches_bound(machine, bytes, make);
 }
 
 } // namespace
@@ -73,5 +80,25 @@ TEST_CASE("all-gathers and broadcasts from many tiles reach their bound", "[exch
             for (const bool strided : {false, true})
                 check_reaches_bound(1472, n, [=](auto& to) { all_gather(to, n, group, strided); });
         check_reaches_bound(1472, n, [=](auto& to) { broadcast(to, n, 16, false); });
+    }
+}
+
+TEST_CASE("a broadcast to near and far tiles is shorter where far ones may be first",
+          "[exchange][bound]") {
+    auto machine = test::gc2_with(1216);
+    machine.exchange.pair_double = false;
+    for (const Bytes n : {4, 64, 1024, 4096}) {
+        const auto row_events = [&] {
+            Layout layout{machine};
+            broadcast(layout, n, 1, false);
+            return plan::plan_exchange_with_stats(machine, "x", *layout.take())
+                .stats.longest_row_events;
+        };
+        machine.exchange.far_first = false;
+        const auto at_once = row_events();
+        machine.exchange.far_first = true;
+        CAPTURE(n, at_once);
+        CHECK(row_events() < at_once);
+        check_reaches_bound(machine, n, [=](auto& to) { broadcast(to, n, 1, false); });
     }
 }

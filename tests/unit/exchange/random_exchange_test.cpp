@@ -272,3 +272,19 @@ TEST_CASE("random exchanges keep other machine limits", "[exchange][random]") {
         check_random(machine, {.tiles = 16, .transfers = 100, .max_receivers = 4, .max_words = 90},
                      seed);
 }
+
+TEST_CASE("random exchanges with far receivers first do what plain copies do",
+          "[exchange][random]") {
+    auto machine = small_memory();
+    machine.exchange.pair_double = false;
+    machine.exchange.far_first = true;
+    for (unsigned seed = 1; seed <= 10; ++seed)
+        check_random(machine,
+                     {.tiles = 1472,
+                      .transfers = 10,
+                      .max_receivers = 900,
+                      .max_words = 200,
+                      .paired_percent = 0,
+                      .receive_offset = 0x8000},
+                     seed);
+}
