@@ -168,17 +168,18 @@ private:
         const Bytes field = (grid_.highest() + 2) * row_bytes_;
         const Bytes halos = edge_offset(4);
         const auto table = std::make_shared<const std::vector<std::byte>>(taps());
-        builder.place({"taps",
-                       SegmentKind::Metadata,
-                       static_cast<Bytes>(table->size()),
-                       16,
-                       plan::Where::Any,
-                       {}});
-        builder.place({"send", SegmentKind::Tensor, halos, 16, plan::Where::Any, {}});
-        builder.place({"receive", SegmentKind::Tensor, halos, 16, plan::Where::Any, {"send"}});
-        const std::array<Address, 2> fields{
-            builder.place({"field 0", SegmentKind::Tensor, field, 16, plan::Where::Any, {"send"}}),
-            builder.place({"field 1", SegmentKind::Tensor, field, 16, plan::Where::Any, {"send"}})};
+        const auto apart = [](const char* name, Bytes bytes) {
+            auto buffer = tensor_buffer(name, bytes);
+            buffer.apart_from = {"send"};
+            return buffer;
+        };
+        auto offsets = tensor_buffer("taps", static_cast<Bytes>(table->size()));
+        offsets.kind = SegmentKind::Metadata;
+        // All are kept: fields begin with zero halos, which only the neighbours' edges change.
+        builder.place({offsets, tensor_buffer("send", halos), apart("receive", halos),
+                       apart("field 0", field), apart("field 1", field)},
+                      {});
+        const std::array<Address, 2> fields{builder.address("field 0"), builder.address("field 1")};
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part&) {
             builder.hold_bytes(tile, "taps", table);
             builder.hold(tile, "send", halos);

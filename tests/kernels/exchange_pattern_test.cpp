@@ -101,8 +101,8 @@ TEST_CASE("copies inside tiles take the predicted cycles", "[kernels][micro]") {
             workload::SelfCopyWorkload workload;
             workload.bytes = bytes;
             const auto run = test::run_micro(machine, workload);
-            const auto call = rearrange::copy(machine, 0, 0, bytes);
-            CHECK(run.outcome.step_cycles.at(0) == rearrange::cycles(machine, {call}));
+            const auto calls = rearrange::copy(machine, 0, 0, bytes);
+            CHECK(run.outcome.step_cycles.at(0) == rearrange::cycles(machine, calls));
         }
     }
 }
