@@ -129,7 +129,7 @@ Cycles fill(MicroBuilder& builder, const spec::MachineSpec& machine, std::vector
             builder.hold(static_cast<TileId>(tile), stage.name, stage.bytes());
         }
     }
-    Cycles cycles = 0;
+    Cycles cycles = machine.control.repeat_cycles;
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const Layout& from = stages[i - 1].layout;
         const Layout& to = stages[i].layout;

@@ -95,7 +95,7 @@ public:
         Planned planned;
         planned.program = build_program(machine_, request, [&](MicroBuilder& builder) {
             fill(builder);
-            planned.cycles = builder.exchange_cycles();
+            planned.cycles = machine_.control.repeat_cycles + builder.exchange_cycles();
         });
         for (std::size_t level = 0; level < levels_.size(); ++level) {
             planned.cycles += machine_.control.step_cycles + sum_cycles(most_operands(level));
