@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -17,6 +18,9 @@ namespace {
 std::optional<std::size_t> first_difference(std::span<const std::byte> got,
                                             std::span<const std::byte> expected) {
     TESSERA_ASSERT(got.size() == expected.size());
+    if (std::memcmp(got.data(), expected.data(), got.size()) == 0) { // many times as fast
+        return std::nullopt;
+    }
     const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first;
     return at == got.end() ? std::nullopt
                            : std::optional(static_cast<std::size_t>(at - got.begin()));

@@ -57,7 +57,9 @@ const char* step_name(const Layout& from, const Layout& to) {
     if (from.lines_are_columns != to.lines_are_columns) {
         return "rearrange: transpose";
     }
-    return from.step == to.step ? "rearrange: copy" : "rearrange: lines";
+    const Bytes line_bytes = to.line_elements() * program::bytes_of(to.type);
+    const bool dense = from.step == line_bytes && to.step == line_bytes;
+    return dense || to.lines() == 1 ? "rearrange: copy" : "rearrange: lines";
 }
 
 /// Whole numbers that both types hold.

@@ -18,16 +18,23 @@ using Kind = program::Step::Kind;
 
 constexpr const char* kInTiles = "in tiles";
 
+const char* name_of(bool read) {
+    return read ? "read" : "write";
+}
+
 /// The pieces, at an address where they stand alone in memory.
 std::vector<program::StreamPiece> placed(const spec::MachineSpec& machine,
-                                         const std::string& sentence,
+                                         const std::string& sentence, const char* step,
                                          std::vector<program::StreamPiece> pieces) {
     const auto fullest =
         std::max_element(pieces.begin(), pieces.end(), [](const auto& left, const auto& right) {
             return left.bytes < right.bytes;
         });
+    plan::Liveness steps;
+    steps.step(step).reads({kInTiles}).given({kInTiles}).wanted({kInTiles});
     plan::MemoryPlan memory(machine, 0);
-    place_or_refuse(memory, {tensor_buffer(kInTiles, fullest->bytes)}, {}, sentence, fullest->tile);
+    place_or_refuse(memory, {tensor_buffer(kInTiles, fullest->bytes)}, steps, sentence,
+                    fullest->tile);
     for (auto& piece : pieces) {
         piece.address = memory.address(kInTiles);
     }
@@ -61,7 +68,7 @@ MicroPlan plan_copy(const char* name, program::RemoteBuffer buffer, std::int64_t
     plan.program.name = name;
     plan.program.tensors.push_back(tensor_of("in_tiles", pieces));
     plan.program.stream_copies.push_back(
-        {read ? "read" : "write", 0,
+        {name_of(read), 0,
          read ? program::StreamCopy::Direction::Read : program::StreamCopy::Direction::Write, rows,
          pieces});
     const Bytes chunk = rows * buffer.row_bytes;
@@ -106,10 +113,10 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWor
     buffer.row_bytes = workload.row_bytes;
     static_cast<void>(
         program::remote_sizes({buffer}, machine.streaming.capacity_bytes, machine.name));
-    const std::string sentence = fmt::format(
-        "remote buffer {}, {} rows of {} B, {} at a time, {} times", read ? "read" : "write",
-        workload.rows, workload.row_bytes, workload.chunk_rows, workload.repeats);
-    const auto pieces = placed(machine, sentence,
+    const std::string sentence =
+        fmt::format("remote buffer {}, {} rows of {} B, {} at a time, {} times", name_of(read),
+                    workload.rows, workload.row_bytes, workload.chunk_rows, workload.repeats);
+    const auto pieces = placed(machine, sentence, name_of(read),
                                spread_over(workload.chunk_rows * workload.row_bytes, 0, tiles, 0,
                                            machine.streaming.request_bytes));
     auto plan = plan_copy("remote_buffer", std::move(buffer), workload.chunk_rows, read, pieces);
@@ -135,8 +142,8 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWor
     const std::string sentence =
         fmt::format("host {} tiles, {} B to each of {}, {} times", read ? "to" : "from",
                     workload.bytes, tiles, workload.repeats);
-    const auto pieces =
-        placed(machine, sentence, spread_over(buffer.row_bytes, 0, tiles, 0, workload.bytes));
+    const auto pieces = placed(machine, sentence, name_of(read),
+                               spread_over(buffer.row_bytes, 0, tiles, 0, workload.bytes));
     auto plan = plan_copy("host_transfer", std::move(buffer), 1, read, pieces);
     add_images(machine, pieces, plan.program);
     repeat_all(plan, workload.repeats, {step(Kind::StreamCopy)});

@@ -5,6 +5,8 @@
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
+#include <fmt/format.h>
+
 namespace tessera::rearrange {
 namespace {
 
@@ -104,10 +106,14 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
     }
     const bool turned = from.lines_are_columns != to.lines_are_columns;
     const std::int64_t elements = to.line_elements();
-    if ((elements % 2 != 0 && (to.type == DType::F16 || from.type == DType::F16)) ||
-        (turned && from.type != to.type)) {
-        throw NotModelled("rearrangement: not modelled: FP16 lines of an odd number of elements, "
-                          "and a cast that is also a transpose; see docs/kernels/micro.md");
+    if (turned && from.type != to.type) {
+        throw NotModelled("rearrangement: not modelled: a vertex that casts and transposes; see "
+                          "docs/kernels/micro.md");
+    }
+    if (elements % 2 != 0 && (to.type == DType::F16 || from.type == DType::F16)) {
+        throw NotModelled(fmt::format("rearrangement: not modelled: FP16 lines of {} elements, "
+                                      "expected an even number; see docs/kernels/micro.md",
+                                      elements));
     }
     const Bytes from_element = program::bytes_of(from.type);
     const Bytes to_element = program::bytes_of(to.type);

@@ -66,6 +66,8 @@ TEST_CASE("a change of layout is called by what it does", "[kernels][micro]") {
     CHECK(names(workload) == Names{"rearrange: copy"});
     workload.from_gap = 2;
     CHECK(names(workload) == Names{"rearrange: lines"});
+    workload.to_gap = 2;
+    CHECK(names(workload) == Names{"rearrange: lines"});
     workload.cast = true;
     CHECK(names(workload) == Names{"rearrange: cast"});
     workload.transpose = true;
