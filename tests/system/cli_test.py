@@ -339,7 +339,7 @@ class RunsTest(CliTest):
                                       '"rows": 2,\n "row_bytes": 64, "tiles": 1473}')
         for machine, tiles in (("bow", 1472), ("tiny", 4)):
             error = self.tessera("run", file, "--machine", machine, code=3).stderr
-            self.assertIn(f"read.json:3:27: /tiles: got 1473 tiles, expected 1..{tiles} on machine '{machine}'", error)
+            self.assertIn(f"read.json:3:28: /tiles: got 1473 tiles, expected 1..{tiles} on machine '{machine}'", error)
         error = self.tessera("run", "reduction", "--set", "workload.outputs=7", code=3).stderr
         self.assertIn("--set: workload.outputs: got 7 outputs, expected 1 for one sum, or 0 or 1472", error)
 
