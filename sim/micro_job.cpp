@@ -18,7 +18,8 @@ namespace {
 std::optional<std::size_t> first_difference(std::span<const std::byte> got,
                                             std::span<const std::byte> expected) {
     TESSERA_ASSERT(got.size() == expected.size());
-    if (std::memcmp(got.data(), expected.data(), got.size()) == 0) { // many times as fast
+    if (got.empty() ||
+        std::memcmp(got.data(), expected.data(), got.size()) == 0) { // many times as fast
         return std::nullopt;
     }
     const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first;

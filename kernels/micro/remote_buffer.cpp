@@ -82,6 +82,7 @@ MicroPlan plan_copy(const char* name, program::RemoteBuffer buffer, std::int64_t
     } else {
         plan.operands.push_back({"in_tiles", marked_bytes(chunk, 1)});
         std::vector<std::byte> all;
+        all.reserve(static_cast<std::size_t>(bytes));
         while (static_cast<Bytes>(all.size()) < bytes) {
             const auto& once = plan.operands.back().bytes;
             all.insert(all.end(), once.begin(), once.end());
