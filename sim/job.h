@@ -52,6 +52,8 @@ public:
 
     /// After plan().
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
+    /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
+    virtual void arrived(std::uint32_t /*copy*/, const ReadTensor& /*read*/) {}
     /// Compares what the run left with the host reference, on `threads` host threads.
     [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) const = 0;
     /// Tensor that output.npy holds; empty where the workload has no answer of that kind.

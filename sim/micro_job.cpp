@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -17,9 +18,28 @@ namespace {
 std::optional<std::size_t> first_difference(std::span<const std::byte> got,
                                             std::span<const std::byte> expected) {
     TESSERA_ASSERT(got.size() == expected.size());
+    if (got.empty() ||
+        std::memcmp(got.data(), expected.data(), got.size()) == 0) { // many times as fast
+        return std::nullopt;
+    }
     const auto at = std::mismatch(got.begin(), got.end(), expected.begin()).first;
     return at == got.end() ? std::nullopt
                            : std::optional(static_cast<std::size_t>(at - got.begin()));
+}
+
+struct Compared {
+    std::size_t bytes = 0;
+    std::string wrong; ///< the first difference, as a sentence; empty: none
+};
+
+void compare(const std::string& tensor, std::span<const std::byte> got,
+             std::span<const std::byte> expected, Compared& compared) {
+    compared.bytes += got.size();
+    if (const auto at = first_difference(got, expected); at && compared.wrong.empty()) {
+        compared.wrong = fmt::format("WRONG: tensor {}: byte {}: got {:#04x}, expected {:#04x}",
+                                     tensor, *at, std::to_integer<unsigned>(got[*at]),
+                                     std::to_integer<unsigned>(expected[*at]));
+    }
 }
 
 template <class Kind> class MicroJob final : public Job {
@@ -37,27 +57,34 @@ public:
         }
         return arrays;
     }
+    void arrived(std::uint32_t /*copy*/, const ReadTensor& read) override {
+        if (!plan_.arrivals) {
+            return;
+        }
+        const std::span all(plan_.operands.front().bytes);
+        const auto chunk = static_cast<std::size_t>(plan_.arrivals->bytes);
+        const std::size_t first = static_cast<std::size_t>(arrivals_) * chunk % all.size();
+        compare(fmt::format("{} after copy {}", plan_.arrivals->tensor, arrivals_ + 1),
+                read(plan_.arrivals->tensor), all.subspan(first, chunk), while_running_);
+        ++arrivals_;
+    }
     CheckOutcome check(const ReadTensor& read, int /*threads*/) const override {
-        CheckOutcome outcome;
-        outcome.passed = true;
-        std::size_t bytes = 0;
+        Compared compared = while_running_;
         for (const auto& expected : plan_.expected) {
-            const auto got = read(expected.tensor);
-            bytes += got.size();
-            if (const auto at = first_difference(got, expected.bytes); at && outcome.passed) {
-                outcome.passed = false;
-                outcome.text =
-                    fmt::format("WRONG: tensor {}: byte {}: got {:#04x}, expected {:#04x}",
-                                expected.tensor, *at, std::to_integer<unsigned>(got[*at]),
-                                std::to_integer<unsigned>(expected.bytes[*at]));
-            }
+            compare(expected.tensor, read(expected.tensor), expected.bytes, compared);
         }
-        if (outcome.passed) {
-            outcome.text = fmt::format("exact: all {} bytes as expected", bytes);
+        if (plan_.arrivals && arrivals_ != plan_.arrivals->copies && compared.wrong.empty()) {
+            compared.wrong = fmt::format("WRONG: tensor {}: {} copies arrived, expected {}",
+                                         plan_.arrivals->tensor, arrivals_, plan_.arrivals->copies);
         }
+        CheckOutcome outcome;
+        outcome.passed = compared.wrong.empty();
+        outcome.text = outcome.passed
+                           ? fmt::format("exact: all {} bytes as expected", compared.bytes)
+                           : compared.wrong;
         outcome.json = {{"passed", outcome.passed},
                         {"exact_required", true},
-                        {"bytes", bytes},
+                        {"bytes", compared.bytes},
                         {"sentence", outcome.text}};
         return outcome;
     }
@@ -80,6 +107,8 @@ public:
 private:
     Kind workload_;
     micro::MicroPlan plan_;
+    std::int64_t arrivals_ = 0;
+    Compared while_running_;
 };
 
 /// The kinds for which micro::plan exists.

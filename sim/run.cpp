@@ -109,6 +109,22 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 
 namespace {
 
+/// The planner knows the machine but not where a value of the workload was written.
+const program::Program& plan_located(Job& job, const Configuration& configuration) {
+    try {
+        return job.plan(configuration.machine.spec);
+    } catch (const ConfigError& error) {
+        const config::Document written{{}, configuration.workload.origins, {}};
+        std::vector<Diagnostic> located;
+        for (const Diagnostic& mistake : error.diagnostics()) {
+            located.push_back(mistake.line > 0 ? mistake
+                                               : written.at_value(mistake.pointer, mistake.message,
+                                                                  mistake.hint));
+        }
+        throw ConfigError(std::move(located));
+    }
+}
+
 /// `whole` was started before the configuration was read.
 RunReport run_configured(const RunCommand& command, const Configuration& configuration,
                          const ipu::Progress& progress, Stopwatch whole) {
@@ -119,7 +135,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         trace = std::make_unique<Trace>(command, machine);
     }
     const auto job = make_job(configuration.workload.workload);
-    const program::Program& program = job->plan(machine);
+    const program::Program& program = plan_located(*job, configuration);
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
 
@@ -128,7 +144,14 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         options.sink = &trace->exporter;
         options.names = &trace->names;
     }
+    const ipu::Simulation* running = nullptr;
+    if (command.check) {
+        options.arrived = [&](std::uint32_t copy) {
+            job->arrived(copy, [&](const std::string& tensor) { return running->read(tensor); });
+        };
+    }
     ipu::Simulation simulation(machine, program, std::move(options));
+    running = &simulation;
     for (const auto& operand : job->operands()) {
         simulation.write(operand.tensor, operand.bytes);
     }

@@ -22,6 +22,8 @@ using workload::ExchangePatternWorkload;
 using workload::SelfCopyWorkload;
 
 constexpr Bytes kWord = 4;
+constexpr const char* kExchange = "exchange";
+constexpr const char* kOwnPart = "rearrange: own part";
 /// Exchange instructions that one message takes in a row, at most in the common case.
 constexpr Bytes kRowBytesOfMessage = 24;
 
@@ -184,46 +186,58 @@ private:
         return fullest;
     }
 
+    [[nodiscard]] plan::Liveness liveness() const {
+        plan::Liveness steps;
+        steps.given({"source"}).wanted({"destination"});
+        steps.begin_loop();
+        if (!pattern_.transfers.empty()) {
+            steps.step(kExchange).reads({"source"}).updates({"destination"});
+        }
+        if (!pattern_.copies.empty()) {
+            steps.step(kOwnPart).reads({"source"}).updates({"destination"});
+        }
+        steps.end_loop();
+        return steps;
+    }
+
     void fill(MicroBuilder& builder) const {
         const bool shared = !any_tile_has_both();
         const Bytes source_bytes = most(pattern_.source_bytes);
         const Bytes destination_bytes = most(pattern_.destination_bytes);
-        const auto request = [](const char* name, Bytes bytes, std::vector<std::string> apart) {
-            return plan::BufferRequest{
-                name, program::SegmentKind::Tensor, bytes, 16, plan::Where::Any, std::move(apart)};
-        };
-        Address source = 0;
-        Address destination = 0;
+        const plan::Liveness steps = liveness();
         if (shared) { // one place serves those who send and those who receive
-            source = destination = builder.place(
-                request("messages", std::max(source_bytes, destination_bytes), {}), fullest_tile());
+            builder.place({tensor_buffer("messages", std::max(source_bytes, destination_bytes))},
+                          steps, fullest_tile());
         } else {
-            source = builder.place(request("source", source_bytes, {}), fullest_tile());
-            destination = builder.place(request("destination", destination_bytes, {"source"}),
-                                        fullest_tile());
+            auto received = tensor_buffer("destination", destination_bytes);
+            received.apart_from = {"source"};
+            builder.place({tensor_buffer("source", source_bytes), received}, steps, fullest_tile());
         }
+        const Address source = builder.address(shared ? "messages" : "source");
+        const Address destination = builder.address(shared ? "messages" : "destination");
         for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
             builder.hold(static_cast<TileId>(tile), shared ? "messages" : "source",
                          pattern_.source_bytes[tile]);
             builder.hold(static_cast<TileId>(tile), shared ? "messages" : "destination",
                          pattern_.destination_bytes[tile]);
         }
-        builder.add_exchange("exchange", transfers(source, destination));
+        builder.add_exchange(kExchange, transfers(source, destination));
         Vertices vertices = builder.no_vertices();
         for (const LocalCopy& copy : pattern_.copies) {
-            vertices[copy.tile].push_back(
-                builder.rearrange(copy.tile, copy_call(source + copy.from, destination + copy.to)));
+            for (const auto& call : copy_calls(source + copy.from, destination + copy.to)) {
+                vertices[copy.tile].push_back(builder.rearrange(copy.tile, call));
+            }
         }
-        builder.add_compute_set("rearrange: own part", std::move(vertices));
+        builder.add_compute_set(kOwnPart, std::move(vertices));
         builder.add_tensor(rows_tensor("source", pattern_.source_bytes, source));
         builder.add_tensor(rows_tensor("destination", pattern_.destination_bytes, destination));
     }
 
-    [[nodiscard]] rearrange::Call copy_call(Address from, Address to) const {
+    [[nodiscard]] rearrange::Calls copy_calls(Address from, Address to) const {
         constexpr Bytes kItem = 8;
         switch (copies_) {
         case CopyLoop::OneWorker:
-            return rearrange::strided({from, kItem}, {to, kItem}, bytes_ / kItem, kItem);
+            return {rearrange::strided({from, kItem}, {to, kItem}, bytes_ / kItem, kItem)};
         case CopyLoop::Paced:
             return rearrange::paced_copy(machine_, from, to, bytes_);
         case CopyLoop::Workers:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.h"
 #include "base/float16.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
@@ -9,6 +8,7 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace tessera::micro {
 namespace {
@@ -24,6 +24,8 @@ constexpr Bytes kReadBeyond = 32; ///< that the loops may read behind an array
 constexpr Bytes kSumBytes = 16;   ///< of one worker that reads
 constexpr float kScale = 3;
 constexpr std::int64_t kWordsOfUnit = 2;
+constexpr const char* kMultiply = "triad: multiply";
+constexpr const char* kAdd = "triad: add";
 
 const char* name_of(StreamOp op) {
     switch (op) {
@@ -68,24 +70,21 @@ public:
     StreamPlanner(const spec::MachineSpec& machine, const MemoryStreamWorkload& workload)
         : machine_(machine), workload_(workload),
           tiles_(tiles_or_all(machine, workload.tiles, machine.chip.tiles)),
-          units_(workload.elements / workload.unit_elements()) {
+          units_(workload.elements / workload.unit_elements()),
+          cuts_(plan::cuts_of(most_units(), units_of_cut())) {
         if (units_ < tiles_ * least_units()) {
-            throw ConfigError(Diagnostic{
-                "workload",
-                0,
-                0,
-                "/elements",
+            throw wrong_value(
+                "elements",
                 fmt::format("got {} elements, expected at least {} for {} tiles", workload.elements,
-                            tiles_ * least_units() * workload.unit_elements(), tiles_),
-                {}});
+                            tiles_ * least_units() * workload.unit_elements(), tiles_));
         }
-        check_repeat_counts();
     }
 
     [[nodiscard]] program::Program program(const std::string& name) const {
         BuildRequest request;
         request.name = name;
         request.codelets = {"stream"};
+        request.state_bytes = 64 * cuts_;
         request.repeats = workload_.repeats;
         return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
     }
@@ -103,7 +102,7 @@ public:
         std::vector<std::byte> bytes;
         if (reads()) {
             for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-                append_sums(bytes, units_of(tile));
+                append_sums(bytes, tile);
             }
             return bytes;
         }
@@ -150,17 +149,15 @@ private:
         return workload_.codelet == StreamCodelet::Vendor && workload_.op == StreamOp::Triad;
     }
 
-    void check_repeat_counts() const {
-        const std::int64_t workers = machine_.tile.workers;
-        const std::int64_t words = (most_units() + workers - 1) / workers * kWordsOfUnit;
-        const std::int64_t most = plan::most_rounds(machine_);
-        if (workload_.codelet != StreamCodelet::Naive || reads()) {
-            if (words > most) {
-                throw DoesNotFit(fmt::format("a worker has {} words of 8 B, a loop of machine "
-                                             "'{}' makes at most {} rounds",
-                                             words, machine_.name, most));
-            }
-        }
+    /// Units of a tile that one vertex may have: no loop makes more rounds than a repeat counts.
+    [[nodiscard]] std::int64_t units_of_cut() const {
+        const bool branches = workload_.codelet == StreamCodelet::Naive && !reads();
+        return branches ? std::numeric_limits<std::int64_t>::max()
+                        : machine_.tile.workers * (plan::most_rounds(machine_) / kWordsOfUnit);
+    }
+    /// Where a tile's cut begins: every cut has about as many units.
+    [[nodiscard]] std::int64_t first_of(std::int64_t tile, std::int64_t cut) const {
+        return units_of(tile) * cut / cuts_;
     }
 
     void write(std::vector<std::byte>& bytes, std::int64_t element, float value) const {
@@ -189,40 +186,66 @@ private:
         return 0;
     }
 
-    /// Sums of the workers of a tile, lane by lane.
-    void append_sums(std::vector<std::byte>& bytes, std::int64_t units) const {
+    /// Sums of the workers of a tile, cut by cut and lane by lane.
+    void append_sums(std::vector<std::byte>& bytes, std::int64_t tile) const {
         const std::int64_t lanes = workload_.codelet == StreamCodelet::Paced    ? 4
                                    : workload_.codelet == StreamCodelet::Vector ? 2
                                                                                 : 1;
         const std::int64_t workers = machine_.tile.workers;
         std::int64_t element = 0;
-        for (std::int64_t w = 0; w < workers; ++w) {
+        for (std::int64_t i = 0; i < cuts_ * workers; ++i) {
+            const std::int64_t w = i % workers;
+            const std::int64_t units =
+                first_of(tile, i / workers + 1) - first_of(tile, i / workers);
             std::vector<float> sums(kSumBytes / 4);
             const std::int64_t own = units / workers + (w < units % workers ? 1 : 0);
-            for (std::int64_t i = 0; i < own * workload_.unit_elements(); ++i) {
-                sums[static_cast<std::size_t>(i % lanes)] += value_of_a(element++);
+            for (std::int64_t e = 0; e < own * workload_.unit_elements(); ++e) {
+                sums[static_cast<std::size_t>(e % lanes)] += value_of_a(element++);
             }
             const auto* first = reinterpret_cast<const std::byte*>(sums.data());
             bytes.insert(bytes.end(), first, first + kSumBytes);
         }
     }
 
-    /// Where an array stands. Bundles with several accesses want them in different elements, and
-    /// loads of two arrays or of 16 bytes one in region 1.
-    Address place(MicroBuilder& builder, const std::string& name, Bytes bytes,
-                  const std::vector<std::string>& others) const {
+    /// Bundles with several accesses want them in different elements, and loads of two arrays or of
+    /// 16 bytes one in region 1.
+    [[nodiscard]] std::vector<plan::BufferRequest> buffers() const {
         const bool paced = workload_.codelet == StreamCodelet::Paced;
-        return builder.place({name, program::SegmentKind::Tensor, bytes, kUnitBytes,
-                              paced && name == "a" ? plan::Where::Region1 : plan::Where::Any,
-                              paced ? others : std::vector<std::string>{}});
+        auto a = tensor_buffer("a", array_bytes());
+        auto b = tensor_buffer("b", uses_b() ? array_bytes() : 0);
+        auto c = tensor_buffer("c", reads() ? sums_bytes() : array_bytes());
+        if (paced) {
+            a.where = plan::Where::Region1;
+            b.apart_from = {"a"};
+            c.apart_from = {"a", "b"};
+        }
+        return {a, b, c, tensor_buffer("product", has_product() ? array_bytes() : 0)};
     }
 
+    [[nodiscard]] plan::Liveness liveness() const {
+        plan::Liveness steps;
+        steps.given({"a", "b"}).wanted({"c"});
+        steps.begin_loop();
+        if (has_product()) {
+            steps.step(kMultiply).reads({"b"}).writes({"product"});
+            steps.step(kAdd).reads({"a", "product"}).writes({"c"});
+        } else {
+            steps.step(name_of(workload_.op)).reads({"a", "b"}).writes({"c"});
+        }
+        steps.end_loop();
+        return steps;
+    }
+
+    /// What the reading workers of a tile leave.
+    [[nodiscard]] Bytes sums_bytes() const { return cuts_ * machine_.tile.workers * kSumBytes; }
+
     void fill(MicroBuilder& builder) const {
-        const Bytes sums = machine_.tile.workers * kSumBytes;
-        const Address a = place(builder, "a", array_bytes(), {});
-        const Address b = uses_b() ? place(builder, "b", array_bytes(), {"a"}) : 0;
-        const Address c = place(builder, "c", reads() ? sums : array_bytes(), {"a", "b"});
-        const Address product = has_product() ? place(builder, "product", array_bytes(), {}) : 0;
+        const Bytes sums = sums_bytes();
+        builder.place(buffers(), liveness());
+        const Address a = builder.address("a");
+        const Address b = uses_b() ? builder.address("b") : 0;
+        const Address c = builder.address("c");
+        const Address product = has_product() ? builder.address("product") : 0;
         const std::int64_t most = most_units() * workload_.unit_elements();
         auto tensor_a = array_tensor("a", type(), most);
         auto tensor_b = array_tensor("b", type(), most);
@@ -258,8 +281,8 @@ private:
         if (workload_.codelet != StreamCodelet::Vendor) {
             add_step(builder, op, op, name_of(workload_.codelet), {a, b, c});
         } else if (has_product()) {
-            add_step(builder, "triad: multiply", "scale", "vector", {b, 0, product});
-            add_step(builder, "triad: add", "add", "vector", {a, product, c});
+            add_step(builder, kMultiply, "scale", "vector", {b, 0, product});
+            add_step(builder, kAdd, "add", "vector", {a, product, c});
         } else {
             add_step(builder, op, op, "vector", {a, b, c});
         }
@@ -277,11 +300,17 @@ private:
                                                workload_.dtype == StreamType::F16 ? "f16" : "f32");
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         Vertices vertices = builder.no_vertices();
-        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-            const auto units = static_cast<std::uint32_t>(units_of(tile));
-            vertices[static_cast<std::size_t>(tile)].push_back(builder.workers(
-                static_cast<TileId>(tile), symbol,
-                {arrays.a, arrays.b, arrays.c, units / workers, units % workers, scale_word()}));
+        for (std::int64_t t = 0; t < tiles_ * cuts_; ++t) {
+            const std::int64_t tile = t / cuts_;
+            const std::int64_t cut = t % cuts_;
+            const std::int64_t first = first_of(tile, cut);
+            const auto units = static_cast<std::uint32_t>(first_of(tile, cut + 1) - first);
+            const auto from = static_cast<Address>(first * kUnitBytes);
+            const auto to = reads() ? static_cast<Address>(cut * sums_bytes() / cuts_) : from;
+            vertices[static_cast<std::size_t>(tile)].push_back(
+                builder.workers(static_cast<TileId>(tile), symbol,
+                                {arrays.a + from, arrays.b + from, arrays.c + to, units / workers,
+                                 units % workers, scale_word()}));
         }
         builder.add_compute_set(name, std::move(vertices));
     }
@@ -297,6 +326,7 @@ private:
     const MemoryStreamWorkload& workload_;
     std::int64_t tiles_;
     std::int64_t units_;
+    std::int64_t cuts_; ///< vertices one after the other that share a tile's arrays
 };
 
 } // namespace

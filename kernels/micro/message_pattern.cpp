@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/micro/message_pattern.h"
 
-#include "base/error.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/workload/random.h"
 #include "models/timing/tile_position.h"
@@ -199,13 +198,10 @@ MessagePattern message_pattern(const spec::MachineSpec& machine,
     }
     MessagePattern pattern = messages.finish();
     if (pattern.transfers.empty() && pattern.copies.empty()) {
-        Diagnostic diagnostic;
-        diagnostic.file = "workload";
-        diagnostic.pointer = "/tiles";
-        diagnostic.message = fmt::format("got {} tiles, of which none has a message for another in "
-                                         "this pattern, expected more tiles",
-                                         messages.tiles());
-        throw ConfigError(diagnostic);
+        throw wrong_value("tiles",
+                          fmt::format("got {} tiles, of which none has a message for another in "
+                                      "this pattern, expected more tiles",
+                                      messages.tiles()));
     }
     return pattern;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/micro/micro_builder.h"
 
-#include "base/error.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,40 +13,63 @@ constexpr const char* kState = "vertex state";
 
 ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& key,
                            const std::string& got, std::int64_t least, std::int64_t most) {
-    Diagnostic diagnostic;
-    diagnostic.file = "workload";
-    diagnostic.pointer = "/" + key;
-    diagnostic.message =
-        fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name);
-    return ConfigError(diagnostic);
+    return wrong_value(
+        key, fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name));
 }
 
 } // namespace
 
 MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
                            const std::string& name, Bytes code_bytes, Bytes state_bytes)
-    : machine_(machine), name_(name), memory_(machine, code_bytes), images_(machine, library, name),
-      state_bytes_(state_bytes), state_used_(static_cast<std::size_t>(machine.chip.tiles)),
-      steps_(
-          machine, library, images_,
-          place({kState, program::SegmentKind::VertexState, state_bytes, 16, plan::Where::Any, {}}),
-          machine.chip.tiles) {}
+    : machine_(machine), name_(name), memories_{plan::MemoryPlan(machine, code_bytes)},
+      images_(machine, library, name), state_bytes_(state_bytes),
+      state_used_(static_cast<std::size_t>(machine.chip.tiles)),
+      steps_(machine, library, images_, place_state(), machine.chip.tiles) {}
 
-Address MicroBuilder::place(const plan::BufferRequest& request, TileId fullest) {
-    if (!memory_.place(request)) {
-        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", name_,
-                                     plan::why_not(memory_, fullest, {})));
+Address MicroBuilder::place_state() {
+    place({{kState, program::SegmentKind::VertexState, state_bytes_, 16, plan::Where::Any, {}, {}}},
+          {});
+    return address(kState);
+}
+
+void MicroBuilder::place(const std::vector<plan::BufferRequest>& buffers,
+                         const plan::Liveness& steps, TileId fullest) {
+    place_or_refuse(memories_.front(), buffers, steps, name_, fullest);
+}
+
+void MicroBuilder::place_elsewhere(const std::vector<plan::BufferRequest>& buffers,
+                                   const plan::Liveness& steps, TileId fullest) {
+    memories_.emplace_back(machine_, memories_.front().code_zone_bytes());
+    place_or_refuse(memories_.back(), buffers, steps, name_, fullest);
+}
+
+const plan::MemoryPlan::Buffer& MicroBuilder::placed(const std::string& buffer) const {
+    for (const plan::MemoryPlan& memory : memories_) {
+        for (const auto& placed : memory.buffers()) {
+            if (placed.name == buffer) {
+                return placed;
+            }
+        }
     }
-    return memory_.address(request.name);
+    TESSERA_ASSERT(!"a buffer that was placed");
+    return memories_.front().buffers().front();
+}
+
+Address MicroBuilder::address(const std::string& buffer) const {
+    return placed(buffer).begin;
 }
 
 void MicroBuilder::hold(TileId tile, const std::string& buffer, Bytes bytes) {
-    images_.add_zero(tile, program::SegmentKind::Tensor, buffer, memory_.address(buffer), bytes);
+    if (bytes > 0) {
+        const auto& at = placed(buffer);
+        images_.add_zero(tile, at.kind, buffer, at.begin, bytes, at.lifetime);
+    }
 }
 
 void MicroBuilder::hold_bytes(TileId tile, const std::string& buffer,
                               const program::SharedBytes& bytes) {
-    images_.add_bytes(tile, program::SegmentKind::Metadata, buffer, memory_.address(buffer), bytes);
+    const auto& at = placed(buffer);
+    images_.add_bytes(tile, at.kind, buffer, at.begin, bytes, at.lifetime);
 }
 
 program::Vertex MicroBuilder::vertex(TileId tile, const std::string& symbol,
@@ -65,7 +86,6 @@ Address MicroBuilder::state(TileId tile, const std::vector<std::uint32_t>& words
 
 void MicroBuilder::use_state(TileId tile, std::size_t words) {
     state_used_[tile] += static_cast<Bytes>(words * 4);
-    TESSERA_ASSERT(state_used_[tile] <= state_bytes_);
 }
 
 program::Vertex MicroBuilder::workers(TileId tile, const std::string& symbol,
@@ -88,7 +108,12 @@ void MicroBuilder::add_exchange(const std::string& name, std::vector<program::Tr
 }
 
 bool MicroBuilder::has_room() const {
-    return images_.code_bytes() <= memory_.code_zone_bytes();
+    return images_.code_bytes() <= memories_.front().code_zone_bytes() &&
+           state_bytes() <= state_bytes_;
+}
+
+Bytes MicroBuilder::state_bytes() const {
+    return *std::max_element(state_used_.begin(), state_used_.end());
 }
 
 program::Program MicroBuilder::build(std::int64_t repeats) {
@@ -105,14 +130,35 @@ program::Program build_program(const spec::MachineSpec& machine, const BuildRequ
                                const std::function<void(MicroBuilder&)>& fill) {
     const plan::CodeletLibrary library(machine, request.codelets);
     Bytes code_bytes = std::max(request.code_bytes + library.bytes(), machine.memory.element_bytes);
+    Bytes state_bytes = request.state_bytes;
     while (true) {
-        MicroBuilder builder(machine, library, request.name, code_bytes, request.state_bytes);
+        MicroBuilder builder(machine, library, request.name, code_bytes, state_bytes);
         fill(builder);
         if (builder.has_room()) {
             return builder.build(request.repeats);
         }
-        code_bytes = builder.code_bytes();
+        code_bytes = std::max(code_bytes, builder.code_bytes());
+        state_bytes = std::max(state_bytes, builder.state_bytes());
     }
+}
+
+void place_or_refuse(plan::MemoryPlan& memory, std::vector<plan::BufferRequest> buffers,
+                     const plan::Liveness& steps, const std::string& program, TileId fullest) {
+    for (plan::BufferRequest& buffer : buffers) {
+        buffer.lifetime = steps.lifetime(buffer.name);
+    }
+    if (!memory.place_all(buffers)) {
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", program,
+                                     plan::why_not(memory, fullest, steps.steps())));
+    }
+}
+
+ConfigError wrong_value(const std::string& key, const std::string& message) {
+    Diagnostic diagnostic;
+    diagnostic.file = "workload";
+    diagnostic.pointer = "/" + key;
+    diagnostic.message = message;
+    return ConfigError(diagnostic);
 }
 
 std::int64_t tiles_or_all(const spec::MachineSpec& machine, std::int64_t wanted,

@@ -3,8 +3,10 @@
 // program, and room for code that is known only when all steps are planned.
 #pragma once
 
+#include "base/error.h"
 #include "kernels/plan/codelet_library.h"
 #include "kernels/plan/image_builder.h"
+#include "kernels/plan/liveness.h"
 #include "kernels/plan/memory_plan.h"
 #include "kernels/plan/superstep_builder.h"
 #include "kernels/rearrange/rearrange.h"
@@ -28,9 +30,14 @@ public:
     MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
                  const std::string& name, Bytes code_bytes, Bytes state_bytes);
 
-    /// A buffer of tensor data. `fullest` is a tile that needs all of it. @throws DoesNotFit
-    Address place(const plan::BufferRequest& request, TileId fullest = 0);
-    /// The buffer is part of the tile's image, zero at the start.
+    /// All buffers of the tiles that have them, kept as `steps` tells. `fullest` is a tile that needs
+    /// all of them. @throws DoesNotFit
+    void place(const std::vector<plan::BufferRequest>& buffers, const plan::Liveness& steps,
+               TileId fullest = 0);
+    /// The same for tiles that have no buffer of earlier calls and run no vertex.
+    void place_elsewhere(const std::vector<plan::BufferRequest>& buffers,
+                         const plan::Liveness& steps, TileId fullest);
+    /// The buffer, which may have no bytes, is part of the tile's image, zero at the start.
     void hold(TileId tile, const std::string& buffer, Bytes bytes);
     /// Metadata of the tile, at the start of the buffer.
     void hold_bytes(TileId tile, const std::string& buffer, const program::SharedBytes& bytes);
@@ -56,15 +63,22 @@ public:
     void add_exchange(const std::string& name, std::vector<program::Transfer> transfers);
     void add_tensor(program::Tensor tensor) { images_.add_tensor(std::move(tensor)); }
 
+    /// Code and vertex state have the room that was kept for them; if not, nothing else holds.
     [[nodiscard]] bool has_room() const;
     [[nodiscard]] Bytes code_bytes() const { return images_.code_bytes(); }
-    [[nodiscard]] Address address(const std::string& buffer) const {
-        return memory_.address(buffer);
+    [[nodiscard]] Bytes state_bytes() const; ///< of the tile with most vertex state
+    /// Of a buffer of at least one byte.
+    [[nodiscard]] Address address(const std::string& buffer) const;
+    /// What the exchanges are expected to take, barriers included.
+    [[nodiscard]] Cycles exchange_cycles() const {
+        return steps_.predicted.exchange + steps_.predicted.sync;
     }
     /// All steps, `repeats` times over.
     [[nodiscard]] program::Program build(std::int64_t repeats);
 
 private:
+    [[nodiscard]] const plan::MemoryPlan::Buffer& placed(const std::string& buffer) const;
+    [[nodiscard]] Address place_state();
     [[nodiscard]] program::Vertex vertex(TileId tile, const std::string& symbol,
                                          program::VertexKind kind,
                                          const std::vector<std::uint32_t>& state);
@@ -73,7 +87,7 @@ private:
 
     const spec::MachineSpec& machine_;
     std::string name_;
-    plan::MemoryPlan memory_;
+    std::vector<plan::MemoryPlan> memories_; ///< of tiles with vertices, then of others
     plan::ImageBuilder images_;
     Bytes state_bytes_;
     std::vector<Bytes> state_used_;
@@ -84,14 +98,26 @@ struct BuildRequest {
     std::string name;                  ///< of the program
     std::vector<std::string> codelets; ///< sources
     Bytes code_bytes = 0;              ///< first guess; too little costs a second round
-    Bytes state_bytes = 64;            ///< most vertex state on a tile
+    Bytes state_bytes = 64;            ///< the same of the vertex state of a tile
     std::int64_t repeats = 1;
 };
 
-/// Runs `fill` on a fresh builder, again with more room for code while it has too little.
+/// Runs `fill` on a fresh builder, again with more room for code and state while it has too little.
 [[nodiscard]] program::Program build_program(const spec::MachineSpec& machine,
                                              const BuildRequest& request,
                                              const std::function<void(MicroBuilder&)>& fill);
+
+/// A buffer of tensor data that obeys no other rule.
+[[nodiscard]] inline plan::BufferRequest tensor_buffer(const std::string& name, Bytes bytes) {
+    return {name, program::SegmentKind::Tensor, bytes, 16, plan::Where::Any, {}, {}};
+}
+
+/// Places all buffers, each as long as `steps` keeps it. @throws DoesNotFit for `program`
+void place_or_refuse(plan::MemoryPlan& memory, std::vector<plan::BufferRequest> buffers,
+                     const plan::Liveness& steps, const std::string& program, TileId fullest);
+
+/// The value of a workload's `key` does not go with the machine: what it got and what was expected.
+[[nodiscard]] ConfigError wrong_value(const std::string& key, const std::string& message);
 
 /// `wanted` tiles of those there are, 0 meaning `most`. @throws ConfigError naming `key` where
 /// there are not so many

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,19 @@ struct TensorBytes {
     std::vector<std::byte> bytes;
 };
 
+/// Copies into tiles that land in one place, one after the other: copy k leaves there the bytes from
+/// `k * bytes` on of the first operand, which begins again where it ends.
+struct Arrivals {
+    std::string tensor;      ///< that place
+    std::int64_t copies = 0; ///< in all
+    Bytes bytes = 0;         ///< of one copy
+};
+
 struct MicroPlan {
     program::Program program;
     std::vector<TensorBytes> operands;           ///< what the host writes before the run
     std::vector<TensorBytes> expected;           ///< what the run must leave, in every bit
+    std::optional<Arrivals> arrivals;            ///< what must stand in tiles while it runs
     Bytes useful_bytes = 0;                      ///< moved for the user, whatever way they take
     std::string sentence;                        ///< "sync, 10 times"
     std::map<std::string, std::int64_t> choices; ///< what was chosen, for the result's `plan`
@@ -43,6 +53,8 @@ struct MicroPlan {
                              const workload::ExchangePatternWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::SelfCopyWorkload& workload);
+[[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
+                             const workload::RearrangeWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::MemoryStreamWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,

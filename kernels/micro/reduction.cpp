@@ -2,6 +2,7 @@
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/plan/repeat_limit.h"
+#include "kernels/plan/vertex_cost.h"
 
 #include <fmt/format.h>
 
@@ -17,10 +18,15 @@ using program::DType;
 using workload::ReductionWorkload;
 
 constexpr Bytes kOperandBytes = 4;
-/// More tiles than these send to one tile in two stages, unless the workload says otherwise.
-constexpr std::int64_t kTilesOfOneStage = 32;
+constexpr const char* kOwnOperands = "reduce: own operands";
+constexpr const char* kGatheredSums = "reduce: gathered sums";
+constexpr const char* kGather = "reduce: gather sums";
 /// As many operands are one worker's work: six sums would have to be added up afterwards.
 constexpr std::int64_t kOperandsOfOneWorker = 12;
+/// So few tiles send to one of them in one stage only: groups of two make three tiles two and one.
+constexpr std::int64_t kTilesOfOneStage = 3;
+constexpr std::int64_t kMostStages = 2;
+constexpr std::int64_t kOperandsOfRound = 2; ///< of the codelet's loop
 
 /// Whole numbers that all sums hold exactly: a tile's add up to about 20, in any order.
 float operand(std::int64_t tile, std::int64_t index) {
@@ -50,16 +56,20 @@ struct Level {
 
 class ReductionPlanner {
 public:
-    ReductionPlanner(const spec::MachineSpec& machine, const ReductionWorkload& workload)
+    /// `stages` to the one sum, or fewer where there are too few tiles.
+    ReductionPlanner(const spec::MachineSpec& machine, const ReductionWorkload& workload,
+                     std::int64_t stages)
         : machine_(machine), workload_(workload),
           tiles_(tiles_or_all(machine, workload.tiles, machine.chip.tiles)) {
+        for (const auto& mistake : workload.mistakes_on(tiles_)) {
+            throw wrong_value(mistake.key,
+                              fmt::format("{} (machine '{}')", mistake.message, machine.name));
+        }
         Level level;
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             level.tiles.push_back(static_cast<TileId>(tile));
         }
-        const bool two_stages =
-            workload.stages == 0 ? tiles_ > kTilesOfOneStage : workload.stages == 2 && tiles_ > 3;
-        if (workload.outputs == 1 && two_stages) {
+        if (workload.outputs == 1 && stages == kMostStages && tiles_ > kTilesOfOneStage) {
             level.groups = static_cast<std::int64_t>(std::ceil(std::sqrt(tiles_)));
             levels_.push_back(level);
             level = {levels_.back().leaders(), 0};
@@ -72,13 +82,25 @@ public:
         levels_.push_back(level);
     }
 
-    [[nodiscard]] program::Program program(const std::string& name) const {
+    struct Planned {
+        program::Program program;
+        Cycles cycles = 0; ///< expected, of one repetition
+    };
+
+    [[nodiscard]] Planned program(const std::string& name) const {
         BuildRequest request;
         request.name = name;
         request.codelets = {"sum"};
-        request.state_bytes = static_cast<Bytes>(levels_.size()) * 2 * 16;
         request.repeats = workload_.repeats;
-        return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
+        Planned planned;
+        planned.program = build_program(machine_, request, [&](MicroBuilder& builder) {
+            fill(builder);
+            planned.cycles = machine_.control.repeat_cycles + builder.exchange_cycles();
+        });
+        for (std::size_t level = 0; level < levels_.size(); ++level) {
+            planned.cycles += machine_.control.step_cycles + sum_cycles(most_operands(level));
+        }
+        return planned;
     }
 
     [[nodiscard]] std::vector<std::byte> operands() const {
@@ -102,9 +124,6 @@ public:
         return bytes_of(sums);
     }
     [[nodiscard]] std::int64_t tiles() const { return tiles_; }
-    [[nodiscard]] std::int64_t stages() const {
-        return static_cast<std::int64_t>(levels_.size()) - 1;
-    }
 
 private:
     static std::vector<std::byte> bytes_of(const std::vector<float>& values) {
@@ -117,34 +136,84 @@ private:
     [[nodiscard]] std::int64_t most_operands(std::size_t level) const {
         return level == 0 ? workload_.operands : levels_[level - 1].largest_group();
     }
+    /// Vertices one after the other that share a tile's operands; 0: worker 0 adds them up alone.
+    [[nodiscard]] std::int64_t cuts(std::int64_t operands) const {
+        return operands > kOperandsOfOneWorker ? plan::cuts_of(operands, operands_of_cut()) : 0;
+    }
+    template <class Visit> void for_cuts(std::int64_t operands, const Visit& visit) const {
+        if (cuts(operands) > 0) {
+            plan::for_cuts(operands, operands_of_cut(), visit);
+        }
+    }
+    [[nodiscard]] std::int64_t operands_of_cut() const {
+        return machine_.tile.workers * plan::most_rounds(machine_) * kOperandsOfRound;
+    }
+    /// Of a tile's stub over so many operands.
+    [[nodiscard]] Cycles sum_cycles(std::int64_t operands) const {
+        const std::int64_t workers = machine_.tile.workers;
+        plan::StubTimeline stub(machine_, false);
+        for_cuts(operands, [&](std::int64_t /*first*/, std::int64_t own) {
+            std::vector<std::int64_t> issues;
+            for (std::int64_t w = 0; w < workers; ++w) {
+                issues.push_back(plan::sum_issues(own / workers + (w < own % workers ? 1 : 0)));
+            }
+            stub.multi_worker(issues);
+        });
+        stub.worker(plan::sum_issues(cuts(operands) == 0 ? operands : cuts(operands) * workers));
+        return stub.finish();
+    }
     static std::string buffer(std::size_t level) { return fmt::format("operands {}", level); }
 
     void fill(MicroBuilder& builder) const {
-        const auto place = [&](const std::string& name, std::int64_t words) {
-            builder.place({name,
-                           program::SegmentKind::Tensor,
-                           words * kOperandBytes,
-                           16,
-                           plan::Where::Any,
-                           {"sum"}});
-        };
-        place("sum", 1);
-        place("sums of workers", machine_.tile.workers);
+        std::vector<plan::BufferRequest> buffers{
+            tensor_buffer("sum", kOperandBytes),
+            tensor_buffer("sums of workers", sums_of_workers_bytes())};
         for (std::size_t level = 0; level < levels_.size(); ++level) {
-            place(buffer(level), most_operands(level));
+            buffers.push_back(tensor_buffer(buffer(level), most_operands(level) * kOperandBytes));
+        }
+        for (std::size_t other = 1; other < buffers.size(); ++other) {
+            buffers[other].apart_from = {"sum"};
+        }
+        builder.place(buffers, liveness());
+        for (std::size_t level = 0; level < levels_.size(); ++level) {
             for (const TileId tile : levels_[level].tiles) {
                 builder.hold(tile, buffer(level), most_operands(level) * kOperandBytes);
             }
         }
         for (const TileId tile : levels_.front().tiles) {
             builder.hold(tile, "sum", kOperandBytes);
-            builder.hold(tile, "sums of workers", machine_.tile.workers * kOperandBytes);
+            builder.hold(tile, "sums of workers", sums_of_workers_bytes());
         }
         for (std::size_t level = 0; level < levels_.size(); ++level) {
             add_sums(builder, level);
             add_gather(builder, level);
         }
         add_tensors(builder);
+    }
+
+    [[nodiscard]] Bytes sums_of_workers_bytes() const {
+        std::int64_t most = 0;
+        for (std::size_t level = 0; level < levels_.size(); ++level) {
+            most = std::max(most, cuts(most_operands(level)));
+        }
+        return most * machine_.tile.workers * kOperandBytes;
+    }
+
+    [[nodiscard]] plan::Liveness liveness() const {
+        plan::Liveness steps;
+        steps.given({buffer(0)}).wanted({"sum"});
+        steps.begin_loop();
+        for (std::size_t level = 0; level < levels_.size(); ++level) {
+            steps.step(level == 0 ? kOwnOperands : kGatheredSums)
+                .reads({buffer(level)})
+                .writes({"sums of workers", "sum"});
+            if (levels_[level].groups > 0) { // a group's first has its sum there already
+                steps.writes({buffer(level + 1)});
+                steps.step(kGather).reads({"sum"}).updates({buffer(level + 1)});
+            }
+        }
+        steps.end_loop();
+        return steps;
     }
 
     /// Where a level's tile leaves its sum: a group's first where the others' will stand.
@@ -160,22 +229,27 @@ private:
         Vertices vertices = builder.no_vertices();
         for (std::size_t i = 0; i < levels_[level].tiles.size(); ++i) {
             const TileId tile = levels_[level].tiles[i];
-            const auto operands = static_cast<std::uint32_t>(operands_of(level, i));
-            plan::check_repeat_count(machine_, "sum", (operands + workers - 1) / workers / 2);
+            const std::int64_t operands = operands_of(level, i);
             Address from = builder.address(buffer(level));
-            std::uint32_t alone = operands;
-            if (operands > kOperandsOfOneWorker) {
-                const Address partial = builder.address("sums of workers");
-                vertices[tile].push_back(builder.workers(
-                    tile, "sum_f32", {from, partial, operands / workers, operands % workers}));
-                from = partial;
-                alone = workers;
+            auto alone = static_cast<std::uint32_t>(operands);
+            if (cuts(operands) > 0) {
+                const Address partials = builder.address("sums of workers");
+                Address partial = partials;
+                for_cuts(operands, [&](std::int64_t first, std::int64_t cut) {
+                    const auto own = static_cast<std::uint32_t>(cut);
+                    vertices[tile].push_back(
+                        builder.workers(tile, "sum_f32",
+                                        {from + static_cast<Address>(first * kOperandBytes),
+                                         partial, own / workers, own % workers}));
+                    partial += workers * static_cast<Address>(kOperandBytes);
+                });
+                from = partials;
+                alone = static_cast<std::uint32_t>(cuts(operands)) * workers;
             }
             vertices[tile].push_back(builder.worker(
                 tile, "sum_f32", {from, sum_address(builder, level, tile), alone, 0}));
         }
-        builder.add_compute_set(level == 0 ? "reduce: own operands" : "reduce: gathered sums",
-                                std::move(vertices));
+        builder.add_compute_set(level == 0 ? kOwnOperands : kGatheredSums, std::move(vertices));
     }
 
     /// Of the i-th tile of a level.
@@ -207,7 +281,7 @@ private:
                      {{senders.tiles[first], builder.address(buffer(level + 1)) + slot}}});
             }
         }
-        builder.add_exchange("reduce: gather sums", std::move(transfers));
+        builder.add_exchange(kGather, std::move(transfers));
     }
 
     void add_tensors(MicroBuilder& builder) const {
@@ -236,16 +310,25 @@ private:
 } // namespace
 
 MicroPlan plan(const spec::MachineSpec& machine, const ReductionWorkload& workload) {
-    const ReductionPlanner planner(machine, workload);
+    const bool choose = workload.stages == 0 && workload.outputs == 1;
+    const ReductionPlanner planner(machine, workload, choose ? 1 : workload.stages);
     MicroPlan plan;
     plan.sentence = fmt::format(
         "sum of {} operands on each of {} tiles, {}, {} times", workload.operands, planner.tiles(),
         workload.outputs == 1 ? "one sum" : "a sum a tile", workload.repeats);
-    plan.program = planner.program(plan.sentence);
+    auto planned = planner.program(plan.sentence);
+    if (choose) {
+        auto more = ReductionPlanner(machine, workload, kMostStages).program(plan.sentence);
+        if (more.cycles < planned.cycles) {
+            planned = std::move(more);
+        }
+    }
+    plan.choices = {{"stages", static_cast<std::int64_t>(planned.program.exchanges.size())},
+                    {"predicted_cycles", planned.cycles}};
+    plan.program = std::move(planned.program);
     plan.operands.push_back({"operands", planner.operands()});
     plan.expected.push_back({"sums", planner.expected()});
     plan.useful_bytes = planner.tiles() * workload.operands * kOperandBytes * workload.repeats;
-    plan.choices = {{"stages", planner.stages()}};
     return plan;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rows of a remote buffer, chunk after chunk, into tiles or out of them.
-#include "base/error.h"
+#include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/micro/stream_steps.h"
+#include "models/program/remote_sizes.h"
 
 #include <fmt/format.h>
 
@@ -15,20 +16,27 @@ namespace {
 
 using Kind = program::Step::Kind;
 
-std::vector<program::StreamPiece> pieces_on(const spec::MachineSpec& machine, const char* what,
-                                            std::int64_t tiles, Bytes bytes, Bytes request_bytes) {
-    if (tiles > machine.chip.tiles) {
-        throw DoesNotFit(fmt::format("{}: got {} tiles, expected at most {} of machine {}", what,
-                                     tiles, machine.chip.tiles, machine.name));
-    }
-    auto pieces = spread_over(bytes, 0, tiles, machine.memory.region1_begin(), request_bytes);
-    Bytes most = 0;
-    for (const auto& piece : pieces) {
-        most = std::max(most, piece.bytes);
-    }
-    if (most > machine.memory.region1_bytes) {
-        throw DoesNotFit(fmt::format("{}: got {} bytes on a tile, expected at most {}", what, most,
-                                     machine.memory.region1_bytes));
+constexpr const char* kInTiles = "in tiles";
+
+const char* name_of(bool read) {
+    return read ? "read" : "write";
+}
+
+/// The pieces, at an address where they stand alone in memory.
+std::vector<program::StreamPiece> placed(const spec::MachineSpec& machine,
+                                         const std::string& sentence, const char* step,
+                                         std::vector<program::StreamPiece> pieces) {
+    const auto fullest =
+        std::max_element(pieces.begin(), pieces.end(), [](const auto& left, const auto& right) {
+            return left.bytes < right.bytes;
+        });
+    plan::Liveness steps;
+    steps.step(step).reads({kInTiles}).given({kInTiles}).wanted({kInTiles});
+    plan::MemoryPlan memory(machine, 0);
+    place_or_refuse(memory, {tensor_buffer(kInTiles, fullest->bytes)}, steps, sentence,
+                    fullest->tile);
+    for (auto& piece : pieces) {
+        piece.address = memory.address(kInTiles);
     }
     return pieces;
 }
@@ -46,7 +54,7 @@ void add_images(const spec::MachineSpec& machine, const std::vector<program::Str
             program::Segment segment;
             segment.address = piece.address;
             segment.bytes = piece.bytes;
-            segment.name = "in tiles";
+            segment.name = kInTiles;
             program.images.push_back({{segment}});
         }
         program.image_of_tile.at(piece.tile) = entry->second;
@@ -54,15 +62,13 @@ void add_images(const spec::MachineSpec& machine, const std::vector<program::Str
 }
 
 /// One remote buffer, one copy between it and the tiles, and a tensor of what the tiles hold.
-MicroPlan plan_copy(const spec::MachineSpec& machine, const char* name,
-                    program::RemoteBuffer buffer, std::int64_t rows, bool read,
+MicroPlan plan_copy(const char* name, program::RemoteBuffer buffer, std::int64_t rows, bool read,
                     const std::vector<program::StreamPiece>& pieces) {
     MicroPlan plan;
     plan.program.name = name;
     plan.program.tensors.push_back(tensor_of("in_tiles", pieces));
-    add_images(machine, pieces, plan.program);
     plan.program.stream_copies.push_back(
-        {read ? "read" : "write", 0,
+        {name_of(read), 0,
          read ? program::StreamCopy::Direction::Read : program::StreamCopy::Direction::Write, rows,
          pieces});
     const Bytes chunk = rows * buffer.row_bytes;
@@ -72,9 +78,11 @@ MicroPlan plan_copy(const spec::MachineSpec& machine, const char* name,
         plan.operands.push_back({buffer.name, marked_bytes(bytes, 1)});
         const auto& all = plan.operands.back().bytes;
         plan.expected.push_back({"in_tiles", {all.end() - chunk, all.end()}});
+        plan.arrivals = Arrivals{"in_tiles", buffer.rows / rows, chunk};
     } else {
         plan.operands.push_back({"in_tiles", marked_bytes(chunk, 1)});
         std::vector<std::byte> all;
+        all.reserve(static_cast<std::size_t>(bytes));
         while (static_cast<Bytes>(all.size()) < bytes) {
             const auto& once = plan.operands.back().bytes;
             all.insert(all.end(), once.begin(), once.end());
@@ -85,53 +93,62 @@ MicroPlan plan_copy(const spec::MachineSpec& machine, const char* name,
     return plan;
 }
 
+/// `steps`, `repeats` times over.
+void repeat_all(MicroPlan& plan, std::int64_t repeats, std::vector<program::Step> steps) {
+    plan.program.control = repeat(repeats, std::move(steps));
+    plan.useful_bytes = repeats * plan.program.remote_buffers.front().rows *
+                        plan.program.remote_buffers.front().row_bytes;
+    if (plan.arrivals) {
+        plan.arrivals->copies *= repeats;
+    }
+}
+
 } // namespace
 
 MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWorkload& workload) {
-    const std::int64_t tiles = workload.tiles == 0 ? machine.chip.tiles : workload.tiles;
-    const Bytes chunk = workload.chunk_rows * workload.row_bytes;
+    const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const bool read = workload.direction == workload::StreamDirection::Read;
     program::RemoteBuffer buffer;
     buffer.name = "remote";
     buffer.rows = workload.rows;
     buffer.row_bytes = workload.row_bytes;
-    const Bytes capacity = machine.streaming.capacity_bytes;
-    if (workload.rows > capacity / workload.row_bytes) {
-        throw DoesNotFit(fmt::format("remote_buffer: {} rows of {} bytes do not fit in streaming "
-                                     "memory of {} bytes (streaming.capacity_bytes of machine {})",
-                                     workload.rows, workload.row_bytes, capacity, machine.name));
-    }
-    auto plan = plan_copy(
-        machine, "remote_buffer", std::move(buffer), workload.chunk_rows, read,
-        pieces_on(machine, "remote_buffer", tiles, chunk, machine.streaming.request_bytes));
+    static_cast<void>(
+        program::remote_sizes({buffer}, machine.streaming.capacity_bytes, machine.name));
+    const std::string sentence =
+        fmt::format("remote buffer {}, {} rows of {} B, {} at a time, {} times", name_of(read),
+                    workload.rows, workload.row_bytes, workload.chunk_rows, workload.repeats);
+    const auto pieces = placed(machine, sentence, name_of(read),
+                               spread_over(workload.chunk_rows * workload.row_bytes, 0, tiles, 0,
+                                           machine.streaming.request_bytes));
+    auto plan = plan_copy("remote_buffer", std::move(buffer), workload.chunk_rows, read, pieces);
+    add_images(machine, pieces, plan.program);
     std::vector<program::Step> chunks;
     for (std::int64_t row = 0; row < workload.rows; row += workload.chunk_rows) {
         chunks.push_back(step(Kind::StreamCopy, 0, row));
     }
-    plan.program.control = repeat(workload.repeats, std::move(chunks));
-    plan.useful_bytes = workload.repeats * workload.rows * workload.row_bytes;
-    plan.sentence = fmt::format("remote buffer {}, {} rows of {} B, {} at a time, {} times",
-                                read ? "read" : "write", workload.rows, workload.row_bytes,
-                                workload.chunk_rows, workload.repeats);
+    repeat_all(plan, workload.repeats, std::move(chunks));
+    plan.sentence = sentence;
     plan.choices = {{"tiles", tiles}, {"copies", workload.rows / workload.chunk_rows}};
     return plan;
 }
 
 MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWorkload& workload) {
-    const std::int64_t tiles = workload.tiles == 0 ? machine.chip.tiles : workload.tiles;
+    const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const bool read = workload.direction == workload::StreamDirection::Read;
     program::RemoteBuffer buffer;
     buffer.name = "host";
     buffer.place = program::RemoteBuffer::Place::Host;
     buffer.rows = 1;
     buffer.row_bytes = tiles * workload.bytes;
-    const auto pieces =
-        pieces_on(machine, "host_transfer", tiles, buffer.row_bytes, machine.host.request_bytes);
-    auto plan = plan_copy(machine, "host_transfer", std::move(buffer), 1, read, pieces);
-    plan.program.control = repeat(workload.repeats, {step(Kind::StreamCopy)});
-    plan.useful_bytes = workload.repeats * tiles * workload.bytes;
-    plan.sentence = fmt::format("host {} tiles, {} B to each of {}, {} times", read ? "to" : "from",
-                                workload.bytes, tiles, workload.repeats);
+    const std::string sentence =
+        fmt::format("host {} tiles, {} B to each of {}, {} times", read ? "to" : "from",
+                    workload.bytes, tiles, workload.repeats);
+    const auto pieces = placed(machine, sentence, name_of(read),
+                               spread_over(buffer.row_bytes, 0, tiles, 0, workload.bytes));
+    auto plan = plan_copy("host_transfer", std::move(buffer), 1, read, pieces);
+    add_images(machine, pieces, plan.program);
+    repeat_all(plan, workload.repeats, {step(Kind::StreamCopy)});
+    plan.sentence = sentence;
     plan.choices = {{"tiles", tiles}};
     return plan;
 }

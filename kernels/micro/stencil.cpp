@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "base/error.h"
 #include "base/float16.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
@@ -48,15 +47,11 @@ PartGrid grid_of(const spec::MachineSpec& machine, const StencilWorkload& worklo
     }
     const PartGrid grid{workload.grid_columns, workload.grid_rows, workload.width, workload.height};
     if (grid.parts() > machine.chip.tiles || grid.columns > grid.width || grid.rows > grid.height) {
-        throw ConfigError(Diagnostic{
-            "workload",
-            0,
-            0,
-            "/grid_columns",
+        throw wrong_value(
+            "grid_columns",
             fmt::format("got a grid of {} x {} tiles, expected at most {} tiles on machine '{}' "
                         "and a pixel for each of them",
-                        grid.columns, grid.rows, machine.chip.tiles, machine.name),
-            {}});
+                        grid.columns, grid.rows, machine.chip.tiles, machine.name));
     }
     return grid;
 }
@@ -67,14 +62,7 @@ public:
         : machine_(machine), workload_(workload), grid_(grid_of(machine, workload)),
           pixel_bytes_(kChannels * program::bytes_of(type())),
           row_bytes_((grid_.widest() + 2) * pixel_bytes_),
-          rounds_of_pixel_(workload.dtype == StencilType::Float ? kChannels : 1) {
-        if (2 * row_bytes_ + 2 * pixel_bytes_ > kLongestOffset) {
-            throw DoesNotFit(fmt::format("stencil {} x {}: parts are {} pixels wide, a window of "
-                                         "the codelet spans at most {} bytes",
-                                         grid_.width, grid_.height, grid_.widest(),
-                                         kLongestOffset));
-        }
-    }
+          rounds_of_pixel_(workload.dtype == StencilType::Float ? kChannels : 1) {}
 
     [[nodiscard]] program::Program program(const std::string& name) const {
         BuildRequest request;
@@ -168,17 +156,24 @@ private:
         const Bytes field = (grid_.highest() + 2) * row_bytes_;
         const Bytes halos = edge_offset(4);
         const auto table = std::make_shared<const std::vector<std::byte>>(taps());
-        builder.place({"taps",
-                       SegmentKind::Metadata,
-                       static_cast<Bytes>(table->size()),
-                       16,
-                       plan::Where::Any,
-                       {}});
-        builder.place({"send", SegmentKind::Tensor, halos, 16, plan::Where::Any, {}});
-        builder.place({"receive", SegmentKind::Tensor, halos, 16, plan::Where::Any, {"send"}});
-        const std::array<Address, 2> fields{
-            builder.place({"field 0", SegmentKind::Tensor, field, 16, plan::Where::Any, {"send"}}),
-            builder.place({"field 1", SegmentKind::Tensor, field, 16, plan::Where::Any, {"send"}})};
+        const auto apart = [](const char* name, Bytes bytes) {
+            auto buffer = tensor_buffer(name, bytes);
+            buffer.apart_from = {"send"};
+            return buffer;
+        };
+        auto offsets = tensor_buffer("taps", static_cast<Bytes>(table->size()));
+        offsets.kind = SegmentKind::Metadata;
+        // All are kept: fields begin with zero halos, which only the neighbours' edges change.
+        builder.place({offsets, tensor_buffer("send", halos), apart("receive", halos),
+                       apart("field 0", field), apart("field 1", field)},
+                      {});
+        if (2 * row_bytes_ + 2 * pixel_bytes_ > kLongestOffset) {
+            throw NotModelled(fmt::format(
+                "stencil {} x {}: not modelled: parts of {} pixels a row, expected windows of at "
+                "most {} B; see docs/kernels/micro.md",
+                grid_.width, grid_.height, grid_.widest(), kLongestOffset));
+        }
+        const std::array<Address, 2> fields{builder.address("field 0"), builder.address("field 1")};
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part&) {
             builder.hold_bytes(tile, "taps", table);
             builder.hold(tile, "send", halos);

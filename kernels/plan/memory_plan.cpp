@@ -61,14 +61,23 @@ const char* word(program::SegmentKind kind) {
     return "tensor";
 }
 
+/// The largest by name, the others together.
 std::string largest_first(std::vector<std::pair<std::string, Bytes>> sizes) {
+    constexpr std::size_t kNamed = 12;
     std::stable_sort(sizes.begin(), sizes.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string text;
-    for (const auto& [name, bytes] : sizes) {
-        text += fmt::format("{}{} {} B", text.empty() ? "" : ", ", name, bytes);
+    Bytes others = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (i < kNamed) {
+            text +=
+                fmt::format("{}{} {} B", text.empty() ? "" : ", ", sizes[i].first, sizes[i].second);
+        } else {
+            others += sizes[i].second;
+        }
     }
-    return text;
+    return others == 0 ? text
+                       : fmt::format("{}, {} others {} B", text, sizes.size() - kNamed, others);
 }
 
 } // namespace

@@ -34,6 +34,11 @@ struct MatmulVertexShape {
 [[nodiscard]] std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
                                               std::int64_t non_zeros, std::int64_t column_groups);
 
+/// Worker issues of sum_f32 over so many operands of a worker.
+[[nodiscard]] constexpr std::int64_t sum_issues(std::int64_t operands) {
+    return 23 + operands;
+}
+
 /// Worker issues of reduce_<p> and copy64.
 [[nodiscard]] std::int64_t reduce_issues(workload::PartialsType partials, std::int64_t units,
                                          std::int64_t slices);

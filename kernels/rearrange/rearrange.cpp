@@ -5,6 +5,8 @@
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
+#include <fmt/format.h>
+
 namespace tessera::rearrange {
 namespace {
 
@@ -20,31 +22,47 @@ std::vector<std::int64_t> dealt(const spec::MachineSpec& machine, std::int64_t u
     return issues;
 }
 
-} // namespace
+struct WordLoop {
+    const char* symbol;
+    Bytes word_bytes;
+};
 
-Call copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
-    TESSERA_ASSERT(bytes % 4 == 0 && from % 4 == 0 && to % 4 == 0);
-    const bool wide = bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0;
-    const std::int64_t words = bytes / (wide ? 8 : 4);
+struct Places {
+    Address from;
+    Address to;
+};
+
+template <class IssuesOf>
+Calls copy_by_words(const spec::MachineSpec& machine, const WordLoop& loop, const Places& places,
+                    Bytes bytes, const IssuesOf& issues_of) {
     const std::int64_t workers = machine.tile.workers;
-    plan::check_repeat_count(machine, "copy", (words + workers - 1) / workers);
-    return {wide ? "copy64" : "copy32",
-            program::VertexKind::MultiWorker,
-            {from, to, static_cast<std::uint32_t>(words / workers),
-             static_cast<std::uint32_t>(words % workers)},
-            dealt(machine, words, plan::copy_issues)};
+    Calls calls;
+    plan::for_cuts(bytes / loop.word_bytes, workers * plan::most_rounds(machine),
+                   [&](std::int64_t first, std::int64_t words) {
+                       const auto offset = static_cast<Address>(first * loop.word_bytes);
+                       calls.push_back({loop.symbol,
+                                        program::VertexKind::MultiWorker,
+                                        {places.from + offset, places.to + offset,
+                                         static_cast<std::uint32_t>(words / workers),
+                                         static_cast<std::uint32_t>(words % workers)},
+                                        dealt(machine, words, issues_of)});
+                   });
+    return calls;
 }
 
-Call paced_copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
+} // namespace
+
+Calls copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
+    TESSERA_ASSERT(bytes % 4 == 0 && from % 4 == 0 && to % 4 == 0);
+    const bool wide = bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0;
+    return copy_by_words(machine, {wide ? "copy64" : "copy32", wide ? 8 : 4}, {from, to}, bytes,
+                         plan::copy_issues);
+}
+
+Calls paced_copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
     TESSERA_ASSERT(bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0);
-    const std::int64_t words = bytes / 8;
-    const std::int64_t workers = machine.tile.workers;
-    plan::check_repeat_count(machine, "copy", (words + workers - 1) / workers);
-    return {"copy64_paced",
-            program::VertexKind::MultiWorker,
-            {from, to, static_cast<std::uint32_t>(words / workers),
-             static_cast<std::uint32_t>(words % workers)},
-            dealt(machine, words, [](std::int64_t own) { return own == 0 ? 16 : 20 + own; })};
+    return copy_by_words(machine, {"copy64_paced", 8}, {from, to}, bytes,
+                         [](std::int64_t own) { return own == 0 ? 16 : 20 + own; });
 }
 
 Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
@@ -61,22 +79,38 @@ Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
 
 namespace {
 
-/// What the vertices of rearrange.S share; `item_issues` of the loop over a line's items.
-Call by_lines(const spec::MachineSpec& machine, const std::string& symbol, const Layout& from,
-              const Layout& to, Bytes from_line, std::int64_t items, Bytes step,
-              std::int64_t item_issues) {
+/// How a vertex of rearrange.S goes along a line.
+struct Loop {
+    const char* symbol;
+    std::int64_t items; ///< of a line
+    std::int64_t step;  ///< from item to item of `from`, as the vertex wants it
+    Bytes from_bytes;   ///< the same in bytes
+    Bytes to_bytes;     ///< of an item of `to`
+    std::int64_t item_issues;
+};
+
+Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layout& to,
+               Bytes from_line, const Loop& loop) {
     constexpr std::int64_t kFrame = 19;
     constexpr std::int64_t kLine = 7;
     constexpr std::int64_t kNoLine = 7;
     const std::int64_t lines = to.lines();
-    return {symbol,
-            program::VertexKind::MultiWorker,
-            {from.address, to.address, static_cast<std::uint32_t>(from_line),
-             static_cast<std::uint32_t>(to.step), static_cast<std::uint32_t>(lines),
-             static_cast<std::uint32_t>(items), static_cast<std::uint32_t>(step)},
-            dealt(machine, lines, [&](std::int64_t own) {
-                return own == 0 ? kNoLine : kFrame + own * (kLine + item_issues * items);
-            })};
+    Calls calls;
+    plan::for_cuts(
+        loop.items, plan::most_rounds(machine), [&](std::int64_t first, std::int64_t items) {
+            calls.push_back(
+                {loop.symbol,
+                 program::VertexKind::MultiWorker,
+                 {from.address + static_cast<Address>(first * loop.from_bytes),
+                  to.address + static_cast<Address>(first * loop.to_bytes),
+                  static_cast<std::uint32_t>(from_line), static_cast<std::uint32_t>(to.step),
+                  static_cast<std::uint32_t>(lines), static_cast<std::uint32_t>(items),
+                  static_cast<std::uint32_t>(loop.step)},
+                 dealt(machine, lines, [&](std::int64_t own) {
+                     return own == 0 ? kNoLine : kFrame + own * (kLine + loop.item_issues * items);
+                 })});
+        });
+    return calls;
 }
 
 bool same(const Layout& a, const Layout& b) {
@@ -86,46 +120,54 @@ bool same(const Layout& a, const Layout& b) {
 
 } // namespace
 
-std::optional<Call> change(const spec::MachineSpec& machine, const Layout& from, const Layout& to) {
+Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout& to) {
     using program::DType;
     TESSERA_ASSERT(from.rows == to.rows && from.columns == to.columns);
     if (same(from, to)) {
-        return std::nullopt;
+        return {};
     }
     const bool turned = from.lines_are_columns != to.lines_are_columns;
     const std::int64_t elements = to.line_elements();
-    if ((elements % 2 != 0 && (to.type == DType::F16 || from.type == DType::F16)) ||
-        (turned && from.type != to.type)) {
-        throw NotModelled("rearrangement: not modelled: FP16 lines of an odd number of elements, "
-                          "and a cast that is also a transpose; see docs/kernels/micro.md");
+    if (turned && from.type != to.type) {
+        throw NotModelled("rearrangement: not modelled: a vertex that casts and transposes; see "
+                          "docs/kernels/micro.md");
     }
+    if (elements % 2 != 0 && (to.type == DType::F16 || from.type == DType::F16)) {
+        throw NotModelled(fmt::format("rearrangement: not modelled: FP16 lines of {} elements, "
+                                      "expected an even number; see docs/kernels/micro.md",
+                                      elements));
+    }
+    const Bytes from_element = program::bytes_of(from.type);
+    const Bytes to_element = program::bytes_of(to.type);
     if (from.type != to.type) {
         const bool widens = to.type == DType::F32;
-        return by_lines(machine, widens ? "rearrange_cast_f16_f32" : "rearrange_cast_f32_f16", from,
-                        to, from.step, elements / 2, 0, 3);
+        return by_lines(machine, from, to, from.step,
+                        {widens ? "rearrange_cast_f16_f32" : "rearrange_cast_f32_f16", elements / 2,
+                         0, 2 * from_element, 2 * to_element, 3});
     }
-    const Bytes element = program::bytes_of(from.type);
     if (turned && to.type == DType::F16) {
-        return by_lines(machine, "rearrange_transpose_f16", from, to, element, elements / 2,
-                        from.step / element, 4);
+        return by_lines(machine, from, to, from_element,
+                        {"rearrange_transpose_f16", elements / 2, from.step / from_element,
+                         2 * from.step, 2 * to_element, 4});
     }
     if (turned) {
-        return by_lines(machine, "rearrange_lines32", from, to, element, elements,
-                        from.step / element, 2);
+        return by_lines(
+            machine, from, to, from_element,
+            {"rearrange_lines32", elements, from.step / from_element, from.step, to_element, 2});
     }
-    const Bytes line_bytes = elements * element;
+    const Bytes line_bytes = elements * to_element;
     if (to.lines() == 1 || (from.step == line_bytes && to.step == line_bytes)) {
         return copy(machine, from.address, to.address, to.lines() * line_bytes);
     }
-    const auto wide = [&](Bytes value) { return value % 8 == 0; };
-    const bool words = wide(from.address) && wide(to.address) && wide(from.step) && wide(to.step) &&
-                       wide(line_bytes);
-    return words
-               ? by_lines(machine, "rearrange_lines64", from, to, from.step, line_bytes / 8, 1, 2)
-               : by_lines(machine, "rearrange_lines32", from, to, from.step, line_bytes / 4, 1, 2);
+    const bool wide = from.address % 8 == 0 && to.address % 8 == 0 && from.step % 8 == 0 &&
+                      to.step % 8 == 0 && line_bytes % 8 == 0;
+    const Bytes word_bytes = wide ? 8 : 4;
+    return by_lines(machine, from, to, from.step,
+                    {wide ? "rearrange_lines64" : "rearrange_lines32", line_bytes / word_bytes, 1,
+                     word_bytes, word_bytes, 2});
 }
 
-Cycles cycles(const spec::MachineSpec& machine, const std::vector<Call>& calls) {
+Cycles cycles(const spec::MachineSpec& machine, const Calls& calls) {
     plan::StubTimeline stub(machine, false);
     for (const Call& call : calls) {
         if (call.kind == program::VertexKind::Worker) {

@@ -8,7 +8,6 @@
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,14 +21,17 @@ struct Call {
     std::vector<std::int64_t> issues; ///< that each worker makes; one entry for one worker
 };
 
+/// Vertices one after the other: one, but where its loop would make more rounds than a repeat counts.
+using Calls = std::vector<Call>;
+
 /// `bytes`, a multiple of 4, from one place to another that does not overlap it; both are multiples
 /// of 4. Words of 8 bytes where all three are multiples of 8.
-[[nodiscard]] Call copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes);
+[[nodiscard]] Calls copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes);
 
 /// The same in one issue for 8 bytes: all three are multiples of 8, and the two places share no memory
 /// element.
-[[nodiscard]] Call paced_copy(const spec::MachineSpec& machine, Address from, Address to,
-                              Bytes bytes);
+[[nodiscard]] Calls paced_copy(const spec::MachineSpec& machine, Address from, Address to,
+                               Bytes bytes);
 
 /// A row of places, `step` bytes from one to the next.
 struct Row {
@@ -54,14 +56,13 @@ struct Layout {
     [[nodiscard]] std::int64_t line_elements() const { return lines_are_columns ? rows : columns; }
 };
 
-/// The vertex that brings a matrix from one layout into another: a copy, a transpose or a cast;
+/// The vertices that bring a matrix from one layout into another: a copy, a transpose or a cast;
 /// nothing where they are the same. The two do not overlap. Addresses and steps are multiples of 4
 /// (casts: of 8 on the FP32 side), and FP16 lines that are written have an even number of elements.
 /// @throws NotModelled for odd FP16 lines, and for a cast that is also a transpose
-[[nodiscard]] std::optional<Call> change(const spec::MachineSpec& machine, const Layout& from,
-                                         const Layout& to);
+[[nodiscard]] Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout& to);
 
 /// Cycles of a stub with these calls, from its first instruction to its return.
-[[nodiscard]] Cycles cycles(const spec::MachineSpec& machine, const std::vector<Call>& calls);
+[[nodiscard]] Cycles cycles(const spec::MachineSpec& machine, const Calls& calls);
 
 } // namespace tessera::rearrange

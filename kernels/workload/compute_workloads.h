@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/workload/mistake.h"
+#include "kernels/workload/shared_keys.h"
 
 #include <cstdint>
 #include <string>
@@ -17,7 +18,6 @@ enum class StreamOp {
     Triad, ///< c = a + s * b
     Read   ///< sums of a
 };
-enum class StreamType { F16, F32 };
 enum class StreamCodelet {
     Paced,  ///< one bundle for an 8-byte word: two loads, a store and the arithmetic
     Vector, ///< a bundle for every 8-byte load and store
@@ -56,8 +56,7 @@ struct MemoryStreamWorkload {
     template <class Description> static void describe(Description& d) {
         using W = MemoryStreamWorkload;
         constexpr const char* kSource = "docs/workloads.md#memory_stream";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "memory_stream").required().says("what is done").from(kSource);
+        describe_kind(d, "memory_stream", kSource);
         d.field("op", &W::op,
                 {{"copy", StreamOp::Copy},
                  {"scale", StreamOp::Scale},
@@ -73,9 +72,7 @@ struct MemoryStreamWorkload {
             .required()
             .says("elements of an array, over all tiles; a multiple of 16 bytes")
             .from(kSource);
-        d.field("dtype", &W::dtype, {{"f16", StreamType::F16}, {"f32", StreamType::F32}})
-            .says("type of the elements")
-            .from(kSource);
+        describe_dtype<W>(d, kSource);
         d.field("codelet", &W::codelet,
                 {{"paced", StreamCodelet::Paced},
                  {"vector", StreamCodelet::Vector},
@@ -83,16 +80,8 @@ struct MemoryStreamWorkload {
                  {"naive", StreamCodelet::Naive}})
             .says("how the loop is written")
             .from(kSource);
-        d.field("tiles", &W::tiles)
-            .unit("tiles")
-            .range(0, 1'000'000)
-            .says("tiles that take part, 0 for all")
-            .from(kSource);
-        d.field("repeats", &W::repeats)
-            .unit("times")
-            .range(1, 1'000'000)
-            .says("how often")
-            .from(kSource);
+        describe_tiles<W>(d, kSource);
+        describe_repeats<W>(d, kSource);
     }
 };
 
@@ -100,49 +89,45 @@ struct MemoryStreamWorkload {
 struct ReductionWorkload {
     std::int64_t tiles = 0;    ///< 0: all
     std::int64_t operands = 0; ///< on each tile
-    std::int64_t outputs = 1;  ///< 1: one sum; as many as tiles: each tile its own
-    std::int64_t stages = 0;   ///< exchanges to the one sum, 1 or 2; 0: two for more than 32 tiles
+    std::int64_t outputs = 1;  ///< 1: one sum; 0 or as many as tiles: each tile its own
+    std::int64_t stages = 0;   ///< exchanges to the one sum, 1 or 2; 0: what takes fewer cycles
     std::int64_t repeats = 1;
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
-        if (outputs == 1 || outputs == tiles) {
+        return tiles == 0 ? std::vector<Mistake>{} : mistakes_on(tiles);
+    }
+    /// What is wrong where so many tiles have operands.
+    [[nodiscard]] std::vector<Mistake> mistakes_on(std::int64_t used_tiles) const {
+        if (outputs == 0 || outputs == 1 || outputs == used_tiles) {
             return {};
         }
         return {{"outputs", "got " + std::to_string(outputs) +
-                                " outputs, expected 1 or as many as there are tiles"}};
+                                " outputs, expected 1 for one sum, or 0 or " +
+                                std::to_string(used_tiles) + " for one of each tile"}};
     }
 
     template <class Description> static void describe(Description& d) {
         using W = ReductionWorkload;
         constexpr const char* kSource = "docs/workloads.md#reduction";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "reduction").required().says("what is done").from(kSource);
+        describe_kind(d, "reduction", kSource);
         d.field("operands", &W::operands)
             .unit("elements")
             .range(1, 1'000'000)
             .required()
             .says("FP32 operands on each tile")
             .from(kSource);
-        d.field("tiles", &W::tiles)
-            .unit("tiles")
-            .range(0, 1'000'000)
-            .says("tiles with operands, 0 for all")
-            .from(kSource);
+        describe_tiles<W>(d, kSource, "tiles with operands, 0 for all");
         d.field("outputs", &W::outputs)
             .unit("elements")
             .range(0, 1'000'000)
-            .says("1: one sum of all; as many as tiles (0 for all): each tile its own")
+            .says("1: one sum of all; 0, or as many as tiles: each tile its own")
             .from(kSource);
         d.field("stages", &W::stages)
             .unit("exchanges")
             .range(0, 2)
-            .says("exchanges on the way to the one sum; 0: two for more than 32 tiles")
+            .says("exchanges on the way to the one sum; 0: what takes fewer cycles")
             .from(kSource);
-        d.field("repeats", &W::repeats)
-            .unit("times")
-            .range(1, 1'000'000)
-            .says("how often")
-            .from(kSource);
+        describe_repeats<W>(d, kSource);
     }
 };
 
@@ -172,8 +157,7 @@ struct StencilWorkload {
     template <class Description> static void describe(Description& d) {
         using W = StencilWorkload;
         constexpr const char* kSource = "docs/workloads.md#stencil";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "stencil").required().says("what is done").from(kSource);
+        describe_kind(d, "stencil", kSource);
         d.field("width", &W::width)
             .unit("pixels")
             .range(1, 100'000)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/workload/mistake.h"
+#include "kernels/workload/shared_keys.h"
 
 #include <cstdint>
 #include <string>
@@ -88,8 +89,7 @@ struct ExchangePatternWorkload {
         using W = ExchangePatternWorkload;
         using P = ExchangePattern;
         constexpr const char* kSource = "docs/workloads.md#exchange_pattern";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "exchange_pattern").required().says("what is done").from(kSource);
+        describe_kind(d, "exchange_pattern", kSource);
         d.field("pattern", &W::pattern,
                 {{"point_to_point", P::PointToPoint},
                  {"pairs", P::Pairs},
@@ -109,11 +109,8 @@ struct ExchangePatternWorkload {
             .required()
             .says("bytes of a message, a multiple of 4")
             .from(kSource);
-        d.field("tiles", &W::tiles)
-            .unit("tiles")
-            .range(0, 1'000'000)
-            .says("tiles that take part, 0 for all; beside the root, where there is one")
-            .from(kSource);
+        describe_tiles<W>(d, kSource,
+                          "tiles that take part, 0 for all; beside the root, where there is one");
         d.field("source", &W::source)
             .unit("tile")
             .range(0, 1'000'000)
@@ -129,15 +126,8 @@ struct ExchangePatternWorkload {
                   "of the tiles")
             .from(kSource);
         describe_copies(d, &W::copies, kSource);
-        d.field("seed", &W::seed)
-            .range(0, std::int64_t{1} << 53)
-            .says("of the random pattern and of the data")
-            .from(kSource);
-        d.field("repeats", &W::repeats)
-            .unit("times")
-            .range(1, 1'000'000)
-            .says("how often all messages are sent")
-            .from(kSource);
+        describe_seed<W>(d, kSource, "of the random pattern and of the data");
+        describe_repeats<W>(d, kSource, "how often all messages are sent");
     }
 };
 
@@ -154,26 +144,79 @@ struct SelfCopyWorkload {
     template <class Description> static void describe(Description& d) {
         using W = SelfCopyWorkload;
         constexpr const char* kSource = "docs/workloads.md#self_copy";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "self_copy").required().says("what is done").from(kSource);
+        describe_kind(d, "self_copy", kSource);
         d.field("bytes", &W::bytes)
             .unit("B")
             .range(4, 1 << 20)
             .required()
             .says("bytes that each tile copies, a multiple of 4")
             .from(kSource);
-        d.field("tiles", &W::tiles)
-            .unit("tiles")
-            .range(0, 1'000'000)
-            .says("tiles that copy, 0 for all")
-            .from(kSource);
+        describe_tiles<W>(d, kSource, "tiles that copy, 0 for all");
         describe_copies(d, &W::copies, kSource);
-        d.field("seed", &W::seed).range(0, std::int64_t{1} << 53).says("of the data").from(kSource);
-        d.field("repeats", &W::repeats)
-            .unit("times")
+        describe_seed<W>(d, kSource, "of the data");
+        describe_repeats<W>(d, kSource);
+    }
+};
+
+/// A matrix on each of some tiles, from one layout into another.
+struct RearrangeWorkload {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    StreamType dtype = StreamType::F32; ///< before
+    bool cast = false;                  ///< into the other type
+    bool transpose = false;             ///< lines are rows before, and columns after
+    std::int64_t from_gap = 0;          ///< elements between lines, before
+    std::int64_t to_gap = 0;            ///< and after
+    std::int64_t tiles = 0;             ///< 0: all
+    std::int64_t repeats = 1;
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        std::vector<Mistake> found;
+        const auto check = [&](const char* key, std::int64_t line, std::int64_t gap) {
+            if ((cast || dtype == StreamType::F16) && (line + gap) % 2 != 0) {
+                found.push_back({key, "got " + std::to_string(gap) + " elements behind lines of " +
+                                          std::to_string(line) +
+                                          ", expected an even sum where FP16 takes part"});
+            }
+        };
+        check("from_gap", columns, from_gap);
+        check("to_gap", transpose ? rows : columns, to_gap);
+        return found;
+    }
+
+    template <class Description> static void describe(Description& d) {
+        using W = RearrangeWorkload;
+        constexpr const char* kSource = "docs/workloads.md#rearrange";
+        describe_kind(d, "rearrange", kSource);
+        d.field("rows", &W::rows)
+            .unit("rows")
             .range(1, 1'000'000)
-            .says("how often")
+            .required()
+            .says("of the matrix on each tile")
             .from(kSource);
+        d.field("columns", &W::columns)
+            .unit("columns")
+            .range(1, 1'000'000)
+            .required()
+            .says("of the matrix on each tile")
+            .from(kSource);
+        describe_dtype<W>(d, kSource, "type of the elements before the change");
+        d.field("cast", &W::cast).says("into the other type").from(kSource);
+        d.field("transpose", &W::transpose)
+            .says("columns become the lines that stand together")
+            .from(kSource);
+        d.field("from_gap", &W::from_gap)
+            .unit("elements")
+            .range(0, 1'000'000)
+            .says("between one line and the next, before")
+            .from(kSource);
+        d.field("to_gap", &W::to_gap)
+            .unit("elements")
+            .range(0, 1'000'000)
+            .says("between one line and the next, after")
+            .from(kSource);
+        describe_tiles<W>(d, kSource);
+        describe_repeats<W>(d, kSource);
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/config/describe.h"
 #include "base/config/read.h"
+#include "kernels/workload/shared_keys.h"
 
 #include <system_error>
 
@@ -17,7 +18,6 @@ using config::Shape;
 
 constexpr const char* kSource = "docs/workloads.md";
 constexpr std::int64_t kLongestDimension = 1'000'000;
-constexpr std::int64_t kLargestSeed = 1LL << 53; // what every JSON reader keeps exactly
 
 void assign_values(ValuesSpec& values, const std::string& text) {
     values = {};
@@ -43,8 +43,7 @@ std::string values_text(const ValuesSpec& values) {
 
 /// The keys that all kinds have.
 template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) {
-    d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-    d.fixed("kind", kind).required().says("what is computed").from(kSource);
+    describe_kind(d, kind, kSource, "what is computed");
     d.field("n", &Kind::n)
         .unit("columns")
         .range(1, kLongestDimension)
@@ -57,10 +56,7 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
     d.field("partials", &Kind::partials, {{"f16", PartialsType::F16}, {"f32", PartialsType::F32}})
         .says("type in which products are summed")
         .from(kSource);
-    d.field("seed", &Kind::seed)
-        .range(0, kLargestSeed)
-        .says("of the generated values")
-        .from(kSource);
+    describe_seed<Kind>(d, kSource, "of the generated values");
     d.text(
          "values", [](Kind& kind_, const std::string& text) { assign_values(kind_.values, text); },
          [](const Kind& kind_) { return values_text(kind_.values); })
@@ -115,10 +111,7 @@ std::shared_ptr<const Shape> pattern_shape() {
         .required()
         .says("kept blocks over all blocks")
         .from(kSource);
-    generated.field("seed", &PatternSpec::seed)
-        .range(0, kLargestSeed)
-        .says("of the pattern")
-        .from(kSource);
+    describe_seed<PatternSpec>(generated, kSource, "of the pattern");
 
     const auto form = [](bool of_file, const char* name, std::shared_ptr<const Shape> shape) {
         return Alternative{name, std::move(shape),
@@ -258,6 +251,7 @@ const Shape& workload_shape() {
             alternative<ExchangePatternWorkload>("exchange_pattern",
                                                  config::shape_of<ExchangePatternWorkload>()),
             alternative<SelfCopyWorkload>("self_copy", config::shape_of<SelfCopyWorkload>()),
+            alternative<RearrangeWorkload>("rearrange", config::shape_of<RearrangeWorkload>()),
             alternative<MemoryStreamWorkload>("memory_stream",
                                               config::shape_of<MemoryStreamWorkload>()),
             alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>()),

@@ -3,6 +3,8 @@
 // describes its own keys.
 #pragma once
 
+#include "kernels/workload/shared_keys.h"
+
 #include <cstdint>
 
 namespace tessera::workload {
@@ -13,13 +15,8 @@ struct SyncWorkload {
 
     template <class Description> static void describe(Description& d) {
         constexpr const char* kSource = "docs/workloads.md";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "sync").required().says("what is done").from(kSource);
-        d.field("repeats", &SyncWorkload::repeats)
-            .unit("barriers")
-            .range(1, 1'000'000)
-            .says("how often")
-            .from(kSource);
+        describe_kind(d, "sync", kSource);
+        describe_repeats<SyncWorkload>(d, kSource);
     }
 };
 

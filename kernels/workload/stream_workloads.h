@@ -4,12 +4,16 @@
 
 #include "kernels/workload/compute_workloads.h"
 #include "kernels/workload/mistake.h"
+#include "kernels/workload/shared_keys.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tessera::workload {
+
+/// Copies, or rounds of copies, that a program lists one by one.
+constexpr std::int64_t kMostCopies = 1'000'000;
 
 enum class StreamDirection { Read, Write }; ///< read: into tiles
 
@@ -36,14 +40,18 @@ struct RemoteBufferWorkload {
             found.push_back({"chunk_rows", "got " + std::to_string(chunk_rows) +
                                                " rows, expected a divisor of the " +
                                                std::to_string(rows) + " rows"});
+        } else if (rows / chunk_rows > kMostCopies) {
+            found.push_back(
+                {"chunk_rows", "got " + std::to_string(chunk_rows) + " rows, which make " +
+                                   std::to_string(rows / chunk_rows) +
+                                   " copies, expected at most " + std::to_string(kMostCopies)});
         }
         return found;
     }
 
     template <class Description> static void describe(Description& d) {
         constexpr const char* kSource = "docs/workloads.md";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "remote_buffer").required().says("what is done").from(kSource);
+        describe_kind(d, "remote_buffer", kSource);
         d.field("direction", &RemoteBufferWorkload::direction,
                 {{"read", StreamDirection::Read}, {"write", StreamDirection::Write}})
             .says("into the tiles, or out of them")
@@ -65,17 +73,8 @@ struct RemoteBufferWorkload {
             .range(1, 100'000'000)
             .says("that one copy moves")
             .from(kSource);
-        d.field("tiles", &RemoteBufferWorkload::tiles)
-            .unit("tiles")
-            .range(1, 1472)
-            .zero_if_absent("all of them")
-            .says("over which a chunk is spread")
-            .from(kSource);
-        d.field("repeats", &RemoteBufferWorkload::repeats)
-            .unit("times")
-            .range(1, 1'000'000)
-            .says("all rows, so often")
-            .from(kSource);
+        describe_tiles<RemoteBufferWorkload>(d, kSource, "over which a chunk is spread, 0 for all");
+        describe_repeats<RemoteBufferWorkload>(d, kSource, "all rows, so often");
     }
 };
 
@@ -90,28 +89,18 @@ struct HostTransferWorkload {
 
     template <class Description> static void describe(Description& d) {
         constexpr const char* kSource = "docs/workloads.md";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "host_transfer").required().says("what is done").from(kSource);
+        describe_kind(d, "host_transfer", kSource);
         d.field("direction", &HostTransferWorkload::direction,
                 {{"read", StreamDirection::Read}, {"write", StreamDirection::Write}})
             .says("into the tiles, or out of them")
             .from(kSource);
-        d.field("tiles", &HostTransferWorkload::tiles)
-            .unit("tiles")
-            .range(1, 1472)
-            .zero_if_absent("all of them")
-            .says("that take part")
-            .from(kSource);
+        describe_tiles<HostTransferWorkload>(d, kSource);
         d.field("bytes", &HostTransferWorkload::bytes)
             .unit("B")
             .range(4, 1 << 20)
             .says("of each tile, a multiple of 4")
             .from(kSource);
-        d.field("repeats", &HostTransferWorkload::repeats)
-            .unit("times")
-            .range(1, 1'000'000)
-            .says("how often")
-            .from(kSource);
+        describe_repeats<HostTransferWorkload>(d, kSource);
     }
 };
 
@@ -134,21 +123,17 @@ struct StreamedTriadWorkload {
 
     template <class Description> static void describe(Description& d) {
         constexpr const char* kSource = "docs/workloads.md";
-        d.fixed("schema_version", 1).required().says("version of this file's format").from(kSource);
-        d.fixed("kind", "streamed_triad").required().says("what is done").from(kSource);
+        describe_kind(d, "streamed_triad", kSource);
         d.field("elements", &StreamedTriadWorkload::elements)
             .unit("elements")
             .range(1, 1'000'000'000)
             .required()
             .says("of each array; filled up to whole rounds")
             .from(kSource);
-        d.field("dtype", &StreamedTriadWorkload::dtype,
-                {{"f16", StreamType::F16}, {"f32", StreamType::F32}})
-            .says("type of the elements")
-            .from(kSource);
+        describe_dtype<StreamedTriadWorkload>(d, kSource);
         d.field("io_tiles", &StreamedTriadWorkload::io_tiles)
             .unit("tiles")
-            .range(1, 1471)
+            .range(1, kMostTiles)
             .says("that stream, the last ones of the chip; the others compute")
             .from(kSource);
         d.field("prefetch", &StreamedTriadWorkload::prefetch)
@@ -161,11 +146,7 @@ struct StreamedTriadWorkload {
             .range(4, 131072)
             .says("of each array on one computing tile in one round, a multiple of 4")
             .from(kSource);
-        d.field("repeats", &StreamedTriadWorkload::repeats)
-            .unit("times")
-            .range(1, 1'000'000)
-            .says("that a round is computed")
-            .from(kSource);
+        describe_repeats<StreamedTriadWorkload>(d, kSource, "that a round is computed");
     }
 };
 

@@ -66,8 +66,8 @@ struct SpmmWorkload {
 struct Workload {
     std::string name; ///< file name without directory and ending
     std::variant<MatmulWorkload, SpmmWorkload, SyncWorkload, ExchangePatternWorkload,
-                 SelfCopyWorkload, MemoryStreamWorkload, ReductionWorkload, StencilWorkload,
-                 RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload>
+                 SelfCopyWorkload, RearrangeWorkload, MemoryStreamWorkload, ReductionWorkload,
+                 StencilWorkload, RemoteBufferWorkload, HostTransferWorkload, StreamedTriadWorkload>
         kind;
 };
 

@@ -96,6 +96,9 @@ void Ipu::wait_until_end(const Flight& flight) {
     }
     next_ = [this, flight] {
         account_.stream_arrived(flight.copy, copies_.move(flight, memory_, remote_memory_));
+        if (options_.arrived && copies_.demand(flight.copy).read) {
+            options_.arrived(flight.copy);
+        }
         advance();
     };
     port_of(flight.copy).tell_at(begin + wait);

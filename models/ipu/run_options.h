@@ -14,11 +14,15 @@ namespace tessera::ipu {
 /// so far.
 using Progress = std::function<void(std::int64_t, std::int64_t, Cycles)>;
 
+/// Called where the bytes of a stream copy into tiles have arrived: which copy of the program.
+using Arrived = std::function<void(std::uint32_t)>;
+
 struct RunOptions {
     int threads = 1;                    ///< host threads, 1 or more
     traces::TraceSink* sink = nullptr;  ///< null: no events
     traces::NameTable* names = nullptr; ///< of the sink; given with it
     Progress progress;                  ///< may be empty
+    Arrived arrived = {};               ///< may be empty
 };
 
 } // namespace tessera::ipu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/rearrange/rearrange.h"
 #include "tests/kernels/micro_bench.h"
 
@@ -101,8 +102,8 @@ TEST_CASE("copies inside tiles take the predicted cycles", "[kernels][micro]") {
             workload::SelfCopyWorkload workload;
             workload.bytes = bytes;
             const auto run = test::run_micro(machine, workload);
-            const auto call = rearrange::copy(machine, 0, 0, bytes);
-            CHECK(run.outcome.step_cycles.at(0) == rearrange::cycles(machine, {call}));
+            const auto calls = rearrange::copy(machine, 0, 0, bytes);
+            CHECK(run.outcome.step_cycles.at(0) == rearrange::cycles(machine, calls));
         }
     }
 }
@@ -204,13 +205,19 @@ TEST_CASE("a pattern in which nobody sends is refused", "[kernels][micro]") {
     }
 }
 
-TEST_CASE("a copy with more rounds than a repeat counts is not modelled", "[kernels][micro]") {
+TEST_CASE("a copy with more rounds than a repeat counts is cut", "[kernels][micro]") {
     auto machine = test::chip_of(4);
     machine.tile.workers = 1;
-    machine.chip.generation = spec::Generation::Ipu1; // counts to 4095
-    workload::SelfCopyWorkload workload;
-    workload.bytes = 4095 * 8;
-    CHECK_NOTHROW(micro::plan(machine, workload));
-    workload.bytes += 8;
-    CHECK_THROWS_AS(micro::plan(machine, workload), NotModelled);
+    machine.chip.generation = spec::Generation::Ipu1;
+    const Bytes most = plan::most_rounds(machine) * 8;
+    for (const auto& [bytes, vertices] : {std::pair{most, 1}, {most + 8, 2}, {3 * most + 4, 7}}) {
+        CAPTURE(bytes, vertices);
+        workload::SelfCopyWorkload workload;
+        workload.bytes = bytes;
+        const auto run = test::run_micro(machine, workload);
+        const auto& copies = run.plan.program.compute_sets.at(0).tiles.at(3).vertices;
+        CHECK(copies.size() == static_cast<std::size_t>(vertices));
+        CHECK(run.outcome.step_cycles.at(0) ==
+              rearrange::cycles(machine, rearrange::copy(machine, 0, 0, bytes)));
+    }
 }

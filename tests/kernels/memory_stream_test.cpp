@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/micro_bench.h"
 
@@ -113,4 +114,40 @@ TEST_CASE("a stream says what it cannot do", "[kernels][micro]") {
     CHECK_THROWS_AS(micro::plan(test::chip_of(1), triad(1 << 18)), DoesNotFit);
     CHECK(triad(6).mistakes().at(0).key == "elements");
     CHECK(stream(StreamOp::Read, StreamType::F16, StreamCodelet::Paced, 16).mistakes().size() == 1);
+}
+
+TEST_CASE("a stream with more rounds than a repeat counts is cut", "[kernels][micro]") {
+    auto machine = test::chip_of(2);
+    machine.chip.generation = spec::Generation::Ipu1;
+    machine.tile.workers = 2;
+    const std::int64_t most = plan::most_rounds(machine) / 2 * machine.tile.workers; // units
+    for (const StreamOp op : kOps) {
+        for (const StreamCodelet codelet : kCodelets) {
+            auto workload = stream(op, StreamType::F32, codelet, 0);
+            if (!workload.mistakes().empty()) {
+                continue;
+            }
+            for (const auto& [units, cuts] : {std::pair{2 * most, 1}, {2 * most + 1, 2}}) {
+                workload.elements = units * workload.unit_elements();
+                CAPTURE(static_cast<int>(op), static_cast<int>(codelet), units);
+                const auto run = test::run_micro(machine, workload);
+                const bool branches = codelet == StreamCodelet::Naive && op != StreamOp::Read;
+                CHECK(run.plan.program.compute_sets.at(0).tiles.at(1).vertices.size() ==
+                      static_cast<std::size_t>(branches ? 1 : cuts));
+            }
+        }
+    }
+}
+
+TEST_CASE("what a stream keeps is told with its steps", "[kernels][micro]") {
+    const auto triad = [](StreamCodelet codelet, std::int64_t elements) {
+        return stream(StreamOp::Triad, StreamType::F32, codelet, elements);
+    };
+    const auto machine = test::chip_of(1);
+    const auto run = test::run_micro(machine, triad(StreamCodelet::Vendor, 4096));
+    CHECK(test::faults_of(machine, run.plan.program).empty());
+    CHECK_THROWS_WITH(micro::plan(machine, triad(StreamCodelet::Vendor, 1 << 18)),
+                      Catch::Contains("does not fit in tile memory: tile_0 is ") &&
+                          Catch::Contains("most is kept in step 'triad: multiply'") &&
+                          Catch::Contains("a 1048608 B"));
 }

@@ -115,4 +115,6 @@ TEST_CASE("a stencil says which grid a machine has not", "[kernels][micro]") {
     CHECK_THROWS_AS(micro::plan(test::chip_of(4), workload), ConfigError);
     CHECK_THROWS_AS(micro::plan(test::chip_of(4), stencil(2000, 2000, StencilType::Float)),
                     DoesNotFit);
+    CHECK_THROWS_AS(micro::plan(test::chip_of(4), stencil(20000, 2, StencilType::Half4)),
+                    NotModelled);
 }

@@ -20,6 +20,9 @@ MICRO = {
     "exchange_all_to_all": ["tiles=4"],
     "exchange_broadcast": [],
     "self_copy": ["bytes=256"],
+    "rearrange": ["rows=12", "cast=true"],
+    "host_read": ["bytes=68"],
+    "host_write": ["bytes=4"],
     "stream_triad": ["elements=80000"],
     "reduction": ["operands=20"],
     "stencil": ["width=61", "height=40", "iterations=3"],
@@ -330,8 +333,15 @@ class RunsTest(CliTest):
         self.assertIn("/tiles: got 3 tiles, expected an even number of tiles", error)
         error = self.tessera("run", "exchange_broadcast", "--machine", "tiny", "--set", "workload.tiles=4",
                              code=3).stderr
-        self.assertIn("/tiles: got 4 tiles, expected 1..3 on machine 'tiny'", error)
+        self.assertIn("workload.tiles: got 4 tiles, expected 1..3 on machine 'tiny'", error)
         self.tessera("run", "self_copy", "--machine", "tiny", "--set", "workload.bytes=400000", code=4)
+        file = self.file("read.json", '{"schema_version": 1, "kind": "remote_buffer",\n "direction": "read", '
+                                      '"rows": 2,\n "row_bytes": 64, "tiles": 1473}')
+        for machine, tiles in (("bow", 1472), ("tiny", 4)):
+            error = self.tessera("run", file, "--machine", machine, code=3).stderr
+            self.assertIn(f"read.json:3:28: /tiles: got 1473 tiles, expected 1..{tiles} on machine '{machine}'", error)
+        error = self.tessera("run", "reduction", "--set", "workload.outputs=7", code=3).stderr
+        self.assertIn("--set: workload.outputs: got 7 outputs, expected 1 for one sum, or 0 or 1472", error)
 
     def test_whole_chips_of_every_generation(self):
         for machine in ("gc200", "c600", "gc2"):
@@ -399,14 +409,22 @@ class RunsTest(CliTest):
         self.assertRegex(done.stderr, r"does not fit.* tile_[0-3] is \d+ bytes over \('[a-z ]+' finds no place\); most is "
                                       r"kept in step '[a-z0-9 ]+': tensor \d+ B, code and rows \d+ B.*; the buffers of that step: ")
         self.assertIn("partials", done.stderr)
+        for workload, key in (("host_read", "bytes=1000000"), ("remote_read", "row_bytes=10000000"),
+                              ("stream_triad", "elements=500000"), ("rearrange", "rows=1000000")):
+            done = self.tessera("run", workload, "--machine", "tiny", "--set", f"workload.{key}", code=4)
+            self.assertRegex(done.stderr, r"tile_[0-3] is \d+ bytes over \('[a-z ]+' finds no place\); most is kept in step "
+                                          r"'.+': tensor \d+ B.*; the buffers of that step: ")
 
     def test_memory_report(self):
-        for workload in TINY:
+        streamed = ["--set", "workload.io_tiles=1", "--set", "workload.elements=5000"]
+        for workload, sets in [*((name, []) for name in TINY), ("streamed_triad", streamed),
+                               ("remote_read", ["--set", "workload.row_bytes=4096"]), ("host_write", [])]:
             with self.subTest(workload):
-                result = self.result(workload, "--machine", "tiny", "--memory", "memory.json")
+                result = self.result(workload, "--machine", "tiny", "--memory", "memory.json", *sets)
                 report = json.loads((self.scratch / "memory.json").read_text())
                 steps = [step["name"] for step in report["steps"]]
-                self.assertEqual(set(steps), {step["name"] for step in result["compute_sets"] + result["exchanges"]})
+                self.assertEqual(set(steps), {step["name"] for kind in ("compute_sets", "exchanges", "streams")
+                                              for step in result[kind]})
                 self.assertEqual(max(step["max_bytes"] for step in report["steps"]), result["memory"]["max_bytes"])
                 self.assertIn(result["memory"]["peak_step"], steps)
                 self.assertEqual(sum(self.number_of(tile["tiles"]) for tile in report["tiles"]), 4)

@@ -2,6 +2,7 @@
 // A triad over data in streaming memory takes the longer of computing and moving where it streams
 // ahead, and their sum where it does not.
 #include "kernels/micro/micro_plan.h"
+#include "kernels/plan/repeat_limit.h"
 #include "models/ipu/simulate.h"
 #include "models/timing/link_timing.h"
 
@@ -108,4 +109,15 @@ TEST_CASE("one row buffer hides transfers but not their latency") {
     const auto outcome = run(machine, workload);
     CHECK(outcome.cycles < outcome.computing + outcome.transfers);
     CHECK(outcome.cycles > outcome.reading + 16 * timing::streaming_link(machine).latency_cycles);
+}
+
+TEST_CASE("slices with more rounds than a repeat counts are computed") {
+    auto machine = machine_of(4);
+    machine.chip.generation = spec::Generation::Ipu1;
+    machine.tile.workers = 1;
+    auto workload = triad(2, 4, 2, 10'000);
+    const auto words = workload.chunk_elements / 2;
+    REQUIRE(words > plan::most_rounds(machine));
+    workload.repeats = 2;
+    run(machine, workload);
 }

@@ -29,6 +29,9 @@ set_tests_properties("published vector kernels on the command line" PROPERTIES L
 tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
   LINK tessera_micro tessera_machine)
+tessera_test(test_system_arrivals SYSTEMC LABELS system
+  SOURCES system/arrivals_test.cpp
+  LINK tessera_sim)
 
 add_test(NAME "measured rows on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/calibrate_test.py" $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
