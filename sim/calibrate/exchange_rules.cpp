@@ -213,9 +213,6 @@ json random_pairs(const RowMachine& /*machine*/, std::int64_t tiles, std::int64_
 json one_pair(const RowMachine& machine, std::int64_t /*tiles*/, std::int64_t bytes) {
     return ordinary_pair(machine, bytes);
 }
-bool is_time(const ReferenceRow& row) {
-    return row.says("metric", {"latency"}) || row.says("metric", {"time"});
-}
 
 /// Of one tile's message to itself in fewer than 20 cycles: no worker can have been launched.
 const NotCovered kElided{"a tile's message to itself that takes less time than launching workers: "
@@ -224,20 +221,21 @@ const NotCovered kElided{"a tile's message to itself that takes less time than l
 /// A time, or a rate of all bytes that arrive.
 auto table(Make make, const Timed& timed) {
     return [make, timed](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
-        const std::int64_t tiles = needed(row, "tiles");
+        const std::int64_t tiles = needed_tiles(row, machine);
         const auto bytes = row.count("msg_bytes");
         const std::int64_t message = bytes.value_or(kLargeBytes);
         if (tiles == 1 && (make == scatter || make == scatter_with_root)) {
             return kElided;
         }
-        const json workload = make(machine, tiles, message);
+        const json workload = make(machine, tiles, whole_words(message));
         Measurement measurement =
             is_time(row) ? measure_time(row, machine, workload, timed)
                          : measure_rate(row, machine, workload, timed,
                                         static_cast<double>(tiles) * static_cast<double>(message));
         if (!bytes) {
-            measurement.assumed = fmt::format("messages of {} B", message);
+            assume(measurement, fmt::format("messages of {} B", message));
         }
+        assume_words(measurement, message);
         return measurement;
     };
 }
@@ -249,9 +247,11 @@ Mapped left_in_place(const ReferenceRow& /*row*/, const RowMachine& /*machine*/)
 /// A tile's message to itself.
 Mapped copied(const ReferenceRow& row, const RowMachine& machine) {
     const std::int64_t bytes = needed(row, "msg_bytes");
-    const json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", bytes}});
-    return measure_rate(row, machine, workload, {.phases = {"compute"}, .steps = {}},
-                        static_cast<double>(bytes));
+    const json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", whole_words(bytes)}});
+    Measurement measurement = measure_rate(
+        row, machine, workload, {.phases = {"compute"}, .steps = {}}, static_cast<double>(bytes));
+    assume_words(measurement, bytes);
+    return measurement;
 }
 
 // --- how a broadcast's rate grows with the message -----------------------------------------------
@@ -266,11 +266,12 @@ Mapped broadcast_fraction(const ReferenceRow& row, const RowMachine& machine) {
     const double unit = unit_in(row, "1");
     Measurement measurement;
     measurement.timed = kTable.text();
-    for (const std::int64_t size : {bytes, kLargeBytes}) {
+    for (const std::int64_t size : {whole_words(bytes), kLargeBytes}) {
         measurement.runs.push_back(
-            {machine.name, machine.sets, broadcast(machine, needed(row, "tiles"), size)});
+            {machine.name, machine.sets, broadcast(machine, needed_tiles(row, machine), size)});
     }
-    measurement.assumed = fmt::format("the peak is the rate at {} B", kLargeBytes);
+    assume(measurement, fmt::format("the peak is the rate at {} B", kLargeBytes));
+    assume_words(measurement, bytes);
     measurement.read = [bytes, unit](const std::vector<json>& results) {
         return rate(results[0], bytes) / rate(results[1], kLargeBytes) / unit;
     };
@@ -286,9 +287,9 @@ Mapped broadcast_ninety_percent(const ReferenceRow& row, const RowMachine& machi
     measurement.timed = kTable.text();
     for (const std::int64_t size : kSizes) {
         measurement.runs.push_back(
-            {machine.name, machine.sets, broadcast(machine, needed(row, "tiles"), size)});
+            {machine.name, machine.sets, broadcast(machine, needed_tiles(row, machine), size)});
     }
-    measurement.assumed = fmt::format("the peak is the rate at {} B", kLargeBytes);
+    assume(measurement, fmt::format("the peak is the rate at {} B", kLargeBytes));
     measurement.read = [unit](const std::vector<json>& results) {
         const double wanted = 0.9 * rate(results.back(), kSizes.back());
         for (std::size_t i = 1; i < kSizes.size(); ++i) {

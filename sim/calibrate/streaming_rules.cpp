@@ -14,23 +14,24 @@ using nlohmann::json;
 const Timed kWhole{.phases = {"all"}, .steps = {}};
 
 Mapped host_to_tiles(const ReferenceRow& row, const RowMachine& machine) {
-    const std::int64_t tiles = needed(row, "tiles");
+    const std::int64_t tiles = needed_tiles(row, machine);
     const std::int64_t bytes = needed(row, "msg_bytes");
-    const json workload =
-        workload_of("host_transfer", {{"direction", "read"}, {"tiles", tiles}, {"bytes", bytes}});
-    if (row.says("metric", {"bandwidth"})) {
-        return measure_rate(row, machine, workload, kWhole,
-                            static_cast<double>(tiles) * static_cast<double>(bytes));
-    }
-    return measure_time(row, machine, workload, kWhole);
+    const json workload = workload_of(
+        "host_transfer", {{"direction", "read"}, {"tiles", tiles}, {"bytes", whole_words(bytes)}});
+    Measurement measurement =
+        is_time(row) ? measure_time(row, machine, workload, kWhole)
+                     : measure_rate(row, machine, workload, kWhole,
+                                    static_cast<double>(tiles) * static_cast<double>(bytes));
+    assume_words(measurement, bytes);
+    return measurement;
 }
 
 /// K and V are read from remote buffers a chunk of positions at a time; only these transfers are
 /// simulated, and they take nearly all of the time.
 Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
     constexpr std::int64_t kElementBytes = 2;
-    const std::int64_t chunk_bytes = needed(row, "chunk") * needed(row, "n_head") *
-                                     needed(row, "head_dim") * kElementBytes * needed(row, "batch");
+    const std::int64_t chunk_bytes =
+        whole_words(kElementBytes * needed_product(row, {"chunk", "n_head", "head_dim", "batch"}));
     const std::int64_t chunks =
         2 * ((needed(row, "seq_len") + needed(row, "chunk") - 1) / needed(row, "chunk"));
     // Every chunk takes as long as the others: a few stand for all.
@@ -43,7 +44,7 @@ Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
                                                    {"repeats", simulated}}),
                      kWhole, static_cast<double>(simulated) / static_cast<double>(chunks));
     measurement.timed += fmt::format(", from {} of {} chunks", simulated, chunks);
-    measurement.assumed = "the transfers alone: attention itself does not run yet";
+    assume(measurement, "the transfers alone: attention itself does not run yet");
     return measurement;
 }
 
