@@ -80,6 +80,10 @@ class ErrorsTest(CliTest):
                             "workload.m=0", code=3, says="did you mean 'tile.workers'?")
         self.assertIn("workload.m: got 0", done.stderr)
 
+    def test_parameters_of_the_other_half_are_told(self):
+        self.refused("run", "tiny_matmul", "--machine", "tiny", "--set", "n=4", code=3, says="did you mean 'workload.n'?")
+        self.refused("describe", "workload", "stencil", "--set", "chip.tiles=4", code=3, says="start with 'workload.'")
+
     def test_broken_files(self):
         broken = self.file("broken.json", '{"schema_version": 1,\n "kind": }')
         self.refused("run", broken, code=3, says="broken.json:2:")
@@ -330,7 +334,11 @@ class RunsTest(CliTest):
         self.assertIn("/tiles: got 3 tiles, expected an even number of tiles", error)
         error = self.tessera("run", "exchange_broadcast", "--machine", "tiny", "--set", "workload.tiles=4",
                              code=3).stderr
-        self.assertIn("/tiles: got 4 tiles, expected 1..3 on machine 'tiny'", error)
+        self.assertIn("--set: workload.tiles: got 4 tiles, expected 1..3 on machine 'tiny'", error)
+        large = self.file("large.json", '{"schema_version": 1, "kind": "exchange_pattern",\n "pattern": "gather", '
+                                        '"tiles": 5, "bytes": 8}')
+        self.assertIn("large.json:2:32: /tiles: got 5 tiles, expected 1..3",
+                      self.tessera("run", large, "--machine", "tiny", code=3).stderr)
         self.tessera("run", "self_copy", "--machine", "tiny", "--set", "workload.bytes=400000", code=4)
 
     def test_whole_chips_of_every_generation(self):
