@@ -19,7 +19,10 @@ ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& 
     diagnostic.file = "workload";
     diagnostic.pointer = "/" + key;
     diagnostic.message =
-        fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name);
+        most < least
+            ? fmt::format("{}, expected none on machine '{}', whose {} tiles are too few", got,
+                          machine.name, machine.chip.tiles)
+            : fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name);
     return ConfigError(diagnostic);
 }
 

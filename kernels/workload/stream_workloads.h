@@ -67,7 +67,7 @@ struct RemoteBufferWorkload {
             .from(kSource);
         d.field("tiles", &RemoteBufferWorkload::tiles)
             .unit("tiles")
-            .range(1, 1472)
+            .range(1, 16384)
             .zero_if_absent("all of them")
             .says("over which a chunk is spread")
             .from(kSource);
@@ -98,7 +98,7 @@ struct HostTransferWorkload {
             .from(kSource);
         d.field("tiles", &HostTransferWorkload::tiles)
             .unit("tiles")
-            .range(1, 1472)
+            .range(1, 16384)
             .zero_if_absent("all of them")
             .says("that take part")
             .from(kSource);
@@ -148,7 +148,7 @@ struct StreamedTriadWorkload {
             .from(kSource);
         d.field("io_tiles", &StreamedTriadWorkload::io_tiles)
             .unit("tiles")
-            .range(1, 1471)
+            .range(1, 16383)
             .says("that stream, the last ones of the chip; the others compute")
             .from(kSource);
         d.field("prefetch", &StreamedTriadWorkload::prefetch)

@@ -319,6 +319,12 @@ class RunsTest(CliTest):
                     self.assertGreater(result["useful_bytes"], 0)
                     self.check_accounts(result)
 
+    def test_other_fabrics_take_odd_numbers_of_tiles(self):
+        for fabric in ("mesh", "ring"):
+            result = self.result("exchange_all_to_all", "--machine", "tiny", "--set", "chip.tiles=3", "--set",
+                                 f"exchange.fabric={fabric}", "--set", "workload.tiles=3")
+            self.assertTrue(result["check"]["passed"])
+
     def test_phases_of_a_stencil_can_be_read(self):
         result = self.result("stencil", "--set", "workload.width=61", "--set", "workload.height=40", "--set",
                              "workload.iterations=1")
