@@ -423,21 +423,24 @@ class RunsTest(CliTest):
                 self.assertEqual(set(steps), {step["name"] for step in result["compute_sets"] + result["exchanges"]})
                 self.assertEqual(max(step["max_bytes"] for step in report["steps"]), result["memory"]["max_bytes"])
                 self.assertIn(result["memory"]["peak_step"], steps)
-                self.assertEqual(sum(self.number_of(tile["tiles"]) for tile in report["tiles"]), 4)
+                self.assertEqual(sum(len(self.numbers_of(tile["tiles"])) for tile in report["tiles"]), 4)
                 for tile in report["tiles"]:
                     self.assertEqual(tile["peak_bytes"] + tile["free_bytes"], report["tile_bytes"])
                     self.assertEqual(tile["peak_bytes"], tile["always_bytes"]
                                      + sum(tile["peak_not_always_bytes_by_kind"].values()))
                 self.check_buffers(report)
 
-    def number_of(self, tiles):
-        return sum(int(part.split("-")[-1]) - int(part.split("-")[0]) + 1 for part in tiles.split(","))
+    def numbers_of(self, text):
+        return [number for part in text.split(",")
+                for number in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)]
 
     def check_buffers(self, report):
         """What stands in one tile at the same time does not overlap, and adds up to the steps' most."""
         def on(tiles, tile):
             return any(int(part.split("-")[0]) <= tile <= int(part.split("-")[-1]) for part in tiles.split(","))
-        for number, step in enumerate(report["steps"]):
+        numbered = {number: step for step in report["steps"] for number in self.numbers_of(step["steps"])}
+        self.assertEqual(sorted(numbered), list(range(len(numbered))))
+        for number, step in numbered.items():
             kept = []
             for tile in range(4):
                 live = sorted((buffer["address"], buffer["bytes"]) for buffer in report["buffers"]
