@@ -86,7 +86,7 @@ public:
         BuildRequest request;
         request.name = name;
         request.codelets = {"copy"};
-        request.code_bytes = kRowBytesOfMessage * most_messages();
+        request.row_bytes = kRowBytesOfMessage * most_messages();
         request.repeats = repeats;
         return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
     }

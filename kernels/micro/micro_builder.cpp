@@ -29,8 +29,8 @@ ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& 
 } // namespace
 
 MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
-                           const std::string& name, Bytes code_bytes, Bytes state_bytes)
-    : machine_(machine), name_(name), memory_(machine, code_bytes), images_(machine, library, name),
+                           const std::string& name, plan::CodeRoom code, Bytes state_bytes)
+    : machine_(machine), name_(name), memory_(machine, code), images_(machine, library, name),
       state_bytes_(state_bytes), state_used_(static_cast<std::size_t>(machine.chip.tiles)),
       steps_(
           machine, library, images_,
@@ -91,7 +91,7 @@ void MicroBuilder::add_exchange(const std::string& name, std::vector<program::Tr
 }
 
 bool MicroBuilder::has_room() const {
-    return images_.code_bytes() <= memory_.code_zone_bytes();
+    return images_.code_room().bytes() <= memory_.code_zone_bytes();
 }
 
 program::Program MicroBuilder::build(std::int64_t repeats) {
@@ -107,14 +107,15 @@ program::Program MicroBuilder::build(std::int64_t repeats) {
 program::Program build_program(const spec::MachineSpec& machine, const BuildRequest& request,
                                const std::function<void(MicroBuilder&)>& fill) {
     const plan::CodeletLibrary library(machine, request.codelets);
-    Bytes code_bytes = std::max(request.code_bytes + library.bytes(), machine.memory.element_bytes);
+    plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
+    code.rows = request.row_bytes;
     while (true) {
-        MicroBuilder builder(machine, library, request.name, code_bytes, request.state_bytes);
+        MicroBuilder builder(machine, library, request.name, code, request.state_bytes);
         fill(builder);
         if (builder.has_room()) {
             return builder.build(request.repeats);
         }
-        code_bytes = builder.code_bytes();
+        code = builder.code_room();
     }
 }
 

@@ -23,10 +23,10 @@ using Vertices = std::vector<std::vector<program::Vertex>>;
 
 class MicroBuilder {
 public:
-    /// Keeps `code_bytes` for code and `state_bytes` a tile for vertex state. The references
+    /// Keeps `code` for code and rows and `state_bytes` a tile for vertex state. The references
     /// outlive the builder. @throws DoesNotFit
     MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
-                 const std::string& name, Bytes code_bytes, Bytes state_bytes);
+                 const std::string& name, plan::CodeRoom code, Bytes state_bytes);
 
     /// A buffer of tensor data. `fullest` is a tile that needs all of it. @throws DoesNotFit
     Address place(const plan::BufferRequest& request, TileId fullest = 0);
@@ -57,7 +57,7 @@ public:
     void add_tensor(program::Tensor tensor) { images_.add_tensor(std::move(tensor)); }
 
     [[nodiscard]] bool has_room() const;
-    [[nodiscard]] Bytes code_bytes() const { return images_.code_bytes(); }
+    [[nodiscard]] plan::CodeRoom code_room() const { return images_.code_room(); }
     [[nodiscard]] Address address(const std::string& buffer) const {
         return memory_.address(buffer);
     }
@@ -83,8 +83,8 @@ private:
 struct BuildRequest {
     std::string name;                  ///< of the program
     std::vector<std::string> codelets; ///< sources
-    Bytes code_bytes = 0;              ///< first guess; too little costs a second round
-    Bytes state_bytes = 64;            ///< most vertex state on a tile
+    Bytes row_bytes = 0;    ///< of exchange rows, guessed; too little costs a second round
+    Bytes state_bytes = 64; ///< most vertex state on a tile
     std::int64_t repeats = 1;
 };
 
