@@ -138,6 +138,12 @@ TEST_CASE("a row with more tiles than its machine is a mistake") {
     CHECK(of("gather one word", "1216") == "accepted");
 }
 
+TEST_CASE("a row whose machine is not modelled does not stop the others") {
+    CHECK(reason(exchange_row("point-to-point, one word", "1", "4", "latency", "1", "us",
+                              "GC2 (4096 tiles)"))
+              .find("got 4096 tiles, the exchange numbers 1..") != std::string::npos);
+}
+
 TEST_CASE("bytes that are no whole words move as the next whole words, and the row says so") {
     const auto measurement =
         measured(exchange_row("gather from n tiles", "7", "13", "bandwidth", "1", "GB/s"));
