@@ -39,6 +39,18 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
                  const std::vector<std::string>& sets) {
     const auto paths = config::default_config_paths();
     const auto split = workload::split_overrides(sets);
+    if (const auto& others = is_workload ? split.machine : split.workload; !others.empty()) {
+        throw ConfigError(Diagnostic{
+            "--set",
+            0,
+            0,
+            "",
+            fmt::format("got '{}', expected parameters of a {}, which {} "
+                        "'{}'",
+                        others.front(), is_workload ? "workload" : "machine",
+                        is_workload ? "start with" : "do not start with", workload::kSetPrefix),
+            {}});
+    }
     if (is_workload) {
         auto loaded = workload::load_workload(name_or_path, paths, split.workload);
         return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins)};

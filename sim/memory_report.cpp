@@ -15,22 +15,48 @@ namespace {
 
 using nlohmann::json;
 
-/// "0-3,7": ascending tiles.
-std::string tiles_text(const std::vector<TileId>& tiles) {
+/// "0-3,7": ascending tiles or steps.
+std::string ranges_text(const std::vector<std::uint32_t>& numbers) {
     std::string text;
-    for (std::size_t at = 0; at < tiles.size();) {
+    for (std::size_t at = 0; at < numbers.size();) {
         std::size_t end = at + 1;
-        while (end < tiles.size() && tiles[end] == tiles[end - 1] + 1) {
+        while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) {
             ++end;
         }
-        text += fmt::format("{}{}", text.empty() ? "" : ",", tiles[at]);
-        text += end - at > 1 ? fmt::format("-{}", tiles[end - 1]) : "";
+        text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[at]);
+        text += end - at > 1 ? fmt::format("-{}", numbers[end - 1]) : "";
         at = end;
     }
     return text;
 }
 
-json step_json(const MemoryUse& use, std::size_t step, const program::Program& program,
+/// Rows that are given for one number after the other, equal ones once with all their numbers.
+class Rows {
+public:
+    void add(const json& row, std::uint32_t number) {
+        const auto [entry, added] = row_of_text_.emplace(row.dump(), rows_.size());
+        if (added) {
+            rows_.push_back(row);
+            numbers_.emplace_back();
+        }
+        numbers_[entry->second].push_back(number);
+    }
+
+    /// The numbers stand at `key`.
+    [[nodiscard]] json take(const char* key) {
+        for (std::size_t row = 0; row < rows_.size(); ++row) {
+            rows_[row][key] = ranges_text(numbers_[row]);
+        }
+        return std::move(rows_);
+    }
+
+private:
+    std::vector<json> rows_;
+    std::vector<std::vector<std::uint32_t>> numbers_;
+    std::map<std::string, std::size_t> row_of_text_;
+};
+
+json span_json(const MemoryUse& use, std::size_t span, const program::Program& program,
                std::int64_t tiles) {
     BytesByKind most{};
     BytesByKind sum{};
@@ -40,7 +66,7 @@ json step_json(const MemoryUse& use, std::size_t step, const program::Program& p
         if (program.image_of_tile[tile] == program::Program::kNoImage) {
             continue;
         }
-        const BytesByKind& kept = use.images[program.image_of_tile[tile]].of_step[step];
+        const BytesByKind& kept = use.images[program.image_of_tile[tile]].of_span[span];
         for (std::size_t kind = 0; kind < kept.size(); ++kind) {
             most[kind] = std::max(most[kind], kept[kind]);
             sum[kind] += kept[kind];
@@ -57,47 +83,49 @@ json step_json(const MemoryUse& use, std::size_t step, const program::Program& p
     for (std::size_t kind = 0; kind < sum.size(); ++kind) {
         mean[kSegmentKinds[kind]] = share(sum[kind]);
     }
-    return {{"name", use.steps[step]},
-            {"max_bytes", worst_bytes},
+    return {{"max_bytes", worst_bytes},
             {"worst_tile", worst},
             {"mean_bytes", share(sum_of(sum))},
             {"max_bytes_by_kind", by_kind_json(most)},
             {"mean_bytes_by_kind", std::move(mean)}};
 }
 
-json image_json(const ImageUse& use, Bytes tile_bytes) {
-    BytesByKind other = use.of_step[use.peak_step];
+json steps_json(const MemoryUse& use, const program::Program& program, std::int64_t tiles) {
+    Rows rows;
+    for (std::size_t span = 0; span < use.spans.size(); ++span) {
+        json row = span_json(use, span, program, tiles);
+        const std::size_t end =
+            span + 1 < use.spans.size() ? use.spans[span + 1] : use.steps.size();
+        for (std::uint32_t step = use.spans[span]; step < end; ++step) {
+            row["name"] = use.steps[step];
+            rows.add(row, step);
+        }
+    }
+    return rows.take("steps");
+}
+
+json image_json(const MemoryUse& all, const ImageUse& use, Bytes tile_bytes) {
+    BytesByKind other = use.peak();
     for (std::size_t kind = 0; kind < other.size(); ++kind) {
         other[kind] -= use.always[kind];
     }
     return {{"always_bytes", sum_of(use.always)},
             {"always_bytes_by_kind", by_kind_json(use.always)},
-            {"peak_step", use.peak_step},
+            {"peak_step", all.peak_step(use)},
             {"peak_bytes", use.peak_bytes()},
             {"peak_not_always_bytes_by_kind", by_kind_json(other)},
             {"free_bytes", tile_bytes - use.peak_bytes()}};
 }
 
 json tiles_json(const MemoryUse& use, const program::Program& program, Bytes tile_bytes) {
-    std::vector<json> rows;
-    std::vector<std::vector<TileId>> tiles_of_row;
-    std::map<std::string, std::size_t> row_of_text;
+    Rows rows;
     for (TileId tile = 0; tile < program.image_of_tile.size(); ++tile) {
         if (program.image_of_tile[tile] == program::Program::kNoImage) {
             continue;
         }
-        json row = image_json(use.images[program.image_of_tile[tile]], tile_bytes);
-        const auto [entry, added] = row_of_text.emplace(row.dump(), rows.size());
-        if (added) {
-            rows.push_back(std::move(row));
-            tiles_of_row.emplace_back();
-        }
-        tiles_of_row[entry->second].push_back(tile);
+        rows.add(image_json(use, use.images[program.image_of_tile[tile]], tile_bytes), tile);
     }
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        rows[row]["tiles"] = tiles_text(tiles_of_row[row]);
-    }
-    return rows;
+    return rows.take("tiles");
 }
 
 json buffers_json(const program::Program& program, std::uint32_t last_step) {
@@ -123,7 +151,7 @@ json buffers_json(const program::Program& program, std::uint32_t last_step) {
                         {"address", address},
                         {"first_step", first},
                         {"last_step", last},
-                        {"tiles", tiles_text(tiles)}});
+                        {"tiles", ranges_text(tiles)}});
     }
     return rows;
 }
@@ -141,15 +169,11 @@ json by_kind_json(const BytesByKind& by_kind) {
 json make_memory_report(const spec::MachineSpec& machine, const std::string& workload,
                         const program::Program& program) {
     const MemoryUse use = memory_use(program);
-    json steps = json::array();
-    for (std::size_t step = 0; step < use.steps.size(); ++step) {
-        steps.push_back(step_json(use, step, program, machine.chip.tiles));
-    }
     return {{"schema_version", kMemorySchemaVersion},
             {"machine", machine.name},
             {"workload", workload},
             {"tile_bytes", machine.memory.bytes()},
-            {"steps", std::move(steps)},
+            {"steps", steps_json(use, program, machine.chip.tiles)},
             {"tiles", tiles_json(use, program, machine.memory.bytes())},
             {"buffers", buffers_json(program, static_cast<std::uint32_t>(use.steps.size() - 1))}};
 }
@@ -169,8 +193,9 @@ json memory_report_schema() {
         means[kind] = number("bytes");
     }
     const json step =
-        object("one step",
-               {{"name", text("of the compute set or exchange")},
+        object("steps whose names and numbers are equal",
+               {{"steps", text("as in 0-3,7: leaves of the control program in tree order, from 0")},
+                {"name", text("of the compute set, exchange or stream copy")},
                 {"max_bytes", whole("kept on the tile that keeps most")},
                 {"worst_tile", whole("that tile")},
                 {"mean_bytes", number("over all tiles of the machine")},
@@ -194,15 +219,14 @@ json memory_report_schema() {
                 {"first_step", whole("number of the first step in which it is kept")},
                 {"last_step", whole("number of the last one")},
                 {"tiles", text("that have it, as in 0-3,7")}});
-    json schema = object(
-        "tile memory of one program, step by step",
-        {{"schema_version", {{"const", kMemorySchemaVersion}}},
-         {"machine", text("its name")},
-         {"workload", text("its name")},
-         {"tile_bytes", whole("memory of a tile")},
-         {"steps", list("leaves of the control program in tree order, numbered from 0", step)},
-         {"tiles", list("tiles that hold something, grouped", tile)},
-         {"buffers", list("by address", buffer)}});
+    json schema = object("tile memory of one program, step by step",
+                         {{"schema_version", {{"const", kMemorySchemaVersion}}},
+                          {"machine", text("its name")},
+                          {"workload", text("its name")},
+                          {"tile_bytes", whole("memory of a tile")},
+                          {"steps", list("all steps, grouped", step)},
+                          {"tiles", list("tiles that hold something, grouped", tile)},
+                          {"buffers", list("by address", buffer)}});
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
     schema["title"] = "Tessera memory report";
     return schema;

@@ -2,7 +2,7 @@
 // What `tessera run --memory F` writes: each step's, each tile's and each buffer's memory, from the
 // program alone (docs/formats/memory.md).
 //
-//     "steps": [{"name": "multiply", "max_bytes": 7164, "worst_tile": 1, ...}],
+//     "steps": [{"steps": "1", "name": "multiply", "max_bytes": 7164, "worst_tile": 1, ...}],
 //     "tiles": [{"tiles": "0,2", "always_bytes": 1548, "peak_bytes": 7132, "peak_step": 1, "free_bytes": ...}],
 //     "buffers": [{"name": "x", "kind": "tensor", "bytes": 1536, "address": 327680,
 //                  "first_step": 0, "last_step": 1, "tiles": "0-3"}]
@@ -18,7 +18,7 @@
 
 namespace tessera::sim {
 
-inline constexpr int kMemorySchemaVersion = 1;
+inline constexpr int kMemorySchemaVersion = 2;
 
 [[nodiscard]] nlohmann::json make_memory_report(const spec::MachineSpec& machine,
                                                 const std::string& workload,

@@ -5,27 +5,45 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace tessera::sim {
 namespace {
 
-ImageUse use_of(const program::Image& image, std::uint32_t steps) {
+/// Steps at which a buffer of any tile comes or goes, from 0.
+std::vector<std::uint32_t> spans_of(const program::Program& program, std::uint32_t steps) {
+    std::set<std::uint32_t> begins{0};
+    for (const program::Image& image : program.images) {
+        for (const program::Segment& segment : image.segments) {
+            begins.insert(segment.lifetime.first);
+            if (segment.lifetime.last < steps) {
+                begins.insert(segment.lifetime.last + 1);
+            }
+        }
+    }
+    return {begins.begin(), begins.lower_bound(steps)};
+}
+
+ImageUse use_of(const program::Image& image, const std::vector<std::uint32_t>& spans) {
     ImageUse use;
-    use.of_step.resize(steps);
+    use.of_span.resize(spans.size());
+    const auto at = [&](auto found) { return static_cast<std::size_t>(found - spans.begin()); };
     for (const program::Segment& segment : image.segments) {
         const auto kind = static_cast<std::size_t>(segment.kind);
-        const std::uint32_t last = std::min(segment.lifetime.last, steps - 1);
-        for (std::uint32_t step = segment.lifetime.first; step <= last; ++step) {
-            use.of_step[step].at(kind) += segment.bytes;
+        const auto& [first, last] = segment.lifetime;
+        const std::size_t begin = at(std::lower_bound(spans.begin(), spans.end(), first));
+        const std::size_t end = at(std::upper_bound(spans.begin(), spans.end(), last));
+        for (std::size_t span = begin; span < end; ++span) {
+            use.of_span[span].at(kind) += segment.bytes;
         }
-        if (segment.lifetime.first == 0 && last == steps - 1) {
+        if (begin == 0 && end == spans.size()) {
             use.always.at(kind) += segment.bytes;
         }
     }
     const auto peak = std::max_element(
-        use.of_step.begin(), use.of_step.end(),
+        use.of_span.begin(), use.of_span.end(),
         [](const auto& left, const auto& right) { return sum_of(left) < sum_of(right); });
-    use.peak_step = static_cast<std::uint32_t>(peak - use.of_step.begin());
+    use.peak_span = static_cast<std::size_t>(peak - use.of_span.begin());
     return use;
 }
 
@@ -43,8 +61,9 @@ MemoryUse memory_use(const program::Program& program) {
     if (use.steps.empty()) {
         use.steps.emplace_back("start");
     }
+    use.spans = spans_of(program, static_cast<std::uint32_t>(use.steps.size()));
     for (const program::Image& image : program.images) {
-        use.images.push_back(use_of(image, static_cast<std::uint32_t>(use.steps.size())));
+        use.images.push_back(use_of(image, use.spans));
     }
     return use;
 }

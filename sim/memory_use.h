@@ -6,6 +6,7 @@
 #include "models/program/program.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,16 +24,23 @@ using BytesByKind = std::array<Bytes, kSegmentKinds.size()>;
 
 /// Memory of the tiles that have one image.
 struct ImageUse {
-    std::vector<BytesByKind> of_step; ///< kept in each step
+    std::vector<BytesByKind> of_span; ///< kept in each span
     BytesByKind always{};             ///< kept in all of them
-    std::uint32_t peak_step = 0;      ///< the first in which most is kept
+    std::size_t peak_span = 0;        ///< the first in which most is kept
 
-    [[nodiscard]] Bytes peak_bytes() const { return sum_of(of_step[peak_step]); }
+    [[nodiscard]] const BytesByKind& peak() const { return of_span[peak_span]; }
+    [[nodiscard]] Bytes peak_bytes() const { return sum_of(peak()); }
 };
 
 struct MemoryUse {
     std::vector<std::string> steps; ///< names; a program without steps has one, "start"
-    std::vector<ImageUse> images;   ///< as in the program
+    /// First steps of the spans of steps in which no tile's buffers come or go, ascending from 0.
+    std::vector<std::uint32_t> spans;
+    std::vector<ImageUse> images; ///< as in the program
+
+    [[nodiscard]] std::uint32_t peak_step(const ImageUse& image) const {
+        return spans[image.peak_span];
+    }
 };
 
 [[nodiscard]] MemoryUse memory_use(const program::Program& program);

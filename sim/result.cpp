@@ -175,15 +175,15 @@ json memory_json(const spec::MachineSpec& machine, const program::Program& progr
             continue;
         }
         const ImageUse& image = use.images[program.image_of_tile[tile]];
-        for (const BytesByKind& kept : image.of_step) {
+        for (const BytesByKind& kept : image.of_span) {
             std::transform(kept.begin(), kept.end(), most.begin(), most.begin(),
                            [](Bytes left, Bytes right) { return std::max(left, right); });
         }
         sum += image.peak_bytes();
         if (image.peak_bytes() > sum_of(worst)) {
             worst_tile = tile;
-            worst = image.of_step[image.peak_step];
-            peak_step = image.peak_step;
+            worst = image.peak();
+            peak_step = use.peak_step(image);
         }
     }
     return {

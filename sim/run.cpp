@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/run.h"
 
+#include "base/config/read.h"
 #include "base/error.h"
 #include "kernels/workload/load.h"
 #include "kernels/workload/npy.h"
@@ -13,9 +14,11 @@
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace tessera::sim {
 namespace {
@@ -43,6 +46,15 @@ struct Configuration {
 using LoadWorkload =
     std::function<workload::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
 
+/// For a --set of a workload's key without the word that says so.
+void suggest_workload_path(Diagnostic& mistake) {
+    const std::string path = std::string(workload::kSetPrefix) + mistake.pointer;
+    if (mistake.file == "--set" && mistake.hint.empty() &&
+        config::is_set_path(workload::workload_shape(), path, workload::kSetPrefix)) {
+        mistake.hint = "did you mean '" + path + "'?";
+    }
+}
+
 /// Reads machine and workload, so that the mistakes of both are told at once.
 Configuration read_configuration(const RunCommand& command, const config::ConfigPaths& paths,
                                  const LoadWorkload& load_workload) {
@@ -59,6 +71,7 @@ Configuration read_configuration(const RunCommand& command, const config::Config
     collect([&] { read.machine = spec::load_machine(command.machine, paths, sets.machine); });
     collect([&] { read.workload = load_workload(sets.workload); });
     if (!mistakes.empty()) {
+        std::for_each(mistakes.begin(), mistakes.end(), suggest_workload_path);
         throw ConfigError(std::move(mistakes));
     }
     return read;
@@ -109,19 +122,27 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 
 namespace {
 
-/// The planner knows the machine but not where a value of the workload was written.
-const program::Program& plan_located(Job& job, const Configuration& configuration) {
+struct PlannedJob {
+    std::unique_ptr<Job> job;
+    const program::Program& program; ///< the job's
+};
+
+/// Reads the workload's operands and plans. What shows only there is told at the workload's value.
+PlannedJob planned_job(const Configuration& configuration) {
     try {
-        return job.plan(configuration.machine.spec);
+        auto job = make_job(configuration.workload.workload);
+        const program::Program& program = job->plan(configuration.machine.spec);
+        return {std::move(job), program};
     } catch (const ConfigError& error) {
-        const config::Document written{{}, configuration.workload.origins, {}};
-        std::vector<Diagnostic> located;
-        for (const Diagnostic& mistake : error.diagnostics()) {
-            located.push_back(mistake.line > 0 ? mistake
-                                               : written.at_value(mistake.pointer, mistake.message,
-                                                                  mistake.hint));
+        const config::Document document{
+            .root = {}, .origins = configuration.workload.origins, .duplicates = {}};
+        std::vector<Diagnostic> mistakes = error.diagnostics();
+        for (Diagnostic& mistake : mistakes) {
+            if (mistake.line == 0 && mistake.pointer.rfind('/', 0) == 0) {
+                mistake = document.at_value(mistake.pointer, mistake.message, mistake.hint);
+            }
         }
-        throw ConfigError(std::move(located));
+        throw ConfigError(std::move(mistakes));
     }
 }
 
@@ -134,8 +155,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     if (!command.trace.empty()) {
         trace = std::make_unique<Trace>(command, machine);
     }
-    const auto job = make_job(configuration.workload.workload);
-    const program::Program& program = plan_located(*job, configuration);
+    const auto [job, program] = planned_job(configuration);
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
 

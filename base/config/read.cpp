@@ -30,7 +30,7 @@ public:
         } else if (!shape.alternatives.empty()) {
             alternatives(shape, node, pointer, owner);
         } else {
-            fields(shape, node, pointer, owner, "", nullptr);
+            fields(shape, node, pointer, owner, nullptr);
         }
     }
 
@@ -41,14 +41,27 @@ private:
         found_.push_back(document_.at_value(pointer, std::move(message), std::move(hint)));
     }
 
-    /// `chosen` says which alternative of `around` is being read, for keys that belong to another.
+    /// Which alternative is being read, for keys that belong to another.
+    struct Form {
+        std::string text;
+        std::string decided_by; ///< pointer
+        const Shape* around;
+    };
+
+    /// "because of --set kind", if the value at `pointer` came so.
+    [[nodiscard]] std::string blame(const std::string& pointer) const {
+        const Diagnostic at = document_.at_value(pointer, {});
+        return at.file == "--set" ? "because of --set " + at.pointer : "";
+    }
+
+    /// `form` is null where there are no alternatives.
     void fields(const Shape& shape, const json& node, const std::string& pointer, void* owner,
-                const std::string& chosen, const Shape* around) {
+                const Form* form) {
         for (const auto& [key, value] : node.items()) {
             const std::string at = child_pointer(pointer, key);
             const Field* field = shape.find(key);
             if (field == nullptr) {
-                unknown(shape, key, at, chosen, around);
+                unknown(shape, key, at, form);
             } else if (field->type == FieldType::Object) {
                 object(*field->shape, value, at, field->enter(owner));
             } else {
@@ -57,7 +70,7 @@ private:
         }
         for (const auto& field : shape.fields) {
             if (field.required && !node.contains(field.key)) {
-                missing(field, pointer, "");
+                missing(field, pointer, "", "");
             }
         }
         for (const auto& rule : shape.requirements) {
@@ -65,63 +78,74 @@ private:
             if (holder == node.end() || !holder->is_object() || !holder->contains(rule.key)) {
                 continue;
             }
+            const Alternative* chosen = shape.find(rule.path)->shape->chosen(*holder);
+            if (chosen != nullptr &&
+                chosen->name != rule.key) { // the key does not go with that one
+                continue;
+            }
+            const std::string reason =
+                blame(child_pointer(child_pointer(pointer, rule.path), rule.key));
             for (const auto& key : rule.required) {
                 if (!node.contains(key)) {
                     missing(*shape.find(key), pointer,
-                            " together with " + rule.path + "." + rule.key);
+                            " together with " + rule.path + "." + rule.key, reason);
                 }
             }
         }
     }
 
-    void missing(const Field& field, const std::string& pointer, const std::string& when) {
+    void missing(const Field& field, const std::string& pointer, const std::string& when,
+                 std::string hint) {
         const std::string range = range_text(field);
         fail(child_pointer(pointer, field.key),
              "missing" + when + ", expected " +
                  (range.empty() || !field.allowed.empty()
                       ? expected_text(field)
-                      : range + (field.unit.empty() ? "" : " " + field.unit)));
+                      : range + (field.unit.empty() ? "" : " " + field.unit)),
+             std::move(hint));
     }
 
     void unknown(const Shape& shape, const std::string& key, const std::string& at,
-                 const std::string& chosen, const Shape* around) {
-        if (around != nullptr) {
-            for (const auto& other : around->alternatives) {
-                if (other.shape->find(key) != nullptr) {
-                    found_.push_back(document_.at_key(at, "does not go with " + chosen));
-                    return;
-                }
-            }
-        }
+                 const Form* form) {
         std::vector<std::string> known;
         for (const auto& field : shape.fields) {
             known.push_back(field.key);
         }
-        found_.push_back(document_.at_key(at, "unknown key", did_you_mean(key, known)));
+        const std::string near = did_you_mean(key, known);
+        const bool of_another =
+            form != nullptr &&
+            std::any_of(
+                form->around->alternatives.begin(), form->around->alternatives.end(),
+                [&](const Alternative& other) { return other.shape->find(key) != nullptr; });
+        if (of_another) {
+            const std::string reason = blame(form->decided_by);
+            found_.push_back(
+                document_.at_key(at, "does not go with " + form->text,
+                                 reason.empty() || !blame(at).empty() ? near : reason));
+        } else {
+            found_.push_back(document_.at_key(at, "unknown key", near));
+        }
     }
 
     void alternatives(const Shape& shape, const json& node, const std::string& pointer,
                       void* owner) {
         std::vector<std::string> names;
-        const Alternative* chosen = nullptr;
+        const Alternative* chosen = shape.chosen(node);
         const bool by_text = !shape.selector.empty();
         const json text =
             by_text && node.contains(shape.selector) ? node.at(shape.selector) : json{};
         for (const auto& alternative : shape.alternatives) {
             names.push_back(alternative.name);
-            const bool fits = by_text ? text == alternative.name : node.contains(alternative.name);
-            if (fits && chosen == nullptr) {
-                chosen = &alternative;
-            }
         }
         if (chosen != nullptr && !chosen->shape->alternatives.empty()) {
             alternatives(*chosen->shape, node, pointer, chosen->enter(owner));
             return;
         }
         if (chosen != nullptr) {
-            const std::string name =
-                by_text ? shape.selector + " '" + chosen->name + "'" : "'" + chosen->name + "'";
-            fields(*chosen->shape, node, pointer, chosen->enter(owner), name, &shape);
+            const Form form{
+                by_text ? shape.selector + " '" + chosen->name + "'" : "'" + chosen->name + "'",
+                child_pointer(pointer, by_text ? shape.selector : chosen->name), &shape};
+            fields(*chosen->shape, node, pointer, chosen->enter(owner), &form);
             return;
         }
         std::string list;
@@ -234,48 +258,6 @@ private:
     std::vector<Diagnostic> found_;
 };
 
-/// A dotted path that --set may name, with the field at its end.
-struct Target {
-    std::string path;
-    const Field* field;
-};
-
-void collect_targets(const Shape& shape, const std::string& prefix, std::vector<Target>& out) {
-    for (const auto& alternative : shape.alternatives) {
-        collect_targets(*alternative.shape, prefix, out);
-    }
-    for (const auto& field : shape.fields) {
-        const bool only_in_file = !field.assign && !field.enter && field.allowed.empty();
-        if (!only_in_file) { // a note such as `extends` has done its work before --set comes
-            out.push_back({prefix + field.key, &field});
-        }
-        if (field.type == FieldType::Object) {
-            collect_targets(*field.shape, prefix + field.key + ".", out);
-        }
-    }
-}
-
-/// `workers` and `chip.workers` both mean tile.workers: the last key decides before the spelling
-/// does.
-std::string path_hint(const std::string& path, const std::vector<Target>& targets) {
-    const auto last_key = [](const std::string& text) { return text.substr(text.rfind('.') + 1); };
-    std::vector<std::string> known;
-    for (const auto& target : targets) {
-        if (last_key(target.path) == last_key(path)) {
-            return "did you mean '" + target.path + "'?";
-        }
-        known.push_back(target.path);
-    }
-    return did_you_mean(path, known);
-}
-
-json typed_value(const Field& field, const std::string& text) {
-    json parsed = json::parse(text, nullptr, false);
-    const bool keep_text =
-        parsed.is_discarded() || (field.type == FieldType::Text && !parsed.is_string());
-    return keep_text ? json(text) : parsed;
-}
-
 } // namespace
 
 std::string got_text(const json& value) {
@@ -310,35 +292,6 @@ std::vector<Diagnostic> read(const Shape& shape, const Document& document, void*
     auto found = reader.take();
     found.insert(found.end(), document.duplicates.begin(), document.duplicates.end());
     sort_diagnostics(found);
-    return found;
-}
-
-std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
-                                   const std::vector<std::string>& options,
-                                   const std::string& prefix) {
-    std::vector<Target> targets;
-    collect_targets(shape, prefix, targets);
-    std::vector<Diagnostic> found;
-    for (const auto& option : options) {
-        const auto equals = option.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            found.push_back({"--set", 0, 0, "", "got '" + option + "', expected path=value", ""});
-            continue;
-        }
-        const std::string path = option.substr(0, equals);
-        const auto target = std::find_if(targets.begin(), targets.end(),
-                                         [&](const Target& known) { return known.path == path; });
-        if (target == targets.end()) {
-            found.push_back({"--set", 0, 0, path, "unknown key", path_hint(path, targets)});
-            continue;
-        }
-        std::string pointer = "/" + path.substr(prefix.size());
-        std::replace(pointer.begin(), pointer.end(), '.', '/');
-        Origin origin;
-        origin.file = "--set";
-        origin.path = path;
-        document.replace(pointer, typed_value(*target->field, option.substr(equals + 1)), origin);
-    }
     return found;
 }
 

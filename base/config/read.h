@@ -26,11 +26,15 @@ namespace tessera::config {
 
 /// Applies `path=value` options in order. A value is JSON if it parses as such, otherwise text; for
 /// a text field it is text unless it is a quoted JSON string. `prefix` ("workload.") stands before
-/// every path. An option without '=' or with an unknown path is a mistake; the value itself is
-/// checked by read().
+/// every path. An option without '=' or with an unknown path is a mistake, told with the nearest path
+/// that goes with the document's objects; the value itself is checked by read().
 [[nodiscard]] std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
                                                  const std::vector<std::string>& options,
                                                  const std::string& prefix = {});
+
+/// True if --set knows `path` in some form of the shape's objects.
+[[nodiscard]] bool is_set_path(const Shape& shape, const std::string& path,
+                               const std::string& prefix = {});
 
 /// Puts mistakes in the order file, line, column, those of --set last, each once.
 void sort_diagnostics(std::vector<Diagnostic>& diagnostics);

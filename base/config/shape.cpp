@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::config {
@@ -184,6 +185,17 @@ const Field* Shape::find(const std::string& key) const {
         }
     }
     return nullptr;
+}
+
+const Alternative* Shape::chosen(const json& object) const {
+    const auto fits = [&](const Alternative& alternative) {
+        return selector.empty() ? object.contains(alternative.name)
+                                : object.value(selector, json{}) == alternative.name;
+    };
+    const auto found = object.is_object()
+                           ? std::find_if(alternatives.begin(), alternatives.end(), fits)
+                           : alternatives.end();
+    return found == alternatives.end() ? nullptr : &*found;
 }
 
 json resolved(const Shape& shape, const void* owner) {

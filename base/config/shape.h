@@ -68,6 +68,8 @@ struct Shape {
     std::string selector; ///< key whose text chooses; empty: the key that is there chooses
     std::vector<Alternative> alternatives; ///< two or more, or none
     const Field* find(const std::string& key) const;
+    /// The alternative that an object has the form of; null where there is none.
+    const Alternative* chosen(const nlohmann::json& object) const;
 };
 
 /// One line of the list of parameters.

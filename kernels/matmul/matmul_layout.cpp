@@ -194,7 +194,7 @@ TileId Layout::fullest_tile() const {
     return fullest;
 }
 
-bool Layout::place(Bytes code_bytes) {
+bool Layout::place(plan::CodeRoom code) {
     using plan::Where;
     using Kind = program::SegmentKind;
     const Partition& p = grid_.partition();
@@ -221,7 +221,7 @@ bool Layout::place(Bytes code_bytes) {
     tensor("home of b", home_b, Where::Any, {"x", "weights"});
     tensor("result", result, Where::Any, {});
     requests.push_back({"vertex state", Kind::VertexState, state_bytes(), 8, Where::Any, {}, {}});
-    memory_.emplace(machine_, code_bytes);
+    memory_.emplace(machine_, code);
     return memory_->place_all(requests);
 }
 

@@ -33,8 +33,8 @@ class Layout {
 public:
     Layout(const spec::MachineSpec& machine, const Grid& grid);
 
-    /// Places all buffers behind `code_bytes`; false when they do not fit (memory() then says why).
-    [[nodiscard]] bool place(Bytes code_bytes);
+    /// Places all buffers behind `code`; false when they do not fit (memory() then says why).
+    [[nodiscard]] bool place(plan::CodeRoom code);
 
     [[nodiscard]] const Grid& grid() const { return grid_; }
     [[nodiscard]] const plan::MemoryPlan& memory() const { return *memory_; }

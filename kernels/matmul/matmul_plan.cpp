@@ -91,7 +91,7 @@ public:
         add_memory();
     }
 
-    [[nodiscard]] Bytes code_bytes() const { return builder_.code_bytes(); }
+    [[nodiscard]] plan::CodeRoom code_room() const { return builder_.code_room(); }
 
     plan::PlannedProgram finish() {
         plan::PlannedProgram planned;
@@ -325,19 +325,19 @@ plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
         Layout layout(machine, Grid(problem, candidate.partition));
         // The length of the exchange rows is known when they are planned; a second round has room
         // for them.
-        Bytes code_bytes = machine.memory.element_bytes;
+        plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
         for (int round = 0; round < 3; ++round) {
-            if (!layout.place(code_bytes)) {
+            if (!layout.place(code)) {
                 reason = too_big(problem, candidate, layout);
                 break;
             }
             Planner planner(machine, library, layout,
                             fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n));
             planner.plan();
-            if (planner.code_bytes() <= layout.memory().code_zone_bytes()) {
+            if (planner.code_room().bytes() <= layout.memory().code_zone_bytes()) {
                 return planner.finish();
             }
-            code_bytes = planner.code_bytes();
+            code = planner.code_room();
             reason = too_big(problem, candidate, layout);
         }
     }

@@ -102,7 +102,7 @@ public:
         BuildRequest request;
         request.name = name;
         request.codelets = {codelet_of(copies_)};
-        request.code_bytes = kRowBytesOfMessage * most_messages();
+        request.row_bytes = kRowBytesOfMessage * most_messages();
         request.repeats = repeats;
         return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
     }

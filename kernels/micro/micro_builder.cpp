@@ -14,14 +14,18 @@ constexpr const char* kState = "vertex state";
 ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& key,
                            const std::string& got, std::int64_t least, std::int64_t most) {
     return wrong_value(
-        key, fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name));
+        key,
+        most < least
+            ? fmt::format("{}, expected none on machine '{}', whose {} tiles are too few", got,
+                          machine.name, machine.chip.tiles)
+            : fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name));
 }
 
 } // namespace
 
 MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
-                           const std::string& name, Bytes code_bytes, Bytes state_bytes)
-    : machine_(machine), name_(name), memories_{plan::MemoryPlan(machine, code_bytes)},
+                           const std::string& name, plan::CodeRoom code, Bytes state_bytes)
+    : machine_(machine), name_(name), memories_{plan::MemoryPlan(machine, code)},
       images_(machine, library, name), state_bytes_(state_bytes),
       state_used_(static_cast<std::size_t>(machine.chip.tiles)),
       steps_(machine, library, images_, place_state(), machine.chip.tiles) {}
@@ -39,7 +43,7 @@ void MicroBuilder::place(const std::vector<plan::BufferRequest>& buffers,
 
 void MicroBuilder::place_elsewhere(const std::vector<plan::BufferRequest>& buffers,
                                    const plan::Liveness& steps, TileId fullest) {
-    memories_.emplace_back(machine_, memories_.front().code_zone_bytes());
+    memories_.emplace_back(machine_, memories_.front().code_room());
     place_or_refuse(memories_.back(), buffers, steps, name_, fullest);
 }
 
@@ -108,7 +112,7 @@ void MicroBuilder::add_exchange(const std::string& name, std::vector<program::Tr
 }
 
 bool MicroBuilder::has_room() const {
-    return images_.code_bytes() <= memories_.front().code_zone_bytes() &&
+    return images_.code_room().bytes() <= memories_.front().code_zone_bytes() &&
            state_bytes() <= state_bytes_;
 }
 
@@ -129,15 +133,17 @@ program::Program MicroBuilder::build(std::int64_t repeats) {
 program::Program build_program(const spec::MachineSpec& machine, const BuildRequest& request,
                                const std::function<void(MicroBuilder&)>& fill) {
     const plan::CodeletLibrary library(machine, request.codelets);
-    Bytes code_bytes = std::max(request.code_bytes + library.bytes(), machine.memory.element_bytes);
+    plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
+    code.rows = request.row_bytes;
     Bytes state_bytes = request.state_bytes;
     while (true) {
-        MicroBuilder builder(machine, library, request.name, code_bytes, state_bytes);
+        MicroBuilder builder(machine, library, request.name, code, state_bytes);
         fill(builder);
         if (builder.has_room()) {
             return builder.build(request.repeats);
         }
-        code_bytes = std::max(code_bytes, builder.code_bytes());
+        code.code = std::max(code.code, builder.code_room().code);
+        code.rows = std::max(code.rows, builder.code_room().rows);
         state_bytes = std::max(state_bytes, builder.state_bytes());
     }
 }

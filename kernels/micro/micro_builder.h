@@ -25,10 +25,10 @@ using Vertices = std::vector<std::vector<program::Vertex>>;
 
 class MicroBuilder {
 public:
-    /// Keeps `code_bytes` for code and `state_bytes` a tile for vertex state. The references
+    /// Keeps `code` for code and rows and `state_bytes` a tile for vertex state. The references
     /// outlive the builder. @throws DoesNotFit
     MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
-                 const std::string& name, Bytes code_bytes, Bytes state_bytes);
+                 const std::string& name, plan::CodeRoom code, Bytes state_bytes);
 
     /// All buffers of the tiles that have them, kept as `steps` tells. `fullest` is a tile that needs
     /// all of them. @throws DoesNotFit
@@ -65,7 +65,7 @@ public:
 
     /// Code and vertex state have the room that was kept for them; if not, nothing else holds.
     [[nodiscard]] bool has_room() const;
-    [[nodiscard]] Bytes code_bytes() const { return images_.code_bytes(); }
+    [[nodiscard]] plan::CodeRoom code_room() const { return images_.code_room(); }
     [[nodiscard]] Bytes state_bytes() const; ///< of the tile with most vertex state
     /// Of a buffer of at least one byte.
     [[nodiscard]] Address address(const std::string& buffer) const;
@@ -97,8 +97,8 @@ private:
 struct BuildRequest {
     std::string name;                  ///< of the program
     std::vector<std::string> codelets; ///< sources
-    Bytes code_bytes = 0;              ///< first guess; too little costs a second round
-    Bytes state_bytes = 64;            ///< the same of the vertex state of a tile
+    Bytes row_bytes = 0;    ///< of exchange rows, first guess; too little costs a second round
+    Bytes state_bytes = 64; ///< the same of the vertex state of a tile
     std::int64_t repeats = 1;
 };
 

@@ -32,7 +32,7 @@ std::vector<program::StreamPiece> placed(const spec::MachineSpec& machine,
         });
     plan::Liveness steps;
     steps.step(step).reads({kInTiles}).given({kInTiles}).wanted({kInTiles});
-    plan::MemoryPlan memory(machine, 0);
+    plan::MemoryPlan memory(machine, {});
     place_or_refuse(memory, {tensor_buffer(kInTiles, fullest->bytes)}, steps, sentence,
                     fullest->tile);
     for (auto& piece : pieces) {

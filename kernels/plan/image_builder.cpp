@@ -25,7 +25,7 @@ program::SharedBytes share(const std::vector<std::uint32_t>& words) {
 constexpr Bytes kCodeAlignment = 8;
 
 /// Room for so many bytes of code, so that the next piece is aligned.
-Bytes code_room(Bytes bytes) {
+Bytes aligned(Bytes bytes) {
     return (bytes + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment;
 }
 
@@ -46,14 +46,14 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
                            std::string name)
     : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
-      zone_(machine, 0), rows_of_tile_(images_.size()) {
+      zone_(machine, {}), rows_of_tile_(images_.size()) {
     program_.name = std::move(name);
     codelets_ = place_in_zone("codelets", program::SegmentKind::Code, library.bytes());
 }
 
 Address ImageBuilder::place_in_zone(const std::string& name, program::SegmentKind kind,
                                     Bytes bytes) {
-    const BufferRequest request{name, kind, code_room(bytes), kCodeAlignment, Where::Region0, {}};
+    const BufferRequest request{name, kind, aligned(bytes), kCodeAlignment, Where::Region0, {}};
     if (!zone_.place(request)) {
         throw DoesNotFit(fmt::format("{}: '{}' does not fit in region 0: {} bytes over",
                                      program_.name, name, zone_.shortfall().bytes_over));
@@ -173,12 +173,16 @@ std::uint32_t ImageBuilder::vertex_name(const std::string& name) {
     return entry->second;
 }
 
-Bytes ImageBuilder::code_bytes() const {
-    Bytes total = zone_.used_bytes();
+CodeRoom ImageBuilder::first_code_room(const CodeletLibrary& library) {
+    return {.code = aligned(library.bytes()) + kFetchAheadBytes, .rows = 0};
+}
+
+CodeRoom ImageBuilder::code_room() const {
+    CodeRoom room{.code = zone_.used_bytes() + kFetchAheadBytes, .rows = 0};
     for (const Bytes bytes : row_bytes_) {
-        total += code_room(bytes);
+        room.rows += aligned(bytes);
     }
-    return total + kFetchAheadBytes;
+    return room;
 }
 
 /// Rows of an exchange stand at one address on all tiles. A row that its tile has already stands

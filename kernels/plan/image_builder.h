@@ -37,9 +37,11 @@ public:
     /// Index of a vertex name.
     [[nodiscard]] std::uint32_t vertex_name(const std::string& name);
 
-    /// Bytes that the code zone takes so far, rows and fetch window included.
-    [[nodiscard]] Bytes code_bytes() const;
-    /// Places stubs and rows; the code zone must hold `code_bytes()`.
+    /// What any program with these codelets takes.
+    [[nodiscard]] static CodeRoom first_code_room(const CodeletLibrary& library);
+    /// What the code zone holds so far.
+    [[nodiscard]] CodeRoom code_room() const;
+    /// Places stubs and rows; the code zone must hold `code_room()`.
     [[nodiscard]] program::Program build();
 
 private:

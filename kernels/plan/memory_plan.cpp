@@ -67,6 +67,9 @@ std::string largest_first(std::vector<std::pair<std::string, Bytes>> sizes) {
     std::stable_sort(sizes.begin(), sizes.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     std::string text;
+    sizes.erase(std::remove_if(sizes.begin(), sizes.end(),
+                               [](const auto& size) { return size.second == 0; }),
+                sizes.end());
     Bytes others = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (i < kNamed) {
@@ -82,9 +85,9 @@ std::string largest_first(std::vector<std::pair<std::string, Bytes>> sizes) {
 
 } // namespace
 
-MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes)
-    : memory_(machine.memory),
-      code_zone_bytes_(round_up(code_bytes, machine.memory.element_bytes)) {}
+MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, CodeRoom room)
+    : memory_(machine.memory), room_(room),
+      code_zone_bytes_(round_up(room.bytes(), machine.memory.element_bytes)) {}
 
 const MemoryPlan::Buffer* MemoryPlan::find(const std::string& name) const {
     const auto found = std::find_if(placed_.begin(), placed_.end(),
@@ -174,7 +177,7 @@ bool MemoryPlan::place(const BufferRequest& request) {
     }
     requests_.push_back(request);
     if (code_zone_bytes_ > memory_.region0_bytes) {
-        shortfall_ = {"code and rows", code_zone_bytes_ - memory_.region0_bytes};
+        shortfall_ = {"code and exchange rows", room_.bytes() - memory_.region0_bytes};
         return false;
     }
     const Address limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
@@ -283,8 +286,13 @@ LiveSet MemoryPlan::peak() const {
 std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                     const std::vector<std::string>& steps) {
     const LiveSet peak = plan.peak();
-    std::map<std::string, Bytes> kinds{{"code and rows", plan.code_zone_bytes()}};
-    std::vector<std::pair<std::string, Bytes>> buffers{{"code and rows", plan.code_zone_bytes()}};
+    const CodeRoom& room = plan.code_room();
+    const std::vector<std::pair<std::string, Bytes>> code{
+        {word(program::SegmentKind::Code), room.code},
+        {word(program::SegmentKind::ExchangeRow), room.rows},
+        {"rest of the code's memory elements", plan.code_zone_bytes() - room.bytes()}};
+    std::map<std::string, Bytes> kinds(code.begin(), code.end());
+    std::vector<std::pair<std::string, Bytes>> buffers = code;
     for (const BufferRequest& buffer : peak.buffers) {
         kinds[word(buffer.kind)] += buffer.bytes;
         buffers.emplace_back(buffer.name, buffer.bytes);

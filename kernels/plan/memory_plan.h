@@ -42,6 +42,13 @@ struct Shortfall {
     Bytes bytes_over = 0;
 };
 
+/// What stands in the first elements of region 0, in which no data may be.
+struct CodeRoom {
+    Bytes code = 0; ///< codelets, stubs and what the fetch unit reads ahead
+    Bytes rows = 0; ///< exchange rows: a guess until they are planned
+    [[nodiscard]] Bytes bytes() const { return code + rows; }
+};
+
 /// A step and what is kept in it, largest first.
 struct LiveSet {
     std::uint32_t step = 0;
@@ -51,8 +58,8 @@ struct LiveSet {
 
 class MemoryPlan {
 public:
-    /// The first `code_bytes` of region 0, rounded up to whole elements, are kept for code.
-    MemoryPlan(const spec::MachineSpec& machine, Bytes code_bytes);
+    /// The first bytes of region 0, rounded up to whole elements, are kept for `room`.
+    MemoryPlan(const spec::MachineSpec& machine, CodeRoom room);
 
     /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then says by how
     /// much, of the first such request: at least what all that is kept in one step has over the memory or
@@ -65,6 +72,8 @@ public:
 
     [[nodiscard]] Address address(const std::string& name) const;
     [[nodiscard]] Bytes bytes(const std::string& name) const;
+    [[nodiscard]] const CodeRoom& code_room() const { return room_; }
+    /// The same in whole elements.
     [[nodiscard]] Bytes code_zone_bytes() const { return code_zone_bytes_; }
     /// Memory that is used in any step, code zone included.
     [[nodiscard]] Bytes used_bytes() const;
@@ -100,6 +109,7 @@ private:
     [[nodiscard]] bool apart(const BufferRequest& request, const std::string& other) const;
 
     spec::MemorySpec memory_;
+    CodeRoom room_;
     Bytes code_zone_bytes_ = 0;
     std::vector<Buffer> placed_;
     std::vector<BufferRequest> requests_; ///< all that were made
@@ -107,7 +117,8 @@ private:
 };
 
 /// Why a plan does not fit: "tile_5 is 96 bytes over ('x' finds no place); most is kept in step 'multiply': tensor
-/// 640000 B, code and rows 16384 B; the buffers of that step: x 400000 B, ...". `steps`: names of the program's steps.
+/// 640000 B, code 5012 B, exchange rows 220 B, rest of the code's memory elements 11152 B; the buffers of that step: x
+/// 400000 B, ...". `steps`: names of the program's steps.
 [[nodiscard]] std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                                   const std::vector<std::string>& steps);
 

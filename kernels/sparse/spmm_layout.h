@@ -41,8 +41,8 @@ class Layout {
 public:
     Layout(const spec::MachineSpec& machine, const Partition& partition);
 
-    /// Places all buffers behind `code_bytes`; false when they do not fit (memory() then says why).
-    [[nodiscard]] bool place(Bytes code_bytes);
+    /// Places all buffers behind `code`; false when they do not fit (memory() then says why).
+    [[nodiscard]] bool place(plan::CodeRoom code);
     [[nodiscard]] const plan::MemoryPlan& memory() const { return *memory_; }
     /// The steps of the program, and what they use.
     [[nodiscard]] const plan::Liveness& steps() const { return steps_; }

@@ -100,12 +100,12 @@ TileId Layout::fullest_tile() const {
     return fullest;
 }
 
-bool Layout::place(Bytes code_bytes) {
+bool Layout::place(plan::CodeRoom code) {
     using plan::Where;
     using Kind = program::SegmentKind;
     const Problem& problem = partition_.problem();
     const std::int64_t columns = problem.widest_slice(partition_.split());
-    memory_.emplace(machine_, code_bytes);
+    memory_.emplace(machine_, code);
     Bytes metadata = 0;
     for (std::int64_t part = 0; part < partition_.split().parts(); ++part) {
         metadata = std::max(metadata, metadata_bytes(partition_.part(part)));

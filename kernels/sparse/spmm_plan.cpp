@@ -65,7 +65,7 @@ public:
         add_memory();
     }
 
-    [[nodiscard]] Bytes code_bytes() const { return builder_.code_bytes(); }
+    [[nodiscard]] plan::CodeRoom code_room() const { return builder_.code_room(); }
     [[nodiscard]] Cycles cycles() const { return steps_.predicted.total(); }
 
     plan::PlannedProgram finish() {
@@ -337,19 +337,19 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
     }
     // The length of the exchange rows is known when they are planned; the next round has room for
     // them.
-    Bytes code_bytes = machine.memory.element_bytes;
+    plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
     for (int round = 0; round < 3; ++round) {
-        if (!layout.place(code_bytes)) {
+        if (!layout.place(code)) {
             break;
         }
         Planner planner(machine, library, layout,
                         fmt::format("spmm {} x {} x {}", problem.matrix->rows,
                                     problem.matrix->columns, problem.n));
         planner.plan();
-        if (planner.code_bytes() <= layout.memory().code_zone_bytes()) {
+        if (planner.code_room().bytes() <= layout.memory().code_zone_bytes()) {
             return planner.finish();
         }
-        code_bytes = planner.code_bytes();
+        code = planner.code_room();
     }
     if (reason.empty()) {
         reason = too_big(problem, split, layout);

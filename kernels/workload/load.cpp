@@ -282,7 +282,7 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
                              const std::vector<std::string>& set_overrides) {
     LoadedWorkload out;
     out.file = file;
-    auto mistakes = config::apply_sets(workload_shape(), document, set_overrides, "workload.");
+    auto mistakes = config::apply_sets(workload_shape(), document, set_overrides, kSetPrefix);
     const auto found = config::read(workload_shape(), document, &out.workload);
     mistakes.insert(mistakes.end(), found.begin(), found.end());
     config::throw_if_any(std::move(mistakes));
@@ -298,7 +298,7 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
 SetOverrides split_overrides(const std::vector<std::string>& options) {
     SetOverrides out;
     for (const auto& option : options) {
-        const bool of_workload = option.rfind("workload.", 0) == 0;
+        const bool of_workload = option.rfind(kSetPrefix, 0) == 0;
         (of_workload ? out.workload : out.machine).push_back(option);
     }
     return out;

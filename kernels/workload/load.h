@@ -35,6 +35,8 @@ struct LoadedWorkload {
                                            const config::ConfigPaths& paths,
                                            const std::vector<std::string>& set_overrides = {});
 
+inline constexpr const char* kSetPrefix = "workload.";
+
 /// `path=value` options by whom they are for: `workload.` paths for the workload, all others for
 /// the machine.
 struct SetOverrides {

@@ -41,7 +41,10 @@ public:
     }
 
     void pairs() {
-        if (machine_.exchange.pair_double && machine_.chip.tiles % 2 != 0) {
+        // The links of a mesh or a ring know no pairs.
+        const Fabric fabric = machine_.exchange.fabric;
+        const bool pairs = fabric == Fabric::Compiled || fabric == Fabric::Bound;
+        if (pairs && machine_.exchange.pair_double && machine_.chip.tiles % 2 != 0) {
             fail("/chip/tiles",
                  "got " + std::to_string(machine_.chip.tiles) +
                      " tiles, expected an even number while exchange.pair_double is true");

@@ -106,10 +106,19 @@ void run_rows(Calibration& calibration, const CalibrateCommand& command,
     }
 }
 
-bool all_reached(const Calibration& calibration) {
+/// Whether --check is content; where no target was missed and yet it is not, stderr says why.
+bool is_checked(const Calibration& calibration) {
     const auto outcomes = group_outcomes(calibration);
-    return std::all_of(outcomes.begin(), outcomes.end(),
-                       [](const GroupOutcome& outcome) { return outcome.reached(); });
+    const bool missed = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
+        return outcome.nearness.rows + outcome.failed > 0 && !outcome.reached();
+    });
+    const bool judged = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
+        return outcome.nearness.rows > 0 && outcome.group.target.asks();
+    });
+    if (!missed && !judged) {
+        std::fputs("--check: no row was judged by a target\n", stderr);
+    }
+    return !missed && judged;
 }
 
 } // namespace
@@ -141,7 +150,7 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
     if (on_stdout) {
         std::fputs((command.json == "-" ? json : csv).c_str(), stdout);
     }
-    return command.check && !all_reached(calibration) ? kCheckFailed : kOk;
+    return command.check && !is_checked(calibration) ? kCheckFailed : kOk;
 }
 
 } // namespace tessera::sim

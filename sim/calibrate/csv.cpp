@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 namespace tessera::sim::calibrate {
 namespace {
@@ -15,17 +16,23 @@ namespace {
 /// Reads cells one after another and knows where it is.
 class CsvReader {
 public:
-    CsvReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+    CsvReader(std::string_view text, const std::string& file) : text_(text), file_(file) {
+        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+        if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
+            text_.remove_prefix(kByteOrderMark.size());
+        }
+    }
 
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] char ahead() const { return at_end() ? '\0' : text_[at_]; }
 
-    void skip_line() {
-        while (!at_end() && ahead() != '\n') {
-            next();
-        }
-        if (!at_end()) {
-            next();
+    /// Comments and empty lines.
+    void skip_silent_lines() {
+        while (!at_end() && (ahead() == '#' || at_line_end())) {
+            while (!at_end() && ahead() != '\n') {
+                next();
+            }
+            end_of_line();
         }
     }
 
@@ -57,10 +64,12 @@ private:
         return c;
     }
 
-    [[nodiscard]] bool ends_cell() const {
-        return at_end() || ahead() == ',' || ahead() == '\n' ||
+    [[nodiscard]] bool at_line_end() const {
+        return ahead() == '\n' ||
                (ahead() == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
     }
+    [[nodiscard]] bool ends_cell() const { return at_end() || ahead() == ',' || at_line_end(); }
+    [[nodiscard]] bool at_space() const { return ahead() == ' ' || ahead() == '\t'; }
 
     void end_of_line() {
         if (!at_end() && ahead() == '\r') {
@@ -72,8 +81,11 @@ private:
     }
 
     CsvCell cell() {
+        while (at_space()) {
+            next();
+        }
         CsvCell cell{.text = {}, .line = line_, .column = column_};
-        if (ahead() == '"' && !at_end()) {
+        if (ahead() == '"') {
             quoted(cell);
             return cell;
         }
@@ -82,8 +94,15 @@ private:
                 refuse(line_, column_, "got a quote inside a cell",
                        "quote the whole cell, and double the quotes in it");
             }
+            if (ahead() == '\0' || ahead() == '\r') {
+                refuse(
+                    line_, column_,
+                    fmt::format("got byte {}, expected UTF-8 text in lines that end in LF or CRLF",
+                                static_cast<int>(ahead())));
+            }
             cell.text += next();
         }
+        cell.text.resize(cell.text.find_last_not_of(" \t") + 1);
         return cell;
     }
 
@@ -96,11 +115,14 @@ private:
             const char c = next();
             if (c != '"') {
                 cell.text += c;
-            } else if (ahead() == '"' && !at_end()) {
+            } else if (ahead() == '"') {
                 cell.text += next();
             } else {
                 break;
             }
+        }
+        while (at_space()) {
+            next();
         }
         if (!ends_cell()) {
             refuse(line_, column_,
@@ -117,7 +139,13 @@ private:
 
 std::vector<std::string> heading_of(CsvReader& reader) {
     std::vector<std::string> names;
-    for (const CsvCell& cell : reader.row()) {
+    const std::vector<CsvCell> cells = reader.row();
+    const CsvCell& first = cells.front();
+    if (cells.size() == 1 && first.text.find_first_of(";\t") != std::string::npos) {
+        reader.refuse(first.line, first.column, "got names without a comma between them",
+                      "separate cells by commas");
+    }
+    for (const CsvCell& cell : cells) {
         if (cell.text.empty()) {
             reader.refuse(cell.line, cell.column, "got a column without a name");
         }
@@ -133,23 +161,19 @@ std::vector<std::string> heading_of(CsvReader& reader) {
 
 CsvTable parse_csv(std::string_view text, const std::string& file) {
     CsvReader reader(text, file);
-    while (reader.ahead() == '#') {
-        reader.skip_line();
-    }
+    reader.skip_silent_lines();
     if (reader.at_end()) {
         reader.refuse(1, 1, "got an empty file, expected a heading");
     }
     CsvTable table{.file = file, .heading = heading_of(reader), .rows = {}};
-    while (!reader.at_end()) {
+    for (reader.skip_silent_lines(); !reader.at_end(); reader.skip_silent_lines()) {
         std::vector<CsvCell> row = reader.row();
-        if (row.size() == 1 && row.front().text.empty()) {
-            continue;
-        }
         if (row.size() != table.heading.size()) {
             const CsvCell& at = row[std::min(row.size() - 1, table.heading.size())];
-            reader.refuse(
-                at.line, at.column,
-                fmt::format("got {} cells, expected {}", row.size(), table.heading.size()));
+            reader.refuse(at.line, at.column,
+                          fmt::format("got {} cell{}, expected {}, as many as the heading names",
+                                      row.size(), row.size() == 1 ? "" : "s",
+                                      table.heading.size()));
         }
         table.rows.push_back(std::move(row));
     }
@@ -158,16 +182,19 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
 
 CsvTable read_csv(const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in || text.fail()) {
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!in.is_open() || in.bad()) {
         throw IoError(fmt::format("{}: cannot be read", file.string()));
     }
-    return parse_csv(text.str(), file.string());
+    return parse_csv(text, file.string());
 }
 
 std::string csv_cell(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos && text.rfind('#', 0) != 0) {
+    const bool bare = text.find_first_of(",\"\r\n") == std::string::npos;
+    const bool outer_space =
+        !text.empty() && (std::isspace(static_cast<unsigned char>(text.front())) != 0 ||
+                          std::isspace(static_cast<unsigned char>(text.back())) != 0);
+    if (bare && !outer_space && text.rfind('#', 0) != 0) {
         return text;
     }
     std::string quoted = "\"";

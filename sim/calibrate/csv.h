@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Comma-separated text as RFC 4180 has it: quoted cells, doubled quotes in them, LF or CRLF. Lines
-// before the heading that start with '#' are comments.
+// that start with '#' are comments, empty lines say nothing, spaces round a cell without quotes are
+// no part of it; a byte order mark may stand before everything.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +25,8 @@ struct CsvTable {
 };
 
 /// @throws ConfigError at the first error: no heading, a heading twice or without a name, a row of
-/// another length, a quote that does not end or stands inside a cell
+/// another length, a quote that does not end or stands inside a cell, text that is not UTF-8's bytes
+/// and LF or CRLF lines
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::string& file);
 
 /// The same from a file. @throws IoError if it cannot be read

@@ -219,9 +219,6 @@ json random_pairs(const RowMachine& /*machine*/, std::int64_t tiles, std::int64_
 json one_pair(const RowMachine& machine, std::int64_t /*tiles*/, std::int64_t bytes) {
     return ordinary_pair(machine, bytes);
 }
-bool is_time(const ReferenceRow& row) {
-    return row.says("metric", {"latency"}) || row.says("metric", {"time"});
-}
 
 /// Of one tile's message to itself in fewer than 20 cycles: no worker can have been launched.
 const NotCovered kElided{"a tile's message to itself that takes less time than launching workers: "
@@ -230,20 +227,21 @@ const NotCovered kElided{"a tile's message to itself that takes less time than l
 /// A time, or a rate of all bytes that arrive.
 auto table(Make make, const Timed& timed) {
     return [make, timed](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
-        const std::int64_t tiles = needed(row, "tiles");
+        const std::int64_t tiles = needed_tiles(row, machine);
         const auto bytes = row.count("msg_bytes");
         const std::int64_t message = bytes.value_or(kLargeBytes);
         if (tiles == 1 && (make == scatter || make == scatter_with_root)) {
             return kElided;
         }
-        const json workload = make(machine, tiles, message);
+        const json workload = make(machine, tiles, whole_words(message));
         Measurement measurement =
             is_time(row) ? measure_time(row, machine, workload, timed)
                          : measure_rate(row, machine, workload, timed,
                                         static_cast<double>(tiles) * static_cast<double>(message));
         if (!bytes) {
-            measurement.assumed = fmt::format("messages of {} B", message);
+            assume(measurement, fmt::format("messages of {} B", message));
         }
+        assume_words(measurement, message);
         return measurement;
     };
 }
@@ -255,15 +253,18 @@ Mapped left_in_place(const ReferenceRow& /*row*/, const RowMachine& /*machine*/)
 /// A copy inside a tile: of a message to itself, or by all workers between memory regions.
 Mapped copied(const ReferenceRow& row, const RowMachine& machine) {
     const std::int64_t bytes = needed(row, "msg_bytes");
-    json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", bytes}});
+    json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", whole_words(bytes)}});
     if (row.says("workload", {"standard to interleaved"})) {
         workload["copies"] = "paced";
     } else {
         workload = by_one_worker(std::move(workload));
     }
     const Timed timed{.phases = {"compute"}, .steps = {}};
-    return is_time(row) ? measure_time(row, machine, workload, timed)
-                        : measure_rate(row, machine, workload, timed, static_cast<double>(bytes));
+    Measurement measurement =
+        is_time(row) ? measure_time(row, machine, workload, timed)
+                     : measure_rate(row, machine, workload, timed, static_cast<double>(bytes));
+    assume_words(measurement, bytes);
+    return measurement;
 }
 
 // --- how a broadcast's rate grows with the message -----------------------------------------------
@@ -278,11 +279,12 @@ Mapped broadcast_fraction(const ReferenceRow& row, const RowMachine& machine) {
     const double unit = unit_in(row, "1");
     Measurement measurement;
     measurement.timed = kTable.text();
-    for (const std::int64_t size : {bytes, kLargeBytes}) {
+    for (const std::int64_t size : {whole_words(bytes), kLargeBytes}) {
         measurement.runs.push_back(
-            {machine.name, machine.sets, broadcast(machine, needed(row, "tiles"), size)});
+            {machine.name, machine.sets, broadcast(machine, needed_tiles(row, machine), size)});
     }
-    measurement.assumed = fmt::format("the peak is the rate at {} B", kLargeBytes);
+    assume(measurement, fmt::format("the peak is the rate at {} B", kLargeBytes));
+    assume_words(measurement, bytes);
     measurement.read = [bytes, unit](const std::vector<json>& results) {
         return rate(results[0], bytes) / rate(results[1], kLargeBytes) / unit;
     };
@@ -298,9 +300,9 @@ Mapped broadcast_ninety_percent(const ReferenceRow& row, const RowMachine& machi
     measurement.timed = kTable.text();
     for (const std::int64_t size : kSizes) {
         measurement.runs.push_back(
-            {machine.name, machine.sets, broadcast(machine, needed(row, "tiles"), size)});
+            {machine.name, machine.sets, broadcast(machine, needed_tiles(row, machine), size)});
     }
-    measurement.assumed = fmt::format("the peak is the rate at {} B", kLargeBytes);
+    assume(measurement, fmt::format("the peak is the rate at {} B", kLargeBytes));
     measurement.read = [unit](const std::vector<json>& results) {
         const double wanted = 0.9 * rate(results.back(), kSizes.back());
         for (std::size_t i = 1; i < kSizes.size(); ++i) {

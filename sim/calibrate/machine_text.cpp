@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/machine_text.h"
 
+#include "base/config/suggest.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <system_error>
+#include <utility>
 
 namespace tessera::sim::calibrate {
 namespace {
@@ -20,15 +25,30 @@ std::string first_word_lower(const std::string& text) {
     return word;
 }
 
-/// The number, with digits of `digits`, that stands before the first `word` in `text`; empty if none.
-std::string number_before(const std::string& text, const char* word, const char* digits) {
-    const auto end = text.find(word);
-    if (end == std::string::npos) {
+/// What stands before the first `unit` in the row's machine and looks like a number; empty if nothing
+/// does. @throws ConfigError if it only looks like one
+std::string number_before(const ReferenceRow& row, const char* unit) {
+    const std::string text = row.text("machine");
+    const auto at = text.find(unit);
+    const auto last = at == std::string::npos || at == 0 ? at : text.find_last_not_of(' ', at - 1);
+    if (last == std::string::npos) {
         return {};
     }
-    const auto before = text.find_last_not_of(digits, end == 0 ? 0 : end - 1);
+    const auto before = text.find_last_of(" (", last);
     const auto begin = before == std::string::npos ? 0 : before + 1;
-    return text.substr(begin, end - begin);
+    const std::string number = text.substr(begin, last + 1 - begin);
+    if (number.empty() || std::string("0123456789+-.").find(number.front()) == std::string::npos) {
+        return {};
+    }
+    double value = 0;
+    const char* end = number.data() + number.size();
+    const auto read = std::from_chars(number.data(), end, value, std::chars_format::fixed);
+    if (read.ec != std::errc{} || read.ptr != end) {
+        throw row.error("machine", fmt::format("got '{}' before '{}', expected a number such as "
+                                               "1216 or 1.6",
+                                               number, unit));
+    }
+    return number;
 }
 
 /// True for "x4" as a word of the text, but not for "x1".
@@ -59,13 +79,16 @@ std::variant<NamedMachine, NotCovered> machine_of(const ReferenceRow& row,
     const std::string text = row.text("machine");
     NamedMachine machine{.name = first_word_lower(text), .sets = {}};
     if (std::find(machines.begin(), machines.end(), machine.name) == machines.end()) {
-        return NotCovered{fmt::format("machine '{}'", text)};
+        const std::string hint = config::did_you_mean(machine.name, machines);
+        return NotCovered{fmt::format("machine '{}'{}", text, hint.empty() ? "" : "; " + hint)};
     }
-    if (const std::string tiles = number_before(text, " tiles", "0123456789"); !tiles.empty()) {
+    if (const std::string tiles = number_before(row, "tile"); !tiles.empty()) {
         machine.sets.push_back("chip.tiles=" + tiles);
     }
-    if (const std::string clock = number_before(text, " GHz", "0123456789."); !clock.empty()) {
-        machine.sets.push_back("chip.clock_hz=" + clock + "e9");
+    for (const auto& [unit, power] : {std::pair{"GHz", "e9"}, {"MHz", "e6"}}) {
+        if (const std::string clock = number_before(row, unit); !clock.empty()) {
+            machine.sets.push_back("chip.clock_hz=" + clock + power);
+        }
     }
     return machine;
 }

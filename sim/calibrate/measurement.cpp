@@ -22,21 +22,66 @@ bool matches(const Rule& rule, const ReferenceRow& row) {
                        [&](const Says& says) { return row.says(says.column, says.words); });
 }
 
-const Rule* rule_of(const ReferenceRow& row) {
+template <class Visit> void for_each_rule(const Visit& visit) {
     for (const auto* rules : {&exchange_rules(), &memory_rules(), &reduction_rules(),
                               &stencil_rules(), &streaming_rules()}) {
-        for (const Rule& rule : *rules) {
-            if (matches(rule, row)) {
-                return &rule;
-            }
-        }
+        std::for_each(rules->begin(), rules->end(), visit);
     }
-    return nullptr;
 }
 
-RowMachine loaded(const NamedMachine& named) {
-    return {named.name, named.sets,
-            spec::load_machine(named.name, config::default_config_paths(), named.sets).spec};
+const Rule* rule_of(const ReferenceRow& row) {
+    const Rule* first = nullptr;
+    for_each_rule(
+        [&](const Rule& rule) { first = first == nullptr && matches(rule, row) ? &rule : first; });
+    return first;
+}
+
+/// What is wrong with the numbers of the row's machine is told at its cell.
+RowMachine loaded(const ReferenceRow& row, const NamedMachine& named) {
+    try {
+        return {named.name, named.sets,
+                spec::load_machine(named.name, config::default_config_paths(), named.sets).spec};
+    } catch (const ConfigError& error) {
+        std::vector<Diagnostic> mistakes;
+        for (const Diagnostic& mistake : error.diagnostics()) {
+            const bool of_row = mistake.file == "--set";
+            mistakes.push_back(
+                of_row
+                    ? row.error("machine", fmt::format("{}: {}", mistake.pointer, mistake.message),
+                                mistake.hint)
+                          .diagnostics()
+                          .front()
+                    : mistake);
+        }
+        throw ConfigError(std::move(mistakes));
+    }
+}
+
+/// A rule may look at the machine more closely than its file's reader does.
+Mapped measure_if_modelled(const Rule& rule, const ReferenceRow& row, const RowMachine& machine) {
+    try {
+        return rule.measure(row, machine);
+    } catch (const NotModelled& error) {
+        return NotCovered{error.what()};
+    }
+}
+
+/// Of the rules that all but the row's metric fits, the metrics.
+std::string metrics_hint(const ReferenceRow& row) {
+    std::vector<std::string> metrics;
+    for_each_rule([&](const Rule& rule) {
+        std::string metric;
+        const bool fits = std::all_of(rule.row.begin(), rule.row.end(), [&](const Says& says) {
+            const bool is_metric = says.column == std::string("metric");
+            metric = is_metric ? fmt::format("{}", fmt::join(says.words, " ")) : metric;
+            return is_metric || row.says(says.column, says.words);
+        });
+        if (fits && !metric.empty() &&
+            std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
+            metrics.push_back(metric);
+        }
+    });
+    return metrics.empty() ? "" : fmt::format("; metrics: {}", fmt::join(metrics, ", "));
 }
 
 } // namespace
@@ -84,6 +129,49 @@ std::int64_t needed(const ReferenceRow& row, const std::string& column) {
     return *count;
 }
 
+std::int64_t needed_product(const ReferenceRow& row, const std::vector<std::string>& columns) {
+    constexpr double kLargest = 1e15;
+    double exact = 1;
+    for (const auto& column : columns) {
+        exact *= static_cast<double>(needed(row, column));
+        if (exact > kLargest) {
+            throw row.error(column, fmt::format("got a product of {} above {}",
+                                                fmt::join(columns, ", "), kLargest));
+        }
+    }
+    return static_cast<std::int64_t>(exact);
+}
+
+std::int64_t needed_tiles(const ReferenceRow& row, const RowMachine& machine) {
+    const std::int64_t tiles = needed(row, "tiles");
+    if (tiles > machine.spec.chip.tiles) {
+        throw row.error("tiles", fmt::format("got {} tiles, expected 1..{} (the row's machine)",
+                                             tiles, machine.spec.chip.tiles));
+    }
+    return tiles;
+}
+
+std::int64_t whole_words(std::int64_t bytes) {
+    constexpr std::int64_t kWord = 4;
+    return (bytes + kWord - 1) / kWord * kWord;
+}
+
+void assume(Measurement& measurement, const std::string& what) {
+    measurement.assumed += (measurement.assumed.empty() ? "" : ", ") + what;
+}
+
+void assume_words(Measurement& measurement, std::int64_t bytes) {
+    if (bytes != whole_words(bytes)) {
+        assume(measurement,
+               fmt::format("messages of {} B move as {} B", bytes, whole_words(bytes)));
+    }
+}
+
+bool is_time(const ReferenceRow& row) {
+    const auto says = [&](const char* word) { return row.says("metric", {word}); };
+    return says("latency") || says("time") || says("duration");
+}
+
 Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& machines) {
     const auto named = machine_of(row, machines);
     if (const auto* refused = std::get_if<NotCovered>(&named)) {
@@ -91,10 +179,10 @@ Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& m
     }
     const Rule* rule = rule_of(row);
     if (rule == nullptr) {
-        return NotCovered{fmt::format("no micro-workload for '{}', {}", row.text("workload"),
-                                      row.text("metric"))};
+        return NotCovered{fmt::format("no micro-workload for '{}', {}{}", row.text("workload"),
+                                      row.text("metric"), metrics_hint(row))};
     }
-    Mapped mapped = rule->measure(row, loaded(std::get<NamedMachine>(named)));
+    Mapped mapped = measure_if_modelled(*rule, row, loaded(row, std::get<NamedMachine>(named)));
     if (auto* measurement = std::get_if<Measurement>(&mapped)) {
         static_cast<void>(row.value()); // what is no figure is told before the run
         measurement->group = rule->group;

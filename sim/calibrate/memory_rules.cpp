@@ -73,12 +73,14 @@ auto stream(Kernel kernel) {
         const double amount =
             flops ? kernel.flops : kernel.arrays * static_cast<double>(element_bytes);
         Measurement measurement =
-            measure_rate(row, machine, workload, kWhole, static_cast<double>(elements) * amount);
+            is_time(row) ? measure_time(row, machine, workload, kWhole)
+                         : measure_rate(row, machine, workload, kWhole,
+                                        static_cast<double>(given.value_or(elements)) * amount);
         if (!given) {
-            measurement.assumed = fmt::format("{} elements", elements);
+            assume(measurement, fmt::format("{} elements", elements));
         }
         if (slow) {
-            measurement.assumed += measurement.assumed.empty() ? "1.3 GHz" : ", 1.3 GHz";
+            assume(measurement, "1.3 GHz");
         }
         return measurement;
     };
@@ -93,14 +95,15 @@ constexpr Kernel kTriad{"triad", 3, 2};
 auto reads(const char* codelet) {
     return [codelet](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
         constexpr std::int64_t kTileBytes = 98'304;
-        const std::int64_t tiles = row.count("tiles").value_or(machine.spec.chip.tiles);
+        const std::int64_t tiles =
+            row.count("tiles") ? needed_tiles(row, machine) : machine.spec.chip.tiles;
         const std::int64_t elements = tiles * kTileBytes / 4;
         const json workload = workload_of(
             "memory_stream",
             {{"op", "read"}, {"tiles", tiles}, {"elements", elements}, {"codelet", codelet}});
         Measurement measurement =
             measure_rate(row, machine, workload, kWhole, 4.0 * static_cast<double>(elements));
-        measurement.assumed = fmt::format("{} B on each tile", kTileBytes);
+        assume(measurement, fmt::format("{} B on each tile", kTileBytes));
         return measurement;
     };
 }

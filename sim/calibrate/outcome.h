@@ -35,7 +35,10 @@ struct GroupOutcome {
     Group group;
     Nearness nearness;      ///< of the judged rows
     std::size_t failed = 0; ///< rows whose runs failed
-    [[nodiscard]] bool reached() const { return failed == 0 && meets(nearness, group.target); }
+    /// False also where no row was judged.
+    [[nodiscard]] bool reached() const {
+        return failed == 0 && nearness.rows > 0 && meets(nearness, group.target);
+    }
 };
 
 struct Calibration {

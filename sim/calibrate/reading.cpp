@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 namespace tessera::sim::calibrate {
@@ -22,17 +23,43 @@ const std::map<std::string, Unit>& units() {
     static const std::map<std::string, Unit> all{{"s", {"s", 1}},
                                                  {"ms", {"s", 1e-3}},
                                                  {"us", {"s", 1e-6}},
+                                                 {"\u00b5s", {"s", 1e-6}},
                                                  {"ns", {"s", 1e-9}},
                                                  {"cycles", {"cycles", 1}},
                                                  {"B/s", {"B/s", 1}},
+                                                 {"KiB/s", {"B/s", 1024}},
+                                                 {"MiB/s", {"B/s", 1024.0 * 1024}},
+                                                 {"GiB/s", {"B/s", 1024.0 * 1024 * 1024}},
+                                                 {"kB/s", {"B/s", 1e3}},
                                                  {"MB/s", {"B/s", 1e6}},
                                                  {"GB/s", {"B/s", 1e9}},
                                                  {"TB/s", {"B/s", 1e12}},
                                                  {"B", {"B", 1}},
                                                  {"KiB", {"B", 1024}},
+                                                 {"kB", {"B", 1e3}},
+                                                 {"MiB", {"B", 1024.0 * 1024}},
                                                  {"%", {"1", 0.01}},
+                                                 {"1", {"1", 1}},
+                                                 {"GFLOP/s", {"flop/s", 1e9}},
                                                  {"TFLOP/s", {"flop/s", 1e12}}};
     return all;
+}
+
+/// The row's unit. @throws ConfigError if it is one of none of the `bases`
+Unit unit_among(const ReferenceRow& row, const std::vector<std::string>& bases) {
+    std::vector<std::string> names;
+    for (const auto& [name, unit] : units()) {
+        if (std::find(bases.begin(), bases.end(), unit.base) != bases.end()) {
+            if (name == row.text("unit")) {
+                return unit;
+            }
+            names.push_back(name);
+        }
+    }
+    throw row.error(
+        "unit",
+        fmt::format("got '{}', expected one of {}", row.text("unit"), fmt::join(names, ", ")),
+        config::did_you_mean(row.text("unit"), names));
 }
 
 double steps_cycles(const json& result, const std::string& start) {
@@ -90,24 +117,12 @@ double clock_of(const json& result) {
 }
 
 double unit_in(const ReferenceRow& row, const std::string& base) {
-    const auto unit = units().find(row.text("unit"));
-    if (unit != units().end() && unit->second.base == base) {
-        return unit->second.size;
-    }
-    std::vector<std::string> names;
-    for (const auto& [name, known] : units()) {
-        if (known.base == base) {
-            names.push_back(name);
-        }
-    }
-    throw row.error(
-        "unit",
-        fmt::format("got '{}', expected one of {}", row.text("unit"), fmt::join(names, ", ")),
-        config::did_you_mean(row.text("unit"), names));
+    return unit_among(row, {base}).size;
 }
 
 double time_in_unit(const ReferenceRow& row, double cycles, double clock_hz) {
-    return row.text("unit") == "cycles" ? cycles : cycles / clock_hz / unit_in(row, "s");
+    const Unit unit = unit_among(row, {"s", "cycles"});
+    return unit.base == std::string("cycles") ? cycles : cycles / clock_hz / unit.size;
 }
 
 } // namespace tessera::sim::calibrate

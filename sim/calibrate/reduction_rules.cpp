@@ -15,7 +15,7 @@ constexpr double kIndependentCycles = 3055; ///< JIA-T4.18-00: 4657, the same on
 /// `operands_per_tile` on each of `tiles`, to one sum of all, or to one on each tile.
 auto reduction(bool independent) {
     return [independent](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
-        const std::int64_t tiles = needed(row, "tiles");
+        const std::int64_t tiles = needed_tiles(row, machine);
         const std::int64_t operands = needed(row, "operands_per_tile");
         const json workload = workload_of(
             "reduction",

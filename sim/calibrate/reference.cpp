@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/reference.h"
 
+#include "base/config/read.h"
 #include "base/config/suggest.h"
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 6> kNeeded{"id",     "machine", "workload",
                                              "metric", "value",   "unit"};
 constexpr double kLargest = 1e15;
+constexpr double kSmallest = 1e-15;
 
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](char c) {
@@ -71,16 +73,17 @@ std::optional<std::int64_t> ReferenceRow::count(const std::string& column) const
         return std::nullopt;
     }
     if (*value < 1 || *value > kLargest || *value != std::floor(*value)) {
-        throw error(column,
-                    fmt::format("got {}, expected a whole number of at least 1", text(column)));
+        throw error(column, fmt::format("got {}, expected a whole number of at least 1 (to {:g})",
+                                        text(column), kLargest));
     }
     return static_cast<std::int64_t>(*value);
 }
 
 double ReferenceRow::value() const {
     const auto value = number("value");
-    if (!value || *value <= 0 || *value > kLargest) {
-        throw error("value", fmt::format("got '{}', expected a number above 0", text("value")));
+    if (!value || *value < kSmallest || *value > kLargest) {
+        throw error("value", fmt::format("got '{}', expected a number above 0 ({:g}..{:g})",
+                                         text("value"), kSmallest, kLargest));
     }
     return *value;
 }
@@ -102,6 +105,13 @@ void add_rows(Reference& reference, const CsvTable& table) {
         reference.other_files.push_back({table.file, reason, table.rows.size()});
         return;
     }
+    if (table.rows.empty()) {
+        reference.other_files.push_back({table.file, "no rows below the heading", 0});
+    }
+    std::vector<Diagnostic> mistakes;
+    const auto refuse = [&](const ReferenceRow& row, std::string message) {
+        mistakes.push_back(row.error("id", std::move(message)).diagnostics().front());
+    };
     for (const auto& cells : table.rows) {
         std::map<std::string, CsvCell> named;
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -109,16 +119,20 @@ void add_rows(Reference& reference, const CsvTable& table) {
         }
         ReferenceRow row(table.file, std::move(named));
         if (row.id().empty()) {
-            throw row.error("id", "got an empty id");
+            refuse(row, "got an empty id");
+            continue;
         }
-        for (const ReferenceRow& other : reference.rows) {
-            if (other.id() == row.id()) {
-                throw row.error("id", fmt::format("got id '{}' twice, first at {}:{}", row.id(),
-                                                  other.file(), other.line()));
-            }
+        const auto other =
+            std::find_if(reference.rows.begin(), reference.rows.end(),
+                         [&](const ReferenceRow& known) { return known.id() == row.id(); });
+        if (other != reference.rows.end()) {
+            refuse(row, fmt::format("got id '{}' twice, first at {}:{}", row.id(), other->file(),
+                                    other->line()));
+            continue;
         }
         reference.rows.push_back(std::move(row));
     }
+    config::throw_if_any(std::move(mistakes));
 }
 
 Reference read_reference(const fs::path& directory) {
@@ -126,7 +140,7 @@ Reference read_reference(const fs::path& directory) {
     std::error_code failed;
     for (fs::directory_iterator at(directory, failed), end; !failed && at != end;
          at.increment(failed)) {
-        if (at->path().extension() == ".csv") {
+        if (lower(at->path().extension().string()) == ".csv" && !at->is_directory(failed)) {
             files.push_back(at->path());
         }
     }
@@ -138,9 +152,20 @@ Reference read_reference(const fs::path& directory) {
     }
     std::sort(files.begin(), files.end());
     Reference reference;
+    std::vector<Diagnostic> mistakes;
     for (const auto& file : files) {
-        add_rows(reference, read_csv(file));
+        try {
+            add_rows(reference, read_csv(file));
+        } catch (const ConfigError& error) {
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
     }
+    if (mistakes.empty() && reference.rows.empty()) {
+        for (const OtherFile& other : reference.other_files) {
+            mistakes.push_back({other.file, 1, 1, {}, other.reason, {}});
+        }
+    }
+    config::throw_if_any(std::move(mistakes));
     return reference;
 }
 

@@ -30,7 +30,7 @@ public:
     [[nodiscard]] std::optional<double> number(const std::string& column) const;
     /// A whole number of at least 1; nothing where the cell is empty. @throws ConfigError
     [[nodiscard]] std::optional<std::int64_t> count(const std::string& column) const;
-    /// The measured figure. @throws ConfigError if it is no number above zero
+    /// The measured figure. @throws ConfigError if it is no number above zero that is of this world
     [[nodiscard]] double value() const;
     /// A mistake at a cell.
     [[nodiscard]] ConfigError error(const std::string& column, std::string message,
@@ -55,10 +55,11 @@ struct Reference {
     std::vector<OtherFile> other_files;
 };
 
-/// The rows of one table. @throws ConfigError for an id that is empty or there twice
+/// The rows of one table. @throws ConfigError with all ids that are empty or there twice
 void add_rows(Reference& reference, const CsvTable& table);
 
-/// All `*.csv` of a folder. @throws IoError if it has none or cannot be read; ConfigError
+/// All `*.csv` of a folder. @throws IoError if it has none or cannot be read; ConfigError with the
+/// mistakes of all files, or where none of them holds a row
 [[nodiscard]] Reference read_reference(const std::filesystem::path& directory);
 
 } // namespace tessera::sim::calibrate

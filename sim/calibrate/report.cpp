@@ -59,7 +59,11 @@ std::string groups_text(const Calibration& calibration) {
     for (const GroupOutcome& outcome : group_outcomes(calibration)) {
         const Nearness& near = outcome.nearness;
         std::string target = target_text(outcome.group.target);
-        target += target.empty() ? "none" : outcome.reached() ? ": reached" : ": MISSED";
+        const bool judged = near.rows > 0 || outcome.failed > 0;
+        target += target.empty()      ? "none"
+                  : !judged           ? ": no row judged"
+                  : outcome.reached() ? ": reached"
+                                      : ": MISSED";
         if (outcome.failed > 0) {
             target += fmt::format(", {} failed", outcome.failed);
         }

@@ -46,11 +46,29 @@ struct Rule {
                                        nlohmann::json workload, Timed timed,
                                        double repetitions = 1);
 
+/// True for a figure that is a time by its column `metric`.
+[[nodiscard]] bool is_time(const ReferenceRow& row);
+
 /// A rate: `amount` (bytes or flops, of all repetitions) over the time of one run.
 [[nodiscard]] Measurement measure_rate(const ReferenceRow& row, const RowMachine& machine,
                                        nlohmann::json workload, Timed timed, double amount);
 
 /// The count in a column. @throws ConfigError where the cell is empty
 [[nodiscard]] std::int64_t needed(const ReferenceRow& row, const std::string& column);
+
+/// The product of such counts. @throws ConfigError also where it is beyond all memories
+[[nodiscard]] std::int64_t needed_product(const ReferenceRow& row,
+                                          const std::vector<std::string>& columns);
+
+/// Column `tiles`. @throws ConfigError where it is empty or has more than the machine
+[[nodiscard]] std::int64_t needed_tiles(const ReferenceRow& row, const RowMachine& machine);
+
+/// Bytes that move as words of 4 bytes: the next multiple.
+[[nodiscard]] std::int64_t whole_words(std::int64_t bytes);
+
+/// One more thing that the row does not say.
+void assume(Measurement& measurement, const std::string& what);
+/// The same of messages of `bytes`, where these are no whole words.
+void assume_words(Measurement& measurement, std::int64_t bytes);
 
 } // namespace tessera::sim::calibrate

@@ -5,6 +5,8 @@
 #include "sim/child.h"
 #include "sim/run.h"
 
+#include <fmt/format.h>
+
 #include <exception>
 
 namespace tessera::sim::calibrate {
@@ -21,6 +23,9 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
             report = run_document(command, run.workload, run.workload.at("kind").get<std::string>(),
                                   config::default_config_paths());
         });
+    } catch (const ConfigError& error) { // of a workload that stands in no file
+        const Diagnostic& first = error.diagnostics().front();
+        return {kConfig, fmt::format("{}: {}", first.pointer, first.message)};
     } catch (const std::exception& error) {
         return {kBug, error.what()};
     }

@@ -24,6 +24,8 @@ struct Target {
     std::optional<double> error_mean;
     std::optional<double> error_p90;
     std::optional<double> error_most;
+
+    [[nodiscard]] bool asks() const { return error_mean || error_p90 || error_most; }
 };
 
 [[nodiscard]] bool meets(const Nearness& nearness, const Target& target);

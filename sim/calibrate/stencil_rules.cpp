@@ -53,8 +53,8 @@ auto phase(Timed timed) {
             row, machine, given ? blur(row, *width, *height) : parts(row, machine.spec.chip.tiles),
             timed, static_cast<double>(kIterations));
         if (!given) {
-            measurement.assumed =
-                fmt::format("{} x {} pixels on each tile", kPartWidth, kPartHeight);
+            assume(measurement,
+                   fmt::format("{} x {} pixels on each tile", kPartWidth, kPartHeight));
         }
         return measurement;
     };

@@ -14,15 +14,16 @@ using nlohmann::json;
 const Timed kWhole{.phases = {"all"}, .steps = {}};
 
 Mapped host_to_tiles(const ReferenceRow& row, const RowMachine& machine) {
-    const std::int64_t tiles = needed(row, "tiles");
+    const std::int64_t tiles = needed_tiles(row, machine);
     const std::int64_t bytes = needed(row, "msg_bytes");
-    const json workload =
-        workload_of("host_transfer", {{"direction", "read"}, {"tiles", tiles}, {"bytes", bytes}});
-    if (row.says("metric", {"bandwidth"})) {
-        return measure_rate(row, machine, workload, kWhole,
-                            static_cast<double>(tiles) * static_cast<double>(bytes));
-    }
-    return measure_time(row, machine, workload, kWhole);
+    const json workload = workload_of(
+        "host_transfer", {{"direction", "read"}, {"tiles", tiles}, {"bytes", whole_words(bytes)}});
+    Measurement measurement =
+        is_time(row) ? measure_time(row, machine, workload, kWhole)
+                     : measure_rate(row, machine, workload, kWhole,
+                                    static_cast<double>(tiles) * static_cast<double>(bytes));
+    assume_words(measurement, bytes);
+    return measurement;
 }
 
 constexpr std::int64_t kElementBytes = 2;
@@ -31,8 +32,8 @@ constexpr const char* kTransfersAlone = "the transfers alone: attention itself d
 /// K and V are read from remote buffers a chunk of positions at a time; only these transfers are
 /// simulated, and they take nearly all of the time.
 Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
-    const std::int64_t chunk_bytes = needed(row, "chunk") * needed(row, "n_head") *
-                                     needed(row, "head_dim") * kElementBytes * needed(row, "batch");
+    const std::int64_t chunk_bytes =
+        whole_words(kElementBytes * needed_product(row, {"chunk", "n_head", "head_dim", "batch"}));
     const std::int64_t chunks =
         2 * ((needed(row, "seq_len") + needed(row, "chunk") - 1) / needed(row, "chunk"));
     // Every chunk takes as long as the others: a few stand for all.
@@ -45,7 +46,7 @@ Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
                                                    {"repeats", simulated}}),
                      kWhole, static_cast<double>(simulated) / static_cast<double>(chunks));
     measurement.timed += fmt::format(", from {} of {} chunks", simulated, chunks);
-    measurement.assumed = kTransfersAlone;
+    assume(measurement, kTransfersAlone);
     return measurement;
 }
 
@@ -80,7 +81,7 @@ Mapped sparse_attention_transfers(const ReferenceRow& row, const RowMachine& mac
     measurement.timed = fmt::format("all: {:g} copies of components, twice {:g} of positions",
                                     components.copies, positions.copies);
     measurement.runs = {components.run, positions.run};
-    measurement.assumed = kTransfersAlone;
+    assume(measurement, kTransfersAlone);
     measurement.read = [row, components, positions](const std::vector<json>& results) {
         const double cycles = components.copies * cycles_of(results[0], kWhole) +
                               2 * positions.copies * cycles_of(results[1], kWhole);

@@ -112,16 +112,16 @@ TEST_CASE("every way to copy is right, and as long as its issues say", "[kernels
     using workload::CopyLoop;
     const auto machine = test::chip_of(4);
     for (const std::int64_t bytes : {8, 64, 4096}) {
-        const auto one = rearrange::strided({0, 8}, {0, 8}, bytes / 8, 8);
+        const rearrange::Calls one{rearrange::strided({0, 8}, {0, 8}, bytes / 8, 8)};
         const auto paced = rearrange::paced_copy(machine, 0, 0, bytes);
-        for (const auto& [loop, call] :
+        for (const auto& [loop, calls] :
              {std::pair{CopyLoop::OneWorker, one}, std::pair{CopyLoop::Paced, paced}}) {
-            CAPTURE(bytes, call.symbol);
+            CAPTURE(bytes, calls.front().symbol);
             workload::SelfCopyWorkload copy;
             copy.bytes = bytes;
             copy.copies = loop;
             CHECK(test::run_micro(machine, copy).outcome.step_cycles.at(0) ==
-                  rearrange::cycles(machine, {call}));
+                  rearrange::cycles(machine, calls));
             auto gather = pattern(ExchangePattern::Gather, bytes, true);
             gather.copies = loop;
             static_cast<void>(test::run_micro(machine, gather));

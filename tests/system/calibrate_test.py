@@ -55,12 +55,29 @@ class CalibrateTest(unittest.TestCase):
         done = self.calibrate(*where, code=3)
         self.assertEqual(done.stdout, "")
         self.assertIn("rows.csv:2:58: value: got 'fast', expected a number", done.stderr)
-        self.assertIn("rows.csv:3:60: unit: got 'cycle', expected one of ms, ns, s, us", done.stderr)
+        self.assertIn("rows.csv:3:60: unit: got 'cycle', expected one of cycles, ms, ns, s, us", done.stderr)
 
     def test_wrong_names(self):
         self.assertIn("did you mean 'sync'?", self.calibrate("--group", "synk", code=3).stderr)
         self.assertIn("has no .csv file", self.calibrate("--reference", self.scratch, code=6).stderr)
         self.assertIn("cannot be read", self.calibrate("--reference", self.scratch / "none", code=6).stderr)
+
+    def test_no_row_is_no_answer(self):
+        self.assertIn("rows.csv:1:1: no rows below the heading", self.calibrate(*self.rows(""), code=3).stderr)
+        (self.scratch / "rows.csv").write_bytes(b"")
+        self.assertIn("rows.csv:1:1: got an empty file", self.calibrate("--reference", self.scratch, code=3).stderr)
+        where = self.rows(f"far,Bow x4,{BARRIER},latency,1,us\n")
+        self.calibrate(*where)
+        self.assertIn("no row was judged", self.calibrate(*where, "--check", code=1).stderr)
+
+    def test_a_row_that_cannot_run_does_not_stop_the_others(self):
+        (self.scratch / "rows.csv").write_text(
+            "id,machine,workload,tiles,msg_bytes,metric,value,unit\n"
+            "large,GC2 (16 tiles),broadcast,4,1000000,latency,1,us\n"
+            "small,GC2 (16 tiles),broadcast,4,4,latency,0.09,us\n")
+        text = self.calibrate("--reference", self.scratch).stdout
+        self.assertRegex(text, r"large .* failed .*does not fit in tile memory")
+        self.assertRegex(text, r"small +us +0.09 +0\.\d+")
 
     def test_targets_decide_the_exit_code_only_where_asked(self):
         (self.scratch / "rows.csv").write_text(

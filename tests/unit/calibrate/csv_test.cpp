@@ -42,6 +42,16 @@ TEST_CASE("cells may be quoted, and then hold commas, quotes and line ends") {
     CHECK(texts(table.rows[1]) == std::vector<std::string>{"", "", "last"});
 }
 
+TEST_CASE("a byte order mark, empty lines, comments and spaces round cells say nothing") {
+    const auto table =
+        parse_csv("\xef\xbb\xbf# first\n\n a ,b\r\n\r\n# later\n 1 ,\t\" 2 \" \n", "rows.csv");
+    CHECK(table.heading == std::vector<std::string>{"a", "b"});
+    REQUIRE(table.rows.size() == 1);
+    CHECK(texts(table.rows[0]) == std::vector<std::string>{"1", " 2 "});
+    CHECK(table.rows[0][0].line == 6);
+    CHECK(table.rows[0][0].column == 2);
+}
+
 TEST_CASE("a cell knows its line and column") {
     const auto table = parse_csv("a,b\n\"1\n2\",3\n4,5\n", "rows.csv");
     CHECK(table.rows[0][1].line == 3);
@@ -51,7 +61,8 @@ TEST_CASE("a cell knows its line and column") {
 }
 
 TEST_CASE("written cells read back as they were") {
-    for (const std::string text : {"plain", "a,b", "say \"x\"", "two\nlines", "", "# no comment"}) {
+    for (const std::string text :
+         {"plain", "a,b", "say \"x\"", "two\nlines", "", "# no comment", " spaced "}) {
         const auto table = parse_csv("a,b\n" + csv_cell(text) + ",end\n", "rows.csv");
         CHECK(table.rows[0][0].text == text);
     }
@@ -59,10 +70,16 @@ TEST_CASE("written cells read back as they were") {
 
 TEST_CASE("mistakes in CSV are told with file, line and column") {
     CHECK(refusal("") == "rows.csv:1:1: got an empty file, expected a heading");
+    CHECK(refusal("\n# only this\n") == "rows.csv:1:1: got an empty file, expected a heading");
+    CHECK(refusal("a;b\n").find("rows.csv:1:1: got names without a comma between them") == 0);
+    CHECK(refusal("a,b\r1,2\r").find("rows.csv:1:4: got byte 13") == 0);
+    CHECK(refusal(std::string("a,b\n1,\0\n", 9)).find("rows.csv:2:3: got byte 0") == 0);
     CHECK(refusal("a,,b\n").find("rows.csv:1:3: got a column without a name") == 0);
     CHECK(refusal("a,b,a\n") == "rows.csv:1:5: got column 'a' twice");
-    CHECK(refusal("a,b\n1,2\n1,2,3\n") == "rows.csv:3:5: got 3 cells, expected 2");
-    CHECK(refusal("a,b\n1\n") == "rows.csv:2:1: got 1 cells, expected 2");
+    CHECK(refusal("a,b\n1,2\n1,2,3\n") ==
+          "rows.csv:3:5: got 3 cells, expected 2, as many as the heading names");
+    CHECK(refusal("a,b\n1\n") ==
+          "rows.csv:2:1: got 1 cell, expected 2, as many as the heading names");
     CHECK(refusal("a,b\n1,x\"y\"\n").find("rows.csv:2:4: got a quote inside a cell") == 0);
     CHECK(refusal("a,b\n1,\"x\n\n") == "rows.csv:2:3: got a quote without an end");
     CHECK(refusal("a,b\n\"1\"x,2\n") ==
@@ -74,6 +91,20 @@ TEST_CASE("rows need an id that no other has") {
     CHECK(refusal(heading + ",gc2,x,latency,1,us\n") == "rows.csv:2:1: id: got an empty id");
     CHECK(refusal(heading + "r,gc2,x,latency,1,us\nr,gc2,x,latency,1,us\n") ==
           "rows.csv:3:1: id: got id 'r' twice, first at rows.csv:2");
+}
+
+TEST_CASE("all wrong ids are told together") {
+    Reference reference;
+    const auto table = parse_csv("id,machine,workload,metric,value,unit\n"
+                                 ",gc2,x,latency,1,us\nr,gc2,x,latency,1,us\n,gc2,x,latency,1,us\n",
+                                 "rows.csv");
+    try {
+        add_rows(reference, table);
+        FAIL("accepted");
+    } catch (const ConfigError& error) {
+        REQUIRE(error.diagnostics().size() == 2);
+        CHECK(error.diagnostics()[1].line == 4);
+    }
 }
 
 TEST_CASE("a file of another form is named with its reason, and its rows are counted") {

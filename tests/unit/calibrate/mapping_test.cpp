@@ -112,9 +112,54 @@ TEST_CASE("a cell that the mapping needs and cannot use is a mistake") {
     CHECK(refusal(exchange_row("broadcast one word", "", "4", "latency"))
               .find("column 'tiles': expected a whole number") != std::string::npos);
     CHECK(refusal(exchange_row("broadcast one word", "7", "4", "latency", "1", "hours"))
-              .find("got 'hours', expected one of ms, ns, s, us") != std::string::npos);
+              .find("got 'hours', expected one of cycles, ms, ns, s, us") != std::string::npos);
     CHECK(refusal(exchange_row("broadcast one word", "7", "4", "latency", "-1"))
               .find("expected a number above 0") != std::string::npos);
+}
+
+TEST_CASE("numbers of the row's machine that no machine can have are told at its cell") {
+    const auto of = [](const char* machine) {
+        return refusal(exchange_row("broadcast one word", "7", "4", "latency", "1", "us", machine));
+    };
+    const std::string place = "rows.csv:2:8: machine: ";
+    CHECK(of("GC2 (0 tiles)").find(place + "chip.tiles: got 0 tiles, expected 1..") == 0);
+    CHECK(of("GC2 (-16 tiles)").find(place + "chip.tiles: got -16 tiles, expected 1..") == 0);
+    CHECK(of("GC2 (1,216 tiles)").find(place + "got '1,216' before 'tile', expected a number") ==
+          0);
+    CHECK(of("GC2 (1.6.3 GHz)").find(place + "got '1.6.3' before 'GHz', expected a number") == 0);
+    CHECK(of("GC2 (0 MHz)").find(place + "chip.clock_hz: got 0 Hz, expected ") == 0);
+    CHECK(of("GC2 (all tiles, 1600 MHz)") == "accepted");
+}
+
+TEST_CASE("a row with more tiles than its machine is a mistake") {
+    const auto of = [](const char* workload, const char* tiles) {
+        return refusal(exchange_row(workload, tiles, "4", "latency"));
+    };
+    CHECK(of("gather one word", "1217") ==
+          "rows.csv:2:68: tiles: got 1217 tiles, expected 1..1216 (the row's machine)");
+    CHECK(of("gather one word", "1216") == "accepted");
+}
+
+TEST_CASE("a row whose machine is not modelled does not stop the others") {
+    CHECK(reason(exchange_row("point-to-point, one word", "1", "4", "latency", "1", "us",
+                              "GC2 (4096 tiles)"))
+              .find("got 4096 tiles, the exchange numbers 1..") != std::string::npos);
+}
+
+TEST_CASE("bytes that are no whole words move as the next whole words, and the row says so") {
+    const auto measurement =
+        measured(exchange_row("gather from n tiles", "7", "13", "bandwidth", "1", "GB/s"));
+    CHECK(measurement.runs[0].workload["bytes"] == 16);
+    CHECK(measurement.assumed == "messages of 13 B move as 16 B");
+}
+
+TEST_CASE("names that are nearly right are told with the right ones") {
+    CHECK(reason(exchange_row("broadcast one word", "7", "4", "latency", "1", "us", "GC20 x1")) ==
+          "machine 'GC20 x1'; did you mean 'gc2'?");
+    CHECK(reason(exchange_row("scatter one word", "7", "4", "latencies"))
+              .find("latencies; metrics: latency, bandwidth") != std::string::npos);
+    CHECK(refusal(exchange_row("broadcast one word", "7", "4", "latency", "1", "cycle"))
+              .find("did you mean 'cycles'?") != std::string::npos);
 }
 
 TEST_CASE("a time is cycles over the clock, in the row's unit") {

@@ -75,6 +75,9 @@ TEST_CASE("an unknown path in a set option names the nearest one", "[unit][confi
     CHECK(set({"cylinders=4"}).mistakes ==
           Lines{"--set: cylinders: unknown key; did you mean 'engine.cylinders'?"});
     CHECK(set({"banana=4"}).mistakes == Lines{"--set: banana: unknown key"});
+    CHECK(set({"cylinder=4"}).mistakes ==
+          Lines{"--set: cylinder: unknown key; did you mean 'engine.cylinders'?"});
+    CHECK(set({"engine.seat=4"}).mistakes == Lines{"--set: engine.seat: unknown key"});
     CHECK(set({"engine.=4"}).mistakes.front().rfind("--set: engine.: unknown key", 0) == 0);
     // `extends` is done when options come: to set it would do nothing
     CHECK(set({"extends=other"}).mistakes == Lines{"--set: extends: unknown key"});

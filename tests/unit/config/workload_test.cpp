@@ -106,6 +106,13 @@ TEST_CASE("set options change a workload under its own prefix", "[unit][config]"
           Lines{"--set: workload.valeus: unknown key; did you mean 'workload.values'?"});
     CHECK(bad("workload.block=16") ==
           Lines{"--set: workload.block: does not go with kind 'matmul'"});
+    // byte is near to bytes, which other kinds have
+    CHECK(bad("workload.byte=4") == Lines{"--set: workload.byte: unknown key"});
+    const auto other_kind = bad("workload.kind=sync");
+    REQUIRE(!other_kind.empty());
+    CHECK(
+        other_kind.front().find(": does not go with kind 'sync'; because of --set workload.kind") !=
+        std::string::npos);
     const auto split = split_overrides({"tile.workers=4", "workload.n=3", "workloads=1"});
     CHECK(split.machine == Lines{"tile.workers=4", "workloads=1"});
     CHECK(split.workload == Lines{"workload.n=3"});

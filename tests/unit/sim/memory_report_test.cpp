@@ -3,6 +3,7 @@
 #include "sim/result.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
@@ -69,6 +70,7 @@ TEST_CASE("the memory report holds what a program known by hand keeps in each st
     const auto report = scene.report();
     REQUIRE(report["steps"].size() == 3);
     CHECK(report["steps"][0]["name"] == "bring");
+    CHECK(report["steps"][0]["steps"] == "0");
     CHECK(report["steps"][1]["name"] == "multiply");
     CHECK(report["steps"][2]["name"] == "reduce");
     CHECK(report["steps"][0]["max_bytes"] == 100 + 64 + 40 + 8);
@@ -79,6 +81,29 @@ TEST_CASE("the memory report holds what a program known by hand keeps in each st
     CHECK(report["steps"][1]["max_bytes_by_kind"]["tensor"] == 40 + 48);
     CHECK(report["steps"][1]["mean_bytes_by_kind"]["vertex_state"].get<double>() ==
           Approx(8 / 5.0));
+}
+
+TEST_CASE("equal steps of a memory report share a row, however many there are") {
+    Scene scene;
+    auto& steps = scene.program.control.children;
+    const auto ends = steps; // bring, multiply in a repeat, reduce
+    constexpr std::uint32_t kRounds = 1000;
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+        steps.push_back(ends[1]);
+        steps.push_back(ends[2]);
+    }
+    const auto report = scene.report();
+    // The first multiply keeps x, the others and all of reduce keep out alone.
+    REQUIRE(report["steps"].size() == 4);
+    CHECK(report["steps"][1]["steps"] == "1");
+    CHECK(report["steps"][2]["name"] == "reduce");
+    CHECK(report["steps"][2]["steps"].get<std::string>().rfind("2,4,6,", 0) == 0);
+    CHECK(report["steps"][3]["name"] == "multiply");
+    CHECK(report["steps"][3]["max_bytes"] == 100 + 48 + 8);
+    CHECK(report["buffers"][2]["last_step"] == 2 + 2 * kRounds);
+    // One of a name is one range.
+    steps = std::vector<program::Step>(kRounds, ends[2]);
+    CHECK(scene.report()["steps"].back()["steps"] == fmt::format("2-{}", kRounds - 1));
 }
 
 TEST_CASE("equal tiles of a memory report share a row") {

@@ -57,4 +57,7 @@ TEST_CASE("double width needs complete pairs", "[unit][spec]") {
           Lines{"--set: chip.tiles: got 5 tiles, expected an even number while "
                 "exchange.pair_double is true"});
     CHECK(broken({"chip.tiles=5", "exchange.pair_double=false"}).empty());
+    CHECK(broken({"chip.tiles=5", "exchange.fabric=bound"}).size() == 1);
+    CHECK(broken({"chip.tiles=5", "exchange.fabric=mesh"}).empty()); // whose links know no pairs
+    CHECK(broken({"chip.tiles=5", "exchange.fabric=ring"}).empty());
 }
