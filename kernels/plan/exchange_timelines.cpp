@@ -5,8 +5,10 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace tessera::plan {
 
@@ -132,30 +134,41 @@ private:
 Timelines::Timelines(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                      const JobList& list, const ExchangeSchedule& schedule)
     : machine_(machine), timing_(timing), schedule_(schedule) {
+    tbb::parallel_invoke([&] { divide_sends(list); }, [&] { divide_runs(list); });
+}
+
+// Counts become ends, and beginnings when the parts are filled from behind.
+
+void Timelines::divide_sends(const JobList& list) {
     const auto tiles = static_cast<std::size_t>(machine_.chip.tiles);
     const auto& placements = schedule_.placements();
     sends_begin_.assign(tiles + 1, 0);
-    runs_begin_.assign(tiles + 1, 0);
-    for (const auto& placed : placements) {
-        const auto& job = list.jobs[placed.job];
-        ++sends_begin_[job.source];
-        for (const auto& to : list.of(job))
-            ++runs_begin_[to.tile];
-    }
-    // Counts become ends, and beginnings when the parts are filled from behind.
-    for (std::size_t tile = 1; tile <= tiles; ++tile) {
-        sends_begin_[tile] += sends_begin_[tile - 1];
-        runs_begin_[tile] += runs_begin_[tile - 1];
-    }
+    for (const auto& placed : placements)
+        ++sends_begin_[list.jobs[placed.job].source];
+    std::partial_sum(sends_begin_.begin(), sends_begin_.end(), sends_begin_.begin());
     sends_.resize(sends_begin_[tiles]);
+    for (auto at = placements.rbegin(); at != placements.rend(); ++at) {
+        const auto& job = list.jobs[at->job];
+        const auto item_bytes = static_cast<Address>(Job::item_bytes(at->wide));
+        sends_[--sends_begin_[job.source]] = {static_cast<std::uint32_t>(at->start), at->items,
+                                              (job.address + static_cast<Address>(at->offset())) /
+                                                  item_bytes,
+                                              list.ctl(job, at->wide)};
+    }
+}
+
+void Timelines::divide_runs(const JobList& list) {
+    const auto tiles = static_cast<std::size_t>(machine_.chip.tiles);
+    const auto& placements = schedule_.placements();
+    runs_begin_.assign(tiles + 1, 0);
+    for (const auto& placed : placements)
+        for (const auto& to : list.of(list.jobs[placed.job]))
+            ++runs_begin_[to.tile];
+    std::partial_sum(runs_begin_.begin(), runs_begin_.end(), runs_begin_.begin());
     runs_.resize(runs_begin_[tiles]);
     for (auto at = placements.rbegin(); at != placements.rend(); ++at) {
         const auto& job = list.jobs[at->job];
         const auto offset = static_cast<Address>(at->offset());
-        const auto item_bytes = static_cast<Address>(Job::item_bytes(at->wide));
-        sends_[--sends_begin_[job.source]] = {static_cast<std::uint32_t>(at->start), at->items,
-                                              (job.address + offset) / item_bytes,
-                                              list.ctl(job, at->wide)};
         for (const auto& to : list.of(job))
             runs_[--runs_begin_[to.tile]] = {
                 static_cast<std::uint32_t>(at->start + 1 + to.offset(at->wide)),

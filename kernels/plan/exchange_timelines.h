@@ -46,6 +46,9 @@ public:
     [[nodiscard]] std::vector<program::ExchangeRow> rows() const;
 
 private:
+    void divide_sends(const JobList& list);
+    void divide_runs(const JobList& list);
+
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
     const ExchangeSchedule& schedule_;
