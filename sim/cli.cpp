@@ -451,7 +451,8 @@ std::string help_text(const std::string& topic) {
     text << "  tessera --version\n\n"
             "Exit codes: 0 ok, 1 the result is wrong, 2 usage, 3 invalid configuration, 4 does not "
             "fit in\n"
-            "tile memory, 5 program fault or not modelled, 6 a file cannot be read or written, 70 "
+            "tile or streaming memory, 5 program fault or not modelled, 6 a file cannot be read or "
+            "written, 70 "
             "a bug of\n"
             "tessera, 130 interrupted.\n";
     return text.str();

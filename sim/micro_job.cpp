@@ -71,6 +71,9 @@ public:
     CheckOutcome check(const ReadTensor& read, int /*threads*/) const override {
         Compared compared = while_running_;
         for (const auto& expected : plan_.expected) {
+            if (plan_.arrivals && plan_.arrivals->tensor == expected.tensor) {
+                continue; // what it holds at the end has arrived last
+            }
             compare(expected.tensor, read(expected.tensor), expected.bytes, compared);
         }
         if (plan_.arrivals && arrivals_ != plan_.arrivals->copies && compared.wrong.empty()) {

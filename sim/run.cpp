@@ -14,6 +14,8 @@
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
+#include <tbb/global_control.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -150,6 +152,8 @@ PlannedJob planned_job(const Configuration& configuration) {
 RunReport run_configured(const RunCommand& command, const Configuration& configuration,
                          const ipu::Progress& progress, Stopwatch whole) {
     Stopwatch watch = whole;
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(command.threads));
     const spec::MachineSpec& machine = configuration.machine.spec;
     std::unique_ptr<Trace> trace;
     if (!command.trace.empty()) {

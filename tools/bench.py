@@ -35,7 +35,7 @@ def main():
     for name, rate in units.items():
         print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
 
-    print(f"{'exchange, one core':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}{'cycles':>12}{'over bound':>12}")
+    print(f"{'exchange':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}{'cycles':>12}{'over bound':>12}")
     lines = output([options.build / "bench" / "bench_exchange", "--json", *EXCHANGES]).decode().splitlines()
     for row in map(json.loads, lines):
         print(f"{row['pattern']:<22}{row['bytes']:>9}{row['transfers']:>10,}{row['plan_s']:>9.3f}{row['execute_s']:>11.3f}"

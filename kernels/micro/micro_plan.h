@@ -40,7 +40,7 @@ struct MicroPlan {
     std::map<std::string, std::int64_t> choices; ///< what was chosen, for the result's `plan`
 };
 
-/// All planners: @throws DoesNotFit; ConfigError for what the machine has not (tiles)
+/// All planners: @throws DoesNotFit; ConfigError for what the machine has not (tiles); NotModelled
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,
                              const workload::SyncWorkload& workload);
 [[nodiscard]] MicroPlan plan(const spec::MachineSpec& machine,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/error.h"
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/plan/repeat_limit.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 
 namespace tessera::micro {
@@ -307,6 +309,26 @@ private:
     std::vector<Level> levels_;
 };
 
+/// With as many stages as are faster, of those that fit.
+ReductionPlanner::Planned choose_stages(const spec::MachineSpec& machine,
+                                        const ReductionWorkload& workload,
+                                        const std::string& sentence) {
+    std::optional<ReductionPlanner::Planned> best;
+    for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
+        try {
+            auto planned = ReductionPlanner(machine, workload, stages).program(sentence);
+            if (!best || planned.cycles < best->cycles) {
+                best = std::move(planned);
+            }
+        } catch (const DoesNotFit&) {
+            if (!best && stages == kMostStages) {
+                throw;
+            }
+        }
+    }
+    return std::move(*best);
+}
+
 } // namespace
 
 MicroPlan plan(const spec::MachineSpec& machine, const ReductionWorkload& workload) {
@@ -316,13 +338,8 @@ MicroPlan plan(const spec::MachineSpec& machine, const ReductionWorkload& worklo
     plan.sentence = fmt::format(
         "sum of {} operands on each of {} tiles, {}, {} times", workload.operands, planner.tiles(),
         workload.outputs == 1 ? "one sum" : "a sum a tile", workload.repeats);
-    auto planned = planner.program(plan.sentence);
-    if (choose) {
-        auto more = ReductionPlanner(machine, workload, kMostStages).program(plan.sentence);
-        if (more.cycles < planned.cycles) {
-            planned = std::move(more);
-        }
-    }
+    auto planned =
+        choose ? choose_stages(machine, workload, plan.sentence) : planner.program(plan.sentence);
     plan.choices = {{"stages", static_cast<std::int64_t>(planned.program.exchanges.size())},
                     {"predicted_cycles", planned.cycles}};
     plan.program = std::move(planned.program);

@@ -91,8 +91,8 @@ private:
                 "io_tiles",
                 fmt::format("got {} IO tiles, expected {} on machine '{}' with its {} tiles: each "
                             "serves another that computes",
-                            io_tiles, most == 0 ? "two tiles or more" : fmt::format("1..{}", most),
-                            machine.name, machine.chip.tiles));
+                            io_tiles, most == 0 ? "none" : fmt::format("1..{}", most), machine.name,
+                            machine.chip.tiles));
         }
         return io_tiles;
     }

@@ -68,6 +68,14 @@ JobOrder given_order(const JobList& list) {
     return order;
 }
 
+void sort_into_ring(std::vector<TileId>& tiles, const timing::TileGrid& grid) {
+    const auto place = [&](TileId tile) {
+        const auto& at = grid.position(tile);
+        return std::tuple{at.column, at.sub, at.row};
+    };
+    std::sort(tiles.begin(), tiles.end(), [&](TileId a, TileId b) { return place(a) < place(b); });
+}
+
 JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
     const auto tiles = static_cast<std::size_t>(grid.tiles());
     std::vector<std::uint8_t> taking_part(tiles);
@@ -79,12 +87,7 @@ JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
     for (TileId tile = 0; tile < tiles; ++tile)
         if (taking_part[tile] != 0)
             ring.push_back(tile);
-    const auto place_in_ring = [&](TileId tile) {
-        const auto& at = grid.position(tile);
-        return std::tuple{at.column, at.sub, at.row};
-    };
-    std::sort(ring.begin(), ring.end(),
-              [&](TileId a, TileId b) { return place_in_ring(a) < place_in_ring(b); });
+    sort_into_ring(ring, grid);
     std::vector<std::uint32_t> place(tiles);
     for (std::uint32_t i = 0; i < ring.size(); ++i)
         place[ring[i]] = i;

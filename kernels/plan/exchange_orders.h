@@ -17,10 +17,13 @@ using JobOrder = std::vector<std::uint32_t>;
 /// As the transfers were given.
 [[nodiscard]] JobOrder given_order(const JobList& list);
 
-/// All messages that go the same way round the grid together: first by columns, then by rows. In an
+/// Column after column, so that neighbours on the grid are neighbours in the ring.
+void sort_into_ring(std::vector<TileId>& tiles, const timing::TileGrid& grid);
+
+/// All messages that go equally far round the ring of the tiles that take part together. In an
 /// exchange between many tiles each tile so sends and receives without holes, because the latency
-/// between two groups of tiles of one kind (column and sub) does not depend on their rows, and
-/// changes little from one shift to the next.
+/// between two groups of tiles of one kind (column and sub) does not depend on their rows beyond
+/// what each tile waits once, and changes little from one shift to the next.
 [[nodiscard]] JobOrder shift_order(const JobList& list, const timing::TileGrid& grid);
 
 /// Groups of tiles that all send to each other (or to another group) go together, groups that share

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace tessera::plan {
@@ -18,12 +17,6 @@ struct Division {
     std::vector<TileId> senders;
     std::size_t parts = 1;
 };
-
-/// Neighbours on the grid come one after another.
-auto ring_place(const timing::TileGrid& grid, TileId tile) {
-    const auto& at = grid.position(tile);
-    return std::tuple{at.column, at.sub, at.row};
-}
 
 class Divider {
 public:
@@ -39,12 +32,9 @@ public:
         for (std::size_t group = 0; group < divisions_.size(); ++group) {
             auto& division = divisions_[group];
             division.ring = groups_.pairs[group];
-            const auto near = [&](TileId a, TileId b) {
-                return ring_place(grid_, a) < ring_place(grid_, b);
-            };
-            std::sort(division.ring.begin(), division.ring.end(), near);
+            sort_into_ring(division.ring, grid_);
             auto& senders = division.senders;
-            std::sort(senders.begin(), senders.end(), near);
+            sort_into_ring(senders, grid_);
             senders.erase(std::unique(senders.begin(), senders.end()), senders.end());
             division.parts = most_pairs[group] <= most_parts ? division.ring.size() : most_parts;
         }

@@ -20,8 +20,8 @@ namespace tessera::plan {
 struct ExchangeStats {
     timing::ExchangeBound bound;
     Cycles longest_row_events = 0; ///< without `row_return_cycles`
-    std::int64_t words_sent =
-        0; ///< words on lanes; a multicast counts once each time that it is sent
+    /// Words on lanes; a multicast counts once each time that it is sent.
+    std::int64_t words_sent = 0;
     std::int64_t words_received = 0;   ///< words delivered, counted at each receiver
     std::int64_t active_tiles = 0;     ///< tiles with a row
     std::int64_t wide_messages = 0;    ///< sent as 8-byte items

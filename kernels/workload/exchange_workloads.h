@@ -70,7 +70,7 @@ struct ExchangePatternWorkload {
         if (bytes % 4 != 0) {
             found.push_back({"bytes", "got " + std::to_string(bytes) +
                                           " B, expected a multiple of 4 B (the exchange's word)"});
-        } else {
+        } else if (include_self) {
             found = copy_mistakes(copies, bytes);
         }
         if (pattern == ExchangePattern::PointToPoint && source == destination) {
@@ -172,15 +172,33 @@ struct RearrangeWorkload {
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
         std::vector<Mistake> found;
+        const bool any_f16 = cast || dtype == StreamType::F16;
+        const bool f16_after = (dtype == StreamType::F16) != cast;
+        const std::int64_t written = transpose ? rows : columns;
+        const auto check_line = [&](const char* key, std::int64_t elements) {
+            if (elements % 2 != 0) {
+                found.push_back({key, "got FP16 lines of " + std::to_string(elements) +
+                                          " elements, expected an even number"});
+            }
+        };
+        if (cast || (f16_after && !transpose)) {
+            check_line("columns", columns);
+        }
+        if (f16_after && transpose) {
+            check_line("rows", rows);
+        }
+        if (!found.empty()) {
+            return found;
+        }
         const auto check = [&](const char* key, std::int64_t line, std::int64_t gap) {
-            if ((cast || dtype == StreamType::F16) && (line + gap) % 2 != 0) {
+            if (any_f16 && (line + gap) % 2 != 0) {
                 found.push_back({key, "got " + std::to_string(gap) + " elements behind lines of " +
                                           std::to_string(line) +
                                           ", expected an even sum where FP16 takes part"});
             }
         };
         check("from_gap", columns, from_gap);
-        check("to_gap", transpose ? rows : columns, to_gap);
+        check("to_gap", written, to_gap);
         return found;
     }
 

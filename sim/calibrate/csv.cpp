@@ -26,9 +26,9 @@ public:
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] char ahead() const { return at_end() ? '\0' : text_[at_]; }
 
-    /// Comments and empty lines.
+    /// Comments and lines without a single filled cell.
     void skip_silent_lines() {
-        while (!at_end() && (ahead() == '#' || at_line_end())) {
+        while (!at_end() && is_silent_line()) {
             while (!at_end() && ahead() != '\n') {
                 next();
             }
@@ -57,6 +57,13 @@ public:
     }
 
 private:
+    /// Whether the line at hand is a comment or has blanks and commas only.
+    [[nodiscard]] bool is_silent_line() const {
+        const auto line = text_.substr(at_, text_.find('\n', at_) - at_);
+        const auto blanks = line.find_first_not_of(" \t\r");
+        return (blanks != std::string_view::npos && line[blanks] == '#') ||
+               line.find_first_not_of(" \t\r,") == std::string_view::npos;
+    }
     char next() {
         const char c = text_[at_++];
         column_ = c == '\n' ? 1 : column_ + 1;

@@ -254,10 +254,10 @@ Mapped left_in_place(const ReferenceRow& /*row*/, const RowMachine& /*machine*/)
 Mapped copied(const ReferenceRow& row, const RowMachine& machine) {
     const std::int64_t bytes = needed(row, "msg_bytes");
     json workload = workload_of("self_copy", {{"tiles", 1}, {"bytes", whole_words(bytes)}});
-    if (row.says("workload", {"standard to interleaved"})) {
-        workload["copies"] = "paced";
-    } else {
+    if (!row.says("workload", {"standard to interleaved"})) {
         workload = by_one_worker(std::move(workload));
+    } else if (bytes % 8 == 0) { // other copies go by words of 4 bytes
+        workload["copies"] = "paced";
     }
     const Timed timed{.phases = {"compute"}, .steps = {}};
     Measurement measurement =

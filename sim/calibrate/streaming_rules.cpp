@@ -32,10 +32,12 @@ constexpr const char* kTransfersAlone = "the transfers alone: attention itself d
 /// K and V are read from remote buffers a chunk of positions at a time; only these transfers are
 /// simulated, and they take nearly all of the time.
 Mapped attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
+    const std::int64_t positions = needed(row, "seq_len");
+    const std::int64_t chunk = std::min(needed(row, "chunk"), positions);
+    static_cast<void>(needed_product(row, {"chunk", "n_head", "head_dim", "batch"})); // its limit
     const std::int64_t chunk_bytes =
-        whole_words(kElementBytes * needed_product(row, {"chunk", "n_head", "head_dim", "batch"}));
-    const std::int64_t chunks =
-        2 * ((needed(row, "seq_len") + needed(row, "chunk") - 1) / needed(row, "chunk"));
+        whole_words(kElementBytes * chunk * needed_product(row, {"n_head", "head_dim", "batch"}));
+    const std::int64_t chunks = 2 * ((positions + chunk - 1) / chunk);
     // Every chunk takes as long as the others: a few stand for all.
     const std::int64_t simulated = std::min<std::int64_t>(chunks, 4);
     Measurement measurement =
@@ -57,9 +59,9 @@ struct RowReads {
 };
 
 RowReads read_rows(const RowMachine& machine, std::int64_t rows, std::int64_t row_bytes) {
-    constexpr std::int64_t kMostBytes = std::int64_t{1} << 27; // docs/evidence.md#streaming-memory
-    const std::int64_t bytes = rows * row_bytes;
-    const std::int64_t copies = (bytes + kMostBytes - 1) / kMostBytes;
+    const std::int64_t most =
+        std::max<std::int64_t>(machine.spec.streaming.copy_limit_bytes / row_bytes, 1);
+    const std::int64_t copies = (rows + most - 1) / most;
     const std::int64_t at_once = (rows + copies - 1) / copies;
     return {{machine.name, machine.sets,
              workload_of("remote_buffer", {{"direction", "read"},
@@ -72,12 +74,15 @@ RowReads read_rows(const RowMachine& machine, std::int64_t rows, std::int64_t ro
 /// Sparse attention reads r components of all keys, a row of all positions each, and then k keys and k
 /// values, a row each; only these transfers are simulated.
 Mapped sparse_attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
-    const std::int64_t heads = needed(row, "batch") * needed(row, "n_head");
-    const RowReads components =
-        read_rows(machine, heads * needed(row, "r"), needed(row, "seq_len") * kElementBytes);
-    const RowReads positions =
-        read_rows(machine, heads * needed(row, "k"), needed(row, "head_dim") * kElementBytes);
+    const std::int64_t component_bytes = kElementBytes * needed(row, "seq_len");
+    const std::int64_t position_bytes = kElementBytes * needed(row, "head_dim");
+    const RowReads components = read_rows(machine, needed_product(row, {"batch", "n_head", "r"}),
+                                          whole_words(component_bytes));
+    const RowReads positions = read_rows(machine, needed_product(row, {"batch", "n_head", "k"}),
+                                         whole_words(position_bytes));
     Measurement measurement;
+    assume_words(measurement, component_bytes);
+    assume_words(measurement, position_bytes);
     measurement.timed = fmt::format("all: {:g} copies of components, twice {:g} of positions",
                                     components.copies, positions.copies);
     measurement.runs = {components.run, positions.run};

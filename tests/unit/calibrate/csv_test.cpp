@@ -43,8 +43,8 @@ TEST_CASE("cells may be quoted, and then hold commas, quotes and line ends") {
 }
 
 TEST_CASE("a byte order mark, empty lines, comments and spaces round cells say nothing") {
-    const auto table =
-        parse_csv("\xef\xbb\xbf# first\n\n a ,b\r\n\r\n# later\n 1 ,\t\" 2 \" \n", "rows.csv");
+    const auto table = parse_csv(
+        "\xef\xbb\xbf# first\n\n a ,b\r\n \t,\r\n  # later\n 1 ,\t\" 2 \" \n", "rows.csv");
     CHECK(table.heading == std::vector<std::string>{"a", "b"});
     REQUIRE(table.rows.size() == 1);
     CHECK(texts(table.rows[0]) == std::vector<std::string>{"1", " 2 "});
