@@ -5,6 +5,7 @@
 // the longest row, wide messages and those lowered to 4-byte items.
 //
 // usage: bench_exchange [--tiles N] [--json] [PATTERN[:BYTES]...]
+#include "base/heap.h"
 #include "kernels/plan/exchange_planner.h"
 #include "models/exchange/core/fabric.h"
 #include "tests/support/exchange_patterns.h"
@@ -154,6 +155,7 @@ void print_json(const std::string& name, Bytes size, const Result& result) {
 } // namespace
 
 int main(int argc, char** argv) {
+    keep_freed_memory();
     spec::MachineSpec machine;
     bool json = false;
     std::set<std::string> wanted;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program `tessera`. libsystemc exports a main of its own; this one starts SystemC only for
 // what simulates.
+#include "base/heap.h"
 #include "sim/assemble.h"
 #include "sim/batch.h"
 #include "sim/calibrate/calibrate_command.h"
@@ -77,6 +78,7 @@ int sc_main(int /*argc*/, char* /*argv*/[]) {
 }
 
 int main(int argc, char* argv[]) {
+    tessera::keep_freed_memory();
     install_signal_handlers();
     int code = kBug;
     try {
