@@ -47,7 +47,6 @@ function(tessera_test name)
     target_link_libraries(${name} PRIVATE tessera_test_main_plain)
   endif()
   target_link_libraries(${name} PRIVATE tessera_warnings ${ARG_LINK})
-  target_compile_definitions(${name} PRIVATE TESSERA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(TESSERA_SANITIZE)
     # The checks are of the libraries; a test's own macros would take most of the build.
     target_compile_options(${name} PRIVATE -O0 -fno-sanitize=undefined)

@@ -2,6 +2,7 @@
 // The published-style kernels of the matrix unit and their relatives: exact results, no races, no conflicts, and cycles against
 // the published estimators. Deviations: docs/deviations.md#published-estimates
 #include "tests/kernels/published_run.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -54,7 +55,7 @@ struct Estimate {
 };
 
 std::vector<Estimate> read_estimates() {
-    std::ifstream in(TESSERA_SOURCE_DIR "/configs/reference/vertex_estimates.csv");
+    std::ifstream in(tessera::test::source_path("configs/reference/vertex_estimates.csv"));
     std::vector<Estimate> estimates;
     for (std::string line; std::getline(in, line);) {
         if (line.empty() || line.front() == '#' || line.rfind("vertex,", 0) == 0) {
@@ -86,7 +87,7 @@ std::vector<Estimate> read_estimates() {
 
 /// Measured over estimated, of the rows of at most `most_macs` multiplications (about, where the row does not say).
 std::map<std::string, double> ratios(const std::string& vertex, double most_macs) {
-    std::ifstream in(TESSERA_SOURCE_DIR "/configs/reference/published_matrix_kernels.json");
+    std::ifstream in(tessera::test::source_path("configs/reference/published_matrix_kernels.json"));
     const auto kernels = nlohmann::json::parse(in);
     std::map<std::string, double> found;
     for (const auto& kernel : kernels) {

@@ -6,6 +6,7 @@
 #include "models/spec/load.h"
 #include "sim/vertex/check.h"
 #include "sim/vertex/run.h"
+#include "tests/support/source_path.h"
 
 #include <string>
 #include <utility>
@@ -29,7 +30,7 @@ inline std::vector<PublishedPoint> run_published(const std::string& name,
         overrides.push_back("parameters." + set);
     }
     const auto loaded = vertex::load_vertex(
-        std::string(TESSERA_SOURCE_DIR) + "/configs/vertices/" + name + ".json", overrides);
+        tessera::test::source_path("configs/vertices/") + name + ".json", overrides);
     const auto machine =
         spec::load_machine(loaded.spec.machine, config::default_config_paths(), {}).spec;
     std::vector<PublishedPoint> points;

@@ -2,6 +2,7 @@
 // The published-style kernels of configs/reference/published_vector_kernels.json: exact results, no races, no conflicts, and
 // cycles against the published estimators. Deviations: docs/deviations.md#published-estimates
 #include "tests/kernels/published_run.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ namespace {
 constexpr Cycles kWorkers = 6;
 
 nlohmann::json read_kernels() {
-    std::ifstream in(TESSERA_SOURCE_DIR "/configs/reference/published_vector_kernels.json");
+    std::ifstream in(tessera::test::source_path("configs/reference/published_vector_kernels.json"));
     return nlohmann::json::parse(in);
 }
 
@@ -30,7 +31,7 @@ struct Estimate {
 
 /// The rows of configs/reference/vertex_estimates.csv that a kernel is compared with.
 std::vector<Estimate> estimates_of(const nlohmann::json& wanted) {
-    std::ifstream in(TESSERA_SOURCE_DIR "/configs/reference/vertex_estimates.csv");
+    std::ifstream in(tessera::test::source_path("configs/reference/vertex_estimates.csv"));
     std::vector<Estimate> estimates;
     for (std::string line; std::getline(in, line);) {
         std::istringstream fields(line);

@@ -5,6 +5,7 @@
 #include "tests/kernels/codelet_bench.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 
@@ -178,7 +179,7 @@ TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 til
     workload::SpmmWorkload workload;
     workload.n = 64;
     workload.pattern.source = workload::PatternSpec::Source::File;
-    workload.pattern.path = TESSERA_SOURCE_DIR "/configs/data/cora.mtx";
+    workload.pattern.path = tessera::test::source_path("configs/data/cora.mtx");
     workload.pattern.file_values = workload::PatternSpec::FileValues::Gcn;
     const workload::SparseF16 a = workload::make_sparse(workload);
     const plan::PlannedProgram planned = spmm::plan_spmm(machine, workload, a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // docs/four_tiles.md shows what the program prints and what the rules give.
 #include "models/isa/exchange_word.h"
+#include "tests/support/source_path.h"
 #include "tests/system/four_tiles_paper.h"
 
 #include <catch2/catch.hpp>
@@ -232,7 +233,7 @@ std::vector<std::string> sayings(const Paper& paper) {
 }
 
 std::string page_text() {
-    std::ifstream file(TESSERA_SOURCE_DIR "/docs/four_tiles.md");
+    std::ifstream file(tessera::test::source_path("docs/four_tiles.md"));
     std::stringstream page;
     page << file.rdbuf();
     return page.str();

@@ -4,6 +4,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/workload/load.h"
 #include "models/spec/load.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 
@@ -17,15 +18,14 @@ namespace tessera::test {
 namespace {
 
 config::ConfigPaths paths() {
-    return {{TESSERA_SOURCE_DIR "/configs"}};
+    return {{source_path("configs")}};
 }
 
 } // namespace
 
 std::string output_of(const std::string& options, const Overrides& overrides) {
-    std::string command = "TESSERA_CONFIGS='" TESSERA_SOURCE_DIR "/configs' '" TESSERA_BINARY
-                          "' run four_tiles --machine tiny" +
-                          options;
+    std::string command = "TESSERA_CONFIGS='" + source_path("configs") +
+                          "' '" TESSERA_BINARY "' run four_tiles --machine tiny" + options;
     for (const auto& set : overrides) {
         command += " --set " + set;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/report.h"
 #include "sim/result.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -82,8 +83,7 @@ TEST_CASE("text, JSON and CSV tell each row, also those without a figure") {
 }
 
 TEST_CASE("the checked in schema of calibrations is the one the program writes") {
-    std::ifstream file(std::filesystem::path(TESSERA_SOURCE_DIR) /
-                       "configs/schemas/calibration.schema.json");
+    std::ifstream file(tessera::test::source_path("configs/schemas/calibration.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     CHECK(text == tessera::sim::json_text(calibration_schema()));
 }

@@ -3,6 +3,7 @@
 #include "base/config/read.h"
 #include "kernels/workload/load.h"
 #include "models/spec/load.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/config/scratch.h"
 
 #include <catch2/catch.hpp>
@@ -16,8 +17,7 @@ using namespace tessera::config;
 
 namespace {
 
-const std::filesystem::path kSchemas =
-    std::filesystem::path(TESSERA_SOURCE_DIR) / "configs" / "schemas";
+const std::filesystem::path kSchemas = tessera::test::source_path("configs/schemas");
 
 bool schema_accepts(const nlohmann::json& schema_json, const nlohmann::json& document) {
     valijson::Schema schema;

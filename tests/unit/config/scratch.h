@@ -4,6 +4,7 @@
 
 #include "base/config/paths.h"
 #include "base/error.h"
+#include "tests/support/source_path.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -46,7 +47,7 @@ private:
 
 /// The configs/ of the source tree.
 inline config::ConfigPaths source_paths() {
-    return {{std::filesystem::path(TESSERA_SOURCE_DIR) / "configs"}};
+    return {{tessera::test::source_path("configs")}};
 }
 
 inline std::string read_text(const std::filesystem::path& file) {

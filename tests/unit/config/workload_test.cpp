@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/load.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/config/scratch.h"
 
 #include <catch2/catch.hpp>
@@ -70,7 +71,7 @@ TEST_CASE("cora is read with its pattern from the data folder", "[unit][config]"
     CHECK(spmm.n == 512);
     CHECK(spmm.pattern.source == PatternSpec::Source::File);
     CHECK(spmm.pattern.file_values == PatternSpec::FileValues::Gcn);
-    CHECK(spmm.pattern.path == TESSERA_SOURCE_DIR "/configs/data/cora.mtx");
+    CHECK(spmm.pattern.path == tessera::test::source_path("configs/data/cora.mtx"));
     CHECK(std::filesystem::is_regular_file(spmm.pattern.path));
     CHECK(loaded.resolved["pattern"]["file"] == "cora.mtx");
     CHECK_FALSE(loaded.resolved.contains("m"));
@@ -170,7 +171,7 @@ TEST_CASE("files that a workload names are looked up beside it first", "[unit][c
     const auto found = [&](const Lines& sets = {}) {
         return std::get<SpmmWorkload>(load_workload(file, source_paths(), sets).workload.kind);
     };
-    CHECK(found().pattern.path == TESSERA_SOURCE_DIR "/configs/data/cora.mtx");
+    CHECK(found().pattern.path == tessera::test::source_path("configs/data/cora.mtx"));
     const auto beside = scratch.write("cora.mtx", "");
     CHECK(found().pattern.path == beside);
     const auto values = scratch.write("x.npy", "");
@@ -189,8 +190,8 @@ TEST_CASE("absent files are io errors with the place that names them", "[unit][c
     const auto file =
         scratch.write("a.json", std::string(kSpmm) + R"("pattern": {"file": "absent.mtx"}})");
     CHECK(io_error(file) == file + ":2:21: /pattern/file: cannot find 'absent.mtx'; looked for " +
-                                scratch.path("absent.mtx") +
-                                ", " TESSERA_SOURCE_DIR "/configs/data/absent.mtx");
+                                scratch.path("absent.mtx") + ", " +
+                                tessera::test::source_path("configs/data/absent.mtx"));
     CHECK(mistakes_of([] { static_cast<void>(load_workload("coar", source_paths())); }) ==
           Lines{"unknown workload 'coar'; did you mean 'cora'?"});
 }

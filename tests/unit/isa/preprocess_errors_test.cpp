@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Mistakes that the C preprocessor finds, and where it stops.
+#include "tests/support/source_path.h"
 #include "tests/unit/isa/preprocess_support.h"
 
 #include <catch2/catch.hpp>
@@ -53,7 +54,7 @@ TEST_CASE("mistakes in directives say where they are") {
 }
 
 TEST_CASE("the example of the preprocessor's page gives its error") {
-    std::ifstream file(std::string(TESSERA_SOURCE_DIR) + "/docs/preprocessor.md");
+    std::ifstream file(tessera::test::source_path("docs/preprocessor.md"));
     const std::string page((std::istreambuf_iterator<char>(file)),
                            std::istreambuf_iterator<char>());
     const auto block = [&](const std::string& fence) {

@@ -2,6 +2,7 @@
 // The instruction table against assembler, disassembler and documentation.
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/isa/assemble_support.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +20,7 @@ namespace {
 constexpr int kWordsPerRow = 300;
 
 std::string text_of_file(const std::string& path) {
-    std::ifstream file(std::string(TESSERA_SOURCE_DIR) + "/" + path);
+    std::ifstream file(tessera::test::source_path(path));
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/memory_report.h"
 #include "sim/result.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -153,8 +154,7 @@ TEST_CASE("the schema accepts memory reports and refuses what is none") {
 }
 
 TEST_CASE("the checked in schema of memory reports is the one the program writes") {
-    std::ifstream file(std::filesystem::path(TESSERA_SOURCE_DIR) /
-                       "configs/schemas/memory.schema.json");
+    std::ifstream file(tessera::test::source_path("configs/schemas/memory.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     CHECK(text == sim::json_text(sim::memory_report_schema()));
 }

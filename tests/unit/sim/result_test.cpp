@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/spec/load.h"
 #include "sim/result.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -162,8 +163,7 @@ TEST_CASE("the schema accepts results and refuses what is none") {
 }
 
 TEST_CASE("the checked in schema of results is the one the program writes") {
-    std::ifstream file(std::filesystem::path(TESSERA_SOURCE_DIR) /
-                       "configs/schemas/result.schema.json");
+    std::ifstream file(tessera::test::source_path("configs/schemas/result.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     CHECK(text == sim::json_text(sim::result_schema()));
 }

@@ -2,6 +2,7 @@
 // The documents that give the sources must keep up with the parameters.
 #include "base/config/report.h"
 #include "models/spec/load.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/config/scratch.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +15,7 @@ using namespace tessera;
 
 namespace {
 
-const std::string kEvidence = TESSERA_SOURCE_DIR "/docs/evidence.md";
+const std::string kEvidence = tessera::test::source_path("docs/evidence.md");
 
 /// "Memory map" -> "memory-map", as web pages of Markdown name their sections.
 std::string anchor(const std::string& heading) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "tests/support/konata_check.h"
+#include "tests/support/source_path.h"
 #include "traces/exporters/konata.h"
 
 #include <catch2/catch.hpp>
@@ -73,7 +74,7 @@ public:
 } // namespace
 
 TEST_CASE("a Konata file reads as its format says", "[unit][traces]") {
-    const std::string path = std::string(TESSERA_SOURCE_DIR) + "/tests/golden/trace/konata.txt";
+    const std::string path = tessera::test::source_path("tests/golden/trace/konata.txt");
     CHECK(written(kScene) == bytes_of(path));
 }
 

@@ -2,6 +2,7 @@
 #include "base/config/document.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/spec.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/vertex/support.h"
 
 #include <catch2/catch.hpp>
@@ -27,13 +28,13 @@ bool schema_accepts(const nlohmann::json& schema_json, const nlohmann::json& doc
 }
 
 std::string text_of(const std::string& path) {
-    std::ifstream in(std::string(TESSERA_SOURCE_DIR) + "/" + path);
+    std::ifstream in(tessera::test::source_path(path));
     std::ostringstream text;
     text << in.rdbuf();
     return text.str();
 }
 
-const std::string kExample = std::string(TESSERA_SOURCE_DIR) + "/configs/vertices/scaled_add.json";
+const std::string kExample = tessera::test::source_path("configs/vertices/scaled_add.json");
 
 } // namespace
 

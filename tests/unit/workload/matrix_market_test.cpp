@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/matrix_market.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/workload/support.h"
 
 #include <tuple>
@@ -191,7 +192,7 @@ TEST_CASE("an absent file and a folder cannot be read", "[operands]") {
 }
 
 TEST_CASE("the Cora graph has its published size", "[operands]") {
-    const auto cora = read_matrix_market_file(TESSERA_SOURCE_DIR "/configs/data/cora.mtx");
+    const auto cora = read_matrix_market_file(tessera::test::source_path("configs/data/cora.mtx"));
     CHECK(cora.rows == 2708);
     CHECK(cora.columns == 2708);
     CHECK(cora.entries.size() == 13264);

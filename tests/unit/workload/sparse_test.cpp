@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/half.h"
 #include "kernels/workload/values.h"
+#include "tests/support/source_path.h"
 #include "tests/unit/workload/exactness.h"
 #include "tests/unit/workload/support.h"
 
@@ -314,7 +315,7 @@ TEST_CASE("ones with integer values need rows whose sums stay exact", "[operands
 }
 
 TEST_CASE("the Cora graph gives a normalised adjacency matrix", "[operands]") {
-    const std::string path = TESSERA_SOURCE_DIR "/configs/data/cora.mtx";
+    const std::string path = tessera::test::source_path("configs/data/cora.mtx");
     const SparseF16 a = make_sparse(from_file(path, PatternSpec::FileValues::Gcn));
     check_well_formed(a);
     CHECK(a.rows == 2708);
