@@ -11,11 +11,28 @@ target_compile_options(tessera_warnings INTERFACE
 # Multiply and add round separately on the machine, so the compiler must not fuse them.
 add_library(tessera_options INTERFACE)
 target_compile_options(tessera_options INTERFACE -ffp-contract=off)
+# Without it ccache keeps nothing that uses precompiled headers.
+target_compile_options(tessera_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 if(TESSERA_SANITIZE)
   target_compile_options(tessera_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(tessera_options INTERFACE -fsanitize=address,undefined)
 endif()
+
+# The standard library and fmt, parsed once for all libraries and once more for the tests, which compile with other
+# options. JSON and SystemC are not in it: few files use them. A source still includes what it uses:
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without.
+set(TESSERA_COMMON_HEADERS
+  <algorithm> <array> <atomic> <bit> <cmath> <cstddef> <cstdint> <cstdio> <cstring> <exception> <filesystem> <fstream>
+  <functional> <iterator> <limits> <map> <memory> <numeric> <optional> <set> <span> <sstream> <stdexcept> <string>
+  <string_view> <tuple> <type_traits> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
+
+# tessera_common_headers(NAME [HEADER ...]): a target that others reuse the parsed headers of.
+function(tessera_common_headers name)
+  add_library(${name} OBJECT "${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp")
+  target_link_libraries(${name} PRIVATE tessera_options tessera_warnings fmt::fmt)
+  target_precompile_headers(${name} PRIVATE ${TESSERA_COMMON_HEADERS} ${ARGN})
+endfunction()
 
 # tessera_library(NAME SOURCES ... LINK ...): a static library whose headers are included from the project root.
 function(tessera_library name)
@@ -23,7 +40,8 @@ function(tessera_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC tessera_options ${ARG_LINK}
-                        PRIVATE tessera_warnings ${ARG_PRIVATE_LINK})
+                        PRIVATE tessera_warnings fmt::fmt ${ARG_PRIVATE_LINK})
+  target_precompile_headers(${name} REUSE_FROM tessera_headers)
 endfunction()
 
 # tessera_interface(NAME LINK ...): headers only.
@@ -34,9 +52,26 @@ function(tessera_interface name)
   target_link_libraries(${name} INTERFACE tessera_options ${ARG_LINK})
 endfunction()
 
-# tessera_test(NAME LABELS unit ... [SYSTEMC] SOURCES ... LINK ...): one Catch2 program, one ctest entry a TEST_CASE.
+# A test's own code is macros and expected values: optimising it costs more than it gains.
+add_library(tessera_test_options INTERFACE)
+target_compile_options(tessera_test_options INTERFACE -O1)
+if(TESSERA_SANITIZE)
+  # The checks are of the libraries; a test's own macros would take most of the build.
+  target_compile_options(tessera_test_options INTERFACE -O0 -fno-sanitize=undefined)
+endif()
+
+# What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED.
+add_custom_target(sanitized)
+
+# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... LINK ...): one Catch2 program, one ctest entry a
+# TEST_CASE. UNSANITIZED is for programs whose code is glue around what other programs test: it would take a third of
+# the sanitizers' build and finds nothing there.
 function(tessera_test name)
-  cmake_parse_arguments(ARG "SYSTEMC" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
+  if(NOT ARG_UNSANITIZED AND NOT "slow" IN_LIST ARG_LABELS)
+    list(APPEND ARG_LABELS sanitized)
+    add_dependencies(sanitized ${name})
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -46,10 +81,7 @@ function(tessera_test name)
   else()
     target_link_libraries(${name} PRIVATE tessera_test_main_plain)
   endif()
-  target_link_libraries(${name} PRIVATE tessera_warnings ${ARG_LINK})
-  if(TESSERA_SANITIZE)
-    # The checks are of the libraries; a test's own macros would take most of the build.
-    target_compile_options(${name} PRIVATE -O0 -fno-sanitize=undefined)
-  endif()
+  target_link_libraries(${name} PRIVATE tessera_warnings tessera_test_options fmt::fmt ${ARG_LINK})
+  target_precompile_headers(${name} REUSE_FROM tessera_test_headers)
   catch_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -135,7 +135,7 @@ void Reader::read_banner() {
     }
     const auto reject = [this](std::size_t word, const char* what, const char* expected) {
         fail(1, line_.tokens[word].column,
-             std::string(what) + ": got " + quoted(line_.tokens[word].text) + ", expected " +
+             std::string(what) + ": got " + in_quotes(line_.tokens[word].text) + ", expected " +
                  expected,
              kSupported);
     };
@@ -180,7 +180,7 @@ std::int64_t Reader::read_integer(const Token& token, const char* what, std::int
     const bool all_read = stop == end;
     if (!all_read || error == std::errc::invalid_argument) {
         fail(line_number_, token.column,
-             std::string(what) + ": got " + quoted(token.text) + ", expected a whole number");
+             std::string(what) + ": got " + in_quotes(token.text) + ", expected a whole number");
     }
     if (error != std::errc{} || value < low || value > high) {
         fail(line_number_, token.column,
@@ -206,7 +206,7 @@ double Reader::read_value(const Token& token) const {
     if (!all_read || error != std::errc{} || !std::isfinite(value)) {
         const bool too_far = all_read && error == std::errc::result_out_of_range;
         fail(line_number_, token.column,
-             "value: got " + quoted(token.text) + ", expected a finite number" +
+             "value: got " + in_quotes(token.text) + ", expected a finite number" +
                  (too_far ? " within the range of binary64" : ""));
     }
     return value;

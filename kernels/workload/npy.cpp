@@ -75,7 +75,7 @@ private:
         } else if (key == "shape" && !header_.shape) {
             header_.shape = read_tuple();
         } else {
-            fail(file_name_, "header: got key " + quoted(key) +
+            fail(file_name_, "header: got key " + in_quotes(key) +
                                  ", expected descr, fortran_order and shape, once each");
         }
     }
@@ -142,12 +142,12 @@ private:
     }
     void expect(char wanted) {
         if (!accept(wanted)) {
-            fail_here(quoted(std::string_view(&wanted, 1)));
+            fail_here(in_quotes(std::string_view(&wanted, 1)));
         }
     }
     [[noreturn]] void fail_here(const std::string& expected) {
         const std::string got =
-            at_ < text_.size() ? quoted(text_.substr(at_, 1)) : "the header's end";
+            at_ < text_.size() ? in_quotes(text_.substr(at_, 1)) : "the header's end";
         fail(file_name_, "header, character " + std::to_string(at_ + 1) + ": got " + got +
                              ", expected " + expected);
     }
@@ -298,7 +298,7 @@ NpyView view_npy(std::string_view bytes, const std::string& file_name) {
     const auto [header, data] = read_header(bytes, file_name);
     const std::string& descr = *header.descr;
     if (std::find(kDescriptions.begin(), kDescriptions.end(), descr) == kDescriptions.end()) {
-        fail(file_name, "descr: got " + quoted(descr) +
+        fail(file_name, "descr: got " + in_quotes(descr) +
                             ", expected a little-endian float of 2, 4 or 8 bytes or an integer of "
                             "1, 2, 4 or 8");
     }
@@ -338,7 +338,7 @@ DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
     }
     if (converter == nullptr) {
         const bool big_endian = !descr.empty() && descr.front() == '>';
-        fail(file_name, "descr: got " + quoted(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
+        fail(file_name, "descr: got " + in_quotes(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
              big_endian ? "big-endian data are not read" : "");
     }
     refuse_fortran_order(header, file_name);

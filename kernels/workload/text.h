@@ -20,7 +20,7 @@ namespace tessera::workload {
 }
 
 /// The same between single quotes.
-[[nodiscard]] inline std::string quoted(std::string_view word) {
+[[nodiscard]] inline std::string in_quotes(std::string_view word) {
     return "'" + unquoted(word) + "'";
 }
 

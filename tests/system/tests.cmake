@@ -7,7 +7,7 @@ foreach(class ErrorsTest InquiriesTest RunsTest VertexTest)
   set_tests_properties("tessera on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 120)
 endforeach()
 
-tessera_test(test_system_four_tiles LABELS cli
+tessera_test(test_system_four_tiles UNSANITIZED LABELS cli
   SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp system/four_tiles_paper.cpp system/by_hand.cpp
   LINK tessera_matmul tessera_workload_config tessera_spec_config tessera_timing tessera_isa
        nlohmann_json::nlohmann_json fmt::fmt)
@@ -29,7 +29,7 @@ set_tests_properties("published vector kernels on the command line" PROPERTIES L
 tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
   LINK tessera_micro tessera_machine)
-tessera_test(test_system_arrivals SYSTEMC LABELS system
+tessera_test(test_system_arrivals SYSTEMC UNSANITIZED LABELS system
   SOURCES system/arrivals_test.cpp
   LINK tessera_sim)
 
