@@ -35,7 +35,7 @@ double exchange_overhead(const spec::MachineSpec& machine) {
 double value_words(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
                    double blocks) {
     const double words = blocks * static_cast<double>(problem.value_bytes()) / 4;
-    return machine.exchange.pair_double && split.parts_n % 2 == 0 ? words / 2 : words;
+    return machine.exchange.pairs() && split.parts_n % 2 == 0 ? words / 2 : words;
 }
 
 /// Averages over the parts of a split.

@@ -40,3 +40,7 @@ set_tests_properties("measured rows on the command line" PROPERTIES LABELS "syst
 add_test(NAME "all measured rows run"
   COMMAND tessera calibrate)
 set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration" TIMEOUT 3600)
+
+tessera_test(test_system_parameters SYSTEMC LABELS system
+  SOURCES system/parameters_test.cpp
+  LINK tessera_sim tessera_machine tessera_exchange_plan tessera_isa)

@@ -206,6 +206,81 @@ TEST_CASE("nothing touches what a copy under way has") {
           "stream copy in: tile_2 is not an IO tile, so it cannot take part in the background");
 }
 
+TEST_CASE("a copy streams to its end also where a shorter one begins later") {
+    for (const Cycles later : {60, 130, 250}) {
+        program::Program program = two_copies();
+        program.compute_sets.resize(1);
+        ipu::Account account(program, 4);
+        account.streams_until(2, 200);
+        account.streams_until(2, later);
+        account.streams_until(3, 40);
+        const std::array<ipu::TileShare, 1> work{{{0, 300}}};
+        account.compute_phase(0, 300, work);
+        CHECK(account.tiles()[2].stream == std::max<Cycles>(200, later));
+        CHECK(account.tiles()[3].stream == 40);
+        CHECK(account.streaming_until()[2] == std::max<Cycles>(200, later));
+    }
+}
+
+TEST_CASE("a fraction of a cycle of a link is a cycle") {
+    auto machine = four_tiles(); // 8 and 2 bytes a cycle
+    const auto timing = timing::streaming_link(machine);
+    for (const Bytes bytes : {1, 7, 8, 9, 15, 16, 17}) {
+        CHECK(timing.service_cycles(true, bytes, 0) == (bytes + 7) / 8);
+        CHECK(timing.service_cycles(false, bytes, 0) == (bytes + 1) / 2);
+        // a tile's lane: four bytes a cycle
+        CHECK(timing.service_cycles(true, 0, bytes) == (bytes + 3) / 4);
+    }
+    machine.streaming.request_bytes = 64;
+    const auto whole = timing::streaming_link(machine);
+    for (const auto& [bytes, requested] :
+         {std::pair{1, 64}, std::pair{63, 64}, std::pair{64, 64}, std::pair{65, 128}}) {
+        CHECK(whole.requested_bytes(bytes) == requested);
+    }
+}
+
+TEST_CASE("the host's link has the host's rates and one each way") {
+    auto machine = four_tiles();
+    machine.host.read_gbytes_per_s = 4;
+    machine.host.write_gbytes_per_s = 3;
+    machine.host.latency_us = 2.0004;
+    machine.host.request_bytes = 12;
+    machine.streaming.shared_rate = true;
+    const auto timing = timing::host_link(machine);
+    CHECK(timing.read_bytes_per_cycle == Approx(4));
+    CHECK(timing.write_bytes_per_cycle == Approx(3));
+    CHECK(timing.latency_cycles == 2000); // to the nearest
+    CHECK(timing.request_bytes == 12);
+    CHECK_FALSE(timing.shared_rate);
+    machine.host.latency_us = 2.0006;
+    CHECK(timing::host_link(machine).latency_cycles == 2001);
+}
+
+TEST_CASE("remote buffers share the capacity, those of the host have none") {
+    using Place = program::RemoteBuffer::Place;
+    auto machine = four_tiles();
+    program::Program program;
+    program.remote_buffers = {{"a", Place::StreamingMemory, 4, 64},
+                              {"h", Place::Host, 1000, 64},
+                              {"b", Place::StreamingMemory, 2, 96}};
+    machine.streaming.capacity_bytes = 4 * 64 + 2 * 96;
+    const memory::RemoteMemory remote(machine, program);
+    CHECK(remote.buffer(1).size() == 64000);
+    CHECK(remote.buffer(2).size() == 192);
+    --machine.streaming.capacity_bytes;
+    CHECK_THROWS_WITH(memory::RemoteMemory(machine, program),
+                      Catch::Matchers::StartsWith(
+                          "remote buffer b: got 2 rows of 96 B beside 256 B of other buffers, "
+                          "expected at most 447 B in all"));
+    machine.streaming.capacity_bytes = 0;
+    program.remote_buffers = {{"h", Place::Host, 1, 4}};
+    CHECK_NOTHROW(memory::RemoteMemory(machine, program));
+    for (const auto& [rows, bytes] : {std::pair{0, 4}, std::pair{1, 0}, std::pair{1, 2}}) {
+        program.remote_buffers = {{"h", Place::Host, rows, bytes}};
+        CHECK_THROWS_AS(memory::RemoteMemory(machine, program), ProgramError);
+    }
+}
+
 TEST_CASE("a tile that would idle streams while its copy is under way") {
     program::Program program = two_copies();
     program.compute_sets.resize(1);

@@ -74,6 +74,7 @@ struct Scene {
         account.compute_phase(1, 20, reduce);
         return sim::make_result({.machine = machine,
                                  .machine_resolved = machine_json,
+                                 .unused_parameters = {{"host.latency_us", "the run has no x"}},
                                  .workload_name = "by_hand",
                                  .workload_resolved = workload_json,
                                  .job = job,
@@ -178,6 +179,7 @@ TEST_CASE("the summary says what the result says") {
     CHECK(text.find("fullest tile 1: 980 of") != std::string::npos);
     CHECK(text.find("in 'start': code 80, tensor 900") != std::string::npos);
     CHECK(text.find("check      not made") != std::string::npos);
+    CHECK(text.find("unused     host.latency_us: the run has no x\n") != std::string::npos);
     CHECK(text.find("multiply") < text.find("scatter"));
 }
 
@@ -198,6 +200,7 @@ TEST_CASE("a run of no cycles divides by nothing") {
     const ipu::Account account(scene.program, 4);
     const auto result = sim::make_result({.machine = scene.machine,
                                           .machine_resolved = scene.machine_json,
+                                          .unused_parameters = nlohmann::json::object(),
                                           .workload_name = "empty",
                                           .workload_resolved = scene.workload_json,
                                           .job = scene.job,

@@ -314,7 +314,8 @@ TEST_CASE("wrong elements are counted and the first are listed", "[unit][vertex]
     CHECK(vertex::check_arrays(ran.bench, ran.result, {4.0, 0})[0].wrong == 2);
     CHECK(vertex::check_arrays(ran.bench, ran.result, {0, 1.0})[0].wrong == 0);
     const auto json = vertex::point_json(kMachine, ran.bench, ran.result, checks, false);
-    const auto text = vertex::report_text(vertex::result_json("v", "bow", {json}, nullptr));
+    const auto text = vertex::report_text(
+        vertex::result_json("v", "bow", vertex::Json::object(), {json}, nullptr));
     CHECK(text.find("out: WRONG: 5 of 6 elements") != std::string::npos);
     CHECK(text.find("[1] got 0, expected 2") != std::string::npos);
 }
