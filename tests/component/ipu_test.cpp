@@ -182,13 +182,16 @@ TEST_CASE("spans of contexts begin behind the control program's own step") {
     const auto& machine = hand.machine();
     const Cycles slot0 = machine.sync.internal_cycles + machine.control.step_cycles;
     using traces::Kind;
-    CHECK(sink.of(traces::supervisor_track(1), Kind::Compute) ==
-          test::Events{{slot0, slot0 + hand.stub_cycles("loop_of_5")}});
-    const auto worker = sink.of(traces::worker_track(2, 0), Kind::Compute);
-    REQUIRE(worker.size() == 1);
-    CHECK(worker[0].first > slot0);
-    CHECK(worker[0].second < slot0 + hand.stub_cycles("all_workers"));
-    CHECK(sink.of(traces::supervisor_track(0), Kind::Compute).empty());
+    const auto spans = hand.stub_spans("all_workers", 2);
+    CHECK(spans.size() >= static_cast<std::size_t>(machine.tile.workers));
+    for (const auto& span : spans) {
+        const auto track = span.context < 0
+                               ? traces::supervisor_track(2)
+                               : traces::worker_track(2, static_cast<std::uint8_t>(span.context));
+        CHECK(sink.of(track, Kind::Compute) ==
+              test::Events{{slot0 + span.begin, slot0 + span.end}});
+    }
+    CHECK(sink.of(traces::worker_track(0, 0), Kind::Compute).empty());
 }
 
 TEST_CASE("of several faults the earliest is reported whatever thread found it") {
