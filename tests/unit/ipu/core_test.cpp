@@ -114,6 +114,21 @@ TEST_CASE("a tensor may stand backwards in a tile and in the host's array") {
         "tensor : a piece on tile_0 holds elements [-1, 5), expected them inside [0, 6)");
 }
 
+TEST_CASE("elements of one dimension may stand apart in a tile") {
+    const auto machine = tiles(1);
+    ipu::ChipMemory memory(machine);
+    const Address first = machine.memory.region0_begin();
+    program::Tensor tensor;
+    tensor.shape = {3};
+    tensor.pieces.push_back({0, first, 0, {{3, 1, 6}}});
+    const std::vector<std::uint16_t> host{7, 8, 9};
+    ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory);
+    auto halves = halves_at(memory, 0, first);
+    halves.resize(7);
+    CHECK(halves == std::vector<std::uint16_t>{7, 0, 0, 8, 0, 0, 9});
+    CHECK(read_halves(tensor, memory) == host);
+}
+
 TEST_CASE("a piece of no elements touches nothing") {
     const auto machine = tiles(1);
     ipu::ChipMemory memory(machine);
@@ -167,6 +182,7 @@ TEST_CASE("tile memory ends where the machine says") {
     CHECK_THROWS_AS(memory.at(3, begin, machine.memory.bytes() + 1), ProgramError);
     CHECK_THROWS_AS(memory.at(3, begin - 4, 4), ProgramError);
     CHECK_THROWS_AS(memory.at(4, begin, 4), ProgramError);
+    CHECK_THROWS_AS(memory.at(0, begin + 8, -4), ProgramError);
     CHECK_THROWS_AS(memory.at(0, machine.memory.end(), 4), ProgramError);
     CHECK(memory.at(0, machine.memory.end(), 0) != nullptr);
 }

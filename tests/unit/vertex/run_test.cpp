@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace tessera;
 using test::VertexFolder;
 
@@ -339,6 +341,11 @@ TEST_CASE("a fit finds the coefficients that made the values", "[unit][vertex]")
     const auto mean = vertex::fit("a", {point(1), point(2)}, {10, 14});
     CHECK(mean.coefficients[0].second == Approx(12));
     CHECK(mean.largest_residual == Approx(2));
+    // The largest one may lie below the fit as well as above it.
+    for (const double far : {4.0, 16.0}) {
+        const auto one = vertex::fit("a", {point(1), point(2), point(3)}, {10, 10, far});
+        CHECK(one.largest_residual == Approx(std::abs(far - 10) * 2 / 3));
+    }
 }
 
 TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {

@@ -276,6 +276,35 @@ TEST_CASE("integer values fill a pattern file on its entries alone", "[operands]
     }
 }
 
+TEST_CASE("integer values thin the long rows of a pattern file", "[operands]") {
+    // A row of 4,100 entries among 8,200 columns: a sum of 4,100 products would not be exact.
+    constexpr int kEntries = 4100;
+    const ScratchFolder folder;
+    std::string text = kPattern + "2 8200 " + std::to_string(kEntries + 1) + "\n1 5\n";
+    for (int i = 1; i <= kEntries; ++i) {
+        text += "2 " + std::to_string(2 * i) + "\n";
+    }
+    const std::string path = folder.file("p.mtx", text);
+    for (const std::int64_t block : {1, 16}) {
+        SpmmWorkload workload = from_file(path, PatternSpec::FileValues::File, block);
+        workload.values.kind = ValuesSpec::Kind::Integer;
+        const SparseF16 a = make_sparse(workload);
+        const std::int64_t length = contraction_length(a);
+        CHECK(length == (block == 1 ? kEntries : 8208));
+        const DenseF16 x = make_dense(8200, 3, workload.values, 1, Operand::B, length);
+        CHECK(inexact_f16_sums(densified(a), x) == 0);
+        // Of each run of the row's places one is drawn; 2 of 3 drawn values are not zero.
+        const auto values = floats(densified(a));
+        const auto drawn = std::count_if(values.begin() + 8200, values.end(),
+                                         [](float value) { return value != 0; });
+        const std::int64_t run = (length + 2047) / 2048;
+        CAPTURE(block, run);
+        CHECK(run == (block == 1 ? 3 : 5));
+        CHECK(std::abs(static_cast<double>(drawn) -
+                       2.0 / 3.0 * kEntries / static_cast<double>(run)) < 120);
+    }
+}
+
 TEST_CASE("integer values contradict gcn and the values of a file", "[operands]") {
     const ScratchFolder folder;
     const auto error_of = [](SpmmWorkload workload) {
