@@ -562,6 +562,10 @@ TEST_CASE("what a product over a ring does not use changes nothing") {
     check_unused({"exchange.fabric=ring"}, matmul_scene(64));
 }
 
+TEST_CASE("what a product over a bound does not use changes nothing") {
+    check_unused({"exchange.fabric=bound"}, matmul_scene(64));
+}
+
 TEST_CASE("what decisions over a mesh do not use changes nothing") {
     check_unused({"exchange.fabric=mesh"}, control_scene);
 }
