@@ -2,7 +2,8 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
-#include "models/timing/control_timing.h"
+#include "models/exchange/core/fabric.h"
+#include "models/timing/link_timing.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -194,30 +195,12 @@ void Ipu::learn(const program::TileValue& value, std::function<void(std::uint32_
     copies_.check_ranges("a control step", {&word, 1}, account_.cycles());
     begin_sync(program::SyncZone::Internal, [this, value, next = std::move(next)] {
         const Cycles begin = account_.cycles();
-        const Cycles cycles = broadcast_cycles(value.tile);
+        const Cycles cycles = exchange::broadcast_cycles(spec_, value.tile);
         account_.broadcast_phase(cycles);
         record_for_all(traces::Kind::Exchange, "control value", begin);
         next_ = [this, value, next] { next(word_at(value)); };
         ev_phase_ended_.notify(time_of(cycles));
     });
-}
-
-Cycles Ipu::broadcast_cycles(TileId from) const {
-    if (spec_.exchange.fabric == spec::Fabric::Compiled) {
-        return timing::word_broadcast_cycles(spec_, from);
-    }
-    program::Exchange word;
-    word.name = "control value";
-    program::Transfer& transfer = word.transfers.emplace_back();
-    transfer.source_tile = from;
-    transfer.source_address = spec_.memory.region0_begin();
-    transfer.bytes = 4;
-    for (TileId to = 0; to < static_cast<TileId>(spec_.chip.tiles); ++to) {
-        if (to != from) {
-            transfer.destinations.push_back({to, spec_.memory.region0_begin()});
-        }
-    }
-    return exchange::run_exchange(spec_, word, {}).phase_cycles();
 }
 
 void Ipu::record_for_all(traces::Kind kind, const char* name, Cycles begin) {

@@ -89,8 +89,6 @@ private:
     /// Tells every tile the word at `value`, then `next`.
     void learn(const program::TileValue& value, std::function<void(std::uint32_t)> next);
     void decide(const program::Step& step);
-    /// Cycles in which the fabric carries a word of `from` to all other tiles.
-    [[nodiscard]] Cycles broadcast_cycles(TileId from) const;
     /// The trace of a phase in which all tiles did the same from `begin` until now.
     void record_for_all(traces::Kind kind, const char* name, Cycles begin);
     void begin_exchange(std::uint32_t index);

@@ -81,6 +81,7 @@ TEST_CASE("the memory report holds what a program known by hand keeps in each st
     CHECK(report["steps"][0]["worst_tile"] == 2);
     CHECK(report["steps"][2]["mean_bytes"].get<double>() == Approx((4 * (100 + 48) + 8) / 5.0));
     CHECK(report["steps"][1]["max_bytes_by_kind"]["tensor"] == 40 + 48);
+    CHECK(report["steps"][1]["max_bytes_by_kind"]["vertex_state"] == 8);
     CHECK(report["steps"][1]["mean_bytes_by_kind"]["vertex_state"].get<double>() ==
           Approx(8 / 5.0));
 }

@@ -190,6 +190,7 @@ TEST_CASE(
     "of equally full tiles the lowest is named, and all tiles of the machine share the mean") {
     Scene scene;
     scene.program.images[0] = scene.program.images[1];
+    scene.program.image_of_tile.resize(2); // the others hold nothing
     const auto result = scene.result();
     CHECK(result["memory"]["worst_tile"] == 0);
     CHECK(result["memory"]["max_bytes"] == 980);

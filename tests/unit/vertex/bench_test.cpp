@@ -91,7 +91,8 @@ TEST_CASE("fixed addresses are in memory and aligned", "[unit][vertex]") {
     CHECK(said(begin + 4) == "got 0x4c004" + expected);
     CHECK(said(kMemory.end()) != "placed");
     fixed.bytes = 16;
-    CHECK(said(kMemory.end() - 8) == "'fixed' of 16 bytes at 0xe7ff8: 8 bytes over; memory is empty");
+    CHECK(said(kMemory.end() - 8) ==
+          "'fixed' of 16 bytes at 0xe7ff8: 8 bytes over; memory is empty");
 }
 
 TEST_CASE("two that are kept apart are so whichever of them says it", "[unit][vertex]") {
