@@ -55,4 +55,8 @@ TEST_CASE("numbers are written as people write them", "[unit][config]") {
     CHECK(value_text(0.0625) == "0.0625");
     CHECK(value_text(1e300) == "1e+300");
     CHECK(value_text(-3) == "-3");
+    // whole numbers have all their digits as far as binary64 tells them apart
+    CHECK(value_text(999999999999999.0) == "999999999999999");
+    CHECK(value_text(-1e15) == "-1000000000000000");
+    CHECK(value_text(1e16) == "1e+16");
 }
