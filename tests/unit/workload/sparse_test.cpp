@@ -228,6 +228,10 @@ TEST_CASE("generator settings out of range are refused", "[operands]") {
     CHECK(error_of(generated(100000, 100000, 1, 0.5)) ==
           "/pattern: got 5000000000 kept blocks of 1 x 1, expected at most 1073741824 stored "
           "elements");
+    // one block of 256 elements too many
+    CHECK(error_of(generated(1 << 20, 1 << 20, 16, 4194305.0 / (1LL << 32))) ==
+          "/pattern: got 4194305 kept blocks of 16 x 16, expected at most 1073741824 stored "
+          "elements");
 }
 
 TEST_CASE("integer values make sparse products exact", "[operands]") {
