@@ -267,6 +267,7 @@ nlohmann::json make_result(const RunFacts& facts) {
     json result = {{"schema_version", kResultSchemaVersion},
                    {"sentence", facts.job.sentence()},
                    {"machine", facts.machine_resolved},
+                   {"unused_parameters", facts.unused_parameters},
                    {"workload", std::move(workload)},
                    {"cycles", account.cycles()},
                    {"phases", phases_json(account.phases())},

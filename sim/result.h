@@ -39,6 +39,7 @@ struct HostFacts {
 struct RunFacts {
     const spec::MachineSpec& machine;
     const nlohmann::json& machine_resolved;
+    nlohmann::json unused_parameters; ///< of unused_parameters.h
     std::string workload_name;
     const nlohmann::json& workload_resolved;
     const Job& job;

@@ -122,6 +122,7 @@ nlohmann::json result_schema() {
         {{"schema_version", {{"const", kResultSchemaVersion}}},
          {"sentence", text("the workload in words")},
          {"machine", {{"type", "object"}, {"description", "as resolved; see machine.schema.json"}}},
+         {"unused_parameters", schema::unused_parameters_schema()},
          {"workload",
           {{"type", "object"},
            {"description", "as resolved, with its name; see workload.schema.json"}}},

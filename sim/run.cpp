@@ -11,6 +11,7 @@
 #include "sim/job.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
+#include "sim/unused_parameters.h"
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
@@ -211,16 +212,18 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     host.wall_s = whole.lap();
     report.passed = !check || check->passed;
-    report.result = make_result({.machine = machine,
-                                 .machine_resolved = configuration.machine.resolved,
-                                 .workload_name = configuration.workload.workload.name,
-                                 .workload_resolved = configuration.workload.resolved,
-                                 .job = *job,
-                                 .program = program,
-                                 .account = simulation.account(),
-                                 .check = std::move(check),
-                                 .trace = std::move(traced),
-                                 .host = host});
+    report.result = make_result(
+        {.machine = machine,
+         .machine_resolved = configuration.machine.resolved,
+         .unused_parameters = unused_parameters(configuration.machine, parts_of(program)),
+         .workload_name = configuration.workload.workload.name,
+         .workload_resolved = configuration.workload.resolved,
+         .job = *job,
+         .program = program,
+         .account = simulation.account(),
+         .check = std::move(check),
+         .trace = std::move(traced),
+         .host = host});
     return report;
 }
 

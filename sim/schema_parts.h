@@ -45,4 +45,12 @@ inline json list(const char* sentence, json items) {
     return {{"type", "array"}, {"description", sentence}, {"items", std::move(items)}};
 }
 
+/// Of unused_parameters() in sim/unused_parameters.h.
+[[nodiscard]] inline nlohmann::json unused_parameters_schema() {
+    return {{"type", "object"},
+            {"description", "machine parameters that --set gave and the run has no use for, each "
+                            "with what it lacks"},
+            {"additionalProperties", {{"type", "string"}}}};
+}
+
 } // namespace tessera::sim::schema

@@ -146,6 +146,15 @@ std::string check_text(const json& result) {
                        check.is_null() ? "not made" : check["sentence"].get<std::string>());
 }
 
+/// What was set in vain.
+std::string unused_text(const json& result) {
+    std::string text;
+    for (const auto& [path, reason] : result["unused_parameters"].items()) {
+        text += fmt::format("{:<10} {}: {}\n", "unused", path, reason.get<std::string>());
+    }
+    return text;
+}
+
 std::string speed_text(const json& result) {
     std::string text;
     if (result.contains("tflops")) {
@@ -179,6 +188,7 @@ std::string summary_text(const nlohmann::json& result) {
     text += fmt::format("{:<10} {}: {} tiles at {:.4g} GHz\n", "machine",
                         machine["name"].get<std::string>(), grouped(tiles),
                         machine["chip"]["clock_hz"].get<double>() * 1e-9);
+    text += unused_text(result);
     text += fmt::format("{:<10} {} ({})\n", "cycles", grouped(result["cycles"].get<std::int64_t>()),
                         duration(result["seconds"].get<double>()));
     text += speed_text(result);

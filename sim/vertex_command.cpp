@@ -9,6 +9,7 @@
 #include "sim/exit_code.h"
 #include "sim/output.h"
 #include "sim/result.h"
+#include "sim/unused_parameters.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/trace.h"
 
@@ -74,6 +75,7 @@ public:
         for (const auto& point : points) {
             benches.push_back(vertex::lay_out(loaded, machine, point, options));
         }
+        unused = unused_parameters(found, parts_of(benches.front().codelets.front()));
     }
 
     void check_array(const std::string& option, const std::string& name) const {
@@ -90,6 +92,7 @@ public:
 
     vertex::LoadedVertex loaded;
     spec::MachineSpec machine;
+    Json unused; ///< machine parameters that were set in vain
     vertex::BenchOptions options;
     std::vector<vertex::Point> points;
     std::vector<vertex::Bench> benches;
@@ -210,7 +213,7 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
         fit = vertex::fit_json(vertex::fit(command.fit, setup.points, measured), command.fit_of);
     }
     const Json result = vertex::result_json(setup.loaded.spec.name, setup.machine.name,
-                                            std::move(points), std::move(fit));
+                                            setup.unused, std::move(points), std::move(fit));
     const std::string text = json_text(result);
     outputs.write_json(text);
     const bool to_stdout = command.json == "-";

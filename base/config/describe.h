@@ -52,6 +52,20 @@ public:
         field_->form = std::move(form);
         return *this;
     }
+    /// Only where the document has one of `values` at the dotted `path`; several calls: all hold.
+    FieldLine& used_with(std::string path, std::vector<nlohmann::json> values) {
+        field_->used_with.push_back({std::move(path), std::move(values), true});
+        return *this;
+    }
+    FieldLine& unused_with(std::string path, std::vector<nlohmann::json> values) {
+        field_->used_with.push_back({std::move(path), std::move(values), false});
+        return *this;
+    }
+    /// What the field acts on; a run without any of it does not feel the field.
+    FieldLine& used_by(std::vector<std::string> parts) {
+        field_->used_by = std::move(parts);
+        return *this;
+    }
     /// 0 in the struct stands for a key that was not given; `otherwise` says what then holds.
     FieldLine& zero_if_absent(std::string otherwise) {
         field_->default_value = nullptr;

@@ -46,10 +46,10 @@ void collect(const nlohmann::json& node, const std::string& pointer, const std::
 
 std::string parameters_text(const std::vector<Parameter>& parameters) {
     std::vector<Row> rows{
-        {"path", "type", "unit", "range", "default", "meaning", "source", "belongs to"}};
+        {"path", "type", "unit", "range", "default", "meaning", "source", "used", "belongs to"}};
     for (const auto& p : parameters) {
-        rows.push_back(
-            {p.path, p.type, p.unit, p.range, p.default_value, p.sentence, p.source, p.form});
+        rows.push_back({p.path, p.type, p.unit, p.range, p.default_value, p.sentence, p.source,
+                        p.used, p.form});
     }
     return aligned(rows);
 }

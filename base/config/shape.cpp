@@ -111,6 +111,9 @@ json field_schema(const Field& field) {
     if (!field.source.empty()) {
         schema["x-source"] = field.source;
     }
+    if (const std::string used = used_text(field); !used.empty()) {
+        schema["x-used"] = used;
+    }
     return schema;
 }
 
@@ -172,7 +175,7 @@ void list(const Shape& shape, const std::string& prefix, const std::string& form
                                                         : value_text(field.default_value);
         }
         out.push_back({path, form, type_text(field.type), field.unit, range_text(field),
-                       std::move(otherwise), field.sentence, field.source});
+                       std::move(otherwise), field.sentence, field.source, used_text(field)});
     }
 }
 

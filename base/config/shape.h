@@ -18,6 +18,13 @@ struct Shape;
 /// Any: a value with a form of its own, which the owner of the shape reads with read_at().
 enum class FieldType { Integer, Number, Boolean, Text, Object, Any };
 
+/// "Only where another value of the document is (or is not) one of these."
+struct Condition {
+    std::string path; ///< dotted, from the document's root
+    std::vector<nlohmann::json> values;
+    bool among = true; ///< false: none of them
+};
+
 /// One key. `owner` is the struct that the key's object is read into.
 struct Field {
     std::string key;
@@ -32,6 +39,8 @@ struct Field {
     std::string suffix;                  ///< text that ends so is allowed too, for example ".npy"
     nlohmann::json default_value;        ///< null: none
     std::string default_text;            ///< in words, where there is no default value
+    std::vector<Condition> used_with;    ///< elsewhere the value says nothing
+    std::vector<std::string> used_by;    ///< parts of a run that feel it; empty: every run does
 
     /// Stores a checked value. Empty for keys that are only part of the file.
     std::function<void(void* owner, const nlohmann::json& value)> assign;
@@ -82,6 +91,7 @@ struct Parameter {
     std::string default_value;
     std::string sentence;
     std::string source;
+    std::string used; ///< "with exchange.fabric mesh or ring; by exchanges"
 };
 
 /// The values of `owner` as JSON, all of them, also those left at their defaults.
@@ -95,6 +105,20 @@ struct Parameter {
 
 /// All leaves, in the order of their description. Paths start with `prefix`.
 [[nodiscard]] std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix = {});
+
+/// The leaf or object at a dotted path, without alternatives; null if there is none.
+[[nodiscard]] const Field* field_at(const Shape& shape, const std::string& path);
+
+/// Why nothing uses the value at the dotted `path` of a resolved document: "it is used with
+/// exchange.fabric mesh or ring, and that is compiled here". Empty where it is used.
+[[nodiscard]] std::string unused_reason(const Shape& shape, const nlohmann::json& resolved,
+                                        const std::string& path);
+
+/// "with exchange.fabric mesh or ring; by exchanges"; empty where it is used by all.
+[[nodiscard]] std::string used_text(const Field& field);
+
+/// "a, b or c".
+[[nodiscard]] std::string either_text(const std::vector<std::string>& words);
 
 /// "1..8 workers", "one of error, ignore", "a number of Hz": the second half of an error message.
 [[nodiscard]] std::string expected_text(const Field& field);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_cost.h"
 
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 
 #include <algorithm>
@@ -8,14 +9,11 @@
 namespace tessera::matmul {
 namespace {
 
-/// Longest route on a full chip and the events that a row stays alive behind its last word.
-constexpr Cycles kExchangeLatency = 130;
 /// Control instructions for a message of a receiver: source, pointer, neutral.
 constexpr std::int64_t kControlsPerMessage = 3;
 
 Cycles exchange_cycles(const spec::MachineSpec& machine, std::int64_t events) {
-    return machine.exchange.prologue_cycles + kExchangeLatency + events +
-           machine.exchange.row_return_cycles;
+    return plan::exchange_overhead(machine) + events;
 }
 
 /// Cycles from one weight load to the next: weights, launch, workers, sync.

@@ -96,7 +96,7 @@ private:
     bool consider(Partition partition) {
         const Bytes bytes = estimate_bytes(machine_, Grid(problem_, partition));
         const bool fits = bytes <= limit_;
-        const bool pairs = machine_.exchange.pair_double;
+        const bool pairs = machine_.exchange.pairs();
         add(partition, bytes, fits);
         // The homes of a group's data are pairs of another group.
         if (pairs && partition.parts_n % 2 == 0 && partition.parts_m * partition.parts_k > 1) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/superstep_builder.h"
 
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/exchange_planner.h"
 
 #include <utility>
@@ -31,8 +32,7 @@ void SuperstepBuilder::add_exchange(const std::string& name,
         return;
     }
     auto planned = plan_exchange_with_stats(machine_, name, std::move(transfers));
-    const Cycles rows = machine_.exchange.prologue_cycles + planned.stats.longest_row_events +
-                        machine_.exchange.row_return_cycles;
+    const Cycles rows = row_overhead(machine_.exchange) + planned.stats.longest_row_events;
     predicted.exchange += rows;
     predicted.sync += machine_.sync.internal_cycles;
     predicted.reduction += reduction ? rows + machine_.sync.internal_cycles : 0;

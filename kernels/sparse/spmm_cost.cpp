@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_cost.h"
 
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_reduction.h"
 
@@ -11,8 +12,6 @@
 namespace tessera::spmm {
 namespace {
 
-/// Typical route and the events that a row stays alive behind its last word.
-constexpr double kExchangeLatency = 130;
 /// Control events of a message at its receiver; they hide behind its words where there are more of
 /// these.
 constexpr double kEventsPerMessage = 3;
@@ -26,16 +25,10 @@ constexpr double kUneven = 1.1;
 constexpr double kReduceIssues = 24;
 constexpr double kLaunchCycles = 30;
 
-double exchange_overhead(const spec::MachineSpec& machine) {
-    return static_cast<double>(machine.exchange.prologue_cycles +
-                               machine.exchange.row_return_cycles) +
-           kExchangeLatency;
-}
-
 double value_words(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
                    double blocks) {
     const double words = blocks * static_cast<double>(problem.value_bytes()) / 4;
-    return machine.exchange.pair_double && split.parts_n % 2 == 0 ? words / 2 : words;
+    return machine.exchange.pairs() && split.parts_n % 2 == 0 ? words / 2 : words;
 }
 
 /// Averages over the parts of a split.
@@ -179,7 +172,7 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
     if (split.parts_n > 1) {
         exchange += kRegular * value_words(machine, problem, split, average.blocks);
     }
-    const double fixed = exchange_overhead(machine);
+    const auto fixed = static_cast<double>(plan::exchange_overhead(machine));
     Cycles syncs = exchange > 0 ? 1 : 0;
     exchange += exchange > 0 ? fixed : 0;
     double compute = multiply(machine, problem, split, average) +
@@ -272,7 +265,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& 
     }
     plan::PredictedCycles cycles;
     cycles.compute = multiply + machine.control.step_cycles;
-    const double fixed = exchange_overhead(machine);
+    const auto fixed = static_cast<double>(plan::exchange_overhead(machine));
     if (bring > 0) {
         cycles.exchange += static_cast<Cycles>(fixed + bring);
         cycles.sync += machine.sync.internal_cycles;

@@ -102,7 +102,7 @@ void Layout::deal_values() {
     }
     const std::int64_t wide_units =
         ceil_div(machine_.exchange.pair_min_items * 8, value_unit_bytes());
-    values_wide_ = machine_.exchange.pair_double && split.parts_n % 2 == 0 && split.parts() > 1 &&
+    values_wide_ = machine_.exchange.pairs() && split.parts_n % 2 == 0 && split.parts() > 1 &&
                    least >= wide_units;
     std::vector<plan::Home> homes;
     if (values_wide_) {

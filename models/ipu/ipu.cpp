@@ -2,7 +2,8 @@
 #include "models/ipu/ipu.h"
 
 #include "base/error.h"
-#include "models/timing/control_timing.h"
+#include "models/exchange/core/fabric.h"
+#include "models/timing/link_timing.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -194,7 +195,7 @@ void Ipu::learn(const program::TileValue& value, std::function<void(std::uint32_
     copies_.check_ranges("a control step", {&word, 1}, account_.cycles());
     begin_sync(program::SyncZone::Internal, [this, value, next = std::move(next)] {
         const Cycles begin = account_.cycles();
-        const Cycles cycles = timing::word_broadcast_cycles(spec_, value.tile);
+        const Cycles cycles = exchange::broadcast_cycles(spec_, value.tile);
         account_.broadcast_phase(cycles);
         record_for_all(traces::Kind::Exchange, "control value", begin);
         next_ = [this, value, next] { next(word_at(value)); };

@@ -17,22 +17,26 @@ struct AmpSpec {
             .unit("sets")
             .range(1, 2)
             .says("sets of eight multiply-accumulate units")
-            .from("docs/evidence.md#matrix-unit");
+            .from("docs/evidence.md#matrix-unit")
+            .used_by({"matrix instructions"});
         d.field("macs_f16_f16", &AmpSpec::macs_f16_f16)
             .unit("MACs a tile cycle")
             .range(1, 1024)
             .says("peak rate with FP16 inputs and FP16 partials")
-            .from("docs/evidence.md#matrix-unit");
+            .from("docs/evidence.md#matrix-unit")
+            .used_by({"matrix instructions"});
         d.field("macs_f16_f32", &AmpSpec::macs_f16_f32)
             .unit("MACs a tile cycle")
             .range(1, 1024)
             .says("peak rate with FP16 inputs and FP32 partials")
-            .from("docs/evidence.md#matrix-unit");
+            .from("docs/evidence.md#matrix-unit")
+            .used_by({"matrix instructions"});
         d.field("macs_f32_f32", &AmpSpec::macs_f32_f32)
             .unit("MACs a tile cycle")
             .range(1, 1024)
             .says("peak rate with FP32 inputs and FP32 partials")
-            .from("docs/evidence.md#matrix-unit");
+            .from("docs/evidence.md#matrix-unit")
+            .used_by({"matrix instructions"});
     }
 };
 

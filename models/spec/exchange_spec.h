@@ -27,6 +27,11 @@ struct ExchangeSpec {
     Cycles hop_cycles = 1;
     std::int64_t ring_directions = 2;
 
+    /// Whether two tiles can share their lanes; the links of a mesh or a ring know no pairs.
+    [[nodiscard]] bool pairs() const {
+        return pair_double && (fabric == Fabric::Compiled || fabric == Fabric::Bound);
+    }
+
     template <class Description> static void describe(Description& d) {
         d.field("fabric", &ExchangeSpec::fabric,
                 {{"compiled", Fabric::Compiled},
@@ -35,69 +40,97 @@ struct ExchangeSpec {
                  {"ring", Fabric::Ring}})
             .says("what carries the words: compiled is the machine's; bound, mesh and ring are for "
                   "what-if")
-            .from("docs/evidence.md#exchange-other-fabrics");
+            .from("docs/evidence.md#exchange-other-fabrics")
+            .used_by({"exchanges", "decisions"});
         d.field("pair_double", &ExchangeSpec::pair_double)
             .says("8 B a cycle into the two tiles of a pair that receive the same data")
-            .from("docs/evidence.md#exchange-double-width");
+            .from("docs/evidence.md#exchange-double-width")
+            .used_with("exchange.fabric", {"compiled", "bound"})
+            .used_by({"exchanges"});
         d.field("pair_min_items", &ExchangeSpec::pair_min_items)
             .unit("items of 8 B")
             .range(1, 4096)
             .says("shortest message of double width")
-            .from("docs/evidence.md#exchange-double-width");
+            .from("docs/evidence.md#exchange-double-width")
+            .used_with("exchange.fabric", {"compiled", "bound"})
+            .used_with("exchange.pair_double", {true})
+            .used_by({"exchanges"});
         // The upper ends of both ranges are what the instructions' count fields hold.
         d.field("max_words_per_send", &ExchangeSpec::max_words_per_send)
             .unit("words")
             .range(1, 64)
             .says("longest run that a send instruction covers")
-            .from("docs/evidence.md#exchange-messages");
+            .from("docs/evidence.md#exchange-messages")
+            .used_with("exchange.fabric", {"compiled"})
+            .used_by({"exchanges"});
         d.field("max_words_per_sendoff", &ExchangeSpec::max_words_per_sendoff)
             .unit("words")
             .range(1, 4096)
             .says("longest run that a sendoff instruction adds")
-            .from("docs/evidence.md#exchange-messages");
+            .from("docs/evidence.md#exchange-messages")
+            .used_with("exchange.fabric", {"compiled"})
+            .used_by({"exchanges"});
         d.field("far_first", &ExchangeSpec::far_first)
             .says("the planner may send the first words of a multicast to far receivers alone, "
                   "while the muxes of near ones cannot have turned")
-            .from("docs/evidence.md#exchange-far-first");
+            .from("docs/evidence.md#exchange-far-first")
+            .used_with("exchange.fabric", {"compiled"})
+            .used_by({"exchanges"});
         d.field("mux_to_pointer_cycles", &ExchangeSpec::mux_to_pointer_cycles)
             .unit("cycles")
             .range(0, 1000)
             .says("from a word at a receiver's mux to its pointer, in row 0 of the grid")
-            .from("docs/evidence.md#exchange-latency");
+            .from("docs/evidence.md#exchange-latency")
+            .used_with("exchange.fabric", {"compiled", "bound"})
+            .used_by({"exchanges", "decisions"});
         d.field("mux_to_pointer_row_cycles", &ExchangeSpec::mux_to_pointer_row_cycles)
             .unit("cycles")
             .range(0, 100)
             .says("more of it for each row of the grid")
-            .from("docs/evidence.md#exchange-latency");
+            .from("docs/evidence.md#exchange-latency")
+            .used_with("exchange.fabric", {"compiled", "bound"})
+            .used_by({"exchanges", "decisions"});
         d.field("row_tail_cycles", &ExchangeSpec::row_tail_cycles)
             .unit("cycles")
             .range(0, 1000)
             .says("events that an exchange row stays alive after its last arrival")
-            .from("docs/evidence.md#exchange-rows");
+            .from("docs/evidence.md#exchange-rows")
+            .used_with("exchange.fabric", {"compiled"})
+            .used_by({"exchanges", "decisions"});
         d.field("row_return_cycles", &ExchangeSpec::row_return_cycles)
             .unit("cycles")
             .range(0, 1000)
             .says("the branch that ends an exchange row")
-            .from("docs/evidence.md#exchange-rows");
+            .from("docs/evidence.md#exchange-rows")
+            .used_with("exchange.fabric", {"compiled"})
+            .used_by({"exchanges", "decisions"});
         d.field("prologue_cycles", &ExchangeSpec::prologue_cycles)
             .unit("cycles")
             .range(0, 10000)
             .says("base pointers, sync and call before an exchange row")
-            .from("docs/evidence.md#exchange-rows");
+            .from("docs/evidence.md#exchange-rows")
+            .used_with("exchange.fabric", {"compiled", "mesh", "ring"})
+            .used_by({"exchanges", "decisions"});
         d.field("link_bytes", &ExchangeSpec::link_bytes)
             .unit("B/cycle")
             .range(1, 4096)
             .says("width of a link of the mesh or the ring, each way")
-            .from("docs/evidence.md#exchange-other-fabrics");
+            .from("docs/evidence.md#exchange-other-fabrics")
+            .used_with("exchange.fabric", {"mesh", "ring"})
+            .used_by({"exchanges", "decisions"});
         d.field("hop_cycles", &ExchangeSpec::hop_cycles)
             .unit("cycles")
             .range(0, 1000)
             .says("from tile to neighbouring tile on the mesh or the ring")
-            .from("docs/evidence.md#exchange-other-fabrics");
+            .from("docs/evidence.md#exchange-other-fabrics")
+            .used_with("exchange.fabric", {"mesh", "ring"})
+            .used_by({"exchanges", "decisions"});
         d.field("ring_directions", &ExchangeSpec::ring_directions)
             .range(1, 2)
             .says("1: words go round towards higher tile numbers; 2: the shorter way")
-            .from("docs/evidence.md#exchange-other-fabrics");
+            .from("docs/evidence.md#exchange-other-fabrics")
+            .used_with("exchange.fabric", {"ring"})
+            .used_by({"exchanges", "decisions"});
     }
 };
 

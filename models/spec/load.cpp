@@ -43,6 +43,21 @@ std::string chain_text(const std::vector<fs::path>& files, const fs::path& again
     return out + again.filename().string();
 }
 
+/// Values that an option names and that this machine has no use for.
+std::vector<Diagnostic> unused_sets(const Document& whole, const nlohmann::json& resolved) {
+    std::vector<Diagnostic> found;
+    for (const auto& [pointer, origin] : whole.origins) {
+        if (origin.file == "--set") {
+            const std::string reason =
+                config::unused_reason(machine_shape(), resolved, origin.path);
+            if (!reason.empty()) {
+                found.push_back(whole.at_value(pointer, "unused on this machine", reason));
+            }
+        }
+    }
+    return found;
+}
+
 /// The file asked for and those below it, each read and checked by itself.
 class Chain {
 public:
@@ -118,9 +133,11 @@ LoadedMachine load_machine(const std::string& name_or_path, const config::Config
     mistakes.insert(mistakes.end(), found.begin(), found.end());
     if (mistakes.empty()) { // rules between fields say something only where each field is right
         mistakes = check_rules(out.spec, whole);
+        out.resolved = config::resolved(machine_shape(), &out.spec);
+        const auto unused = unused_sets(whole, out.resolved);
+        mistakes.insert(mistakes.end(), unused.begin(), unused.end());
     }
     config::throw_if_any(std::move(mistakes));
-    out.resolved = config::resolved(machine_shape(), &out.spec);
     out.origins = std::move(whole.origins);
     return out;
 }

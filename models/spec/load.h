@@ -21,7 +21,8 @@ struct LoadedMachine {
 };
 
 /// Reads a machine by name (looked up in `paths`) or path, with the machines that it `extends`
-/// below it and the `path=value` overrides above it. Throws ConfigError with all mistakes of all
+/// below it and the `path=value` overrides above it, each of which the machine must have a use for.
+/// Throws ConfigError with all mistakes of all
 /// files and overrides; IoError if a file cannot be read.
 [[nodiscard]] LoadedMachine load_machine(const std::string& name_or_path,
                                          const config::ConfigPaths& paths,

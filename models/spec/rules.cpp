@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/spec/load.h"
 
+#include <bit>
 #include <string>
 
 namespace tessera::spec {
@@ -19,7 +20,9 @@ public:
         // Region 1 takes its element from address bit 3, region 0 from the offset: the base must
         // keep both.
         multiple("/memory/base", memory.base, 16, "16 B");
-        multiple("/memory/element_bytes", element, 16, "16 B");
+        if (!std::has_single_bit(static_cast<std::uint64_t>(element))) {
+            fail("/memory/element_bytes", "got " + bytes(element) + ", expected a power of two");
+        }
         multiple("/memory/region0_bytes", memory.region0_bytes, element, "memory.element_bytes");
         multiple("/memory/region1_bytes", memory.region1_bytes, 2 * element,
                  "2 * memory.element_bytes");
@@ -41,10 +44,7 @@ public:
     }
 
     void pairs() {
-        // The links of a mesh or a ring know no pairs.
-        const Fabric fabric = machine_.exchange.fabric;
-        const bool pairs = fabric == Fabric::Compiled || fabric == Fabric::Bound;
-        if (pairs && machine_.exchange.pair_double && machine_.chip.tiles % 2 != 0) {
+        if (machine_.exchange.pairs() && machine_.chip.tiles % 2 != 0) {
             fail("/chip/tiles",
                  "got " + std::to_string(machine_.chip.tiles) +
                      " tiles, expected an even number while exchange.pair_double is true");

@@ -15,12 +15,14 @@ struct SyncSpec {
             .unit("cycles")
             .range(0, 100000)
             .says("from the last arrival to the last release, one chip")
-            .from("docs/evidence.md#sync");
+            .from("docs/evidence.md#sync")
+            .used_by({"barriers", "exchanges", "decisions"});
         d.field("external_cycles", &SyncSpec::external_cycles)
             .unit("cycles")
             .range(0, 10000000)
             .says("the barrier between chips, as one of them sees it when all are there")
-            .from("docs/evidence.md#sync");
+            .from("docs/evidence.md#sync")
+            .used_by({"barriers between chips"});
     }
 };
 

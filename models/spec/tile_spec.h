@@ -23,27 +23,32 @@ struct TileSpec {
             .unit("workers")
             .range(1, 8)
             .says("worker contexts, and as many issue slots")
-            .from("docs/evidence.md#tile");
+            .from("docs/evidence.md#tile")
+            .used_by({"tile code"});
         d.field("pipeline_cycles", &TileSpec::pipeline_cycles)
             .unit("cycles")
             .range(1, 64)
             .says("pipeline depth, which launch, branch, dependency and exit cost")
-            .from("docs/evidence.md#tile");
+            .from("docs/evidence.md#tile")
+            .used_by({"tile code"});
         d.field("unaligned_bundle_issues", &TileSpec::unaligned_bundle_issues)
             .unit("issues")
             .range(0, 16)
             .says("extra worker issues of a branch taken to a bundle at an address of 4 modulo 8")
-            .from("docs/evidence.md#tile");
+            .from("docs/evidence.md#tile")
+            .used_by({"tile code"});
         d.field("fetch_conflict", &TileSpec::fetch_conflict,
                 {{"error", FetchConflict::Error}, {"ignore", FetchConflict::Ignore}})
             .says("a data access in the region-0 element that instructions are fetched from")
-            .from("docs/evidence.md#memory-conflicts");
+            .from("docs/evidence.md#memory-conflicts")
+            .used_by({"tile code"});
         d.field("phase_limit_cycles", &TileSpec::phase_limit_cycles)
             .unit("cycles")
             .range(1, 1'000'000'000'000'000)
             .says(
                 "a compute phase that lasts longer is taken for an endless loop and stops the run")
-            .from("docs/evidence.md#tile");
+            .from("docs/evidence.md#tile")
+            .used_by({"tile code"});
     }
 };
 

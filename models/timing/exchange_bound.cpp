@@ -50,7 +50,7 @@ bool pairable(const spec::MachineSpec& machine, const Transfer& transfer, Bytes 
     const auto& exchange = machine.exchange;
     const auto items = bytes / kWideItemBytes;
     // Below three items the format controls of one run would meet its pointer control.
-    if (!exchange.pair_double || bytes % kWideItemBytes != 0 ||
+    if (!exchange.pairs() || bytes % kWideItemBytes != 0 ||
         items < std::max<std::int64_t>(exchange.pair_min_items, 3) ||
         transfer.source_address % kWideItemBytes != 0 || transfer.destinations.empty())
         return false;

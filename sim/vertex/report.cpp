@@ -179,10 +179,12 @@ Json fit_json(const Fit& fit, const std::string& of) {
             {"largest_residual", fit.largest_residual}};
 }
 
-Json result_json(const std::string& name, const std::string& machine, Json points, Json fit) {
+Json result_json(const std::string& name, const std::string& machine, Json unused_parameters,
+                 Json points, Json fit) {
     return {{"schema_version", kVertexResultSchemaVersion},
             {"name", name},
             {"machine", machine},
+            {"unused_parameters", std::move(unused_parameters)},
             {"points", std::move(points)},
             {"fit", std::move(fit)}};
 }

@@ -29,8 +29,8 @@ inline constexpr int kVertexResultSchemaVersion = 1;
 [[nodiscard]] Json fit_json(const Fit& fit, const std::string& of);
 
 /// The whole result.
-[[nodiscard]] Json result_json(const std::string& name, const std::string& machine, Json points,
-                               Json fit);
+[[nodiscard]] Json result_json(const std::string& name, const std::string& machine,
+                               Json unused_parameters, Json points, Json fit);
 
 /// JSON Schema (draft 7) of a result.
 [[nodiscard]] Json vertex_result_schema();

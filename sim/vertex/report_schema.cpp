@@ -22,6 +22,13 @@ Json text(const char* sentence) {
     return leaf("string", sentence);
 }
 
+Json unused_parameters() {
+    Json schema = leaf("object", "machine parameters that --set gave and the vertex has no use "
+                                 "for, each with what it lacks");
+    schema["additionalProperties"] = {{"type", "string"}};
+    return schema;
+}
+
 /// All of `properties` are required but `optional`.
 Json object(const char* sentence, Json properties, const std::string& optional = {}) {
     Json required = Json::array();
@@ -155,6 +162,7 @@ Json vertex_result_schema() {
                          {{"schema_version", {{"const", kVertexResultSchemaVersion}}},
                           {"name", text("of the vertex file")},
                           {"machine", text("its name")},
+                          {"unused_parameters", unused_parameters()},
                           {"points", list("runs", point())},
                           {"fit", fit}});
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";

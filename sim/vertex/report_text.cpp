@@ -203,6 +203,9 @@ std::string report_text(const Json& result) {
     if (!result.at("fit").is_null()) {
         text += "\n" + fit_text(result.at("fit"));
     }
+    for (const auto& [path, reason] : result.at("unused_parameters").items()) {
+        text += line("unused", path + ": " + plain(reason));
+    }
     return text;
 }
 

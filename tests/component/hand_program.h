@@ -111,17 +111,30 @@ public:
 
     /// Cycles that a tile's core takes from `symbol`, by itself and without SystemC.
     [[nodiscard]] Cycles stub_cycles(const std::string& symbol, TileId tile = 0) const {
-        std::vector<std::uint64_t> memory(static_cast<std::size_t>(machine_.memory.bytes() / 8));
-        tile::CodeCache code(program_.codelets);
-        tile::TileCore core(machine_, tile, reinterpret_cast<std::byte*>(memory.data()));
-        core.load(program_.images.at(tile), code);
-        return core.run(program_.codelets.front().symbols.at(symbol)).cycles;
+        std::vector<tile::ContextSpan> spans;
+        return stub_outcome(symbol, tile, spans).cycles;
+    }
+    /// What its contexts did meanwhile.
+    [[nodiscard]] std::vector<tile::ContextSpan> stub_spans(const std::string& symbol,
+                                                            TileId tile) const {
+        std::vector<tile::ContextSpan> spans;
+        static_cast<void>(stub_outcome(symbol, tile, spans));
+        return spans;
     }
 
     [[nodiscard]] program::Program& program() { return program_; }
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
 
 private:
+    tile::ComputeOutcome stub_outcome(const std::string& symbol, TileId tile,
+                                      std::vector<tile::ContextSpan>& spans) const {
+        std::vector<std::uint64_t> memory(static_cast<std::size_t>(machine_.memory.bytes() / 8));
+        tile::CodeCache code(program_.codelets);
+        tile::TileCore core(machine_, tile, reinterpret_cast<std::byte*>(memory.data()));
+        core.load(program_.images.at(tile), code);
+        return core.run(program_.codelets.front().symbols.at(symbol), &spans);
+    }
+
     [[nodiscard]] isa::AssemblyOptions options() const {
         return isa::options_for(isa::target_of(machine_));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/ipu/simulate.h"
 #include "tests/component/hand_program.h"
+#include "tests/support/recording_sink.h"
 #include "traces/coverage.h"
 
 #include <catch2/catch.hpp>
@@ -140,6 +141,57 @@ TEST_CASE("a repeat runs its steps as often as it says") {
     CHECK(steps.back() == 12);
     CHECK(account.control_cycles() == 3 * hand.machine().control.repeat_cycles);
     check_accounts(account);
+}
+
+TEST_CASE("what steps count is a sum over their executions") {
+    constexpr std::int64_t kRounds = 3;
+    HandProgram hand = store_and_send();
+    hand.repeated(kRounds);
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto& account = simulation.account();
+    const auto& sent = account.exchanges().at(0);
+    CHECK(sent.executions == kRounds);
+    CHECK(sent.bytes == kRounds * 8);
+    CHECK(sent.sent_bytes == kRounds * 4);
+    CHECK(sent.bound_cycles == kRounds * 1);
+    CHECK(sent.cycles % kRounds == 0);
+    const auto& workers = account.compute_sets().at(1);
+    const Cycles slots = hand.machine().tile.workers;
+    // setzi, four brnzdec, exitz of each worker; setzi, runall, sync, br of the supervisor
+    CHECK(workers.worker_issues == kRounds * slots * (1 + 4 + 1));
+    CHECK(workers.worker_bundles == workers.worker_issues);
+    CHECK(workers.supervisor_instructions == kRounds * 4);
+    CHECK(workers.bound_cycles == kRounds * (slots * 6 + 4));
+    // of the first set the busiest tile is tile 1: setzi, six brnzdec, br
+    CHECK(account.compute_sets().at(0).bound_cycles == kRounds * 8);
+    CHECK(account.compute_sets().at(0).supervisor_instructions == kRounds * (4 + 8));
+}
+
+TEST_CASE("spans of contexts begin behind the control program's own step") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_sync();
+    hand.then_compute(hand.compute_set("work", {{1, "loop_of_5"}, {2, "all_workers"}}));
+    test::RecordingSink sink({false, true, true, false});
+    traces::NameTable names;
+    ipu::RunOptions options;
+    options.sink = &sink;
+    options.names = &names;
+    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    simulation.run();
+    const auto& machine = hand.machine();
+    const Cycles slot0 = machine.sync.internal_cycles + machine.control.step_cycles;
+    using traces::Kind;
+    const auto spans = hand.stub_spans("all_workers", 2);
+    CHECK(spans.size() >= static_cast<std::size_t>(machine.tile.workers));
+    for (const auto& span : spans) {
+        const auto track = span.context < 0
+                               ? traces::supervisor_track(2)
+                               : traces::worker_track(2, static_cast<std::uint8_t>(span.context));
+        CHECK(sink.of(track, Kind::Compute) ==
+              test::Events{{slot0 + span.begin, slot0 + span.end}});
+    }
+    CHECK(sink.of(traces::worker_track(0, 0), Kind::Compute).empty());
 }
 
 TEST_CASE("of several faults the earliest is reported whatever thread found it") {

@@ -216,6 +216,104 @@ TEST_CASE("an exchange of what a copy has stops the run, one beside it does not"
     CHECK(simulation.account().exchanges()[good].executions == 1);
 }
 
+namespace {
+
+/// What stops a run in which an exchange into tile 3 follows the start of `copy`.
+std::string stopped_by(std::uint32_t copy, Address destination) {
+    HandProgram hand = streaming_program();
+    program::Transfer into;
+    into.source_tile = 0;
+    into.source_address = 0x90000;
+    into.bytes = 8;
+    into.destinations = {{3, destination}};
+    const auto exchange = hand.exchange("into", {into});
+    hand.then(stream(Kind::StreamStart, copy)).then_exchange(exchange);
+    hand.then(stream(Kind::StreamWait, copy));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    try {
+        simulation.run();
+    } catch (const ProgramError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("an exchange into what a copy writes stops the run at its first byte") {
+    CHECK_THAT(stopped_by(0, kRow - 4), Catch::Matchers::StartsWith("exchange into: uses tile_3"));
+}
+
+TEST_CASE("an exchange into what a copy reads stops the run at its last byte") {
+    CHECK_THAT(stopped_by(1, kRow + kRowBytes - 4),
+               Catch::Matchers::StartsWith("exchange into: uses tile_3"));
+}
+
+TEST_CASE("an exchange that ends before what a copy has does not stop the run") {
+    CHECK(stopped_by(0, kRow - 8).empty());
+}
+
+TEST_CASE("an exchange that begins behind what a copy has does not stop the run") {
+    CHECK(stopped_by(1, kRow + kRowBytes).empty());
+}
+
+namespace {
+
+/// A decision on a word of tile 3 while copy 0 writes there.
+std::string decided_on(Address address) {
+    HandProgram hand = streaming_program();
+    auto look = HandProgram::step(Kind::If, 0, {HandProgram::step(Kind::Sequence)});
+    look.value = program::TileValue{3, address};
+    hand.then(stream(Kind::StreamStart, 0)).then(look).then(stream(Kind::StreamWait, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    try {
+        simulation.run();
+    } catch (const ProgramError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("a decision on a word that a copy under way writes stops the run") {
+    CHECK_THAT(decided_on(kRow + kRowBytes - 4),
+               Catch::Matchers::StartsWith("a control step: uses tile_3, 0x80ffc"));
+}
+
+TEST_CASE("a decision on a word beside a copy under way does not stop the run") {
+    CHECK(decided_on(kRow + kRowBytes).empty());
+}
+
+TEST_CASE("copies that queue take their wait too, and count each time") {
+    HandProgram hand = streaming_program();
+    auto& program = hand.program();
+    program.io_tiles = {2, 3};
+    program.stream_copies.push_back(
+        {"load 2", 0, StreamCopy::Direction::Read, 1, {{2, kRow, kRowBytes, 0}}});
+    std::vector<program::Step> body{stream(Kind::StreamStart, 0), stream(Kind::StreamStart, 2),
+                                    stream(Kind::StreamWait, 0), stream(Kind::StreamWait, 2)};
+    auto repeat = HandProgram::step(Kind::Repeat, 0, body);
+    repeat.count = 3;
+    hand.then(repeat);
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto link = timing::streaming_link(hand.machine());
+    const Cycles service = alone(link, true) - link.latency_cycles;
+    const auto& streams = simulation.account().streams();
+    CHECK(streams[0].transfer_cycles == 3 * alone(link, true));
+    // the second one starts a control step later and waits for the first one's service
+    CHECK(streams[2].transfer_cycles ==
+          3 * (alone(link, true) + service - hand.machine().control.step_cycles));
+    for (const int copy : {0, 2}) {
+        CHECK(streams[copy].executions == 3);
+        CHECK(streams[copy].bytes == 3 * kRowBytes);
+        CHECK(streams[copy].sent_bytes == 3 * kRowBytes);
+        CHECK(streams[copy].bound_cycles == 3 * service);
+    }
+    check_accounts(simulation);
+}
+
 TEST_CASE("a copy that nothing waits for stops the run at its end") {
     HandProgram hand = streaming_program();
     hand.then(stream(Kind::StreamStart, 0));

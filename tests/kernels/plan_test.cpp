@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/homes.h"
 #include "kernels/plan/image_builder.h"
@@ -11,6 +12,42 @@
 #include <set>
 
 using namespace tessera;
+
+TEST_CASE("what an exchange costs beside its words follows its fabric's parameters", "[kernels]") {
+    using spec::Fabric;
+    const auto overhead = [](Fabric fabric, const auto& change) {
+        spec::MachineSpec machine;
+        machine.exchange.fabric = fabric;
+        change(machine.exchange);
+        return std::pair(plan::row_overhead(machine.exchange), plan::exchange_overhead(machine));
+    };
+    const auto same = [](spec::ExchangeSpec&) {};
+    const auto differs = [&](Fabric fabric, const auto& change) {
+        const auto before = overhead(fabric, same);
+        const auto after = overhead(fabric, change);
+        return std::pair(after.first - before.first, after.second - before.second);
+    };
+    using Both = std::pair<Cycles, Cycles>;
+    const spec::ExchangeSpec bow;
+    CHECK(overhead(Fabric::Compiled, same).first == bow.prologue_cycles + bow.row_return_cycles);
+    CHECK(overhead(Fabric::Mesh, same).first == bow.prologue_cycles);
+    CHECK(overhead(Fabric::Bound, same) == Both{0, 0});
+    const bool link[] = {false, false, true, true};
+    for (const Fabric fabric : {Fabric::Compiled, Fabric::Bound, Fabric::Mesh, Fabric::Ring}) {
+        const auto number = static_cast<std::size_t>(fabric);
+        CAPTURE(number);
+        const Cycles compiled = fabric == Fabric::Compiled ? 10 : 0;
+        const Cycles rows = fabric == Fabric::Bound ? 0 : 10;
+        CHECK(differs(fabric, [](auto& e) { e.prologue_cycles += 10; }) == Both{rows, rows});
+        CHECK(differs(fabric, [](auto& e) { e.row_return_cycles += 10; }) ==
+              Both{compiled, compiled});
+        CHECK(differs(fabric, [](auto& e) { e.row_tail_cycles += 10; }) == Both{0, compiled});
+        CHECK(differs(fabric, [](auto& e) { e.mux_to_pointer_cycles += 10; }) == Both{0, compiled});
+        CHECK((differs(fabric, [](auto& e) { e.hop_cycles += 10; }).second > 0) == link[number]);
+        CHECK((differs(fabric, [](auto& e) { e.ring_directions = 1; }).second > 0) ==
+              (fabric == Fabric::Ring));
+    }
+}
 
 TEST_CASE("homes hold every unit once and evenly and away from receivers", "[kernels]") {
     const std::vector<std::int64_t> units = {10, 0, 7, 3};

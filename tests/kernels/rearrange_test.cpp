@@ -103,6 +103,68 @@ TEST_CASE("lines that are no multiples of 8 bytes move in words of 4", "[kernels
     CHECK(wrong_after(bench, from, to) == 0);
 }
 
+TEST_CASE("copies take words of 8 bytes where all three are multiples of 8",
+          "[kernels][rearrange]") {
+    const spec::MachineSpec machine;
+    for (const Address from : {0x80000U, 0x80004U}) {
+        for (const Address to : {0x90000U, 0x90004U}) {
+            for (const Bytes bytes : {4, 8, 12, 48}) {
+                CAPTURE(from, to, bytes);
+                const bool wide = from % 8 == 0 && to % 8 == 0 && bytes % 8 == 0;
+                const auto calls = rearrange::copy(machine, from, to, bytes);
+                CHECK(calls.at(0).symbol == (wide ? "copy64" : "copy32"));
+                const std::int64_t words = bytes / (wide ? 8 : 4);
+                const auto workers = machine.tile.workers;
+                CHECK(calls.at(0).state ==
+                      std::vector<std::uint32_t>{from, to,
+                                                 static_cast<std::uint32_t>(words / workers),
+                                                 static_cast<std::uint32_t>(words % workers)});
+            }
+        }
+    }
+}
+
+TEST_CASE("lines take words of 8 bytes where both places, both steps and the line do",
+          "[kernels][rearrange]") {
+    const spec::MachineSpec machine;
+    const auto symbol = [&](Address from, Bytes from_step, Address to, Bytes to_step,
+                            std::int64_t columns) {
+        const Layout before{from, DType::F32, 3, columns, false, from_step};
+        const Layout after{to, DType::F32, 3, columns, false, to_step};
+        return rearrange::change(machine, before, after).at(0).symbol;
+    };
+    CHECK(symbol(0x80000, 32, 0x90000, 40, 6) == "rearrange_lines64");
+    CHECK(symbol(0x80004, 32, 0x90000, 40, 6) == "rearrange_lines32");
+    CHECK(symbol(0x80000, 28, 0x90000, 40, 6) == "rearrange_lines32");
+    CHECK(symbol(0x80000, 32, 0x90004, 40, 6) == "rearrange_lines32");
+    CHECK(symbol(0x80000, 32, 0x90000, 36, 6) == "rearrange_lines32");
+    CHECK(symbol(0x80000, 32, 0x90000, 40, 5) == "rearrange_lines32");
+    // lines that stand together before and after are one copy
+    CHECK(symbol(0x80000, 24, 0x90000, 24, 6) == "copy64");
+    CHECK(symbol(0x80000, 32, 0x90000, 24, 6) == "rearrange_lines64");
+    CHECK(symbol(0x80000, 24, 0x90000, 32, 6) == "rearrange_lines64");
+}
+
+TEST_CASE("an odd line is refused where FP16 takes part on either side", "[kernels][rearrange]") {
+    const spec::MachineSpec machine;
+    for (const DType from : {DType::F16, DType::F32}) {
+        for (const DType to : {DType::F16, DType::F32}) {
+            for (const std::int64_t columns : {4, 5}) {
+                CAPTURE(static_cast<int>(from), static_cast<int>(to), columns);
+                const Layout before{0x80000, from, 3, columns, false, 24};
+                const Layout after{0x90000, to, 3, columns, false, 24};
+                const bool half = from == DType::F16 || to == DType::F16;
+                if (half && columns % 2 != 0) {
+                    CHECK_THROWS_WITH(rearrange::change(machine, before, after),
+                                      Catch::Contains("FP16 lines of 5 elements"));
+                } else {
+                    CHECK_NOTHROW(rearrange::change(machine, before, after));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("a layout is changed only where that is needed", "[kernels][rearrange]") {
     const spec::MachineSpec machine;
     const Layout here{0x80000, DType::F16, 4, 6, false, 16};

@@ -21,6 +21,6 @@ tessera_test(test_kernels_published_vector LABELS kernels
   SOURCES kernels/published_vector_test.cpp
   LINK tessera_vertex)
 tessera_test(test_kernels_micro LABELS kernels
-  SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/rearrange_test.cpp
+  SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/micro_useful_test.cpp kernels/rearrange_test.cpp
           kernels/rearrange_workload_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp kernels/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)

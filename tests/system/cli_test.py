@@ -328,6 +328,19 @@ class RunsTest(CliTest):
                                  f"exchange.fabric={fabric}", "--set", "workload.tiles=3")
             self.assertTrue(result["check"]["passed"])
 
+    def test_parameters_that_are_set_in_vain_are_told(self):
+        result = self.result("sync", "--machine", "tiny", "--set", "streaming.latency_us=1", "--set",
+                             "sync.internal_cycles=130")
+        self.assertEqual(result["unused_parameters"],
+                         {"streaming.latency_us": "the run has no reads of streaming memory or writes to streaming memory"})
+        summary = self.tessera("run", "sync", "--machine", "tiny", "--set", "control.call_cycles=1").stdout
+        self.assertIn("unused     control.call_cycles: the run has no calls\n", summary)
+        report = self.tessera("vertex", "scaled_add", "--set", "exchange.prologue_cycles=1").stdout
+        self.assertIn("exchange.prologue_cycles: the run has no exchanges or decisions\n", report)
+        error = self.tessera("run", "sync", "--machine", "gc2", "--set", "streaming.latency_us=1", code=3).stderr
+        self.assertIn("--set: streaming.latency_us: unused on this machine; it is used with streaming.capacity_bytes other "
+                      "than 0, and that is 0 here", error)
+
     def test_phases_of_a_stencil_can_be_read(self):
         result = self.result("stencil", "--set", "workload.width=61", "--set", "workload.height=40", "--set",
                              "workload.iterations=1")

@@ -40,3 +40,12 @@ set_tests_properties("measured rows on the command line" PROPERTIES LABELS "syst
 add_test(NAME "all measured rows run"
   COMMAND tessera calibrate)
 set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration" TIMEOUT 3600)
+
+tessera_test(test_system_parameters SYSTEMC LABELS system
+  SOURCES system/parameters_test.cpp
+  LINK tessera_sim tessera_machine tessera_exchange_plan tessera_isa)
+
+add_test(NAME "every test has a time limit"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py" "${CMAKE_CTEST_COMMAND}"
+          "${CMAKE_BINARY_DIR}")
+set_tests_properties("every test has a time limit" PROPERTIES LABELS unit TIMEOUT 60)

@@ -9,6 +9,7 @@
 #include "models/exchange/core/network.h"
 #include "models/exchange/core/row_walk.h"
 #include "models/exchange/core/transfer_copies.h"
+#include "models/timing/control_timing.h"
 
 #include <fmt/format.h>
 
@@ -214,6 +215,19 @@ FabricOutcome run_exchange(const spec::MachineSpec& machine, const program::Exch
     FabricOutcome outcome = run_named(machine, exchange, read_row, demand);
     outcome.bound_cycles = demand.bound();
     return outcome;
+}
+
+Cycles broadcast_cycles(const spec::MachineSpec& machine, TileId from) {
+    if (machine.exchange.fabric == spec::Fabric::Compiled)
+        return timing::word_broadcast_cycles(machine, from);
+    const Address anywhere = machine.memory.region0_begin();
+    program::Transfer word{from, anywhere, 4, false, {}};
+    for (TileId to = 0; to < static_cast<TileId>(machine.chip.tiles); ++to)
+        if (to != from)
+            word.destinations.push_back({to, anywhere});
+    if (word.destinations.empty())
+        return 0;
+    return run_exchange(machine, {"word", {std::move(word)}, {}}, {}).phase_cycles();
 }
 
 Cycles FabricOutcome::phase_cycles() const {

@@ -61,6 +61,10 @@ struct FabricOutcome {
                                          const program::Exchange& exchange,
                                          const RowReader& read_row);
 
+/// Of a phase in which `from` sends one word to all other tiles, as for a decision of the control
+/// program.
+[[nodiscard]] Cycles broadcast_cycles(const spec::MachineSpec& machine, TileId from);
+
 /// The compiled fabric. Executes `exchange`, whose rows `read_row` reads from tile memory (rows[i].words.size() words at
 /// rows[i].address). Depends only on the machine, the exchange and the row words, so a caller may
 /// keep the outcome for as long as those stay. Throws ProgramError, naming tiles, event and reason,

@@ -6,7 +6,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <string>
+#include <tuple>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::sim::calibrate;
@@ -173,6 +176,40 @@ TEST_CASE("a time is cycles over the clock, in the row's unit") {
     CHECK(in("cycles") == Approx(all));
     CHECK(in("us") == Approx(1e6 * all / clock));
     CHECK(in("ns") == Approx(1e9 * all / clock));
+}
+
+TEST_CASE("units are what they say: prefixes of 1000, binary ones of 1024") {
+    const auto size = [](const std::string& unit, const std::string& base) {
+        return unit_in(exchange_row("x", "7", "4", "latency", "1", unit), base);
+    };
+    const std::vector<std::tuple<std::string, std::string, double>> units{
+        {"s", "s", 1},
+        {"ms", "s", 1e-3},
+        {"us", "s", 1e-6},
+        {"\u00b5s", "s", 1e-6},
+        {"ns", "s", 1e-9},
+        {"cycles", "cycles", 1},
+        {"B/s", "B/s", 1},
+        {"kB/s", "B/s", 1000},
+        {"KiB/s", "B/s", 1024},
+        {"MB/s", "B/s", std::pow(1000, 2)},
+        {"MiB/s", "B/s", std::pow(1024, 2)},
+        {"GB/s", "B/s", std::pow(1000, 3)},
+        {"GiB/s", "B/s", std::pow(1024, 3)},
+        {"TB/s", "B/s", std::pow(1000, 4)},
+        {"B", "B", 1},
+        {"kB", "B", 1000},
+        {"KiB", "B", 1024},
+        {"MiB", "B", std::pow(1024, 2)},
+        {"%", "1", 0.01},
+        {"1", "1", 1},
+        {"GFLOP/s", "flop/s", 1e9},
+        {"TFLOP/s", "flop/s", 1e12}};
+    for (const auto& [unit, base, expected] : units) {
+        CAPTURE(unit);
+        CHECK(size(unit, base) == Approx(expected));
+    }
+    CHECK_THROWS_AS(size("KiB", "B/s"), ConfigError);
 }
 
 TEST_CASE("a rate is all bytes that arrive over the time") {

@@ -60,6 +60,29 @@ TEST_CASE("groups are judged by the rows that ran, and a failed run misses the t
     CHECK(group_outcomes(calibration)[0].reached());
 }
 
+TEST_CASE("a row that a parameter was taken from is shown and not judged") {
+    auto calibration = scene();
+    calibration.rows.erase(calibration.rows.begin() + 2);
+    const std::string id = "JIA-T4.19-00";
+    REQUIRE_FALSE(calibrated_parameter(id).empty());
+    REQUIRE(calibrated_parameter("JIA-T4.19-0").empty());
+    Reference reference;
+    add_rows(reference,
+             parse_csv("id,machine,workload,metric,value,unit\n" + id + ",gc2,x,latency,1,us\n",
+                       "rows.csv"));
+    calibration.rows.push_back({reference.rows[0], calibration.rows[0].mapped, 50.0, ""});
+    const auto& row = calibration.rows.back();
+    CHECK(row.use() == "calibrated");
+    CHECK(row.note() == calibrated_parameter(id) + " was taken from this row");
+    CHECK(calibration.rows.front().use() == "judged");
+    const auto outcome = group_outcomes(calibration).at(0);
+    CHECK(outcome.nearness.rows == 2);
+    CHECK(outcome.nearness.error_most == Approx(0.1)); // not 49
+    CHECK(outcome.failed == 0);
+    CHECK(outcome.reached());
+    CHECK(calibration_text(calibration).find(row.note()) != std::string::npos);
+}
+
 TEST_CASE("text, JSON and CSV tell each row, also those without a figure") {
     const auto calibration = scene();
     const auto text = calibration_text(calibration);

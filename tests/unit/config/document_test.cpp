@@ -54,6 +54,25 @@ TEST_CASE("comments and characters of several bytes do not move positions", "[un
     CHECK(document.root["c"] == 7);
 }
 
+TEST_CASE("columns count characters of any number of bytes", "[unit][config]") {
+    for (const std::string character : {"x", "\u00e4", "\u20ac", "\U0001f600"}) {
+        for (const std::size_t count : {1U, 2U, 5U}) {
+            std::string key;
+            for (std::size_t i = 0; i < count; ++i) {
+                key += character;
+            }
+            const auto document = parse_document("{\"" + key + "\": 1, \"b\": 2}", "a.json");
+            CAPTURE(key);
+            // the brace, two quotes, a colon, a blank, and the key
+            CHECK(place(document, "/" + key) == "1:2 1:" + std::to_string(6 + count));
+            CHECK(place(document, "/b") ==
+                  "1:" + std::to_string(9 + count) + " 1:" + std::to_string(14 + count));
+        }
+    }
+    const auto escaped = parse_document(R"({"a\"b": "c\\", "d": 1})", "a.json");
+    CHECK(place(escaped, "/d") == "1:17 1:22");
+}
+
 TEST_CASE("a syntax error says where and what was expected", "[unit][config]") {
     CHECK(syntax_of("{\n  \"a\": 1,\n}") ==
           Lines{"a.json:3:1: syntax error: got '}', expected a string"});
@@ -92,6 +111,12 @@ TEST_CASE("a key given twice is noted with both places", "[unit][config]") {
     CHECK(document.duplicates[0].text() == "a.json:3:2: /a: duplicate key, first given at line 2");
     CHECK(document.duplicates[1].text() ==
           "a.json:3:16: /a/x: duplicate key, first given at line 3");
+}
+
+TEST_CASE("a key given twice is placed by its key, wherever its value is", "[unit][config]") {
+    const auto document = parse_document("{\"a\":\n\n1,\n \"a\":\n2}", "a.json");
+    REQUIRE(document.duplicates.size() == 1);
+    CHECK(document.duplicates[0].text() == "a.json:4:2: /a: duplicate key, first given at line 1");
 }
 
 TEST_CASE("laying a document over another keeps the place of every value", "[unit][config]") {

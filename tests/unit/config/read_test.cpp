@@ -96,6 +96,14 @@ TEST_CASE("a wrong type names what was got and what was expected", "[unit][confi
     CHECK(mistakes("[]") == Lines{"a.json:1:1: got an array, expected an object"});
 }
 
+TEST_CASE("long texts are shown up to sixty characters", "[unit][config]") {
+    for (const std::size_t length : {1U, 57U, 58U, 59U, 60U, 1000U}) {
+        const std::string whole = "\"" + std::string(length, 'y') + "\"";
+        CHECK(got_text(std::string(length, 'y')) ==
+              "string " + (whole.size() <= 60 ? whole : whole.substr(0, 60) + "..."));
+    }
+}
+
 TEST_CASE("an unknown key names the nearest one", "[unit][config]") {
     CHECK(engine_mistake(R"("cylinder": 4)") ==
           "a.json:1:34: /engine/cylinder: unknown key; did you mean 'cylinders'?");

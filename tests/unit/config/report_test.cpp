@@ -27,11 +27,11 @@ TEST_CASE("the list of parameters comes from the descriptions", "[unit][config]"
 }
 
 TEST_CASE("the text table is aligned and has no trailing blanks", "[unit][config]") {
-    CHECK(parameters_text({{"a.b", "", "integer", "B", "1..2", "1", "one thing", "x.md"},
-                           {"long.path", "kind=k", "text", "", "p|q", "p", "other", ""}}) ==
-          "path       type     unit  range  default  meaning    source  belongs to\n"
-          "a.b        integer  B     1..2   1        one thing  x.md\n"
-          "long.path  text           p|q    p        other              kind=k\n");
+    CHECK(parameters_text({{"a.b", "", "integer", "B", "1..2", "1", "one thing", "x.md", "by x"},
+                           {"long.path", "kind=k", "text", "", "p|q", "p", "other", "", ""}}) ==
+          "path       type     unit  range  default  meaning    source  used  belongs to\n"
+          "a.b        integer  B     1..2   1        one thing  x.md    by x\n"
+          "long.path  text           p|q    p        other                    kind=k\n");
 }
 
 TEST_CASE("the resolved values say where each was set", "[unit][config]") {
@@ -55,4 +55,8 @@ TEST_CASE("numbers are written as people write them", "[unit][config]") {
     CHECK(value_text(0.0625) == "0.0625");
     CHECK(value_text(1e300) == "1e+300");
     CHECK(value_text(-3) == "-3");
+    // whole numbers have all their digits as far as binary64 tells them apart
+    CHECK(value_text(999999999999999.0) == "999999999999999");
+    CHECK(value_text(-1e15) == "-1000000000000000");
+    CHECK(value_text(1e16) == "1e+16");
 }

@@ -3,6 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 using tessera::config::did_you_mean;
 using tessera::config::edit_distance;
 using tessera::config::nearest_name;
@@ -15,6 +19,66 @@ TEST_CASE("the edit distance counts insertions deletions replacements and swaps"
     CHECK(edit_distance("tile", "mile") == 1);
     CHECK(edit_distance("itle", "tile") == 1);
     CHECK(edit_distance("kitten", "sitting") == 3);
+}
+
+namespace {
+
+/// The same by its definition, from the ends of both texts.
+std::size_t slow_distance(const std::string& a, const std::string& b) {
+    if (a.empty() || b.empty()) {
+        return a.size() + b.size();
+    }
+    const std::string rest_a = a.substr(1);
+    const std::string rest_b = b.substr(1);
+    std::size_t least = slow_distance(rest_a, rest_b) + (a[0] == b[0] ? 0U : 1U);
+    least = std::min(least, slow_distance(rest_a, b) + 1);
+    least = std::min(least, slow_distance(a, rest_b) + 1);
+    if (a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0]) {
+        least = std::min(least, slow_distance(a.substr(2), b.substr(2)) + 1);
+    }
+    return least;
+}
+
+} // namespace
+
+TEST_CASE("the edit distance is what its definition says", "[unit][config]") {
+    // All texts of up to four letters of three, against some.
+    std::vector<std::string> texts{""};
+    for (std::size_t i = 0; texts[i].size() < 4; ++i) {
+        for (const char c : {'a', 'b', 'c'}) {
+            texts.push_back(texts[i] + c);
+        }
+    }
+    REQUIRE(texts.size() == 1 + 3 + 9 + 27 + 81);
+    int wrong = 0;
+    for (const auto& a : texts) {
+        for (const std::string b : {"", "a", "ab", "cab", "abca", "bbcc"}) {
+            wrong += edit_distance(a, b) == slow_distance(a, b) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a name is near up to a third of its letters, rounded up", "[unit][config]") {
+    for (std::size_t length = 1; length <= 13; ++length) {
+        const std::string known(length, 'a');
+        for (std::size_t wrong = 0; wrong <= length; ++wrong) {
+            const std::string name = std::string(wrong, 'b') + std::string(length - wrong, 'a');
+            const std::size_t limit = length == 1 ? 0 : (length + 2) / 3;
+            CAPTURE(name);
+            CHECK(nearest_name(name, {known}) == (wrong <= limit ? known : ""));
+            // the longer of both counts
+            if (wrong <= length - 1) {
+                const bool near = wrong <= limit;
+                CHECK(nearest_name(known.substr(wrong), {known}) == (near ? known : ""));
+            }
+        }
+    }
+    CHECK(nearest_name("ad", {"ab", "ac"}) == "ab"); // of equals the first
+    CHECK(nearest_name("abcd", {"abxx", "abcx", "abdx"}) == "abcx");
+    const std::string long_name(200, 'w');
+    CHECK(nearest_name(long_name, {long_name}) == long_name);
+    CHECK(nearest_name(long_name + "w", {long_name}).empty());
 }
 
 TEST_CASE("the nearest name is found within a third of the length", "[unit][config]") {

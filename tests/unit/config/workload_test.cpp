@@ -150,6 +150,19 @@ TEST_CASE("keys of another form are told apart from unknown ones", "[unit][confi
           Lines{"a.json:2:30: /pattern/density: does not go with 'file'"});
 }
 
+TEST_CASE("what one form requires is not asked of another", "[unit][config]") {
+    // A generator's m and k are not missed where the file decides, which a key of the generator
+    // only disturbs.
+    CHECK(
+        mistakes(std::string(kSpmm) + R"("pattern": {"file": "a.mtx", "generator": "uniform"}})") ==
+        Lines{"a.json:2:30: /pattern/generator: does not go with 'file'"});
+    CHECK(mistakes(std::string(kSpmm) + R"("pattern": {"generator": "uniform", "density": 0.5}})")
+              .size() == 2);
+    CHECK(mistakes(std::string(kSpmm) +
+                   R"("m": 4, "k": 4, "pattern": {"generator": "uniform", "density": 0.5}})")
+              .empty());
+}
+
 TEST_CASE("missing parts of a sparse workload are told", "[unit][config]") {
     CHECK(mistakes(std::string(kSpmm) + R"("block": 8})") ==
           Lines{"a.json:1:1: /pattern: missing, expected an object",

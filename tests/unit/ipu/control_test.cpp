@@ -125,6 +125,32 @@ TEST_CASE("calls share the steps of a function") {
     CHECK(ipu::expected_steps(program) == 3);
 }
 
+TEST_CASE("a word for a decision is sent in the first event in which every mux can hear it") {
+    for (const std::int64_t tiles : {2, 4, 64, 512, 1472}) {
+        spec::MachineSpec machine;
+        machine.chip.tiles = tiles;
+        const timing::ExchangeTiming exchange(machine);
+        for (const TileId from : {TileId{0}, TileId{1}, static_cast<TileId>(tiles - 1)}) {
+            Cycles longest = 0;
+            Cycles earliest_mux = 1'000'000; // of a word that is sent in event 0
+            for (TileId to = 0; to < static_cast<TileId>(tiles); ++to) {
+                if (to != from) {
+                    longest = std::max(longest, exchange.latency(from, to));
+                    earliest_mux = std::min(earliest_mux, exchange.mux_offset(from, to));
+                }
+            }
+            const Cycles sent = timing::word_broadcast_cycles(machine, from) - longest -
+                                machine.exchange.prologue_cycles -
+                                machine.exchange.row_tail_cycles -
+                                machine.exchange.row_return_cycles;
+            CAPTURE(tiles, from);
+            CHECK(sent >= 1);
+            CHECK(sent + earliest_mux >= 1);
+            CHECK((sent == 1 || sent - 1 + earliest_mux == 0));
+        }
+    }
+}
+
 TEST_CASE("control programs that are wrong are refused") {
     const auto refused = [](Program program) {
         try {

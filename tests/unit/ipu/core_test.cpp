@@ -76,6 +76,70 @@ TEST_CASE("every tile's five kinds sum to the run") {
     CHECK(record.tile_cycles == std::vector<Cycles>{20, 0, 80});
 }
 
+TEST_CASE("of equally slow tiles the lowest is named, and the last execution's") {
+    program::Program program;
+    program.compute_sets.resize(1);
+    ipu::Account account(program, 4);
+    const std::vector<ipu::TileShare> equal{{1, 10}, {2, 30}, {3, 30}};
+    const std::vector<ipu::TileShare> other{{0, 0}, {3, 0}};
+    CHECK(account.compute_phase(0, 30, equal).slowest_tile == 2);
+    CHECK(account.compute_phase(0, 5, other).slowest_tile == 0); // of no cycles too
+    CHECK(account.compute_sets()[0].active_tiles == 2);
+}
+
+TEST_CASE("a tensor may stand backwards in a tile and in the host's array") {
+    const auto machine = tiles(1);
+    ipu::ChipMemory memory(machine);
+    const Address first = machine.memory.region0_begin();
+    std::vector<std::uint16_t> host(6);
+    std::iota(host.begin(), host.end(), std::uint16_t{100});
+    // rows from the last address down, and the host's columns from the last one
+    program::Tensor tensor;
+    tensor.shape = {2, 3};
+    tensor.pieces.push_back({0, first + 6, 2, {{2, 3, -6}, {3, -1, 2}}});
+    ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory);
+    auto halves = halves_at(memory, 0, first);
+    halves.resize(6);
+    CHECK(halves == std::vector<std::uint16_t>{105, 104, 103, 102, 101, 100});
+    CHECK(read_halves(tensor, memory) == host);
+
+    // one place further down is outside memory, one element further down outside the array
+    tensor.pieces[0].address = first + 4;
+    CHECK_THROWS_AS(ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory),
+                    ProgramError);
+    tensor.pieces[0].address = first + 6;
+    tensor.pieces[0].host_offset = 1;
+    CHECK_THROWS_WITH(
+        ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory),
+        "tensor : a piece on tile_0 holds elements [-1, 5), expected them inside [0, 6)");
+}
+
+TEST_CASE("elements of one dimension may stand apart in a tile") {
+    const auto machine = tiles(1);
+    ipu::ChipMemory memory(machine);
+    const Address first = machine.memory.region0_begin();
+    program::Tensor tensor;
+    tensor.shape = {3};
+    tensor.pieces.push_back({0, first, 0, {{3, 1, 6}}});
+    const std::vector<std::uint16_t> host{7, 8, 9};
+    ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory);
+    auto halves = halves_at(memory, 0, first);
+    halves.resize(7);
+    CHECK(halves == std::vector<std::uint16_t>{7, 0, 0, 8, 0, 0, 9});
+    CHECK(read_halves(tensor, memory) == host);
+}
+
+TEST_CASE("a piece of no elements touches nothing") {
+    const auto machine = tiles(1);
+    ipu::ChipMemory memory(machine);
+    program::Tensor tensor;
+    tensor.shape = {2};
+    tensor.pieces.push_back({7, 0, 99, {{0, 1, 2}}});
+    std::vector<std::uint16_t> host(2, 5);
+    CHECK_NOTHROW(ipu::write_tensor(tensor, std::as_bytes(std::span(host)), memory));
+    CHECK(read_halves(tensor, memory) == std::vector<std::uint16_t>{0, 0});
+}
+
 TEST_CASE("tensors go to strided pieces and come back") {
     const auto machine = tiles(2);
     ipu::ChipMemory memory(machine);
@@ -118,6 +182,7 @@ TEST_CASE("tile memory ends where the machine says") {
     CHECK_THROWS_AS(memory.at(3, begin, machine.memory.bytes() + 1), ProgramError);
     CHECK_THROWS_AS(memory.at(3, begin - 4, 4), ProgramError);
     CHECK_THROWS_AS(memory.at(4, begin, 4), ProgramError);
+    CHECK_THROWS_AS(memory.at(0, begin + 8, -4), ProgramError);
     CHECK_THROWS_AS(memory.at(0, machine.memory.end(), 4), ProgramError);
     CHECK(memory.at(0, machine.memory.end(), 0) != nullptr);
 }

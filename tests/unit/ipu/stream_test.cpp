@@ -150,8 +150,13 @@ TEST_CASE("remote buffers that do not fit are refused") {
     CHECK_NOTHROW(memory::RemoteMemory(machine, program));
     program.remote_buffers[0].row_bytes = 6;
     CHECK_THROWS_AS(memory::RemoteMemory(machine, program), ProgramError);
+    program = two_copies(); // the longer copy has 128 bytes
+    machine.streaming.copy_limit_bytes = 128;
+    CHECK_NOTHROW(ipu::StreamCopies(machine, program));
     machine.streaming.copy_limit_bytes = 127;
-    CHECK_THROWS_AS(ipu::StreamCopies(machine, two_copies()), DoesNotFit);
+    CHECK_THROWS_AS(ipu::StreamCopies(machine, program), DoesNotFit);
+    program.remote_buffers[0].place = program::RemoteBuffer::Place::Host; // which has no limit
+    CHECK_NOTHROW(ipu::StreamCopies(machine, program));
 }
 
 TEST_CASE("stream copies that are wrong are refused") {
@@ -167,6 +172,86 @@ TEST_CASE("stream copies that are wrong are refused") {
           "stream copy in: a piece has 32 bytes at tile_4, 0x80000, expected them in tile memory");
     CHECK(broken([](auto& program) { program.stream_copies[0].pieces[1].address = 0x80002; }) ==
           "stream copy in: a piece has 32 bytes from 96 at tile_3, 0x80002, expected whole words");
+}
+
+TEST_CASE("pieces stand in tile memory, in whole words, from its first byte to its last") {
+    const auto machine = four_tiles();
+    const auto begin = static_cast<Bytes>(machine.memory.region0_begin());
+    const auto end = static_cast<Bytes>(machine.memory.end());
+    // the first piece of "in": 96 bytes
+    const auto at = [&](Bytes address) {
+        return broken([&](auto& program) {
+            program.stream_copies[0].pieces[0].address = static_cast<Address>(address);
+        });
+    };
+    const auto outside = Catch::Matchers::EndsWith("expected them in tile memory");
+    const auto broken_words = Catch::Matchers::EndsWith("expected whole words");
+    CHECK(at(begin).empty());
+    CHECK(at(end - 96).empty());
+    CHECK_THAT(at(begin - 4), outside);
+    CHECK_THAT(at(end - 92), outside);
+    CHECK_THAT(at(begin + 2), broken_words);
+    const auto sizes = [&](Bytes first, Bytes offset) {
+        return broken([&](auto& program) {
+            program.stream_copies[0].pieces[0].bytes = first;
+            program.stream_copies[0].pieces[1].bytes = 128 - first;
+            program.stream_copies[0].pieces[1].offset = offset;
+        });
+    };
+    CHECK(sizes(92, 92).empty());
+    CHECK_THAT(sizes(94, 94), broken_words);
+    CHECK_THAT(sizes(96, 94), broken_words);
+    CHECK_THAT(sizes(0, 0), outside);
+    CHECK_THAT(sizes(-4, -4), outside);
+    CHECK_FALSE(broken([](auto& program) { program.stream_copies[0].rows = 0; }).empty());
+    CHECK(broken([](auto& program) {
+              program.stream_copies[1].rows = 10;
+              program.stream_copies[1].pieces[0].bytes = 640;
+          }).empty());
+}
+
+TEST_CASE("copies under way in one buffer or one tile meet only where one of them writes") {
+    const auto machine = four_tiles();
+    auto program = two_copies(); // "in" has rows 4 and 5, "out" writes row 5 unless told otherwise
+    program.remote_buffers.push_back(
+        {"other", program::RemoteBuffer::Place::StreamingMemory, 10, 64});
+    const auto said = [&](std::uint32_t first, std::uint32_t second) {
+        ipu::StreamCopies copies(machine, program);
+        copies.start({first, 5, 0, {}});
+        return refused([&] { copies.check_start(second, 5, 7); });
+    };
+    CHECK_FALSE(said(1, 0).empty()); // rows that are written are read
+    program.stream_copies[1].buffer = 1;
+    CHECK(said(1, 0).empty());
+    CHECK(said(0, 1).empty());
+    // two that read the same rows into different tiles, or write the same bytes of a tile to
+    // different buffers
+    program.stream_copies.push_back(
+        {"in too", 0, StreamCopy::Direction::Read, 1, {{1, kHere, 64, 0}}});
+    CHECK(said(0, 2).empty());
+    program.stream_copies.push_back(
+        {"out too", 0, StreamCopy::Direction::Write, 1, {{3, kHere + 32, 64, 0}}});
+    CHECK(said(1, 3).empty());
+    program.stream_copies[3].buffer = 1;
+    CHECK_FALSE(said(1, 3).empty()); // both write row 5
+    program.stream_copies[2].pieces[0] = {2, kHere + 92, 64, 0};
+    CHECK_FALSE(said(0, 2).empty()); // both write the tile
+    program.stream_copies[2].pieces[0].address = kHere + 96;
+    CHECK(said(0, 2).empty());
+    program.stream_copies[2].pieces[0].address = kHere - 64;
+    CHECK(said(0, 2).empty());
+    program.stream_copies[2].pieces[0].address = kHere - 60;
+    CHECK_FALSE(said(0, 2).empty());
+}
+
+TEST_CASE("rows of a copy are in its buffer from the first to the last") {
+    const auto machine = four_tiles();
+    const auto program = two_copies();
+    const ipu::StreamCopies copies(machine, program);
+    for (const auto& [row, good] :
+         {std::pair{-1, false}, std::pair{0, true}, std::pair{8, true}, std::pair{9, false}}) {
+        CHECK(refused([&] { copies.check_rows(0, row); }).empty() == good);
+    }
 }
 
 TEST_CASE("nothing touches what a copy under way has") {
@@ -204,6 +289,82 @@ TEST_CASE("nothing touches what a copy under way has") {
     program.io_tiles = {3};
     CHECK(refused([&] { copies.check_background(0); }) ==
           "stream copy in: tile_2 is not an IO tile, so it cannot take part in the background");
+}
+
+TEST_CASE("a copy streams to its end also where a shorter one begins later") {
+    for (const Cycles later : {60, 130, 250}) {
+        program::Program program = two_copies();
+        program.compute_sets.resize(1);
+        ipu::Account account(program, 4);
+        account.streams_until(2, 200);
+        account.streams_until(2, later);
+        account.streams_until(3, 40);
+        const std::array<ipu::TileShare, 1> work{{{0, 150}}};
+        account.compute_phase(0, 150, work);
+        account.compute_phase(0, 150, work);
+        CHECK(account.tiles()[2].stream == std::max<Cycles>(200, later));
+        CHECK(account.tiles()[3].stream == 40);
+        CHECK(account.streaming_until()[2] == std::max<Cycles>(200, later));
+    }
+}
+
+TEST_CASE("a fraction of a cycle of a link is a cycle") {
+    auto machine = four_tiles(); // 8 and 2 bytes a cycle
+    const auto timing = timing::streaming_link(machine);
+    for (const Bytes bytes : {1, 7, 8, 9, 15, 16, 17}) {
+        CHECK(timing.service_cycles(true, bytes, 0) == (bytes + 7) / 8);
+        CHECK(timing.service_cycles(false, bytes, 0) == (bytes + 1) / 2);
+        // a tile's lane: four bytes a cycle
+        CHECK(timing.service_cycles(true, 0, bytes) == (bytes + 3) / 4);
+    }
+    machine.streaming.request_bytes = 64;
+    const auto whole = timing::streaming_link(machine);
+    for (const auto& [bytes, requested] :
+         {std::pair{1, 64}, std::pair{63, 64}, std::pair{64, 64}, std::pair{65, 128}}) {
+        CHECK(whole.requested_bytes(bytes) == requested);
+    }
+}
+
+TEST_CASE("the host's link has the host's rates and one each way") {
+    auto machine = four_tiles();
+    machine.host.read_gbytes_per_s = 4;
+    machine.host.write_gbytes_per_s = 3;
+    machine.host.latency_us = 2.0004;
+    machine.host.request_bytes = 12;
+    machine.streaming.shared_rate = true;
+    const auto timing = timing::host_link(machine);
+    CHECK(timing.read_bytes_per_cycle == Approx(4));
+    CHECK(timing.write_bytes_per_cycle == Approx(3));
+    CHECK(timing.latency_cycles == 2000); // to the nearest
+    CHECK(timing.request_bytes == 12);
+    CHECK_FALSE(timing.shared_rate);
+    machine.host.latency_us = 2.0006;
+    CHECK(timing::host_link(machine).latency_cycles == 2001);
+}
+
+TEST_CASE("remote buffers share the capacity, those of the host have none") {
+    using Place = program::RemoteBuffer::Place;
+    auto machine = four_tiles();
+    program::Program program;
+    program.remote_buffers = {{"a", Place::StreamingMemory, 4, 64},
+                              {"h", Place::Host, 1000, 64},
+                              {"b", Place::StreamingMemory, 2, 96}};
+    machine.streaming.capacity_bytes = 4 * 64 + 2 * 96;
+    const memory::RemoteMemory remote(machine, program);
+    CHECK(remote.buffer(1).size() == 64000);
+    CHECK(remote.buffer(2).size() == 192);
+    --machine.streaming.capacity_bytes;
+    CHECK_THROWS_WITH(memory::RemoteMemory(machine, program),
+                      Catch::Matchers::StartsWith(
+                          "remote buffer b: got 2 rows of 96 B beside 256 B of other buffers, "
+                          "expected at most 447 B in all"));
+    machine.streaming.capacity_bytes = 0;
+    program.remote_buffers = {{"h", Place::Host, 1, 4}};
+    CHECK_NOTHROW(memory::RemoteMemory(machine, program));
+    for (const auto& [rows, bytes] : {std::pair{0, 4}, std::pair{1, 0}, std::pair{1, 2}}) {
+        program.remote_buffers = {{"h", Place::Host, rows, bytes}};
+        CHECK_THROWS_AS(memory::RemoteMemory(machine, program), ProgramError);
+    }
 }
 
 TEST_CASE("a tile that would idle streams while its copy is under way") {

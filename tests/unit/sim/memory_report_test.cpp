@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 using namespace tessera;
 using program::Lifetime;
@@ -80,6 +81,7 @@ TEST_CASE("the memory report holds what a program known by hand keeps in each st
     CHECK(report["steps"][0]["worst_tile"] == 2);
     CHECK(report["steps"][2]["mean_bytes"].get<double>() == Approx((4 * (100 + 48) + 8) / 5.0));
     CHECK(report["steps"][1]["max_bytes_by_kind"]["tensor"] == 40 + 48);
+    CHECK(report["steps"][1]["max_bytes_by_kind"]["vertex_state"] == 8);
     CHECK(report["steps"][1]["mean_bytes_by_kind"]["vertex_state"].get<double>() ==
           Approx(8 / 5.0));
 }
@@ -121,6 +123,34 @@ TEST_CASE("equal tiles of a memory report share a row") {
     CHECK(tiles["free_bytes"] == report["tile_bytes"].get<Bytes>() - 100 - 64 - 40);
     CHECK(report["tiles"][1]["tiles"] == "2");
     CHECK(report["tiles"][1]["always_bytes_by_kind"]["vertex_state"] == 8);
+}
+
+TEST_CASE("of equally full tiles a memory report names the lowest in each step") {
+    Scene scene;
+    scene.program.images[1] = scene.program.images[0];
+    scene.program.images[1].segments[2].bytes += 8; // x, which is kept until step 1
+    scene.program.images[0].segments[3].bytes += 8; // out, from step 1 on
+    const auto report = scene.report();
+    CHECK(report["steps"][0]["worst_tile"] == 2);
+    CHECK(report["steps"][1]["worst_tile"] == 0);
+    CHECK(report["steps"][2]["worst_tile"] == 0);
+    CHECK(report["steps"][1]["max_bytes_by_kind"]["tensor"] == 40 + 48 + 8);
+    // always: from the first step to the last, whether or not beyond
+    auto& always = scene.program.images[0].segments[0].lifetime;
+    for (const auto& [first, last, bytes] :
+         {std::tuple{0U, 2U, 100}, std::tuple{0U, 1U, 0}, std::tuple{1U, 2U, 0}}) {
+        always = {first, last};
+        CHECK(scene.report()["tiles"][0]["always_bytes"] == bytes);
+    }
+}
+
+TEST_CASE("numbers of tiles are single ones, twos and ranges") {
+    Scene scene;
+    scene.machine.chip.tiles = 12;
+    scene.program.image_of_tile = {0, 0, 1, 0, 1, 1, 1, 0, 1, 0};
+    const auto report = scene.report();
+    CHECK(report["tiles"][0]["tiles"] == "0-1,3,7,9");
+    CHECK(report["tiles"][1]["tiles"] == "2,4-6,8");
 }
 
 TEST_CASE("buffers of a memory report say where and how long they stand") {

@@ -35,10 +35,12 @@ public:
     std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
     std::optional<sim::ProductWork> product() const override {
-        return sim::ProductWork{4000, 64000, workload::PartialsType::F32};
+        return sim::ProductWork{4000, 64000, partials};
     }
     Bytes useful_bytes() const override { return 0; }
     std::string sentence() const override { return "spmm by hand"; }
+
+    workload::PartialsType partials = workload::PartialsType::F32;
 
 private:
     program::Program program_;
@@ -72,8 +74,13 @@ struct Scene {
         account.sync_phase(50);
         account.exchange_phase(0, 40, scatter).bytes = 64;
         account.compute_phase(1, 20, reduce);
+        return result_of(account);
+    }
+
+    nlohmann::json result_of(const ipu::Account& account) {
         return sim::make_result({.machine = machine,
                                  .machine_resolved = machine_json,
+                                 .unused_parameters = {{"host.latency_us", "the run has no x"}},
                                  .workload_name = "by_hand",
                                  .workload_resolved = workload_json,
                                  .job = job,
@@ -114,6 +121,92 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["memory"]["worst_tile"] == 1);
     CHECK(result["memory"]["max_bytes_by_kind"]["code"] == 100);
     CHECK(result["memory"]["worst_tile_bytes_by_kind"]["code"] == 80);
+}
+
+TEST_CASE("every count of a step stands in the result under its own name") {
+    Scene scene;
+    scene.program.compute_sets.resize(1);
+    using Place = program::RemoteBuffer::Place;
+    using Direction = program::StreamCopy::Direction;
+    scene.program.remote_buffers = {{"far", Place::StreamingMemory, 4, 64},
+                                    {"near", Place::Host, 4, 64}};
+    scene.program.stream_copies = {{"load", 0, Direction::Read, 1, {}},
+                                   {"give", 1, Direction::Write, 1, {}}};
+    ipu::Account account(scene.program, 4);
+    const std::vector<ipu::TileShare> uneven{{0, 10}, {1, 70}, {2, 1}, {3, 30}};
+    for (int round = 0; round < 2; ++round) {
+        auto& record = account.compute_phase(0, 80, uneven);
+        record.bound_cycles += 11;
+        record.worker_issues += 12;
+        record.worker_bundles += 13;
+        record.supervisor_instructions += 14;
+        auto& exchange = account.exchange_phase(0, 50, {uneven.data(), 1});
+        exchange.bytes += 400;
+        exchange.sent_bytes += 100;
+        for (const std::uint32_t copy : {0U, 1U}) {
+            auto& stream = account.stream_phase(copy, 20 + copy, {uneven.data(), 1});
+            stream.sent_bytes += 640 + copy;
+            stream.transfer_cycles += 90 + copy;
+            account.stream_arrived(copy, 320 + copy);
+        }
+    }
+    const auto result = scene.result_of(account);
+    CHECK(schema_accepts(result));
+    const auto& set = result["compute_sets"][0];
+    CHECK(set["executions"] == 2);
+    CHECK(set["cycles"] == 160);
+    CHECK(set["bound_cycles"] == 22);
+    CHECK(set["worker_issues"] == 24);
+    CHECK(set["worker_bundles"] == 26);
+    CHECK(set["supervisor_instructions"] == 28);
+    CHECK(set["active_tiles"] == 4);
+    CHECK(set["slowest_tile"] == 1);
+    CHECK(set["tile_cycles"]["min"] == 2);
+    CHECK(set["tile_cycles"]["max"] == 140);
+    CHECK(set["tile_cycles"]["mean"].get<double>() == Approx(2 * 111 / 4.0));
+    CHECK(result["host"]["bundles"] == 26);
+    CHECK(result["tiles_busy"] == 4);
+    const auto& exchange = result["exchanges"][0];
+    CHECK(exchange["bytes"] == 800);
+    CHECK(exchange["sent_bytes"] == 200);
+    CHECK(exchange["words"] == 200);
+    for (const int copy : {0, 1}) {
+        const auto& stream = result["streams"][copy];
+        CHECK(stream["peer"] == (copy == 0 ? "streaming_memory.far" : "host.near"));
+        CHECK(stream["direction"] == (copy == 0 ? "read" : "write"));
+        CHECK(stream["cycles"] == 2 * (20 + copy));
+        CHECK(stream["bytes"] == 2 * (320 + copy));
+        CHECK(stream["sent_bytes"] == 2 * (640 + copy));
+        CHECK(stream["transfer_cycles"] == 2 * (90 + copy));
+    }
+    CHECK(result["tiles"]["compute_cycles"]["min"] == 2);
+    CHECK(result["tiles"]["compute_cycles"]["max"] == 140);
+    CHECK(result["phases"]["stream"] == 2 * 41);
+    CHECK(result["explanation"]["stream"]["cycles"].get<double>() == Approx(82));
+    CHECK_FALSE(result["phases"].contains("idle"));
+}
+
+TEST_CASE(
+    "of equally full tiles the lowest is named, and all tiles of the machine share the mean") {
+    Scene scene;
+    scene.program.images[0] = scene.program.images[1];
+    scene.program.image_of_tile.resize(2); // the others hold nothing
+    const auto result = scene.result();
+    CHECK(result["memory"]["worst_tile"] == 0);
+    CHECK(result["memory"]["max_bytes"] == 980);
+    CHECK(result["memory"]["mean_bytes"].get<double>() == Approx(2 * 980 / 4.0));
+    CHECK(result["memory"]["tile_bytes"] == scene.machine.memory.bytes());
+}
+
+TEST_CASE("the peak is that of the partials") {
+    Scene scene;
+    for (const auto partials : {workload::PartialsType::F16, workload::PartialsType::F32}) {
+        scene.job.partials = partials;
+        const auto macs = partials == workload::PartialsType::F16 ? scene.machine.amp.macs_f16_f16
+                                                                  : scene.machine.amp.macs_f16_f32;
+        CHECK(scene.result()["peak_tflops"].get<double>() ==
+              Approx(2.0 * 4 * static_cast<double>(macs) * 1e-3));
+    }
 }
 
 TEST_CASE("changes of layout have a line of the explanation") {
@@ -178,6 +271,7 @@ TEST_CASE("the summary says what the result says") {
     CHECK(text.find("fullest tile 1: 980 of") != std::string::npos);
     CHECK(text.find("in 'start': code 80, tensor 900") != std::string::npos);
     CHECK(text.find("check      not made") != std::string::npos);
+    CHECK(text.find("unused     host.latency_us: the run has no x\n") != std::string::npos);
     CHECK(text.find("multiply") < text.find("scatter"));
 }
 
@@ -198,6 +292,7 @@ TEST_CASE("a run of no cycles divides by nothing") {
     const ipu::Account account(scene.program, 4);
     const auto result = sim::make_result({.machine = scene.machine,
                                           .machine_resolved = scene.machine_json,
+                                          .unused_parameters = nlohmann::json::object(),
                                           .workload_name = "empty",
                                           .workload_resolved = scene.workload_json,
                                           .job = scene.job,

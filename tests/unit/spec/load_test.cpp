@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace tessera;
 using namespace tessera::spec;
 using tessera::test::Lines;
@@ -72,6 +74,9 @@ TEST_CASE("every parameter can be set by its path and moves its own value only",
         }
         INFO(parameter.path);
         CHECK_FALSE(parameter.sentence.empty());
+        if (!config::unused_reason(machine_shape(), bow.resolved, parameter.path).empty()) {
+            continue; // below
+        }
         // the value it has already is legal and must be accepted in the form that listings show
         const auto same =
             load_machine("bow", source_paths(), {parameter.path + "=" + parameter.default_value});
@@ -80,6 +85,72 @@ TEST_CASE("every parameter can be set by its path and moves its own value only",
         std::replace(pointer.begin(), pointer.end(), '.', '/');
         CHECK(same.origins.at(pointer).text() == "--set");
     }
+}
+
+TEST_CASE("an option that the machine has no use for is a mistake", "[unit][spec]") {
+    const auto said = [](const Lines& sets, const std::string& machine = "bow") {
+        return mistakes_of([&] { static_cast<void>(load_machine(machine, source_paths(), sets)); });
+    };
+    CHECK(said({"exchange.link_bytes=4"}) ==
+          Lines{"--set: exchange.link_bytes: unused on this machine; it is used with "
+                "exchange.fabric mesh or ring, and that is compiled here"});
+    CHECK(said({"exchange.link_bytes=4", "exchange.fabric=ring"}).empty());
+    CHECK(said({"exchange.pair_double=true", "exchange.fabric=ring"}) ==
+          Lines{"--set: exchange.pair_double: unused on this machine; it is used with "
+                "exchange.fabric compiled or bound, and that is ring here"});
+    CHECK(said({"exchange.pair_min_items=3", "exchange.pair_double=false"}) ==
+          Lines{"--set: exchange.pair_min_items: unused on this machine; it is used with "
+                "exchange.pair_double true, and that is false here"});
+    CHECK(said({"streaming.latency_us=1"}, "gc2") ==
+          Lines{"--set: streaming.latency_us: unused on this machine; it is used with "
+                "streaming.capacity_bytes other than 0, and that is 0 here"});
+    CHECK(said({R"(exchange={"hop_cycles": 3})"}).size() == 1);
+    // several at once, beside what breaks a rule
+    CHECK(said({"exchange.link_bytes=4", "exchange.hop_cycles=1", "chip.tiles=5"}).size() == 3);
+    // a machine file may carry any
+    const ScratchFolder scratch;
+    const auto file = scratch.write(
+        "a.json", R"({"schema_version": 1, "exchange": {"link_bytes": 8, "ring_directions": 1}})");
+    CHECK(load_machine(file, source_paths()).spec.exchange.link_bytes == 8);
+}
+
+TEST_CASE("every condition of a parameter names another parameter and values that it can have",
+          "[unit][spec]") {
+    for (const auto& parameter : config::parameters(machine_shape())) {
+        const auto* field = config::field_at(machine_shape(), parameter.path);
+        REQUIRE(field != nullptr);
+        for (const auto& condition : field->used_with) {
+            CAPTURE(parameter.path, condition.path);
+            const auto* other = config::field_at(machine_shape(), condition.path);
+            REQUIRE(other != nullptr);
+            CHECK(other != field);
+            CHECK_FALSE(condition.values.empty());
+            for (const auto& value : condition.values) {
+                const auto& allowed = other->allowed;
+                CHECK((allowed.empty() ||
+                       std::find(allowed.begin(), allowed.end(), value) != allowed.end()));
+                CHECK(value.is_number() == other->default_value.is_number());
+                CHECK(value.is_boolean() == other->default_value.is_boolean());
+            }
+        }
+    }
+    CHECK(config::field_at(machine_shape(), "exchange.nothing") == nullptr);
+    CHECK(config::field_at(machine_shape(), "exchange.fabric.x") == nullptr);
+    CHECK(config::unused_reason(machine_shape(), nlohmann::json::object(), "nothing").empty());
+}
+
+TEST_CASE("the list says where parameters are used", "[unit][spec]") {
+    const auto used = [](const std::string& path) {
+        return config::used_text(*config::field_at(machine_shape(), path));
+    };
+    CHECK(used("exchange.link_bytes") ==
+          "with exchange.fabric mesh or ring; by exchanges or decisions");
+    CHECK(used("exchange.pair_min_items") ==
+          "with exchange.fabric compiled or bound and exchange.pair_double true; by exchanges");
+    CHECK(used("streaming.read_gbytes_per_s") ==
+          "with streaming.capacity_bytes other than 0; by reads of streaming memory");
+    CHECK(used("sync.internal_cycles") == "by barriers, exchanges or decisions");
+    CHECK(used("chip.tiles").empty());
 }
 
 TEST_CASE("files say where values come from through extends and set", "[unit][spec]") {

@@ -37,6 +37,25 @@ TEST_CASE("a gap and an overlap and a reversed span are problems", "[unit][trace
                                    "tile_0: a span from cycle 40 ends before it, at cycle 39"});
 }
 
+TEST_CASE("spans may touch and be empty, and not be a cycle apart or share one", "[unit][traces]") {
+    for (const Cycles begin : {9, 10, 11}) {
+        for (const auto track : {machine_track(), tile_track(0), worker_track(0, 0)}) {
+            CoverageSink sink{parse_selection("all", "worker", 1)};
+            for (const auto whole : {machine_track(), tile_track(0)}) {
+                if (whole != track) {
+                    sink.span({whole, Kind::Compute, kUnnamed, 0, 40});
+                }
+            }
+            sink.span({track, Kind::Compute, kUnnamed, 0, 10});
+            sink.span({track, Kind::Sync, kUnnamed, begin, begin});
+            sink.span({track, Kind::Sync, kUnnamed, begin, 40});
+            CAPTURE(begin, path(track));
+            const bool gap_allowed = track == worker_track(0, 0) && begin > 10;
+            CHECK(sink.problems(40).empty() == (begin == 10 || gap_allowed));
+        }
+    }
+}
+
 TEST_CASE("a track that ends before the run is a problem", "[unit][traces]") {
     CoverageSink sink{parse_selection("0-1", "tile", 2)};
     sink.span({machine_track(), Kind::Compute, kUnnamed, 0, 40});

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ TEST_CASE("tiles are given as numbers and ranges and all", "[unit][traces]") {
     CHECK(tiles_of("0-3,700") == std::vector<TileId>{0, 1, 2, 3, 700});
     CHECK(tiles_of("700,2-3,3,2") == std::vector<TileId>{2, 3, 700});
     CHECK(tiles_of("1471") == std::vector<TileId>{kTiles - 1});
+    CHECK(tiles_of("5-5") == std::vector<TileId>{5});
     CHECK(tiles_of("all").size() == kTiles);
 }
 
@@ -45,6 +47,10 @@ TEST_CASE("without tiles a trace shows some that are spread over the machine", "
     CHECK(tiles_of("", 1) == std::vector<TileId>{0});
     CHECK(tiles_of("", 2) == std::vector<TileId>{0, 1});
     CHECK(tiles_of("", kDefaultTracedTiles).size() == kDefaultTracedTiles);
+    for (std::size_t i = 1; i < tiles.size(); ++i) { // evenly
+        const auto even = static_cast<double>(kTiles - 1) / (kDefaultTracedTiles - 1);
+        CHECK(std::abs(static_cast<double>(tiles[i] - tiles[i - 1]) - even) < 1);
+    }
 }
 
 TEST_CASE("a level is given by its word and is worker by default", "[unit][traces]") {

@@ -72,6 +72,50 @@ TEST_CASE("regions and elements and addresses are obeyed", "[unit][vertex]") {
     CHECK(placed[4].address == (kMemory.region0_begin() + 127) / 128 * 128);
 }
 
+TEST_CASE("fixed addresses are in memory and aligned", "[unit][vertex]") {
+    auto fixed = block("fixed", 8);
+    fixed.alignment = 8;
+    const auto said = [&](Bytes address) -> std::string {
+        fixed.address = address;
+        try {
+            return place(kMemory, {fixed})[0].address == address ? "placed" : "elsewhere";
+        } catch (const std::exception& error) {
+            return error.what();
+        }
+    };
+    const Bytes begin = kMemory.region0_begin();
+    CHECK(said(begin) == "placed");
+    CHECK(said(kMemory.end() - 8) == "placed");
+    const std::string expected = ", expected a multiple of 8 in tile memory, 0x4c000..0xe7fff";
+    CHECK(said(begin - 8) == "got 0x4bff8" + expected);
+    CHECK(said(begin + 4) == "got 0x4c004" + expected);
+    CHECK(said(kMemory.end()) != "placed");
+    fixed.bytes = 16;
+    CHECK(said(kMemory.end() - 8) ==
+          "'fixed' of 16 bytes at 0xe7ff8: 8 bytes over; memory is empty");
+}
+
+TEST_CASE("two that are kept apart are so whichever of them says it", "[unit][vertex]") {
+    auto first = block("first", 8);
+    auto second = block("second", 8);
+    for (const bool first_says : {true, false}) {
+        first.not_with.clear();
+        second.not_with.clear();
+        (first_says ? first : second).not_with = {first_says ? "second" : "first"};
+        const auto placed = place(kMemory, {first, second});
+        CHECK(element(placed[0]) != element(placed[1]));
+        // the one that says so is placed first, the other one meets it
+        auto fixed = first_says ? first : second;
+        fixed.address = kMemory.region0_begin();
+        auto other = first_says ? second : first;
+        other.address = kMemory.region0_begin() + 64;
+        CHECK_THROWS_AS(place(kMemory, {fixed, other}), vertex::PlacementError);
+        CHECK_THROWS_AS(place(kMemory, {other, fixed}), vertex::PlacementError);
+        other.address = kMemory.region0_begin() + kElement;
+        CHECK_NOTHROW(place(kMemory, {other, fixed}));
+    }
+}
+
 TEST_CASE("nothing lies across the border of the regions", "[unit][vertex]") {
     const auto placed =
         place(kMemory, {block("most", kMemory.region0_bytes - 100), block("next", 200)});

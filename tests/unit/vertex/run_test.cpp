@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace tessera;
 using test::VertexFolder;
 
@@ -314,7 +316,8 @@ TEST_CASE("wrong elements are counted and the first are listed", "[unit][vertex]
     CHECK(vertex::check_arrays(ran.bench, ran.result, {4.0, 0})[0].wrong == 2);
     CHECK(vertex::check_arrays(ran.bench, ran.result, {0, 1.0})[0].wrong == 0);
     const auto json = vertex::point_json(kMachine, ran.bench, ran.result, checks, false);
-    const auto text = vertex::report_text(vertex::result_json("v", "bow", {json}, nullptr));
+    const auto text = vertex::report_text(
+        vertex::result_json("v", "bow", vertex::Json::object(), {json}, nullptr));
     CHECK(text.find("out: WRONG: 5 of 6 elements") != std::string::npos);
     CHECK(text.find("[1] got 0, expected 2") != std::string::npos);
 }
@@ -338,6 +341,11 @@ TEST_CASE("a fit finds the coefficients that made the values", "[unit][vertex]")
     const auto mean = vertex::fit("a", {point(1), point(2)}, {10, 14});
     CHECK(mean.coefficients[0].second == Approx(12));
     CHECK(mean.largest_residual == Approx(2));
+    // The largest one may lie below the fit as well as above it.
+    for (const double far : {4.0, 16.0}) {
+        const auto one = vertex::fit("a", {point(1), point(2), point(3)}, {10, 10, far});
+        CHECK(one.largest_residual == Approx(std::abs(far - 10) * 2 / 3));
+    }
 }
 
 TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {

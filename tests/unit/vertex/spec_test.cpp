@@ -187,7 +187,8 @@ TEST_CASE("the example file is right and its result fits the schema", "[unit][ve
         CHECK(result.worker_cycles == 6 * issues);
         points.push_back(vertex::point_json(machine, bench, result, checks, true));
     }
-    auto document = vertex::result_json("scaled_add", "bow", points, nullptr);
+    auto document =
+        vertex::result_json("scaled_add", "bow", vertex::Json::object(), points, nullptr);
     CHECK(schema_accepts(vertex::vertex_result_schema(), document));
     document["points"][0].erase("lines");
     CHECK_FALSE(schema_accepts(vertex::vertex_result_schema(), document));

@@ -5,6 +5,8 @@
 #include "tests/unit/workload/support.h"
 
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 
 using tessera::f32_to_f16;
 using tessera::test::dense;
@@ -213,6 +215,31 @@ TEST_CASE("infinities and NaN never pass", "[operands]") {
             CHECK(std::isfinite(found.max_error));
         }
     }
+}
+
+TEST_CASE("the worst element is the first of the worst, and not the last", "[operands]") {
+    // A product of ones: each element's sum is 1, so errors compare as they are.
+    const DenseF16 a = dense(5, 1, {1, 1, 1, 1, 1});
+    const DenseF16 b = dense(1, 1, {1});
+    const auto found = [&](std::initializer_list<float> results) {
+        std::vector<std::uint16_t> halves;
+        for (const float result : results) {
+            halves.push_back(f32_to_f16(result));
+        }
+        return check(halves, a, b, {});
+    };
+    const auto largest = found({1, 3, 1.5F, 3, 1});
+    CHECK(largest.worst_row == 1);
+    CHECK(largest.max_error == 2);
+    CHECK(largest.max_error_over_tolerance == Approx(2 / largest.tolerance));
+    CHECK(largest.failed_elements == 3);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float infinite = std::numeric_limits<float>::infinity();
+    const auto broken = found({1, 3, nan, infinite, nan});
+    CHECK(broken.worst_row == 2);
+    CHECK(broken.non_finite_elements == 3);
+    CHECK(broken.failed_elements == 4);
+    CHECK(broken.max_error == 2);
 }
 
 TEST_CASE("an operand that is not finite makes its results fail", "[operands]") {

@@ -5,7 +5,9 @@
 #include "tests/unit/workload/exactness.h"
 #include "tests/unit/workload/support.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 using tessera::f16_to_f32;
@@ -226,6 +228,10 @@ TEST_CASE("generator settings out of range are refused", "[operands]") {
     CHECK(error_of(generated(100000, 100000, 1, 0.5)) ==
           "/pattern: got 5000000000 kept blocks of 1 x 1, expected at most 1073741824 stored "
           "elements");
+    // one block of 256 elements too many
+    CHECK(error_of(generated(1 << 20, 1 << 20, 16, 4194305.0 / (1LL << 32))) ==
+          "/pattern: got 4194305 kept blocks of 16 x 16, expected at most 1073741824 stored "
+          "elements");
 }
 
 TEST_CASE("integer values make sparse products exact", "[operands]") {
@@ -273,6 +279,48 @@ TEST_CASE("integer values fill a pattern file on its entries alone", "[operands]
         }
         CHECK(whole == 20 * 1600);
         CHECK(largest == 8.0F);
+    }
+}
+
+TEST_CASE("integer values thin the long rows of a pattern file", "[operands]") {
+    // Rows of 4,100 entries among 8,200 columns: sums of so many products would not be exact.
+    constexpr int kEntries = 4100;
+    const ScratchFolder folder;
+    std::string text = kPattern + "2 8200 " + std::to_string(2 * kEntries) + "\n";
+    for (int i = 1; i <= kEntries; ++i) {
+        for (const char* row : {"1 ", "2 "}) {
+            text += row + std::to_string(2 * i) + "\n";
+        }
+    }
+    const std::string path = folder.file("p.mtx", text);
+    for (const std::int64_t block : {1, 16}) {
+        SpmmWorkload workload = from_file(path, PatternSpec::FileValues::File, block);
+        workload.values.kind = ValuesSpec::Kind::Integer;
+        const SparseF16 a = make_sparse(workload);
+        const std::int64_t length = contraction_length(a);
+        CHECK(length == (block == 1 ? kEntries : 8208));
+        const DenseF16 x = make_dense(8200, 3, workload.values, 1, Operand::B, length);
+        CHECK(inexact_f16_sums(densified(a), x) == 0);
+        // Of each run of a row's places one is drawn; 2 of 3 drawn values are not zero.
+        const std::int64_t run = (length + 2047) / 2048;
+        CAPTURE(block, run);
+        CHECK(run == (block == 1 ? 3 : 5));
+        const auto values = floats(densified(a));
+        std::vector<std::ptrdiff_t> places[2];
+        for (std::ptrdiff_t i = 0; i < 2 * 8200; ++i) {
+            if (values[static_cast<std::size_t>(i)] != 0) {
+                places[i / 8200].push_back(i % 8200);
+            }
+        }
+        for (const auto& row : places) {
+            CHECK(std::abs(static_cast<double>(row.size()) -
+                           2.0 / 3.0 * kEntries / static_cast<double>(run)) < 120);
+        }
+        // Each row draws its own places.
+        std::vector<std::ptrdiff_t> both;
+        std::set_intersection(places[0].begin(), places[0].end(), places[1].begin(),
+                              places[1].end(), std::back_inserter(both));
+        CHECK(2 * both.size() < places[0].size());
     }
 }
 

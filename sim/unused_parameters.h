@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Machine parameters that a run cannot feel: the program has nothing that uses them.
+#pragma once
+
+#include "models/program/program.h"
+#include "models/spec/load.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <string>
+
+namespace tessera::sim {
+
+/// Words that a parameter's `used_by` may name.
+[[nodiscard]] const std::set<std::string>& known_parts();
+
+/// Those of them that a program has, whether or not a decision reaches them.
+[[nodiscard]] std::set<std::string> parts_of(const program::Program& program);
+
+/// The same of a vertex on its tile.
+[[nodiscard]] std::set<std::string> parts_of(const program::Codelet& code);
+
+/// {path: reason} of the parameters that --set gave and that nothing in `parts` uses.
+[[nodiscard]] nlohmann::json unused_parameters(const spec::LoadedMachine& machine,
+                                               const std::set<std::string>& parts);
+
+} // namespace tessera::sim

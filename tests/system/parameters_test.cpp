@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// Every machine parameter moves cycles, bytes or a check, and those that are said to move nothing
+// move nothing. Each run is a process of its own, as SystemC elaborates once.
+//
+// A new parameter needs one row in experiments(): two values, of which the second costs more or
+// fails, and a scene that feels it.
+#include "base/config/report.h"
+#include "sim/child.h"
+#include "tests/system/parameter_scenes.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <set>
+
+using namespace tessera;
+using namespace tessera::test;
+using program::StreamCopy;
+using Place = program::RemoteBuffer::Place;
+
+namespace {
+
+// ---- machines
+
+/// "a.b=1", "a.c=2" as a machine file over `tiny`.
+std::string file_text(const Lines& sets) {
+    nlohmann::json document = {{"schema_version", 1}, {"extends", "tiny"}};
+    for (const auto& set : sets) {
+        const auto equals = set.find('=');
+        const auto dot = set.find('.');
+        const auto value = nlohmann::json::parse(set.substr(equals + 1), nullptr, false);
+        document[set.substr(0, dot)][set.substr(dot + 1, equals - dot - 1)] =
+            value.is_discarded() ? nlohmann::json(set.substr(equals + 1)) : value;
+    }
+    return document.dump();
+}
+
+spec::LoadedMachine machine_of_file(const Lines& sets) {
+    const ScratchFolder scratch;
+    return spec::load_machine(scratch.write("machine.json", file_text(sets)), source_paths());
+}
+
+/// Whether the rules between values allow it.
+bool is_machine(const Lines& sets) {
+    return mistakes_of([&] { static_cast<void>(machine_of_file(sets)); }).empty();
+}
+
+// ---- runs
+
+struct Seen {
+    Cycles cost = 0;
+    std::string mistake; ///< or empty
+    std::set<std::string> parts;
+};
+
+struct Run {
+    Lines sets;
+    Scene scene;
+    bool by_option = true; ///< of --set; otherwise in a file
+};
+
+Seen seen_from(const std::string& text) {
+    const auto json = nlohmann::json::parse(text);
+    return {json["cost"], json["mistake"], json["parts"]};
+}
+
+std::vector<Seen> see(const std::vector<Run>& runs) {
+    std::vector<sim::ChildBody> bodies;
+    for (const Run& run : runs) {
+        bodies.push_back([&run] {
+            Seen seen;
+            try {
+                const auto machine = run.by_option
+                                         ? spec::load_machine("tiny", source_paths(), run.sets)
+                                         : machine_of_file(run.sets);
+                seen.cost = run.scene(machine.spec, seen.parts);
+            } catch (const std::exception& error) {
+                seen.mistake = error.what();
+            }
+            return sim::ChildOutcome{sim::kOk, nlohmann::json{{"cost", seen.cost},
+                                                              {"mistake", seen.mistake},
+                                                              {"parts", seen.parts}}
+                                                   .dump()};
+        });
+    }
+    std::vector<Seen> all;
+    for (const auto& outcome : sim::run_children(bodies, 2)) {
+        REQUIRE(outcome.exit_code == sim::kOk);
+        all.push_back(seen_from(outcome.text));
+    }
+    return all;
+}
+
+// ---- what moves what
+
+struct Experiment {
+    std::string path;
+    Lines others; ///< further settings
+    std::string cheap;
+    std::string dear;
+    Scene scene;
+    std::optional<Cycles> by = {}; ///< what the dear one costs more, where that is known
+    std::string mistake = {};      ///< of the dear one, where that is a check
+};
+
+std::vector<Experiment> tile_experiments() {
+    return {
+        {"chip.generation", {}, "ipu21", "ipu2", fp8_scene, {}, "expected 21"},
+        {"chip.tiles", {}, "8", "4", matmul_scene(64)},
+        {"chip.clock_hz", {}, "1e9", "2e9", host_scene()},
+        {"tile.workers", {}, "6", "8", code_scene("all_workers")},
+        {"tile.pipeline_cycles", {}, "6", "12", code_scene("all_workers")},
+        {"tile.unaligned_bundle_issues", {}, "1", "3", code_scene("unaligned")},
+        {"tile.fetch_conflict",
+         {},
+         "ignore",
+         "error",
+         code_scene("own_element"),
+         {},
+         "element of the code being fetched"},
+        {"tile.phase_limit_cycles",
+         {},
+         "10000",
+         "100",
+         code_scene("supervisor_only"),
+         {},
+         "loop for ever"},
+        {"memory.base", {}, "311296", "540672", code_scene("region1"), {}, "outside"},
+        {"memory.region0_bytes",
+         {"memory.region1_bytes=0"},
+         "32768",
+         "16384",
+         code_scene("second_element"),
+         {},
+         "outside"},
+        {"memory.region1_bytes", {}, "425984", "0", code_scene("region1"), {}, "outside"},
+        {"memory.element_bytes",
+         {"memory.region0_bytes=262144", "memory.region1_bytes=393216"},
+         "16384",
+         "65536",
+         code_scene("second_element"),
+         {},
+         "element of the code being fetched"},
+        {"amp.sets", {}, "2", "1", matmul_scene(64), {}, "amp.macs"},
+        {"amp.macs_f16_f16", {}, "64", "63", matmul_scene(64), {}, "32 * amp.sets"},
+        {"amp.macs_f16_f32", {}, "32", "31", matmul_scene(64), {}, "one set"},
+        {"amp.macs_f32_f32", {}, "16", "15", matmul_scene(64), {}, "8 * amp.sets"},
+    };
+}
+
+std::vector<Experiment> exchange_experiments() {
+    const Scene message = exchange_scene({3});
+    const Scene wide = exchange_scene({2, 3});
+    const std::string compiled = "exchange.fabric=compiled";
+    const std::string mesh = "exchange.fabric=mesh";
+    return {
+        {"exchange.fabric", {}, "bound", "compiled", message},
+        {"exchange.pair_double", {}, "true", "false", wide},
+        {"exchange.pair_min_items", {}, "64", "4096", wide},
+        {"exchange.max_words_per_send", {}, "64", "1", rows_scene(64)},
+        {"exchange.max_words_per_sendoff", {}, "4096", "1", rows_scene(kMessage)},
+        {"exchange.far_first",
+         {"chip.generation=ipu1", "chip.tiles=1216", "exchange.pair_double=false"},
+         "true",
+         "false",
+         broadcast_events},
+        {"exchange.mux_to_pointer_cycles", {}, "52", "152", control_scene},
+        {"exchange.mux_to_pointer_row_cycles", {"chip.tiles=128"}, "2", "50", broadcast_events},
+        {"exchange.row_tail_cycles", {}, "6", "16", control_scene, 10 * (kExchanges + kLooks)},
+        {"exchange.row_return_cycles", {}, "6", "16", control_scene, 10 * (kExchanges + kLooks)},
+        {"exchange.prologue_cycles", {}, "30", "40", control_scene, 10 * (kExchanges + kLooks)},
+        {"exchange.link_bytes", {mesh}, "4", "1", message, kMessage - kMessage / 4},
+        {"exchange.hop_cycles", {mesh}, "1", "11", control_scene},
+        {"exchange.ring_directions", {"exchange.fabric=ring"}, "2", "1", message},
+    };
+}
+
+std::vector<Experiment> control_experiments() {
+    return {
+        {"sync.internal_cycles", {}, "126", "226", control_scene, 100 * kBarriers},
+        {"sync.external_cycles", {}, "600", "700", control_scene, 100},
+        {"control.step_cycles", {}, "11", "21", control_scene, 10 * kSets},
+        {"control.repeat_cycles", {}, "19", "29", control_scene, 10 * kRounds},
+        {"control.branch_cycles", {}, "12", "22", control_scene, 10 * kLooks},
+        {"control.call_cycles", {}, "19", "29", control_scene, 10 * kCalls},
+        {"control.while_limit_rounds", {}, "10", "9", while_scene, {}, "goes on after 9 rounds"},
+    };
+}
+
+std::vector<Experiment> link_experiments() {
+    using Direction = StreamCopy::Direction;
+    const auto streaming = [](const std::vector<Direction>& directions) {
+        return copies_scene(Place::StreamingMemory, directions);
+    };
+    const auto host = [](Direction direction) { return copies_scene(Place::Host, {direction}); };
+    const Scene read = streaming({Direction::Read});
+    const std::string gigahertz = "chip.clock_hz=1e9";
+    return {
+        {"streaming.read_gbytes_per_s", {gigahertz}, "2", "1", read, kRowBytes / 2},
+        {"streaming.write_gbytes_per_s",
+         {gigahertz},
+         "2",
+         "1",
+         streaming({Direction::Write}),
+         kRowBytes / 2},
+        {"streaming.shared_rate",
+         {},
+         "false",
+         "true",
+         streaming({Direction::Read, Direction::Write})},
+        {"streaming.latency_us", {gigahertz}, "10", "11.5", read, 1500},
+        {"streaming.request_bytes", {}, "65536", "1048576", read},
+        {"streaming.machine_gbytes_per_s", {gigahertz}, "2", "1", read, kRowBytes / 2},
+        {"streaming.chips_sharing",
+         {gigahertz, "streaming.machine_gbytes_per_s=2"},
+         "1",
+         "2",
+         read,
+         kRowBytes / 2},
+        {"streaming.capacity_bytes",
+         {},
+         std::to_string(kRows * kRowBytes),
+         std::to_string(kRows * kRowBytes - 1),
+         read,
+         {},
+         "streaming.capacity_bytes"},
+        {"streaming.copy_limit_bytes",
+         {},
+         std::to_string(kRowBytes),
+         std::to_string(kRowBytes - 1),
+         read,
+         {},
+         "65535"},
+        {"host.read_gbytes_per_s", {gigahertz}, "2", "1", host(Direction::Read), kRowBytes / 2},
+        {"host.write_gbytes_per_s", {gigahertz}, "2", "1", host(Direction::Write), kRowBytes / 2},
+        {"host.latency_us", {gigahertz}, "10", "11.5", control_scene, 1500},
+        {"host.request_bytes", {}, "65536", "1048576", host(Direction::Read)},
+    };
+}
+
+std::vector<Experiment> experiments() {
+    std::vector<Experiment> all;
+    for (auto some :
+         {tile_experiments(), exchange_experiments(), control_experiments(), link_experiments()}) {
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+/// Those that stand in an object; not the name and what belongs to the file.
+std::set<std::string> machine_parameters() {
+    std::set<std::string> paths;
+    for (const auto& parameter : config::parameters(spec::machine_shape())) {
+        if (parameter.path.find('.') != std::string::npos) {
+            paths.insert(parameter.path);
+        }
+    }
+    return paths;
+}
+
+Lines with(Lines sets, const std::string& path, const std::string& value) {
+    sets.push_back(path + "=" + value);
+    return sets;
+}
+
+/// In each scene every parameter that neither machine nor program use changes nothing.
+void check_unused(const Lines& machine_sets, const Scene& scene) {
+    const Seen plain = see({{machine_sets, scene, false}}).front();
+    REQUIRE(plain.mistake.empty());
+    const auto machine = machine_of_file(machine_sets);
+    std::vector<Run> runs;
+    for (const auto& experiment : experiments()) {
+        const auto* field = config::field_at(spec::machine_shape(), experiment.path);
+        const bool by_machine =
+            config::unused_reason(spec::machine_shape(), machine.resolved, experiment.path).empty();
+        const bool by_program =
+            field->used_by.empty() ||
+            std::any_of(field->used_by.begin(), field->used_by.end(),
+                        [&](const std::string& part) { return plain.parts.count(part) == 1; });
+        if (!by_machine || !by_program) {
+            for (const auto& value : {experiment.cheap, experiment.dear}) {
+                const auto sets = with(machine_sets, experiment.path, value);
+                if (is_machine(sets)) {
+                    runs.push_back({sets, scene, false});
+                }
+            }
+        }
+    }
+    REQUIRE(runs.size() > 10);
+    const auto all = see(runs);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        CAPTURE(runs[i].sets.back(), all[i].mistake);
+        CHECK(all[i].cost == plain.cost);
+    }
+}
+
+} // namespace
+
+TEST_CASE("every machine parameter has an experiment and moves what it says") {
+    std::set<std::string> without = machine_parameters();
+    std::vector<Run> runs;
+    const auto all = experiments();
+    for (const auto& experiment : all) {
+        CHECK(machine_parameters().count(experiment.path) == 1);
+        without.erase(experiment.path);
+        for (const auto& value : {experiment.cheap, experiment.dear}) {
+            runs.push_back({with(experiment.others, experiment.path, value), experiment.scene});
+        }
+    }
+    CHECK(without == std::set<std::string>{});
+    const auto seen = see(runs);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Seen& cheap = seen[2 * i];
+        const Seen& dear = seen[2 * i + 1];
+        CAPTURE(all[i].path, cheap.cost, dear.cost, cheap.mistake, dear.mistake);
+        CHECK(cheap.mistake.empty());
+        if (!all[i].mistake.empty()) {
+            CHECK_THAT(dear.mistake, Catch::Matchers::Contains(all[i].mistake));
+            continue;
+        }
+        CHECK(dear.mistake.empty());
+        CHECK(dear.cost > cheap.cost);
+        CHECK(dear.cost - cheap.cost == all[i].by.value_or(dear.cost - cheap.cost));
+    }
+}
+
+TEST_CASE("what a product does not use changes nothing") {
+    check_unused({}, matmul_scene(64));
+}
+
+TEST_CASE("what a product over a mesh does not use changes nothing") {
+    check_unused({"exchange.fabric=mesh"}, matmul_scene(64));
+}
+
+TEST_CASE("what a product over a ring does not use changes nothing") {
+    check_unused({"exchange.fabric=ring"}, matmul_scene(64));
+}
+
+TEST_CASE("what a product over a bound does not use changes nothing") {
+    check_unused({"exchange.fabric=bound"}, matmul_scene(64));
+}
+
+TEST_CASE("what decisions over a mesh do not use changes nothing") {
+    check_unused({"exchange.fabric=mesh"}, control_scene);
+}
+
+TEST_CASE("what barriers do not use changes nothing") {
+    check_unused({}, sync_scene());
+}
+
+TEST_CASE("what a copy from the host does not use changes nothing") {
+    check_unused({"streaming.capacity_bytes=0"}, host_scene());
+}
+
+TEST_CASE("what machine parameters are used by is what programs can have") {
+    for (const auto& path : machine_parameters()) {
+        CAPTURE(path);
+        for (const auto& part : config::field_at(spec::machine_shape(), path)->used_by) {
+            CHECK(sim::known_parts().count(part) == 1);
+        }
+    }
+}
