@@ -190,6 +190,10 @@ TEST_CASE("files that a workload names are looked up beside it first", "[unit][c
     const auto values = scratch.write("x.npy", "");
     CHECK(found({"workload.values=" + values}).values.path == values);
     CHECK(found({"workload.values=" + values}).values.kind == ValuesSpec::Kind::File);
+    // a name may be the suffix alone
+    CHECK(
+        io_error(file, {"workload.values=.npy"}).rfind("--set: workload.values: cannot find", 0) ==
+        0);
     // what is typed is not beside the file
     CHECK(
         io_error(file, {"workload.values=x.npy"}).rfind("--set: workload.values: cannot find", 0) ==

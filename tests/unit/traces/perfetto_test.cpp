@@ -194,6 +194,18 @@ TEST_CASE("spans of tiles that are not selected are not written", "[unit][traces
     CHECK(summary.tiles == std::vector<TileId>{1});
 }
 
+TEST_CASE("traced tiles are told in order, whichever came first", "[unit][traces]") {
+    const TestDirectory directory;
+    const NameTable names;
+    PerfettoExporter trace{directory.file("t"), parse_selection("all", "worker", 4), names};
+    trace.span(compute(worker_track(3, 0), 0, 5));
+    trace.span(compute(tile_track(1), 0, 5));
+    trace.span(compute(worker_track(1, 0), 0, 5)); // a track of its own, beside its tile's
+    const auto summary = trace.finish();
+    CHECK(summary.slices == 3);
+    CHECK(summary.tiles == std::vector<TileId>{1, 3});
+}
+
 TEST_CASE("a span of no cycles is counted and not written", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
