@@ -4,12 +4,14 @@
 #include "kernels/plan/exchange_planner.h"
 #include "models/exchange/core/demand.h"
 #include "models/timing/exchange_latency.h"
+#include "tests/support/exchange_patterns.h"
 #include "tests/unit/exchange/support.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 using namespace tessera;
 using namespace tessera::exchange_test;
@@ -219,6 +221,90 @@ TEST_CASE("elements that two runs touch in one event are found at any width", "[
         for (Address offset = 0; offset < 32; offset += 4)
             free_offsets += meets(lane_bytes, 0x92000 + offset) ? 0 : 1;
         CHECK(free_offsets == (lane_bytes == 16 ? 0 : 2));
+    }
+}
+
+TEST_CASE("an event that is not full uses the elements of its own words only",
+          "[exchange][lanes]") {
+    // Tile 100 takes `taken` words at 0x90000 + `to`; its send is one event, that of the last of them.
+    int free_ones = 0;
+    for (const Bytes lane_bytes : {4, 8, 16}) {
+        const auto machine = with_lanes(lane_bytes);
+        const auto lane = lane_bytes / 4;
+        for (Bytes taken = 1; taken <= 2 * lane; ++taken)
+            for (Bytes sent = 1; sent <= lane; ++sent)
+                for (Address to = 0; to < 16; to += 4)
+                    for (Address from = 0; from < 16; from += 4) {
+                        auto planned = plan::plan_exchange(
+                            machine, "x",
+                            {transfer(736, 0x50000, 4 * taken, {{100, 0x90000 + to}})});
+                        const Cycles events = (taken + lane - 1) / lane;
+                        const Cycles last = 109 + events;
+                        auto& row = row_of(planned, 100);
+                        // Up to the send the row's own controls, of which the pointer's is the last.
+                        auto instructions = instructions_of(row);
+                        instructions.resize(instructions.size() - 2); // delay, br
+                        Cycles event = 0;
+                        for (const auto& in : instructions)
+                            event += in.count;
+                        if (event >= last)
+                            continue; // the pointer is set in the last event itself
+                        if (event + 1 < last)
+                            instructions.push_back(
+                                {.op = ExchangeOp::Delay, .count = last - 1 - event});
+                        instructions.push_back({.op = ExchangeOp::Send,
+                                                .count = sent,
+                                                .address = (0x92000 + from) / 4,
+                                                .ctl = 1});
+                        instructions.push_back({.op = ExchangeOp::Delay, .count = 6});
+                        instructions.push_back({.op = ExchangeOp::Branch, .count = 0});
+                        rewrite(row, instructions);
+                        bool meet = false;
+                        for (auto w = (events - 1) * lane; w < taken; ++w)
+                            for (Bytes r = 0; r < sent; ++r)
+                                meet = meet || ((to + 4 * w) >> 3 & 1) == ((from + 4 * r) >> 3 & 1);
+                        CAPTURE(lane_bytes, taken, sent, to, from);
+                        if (meet)
+                            CHECK_THROWS_WITH(execute(machine, planned),
+                                              Contains("one memory element"));
+                        else
+                            CHECK_NOTHROW(execute(machine, planned));
+                        free_ones += meet ? 0 : 1;
+                    }
+    }
+    CHECK(free_ones > 20);
+}
+
+TEST_CASE("lanes of twice the width carry twice the bytes in the same events",
+          "[exchange][lanes]") {
+    // The schedule of an exchange depends on events alone.
+    using namespace exchange_patterns;
+    const auto events_of = [](Bytes lane_bytes, std::int64_t tiles, bool far_first, auto make) {
+        auto machine = with_lanes(lane_bytes);
+        machine.chip.tiles = tiles;
+        machine.exchange.far_first = far_first;
+        machine.exchange.pair_double = !far_first;
+        machine.exchange.pair_min_items *= lane_bytes / 4;
+        Layout layout{machine};
+        make(layout, lane_bytes / 4);
+        auto transfers = layout.take();
+        REQUIRE(transfers);
+        const auto stats =
+            plan::plan_exchange_with_stats(machine, "x", std::move(*transfers)).stats;
+        return std::pair{stats.longest_row_events, stats.bound.cycles()};
+    };
+    const auto check = [&](std::int64_t tiles, bool far_first, auto make) {
+        const auto narrow = events_of(4, tiles, far_first, make);
+        CHECK(events_of(8, tiles, far_first, make) == narrow);
+        CHECK(events_of(16, tiles, far_first, make) == narrow);
+    };
+    for (const Bytes n : {4, 20, 512}) {
+        check(1472, true, [=](auto& to, Bytes w) { broadcast(to, w * n, 1, false); });
+        check(100, false, [=](auto& to, Bytes w) { broadcast(to, w * n, 3, true); });
+        check(100, false, [=](auto& to, Bytes w) { all_to_all(to, w * n, 20); });
+        check(200, false, [=](auto& to, Bytes w) { all_gather(to, w * n, 8, true); });
+        check(100, false, [=](auto& to, Bytes w) { halo(to, w * n, w * 4); });
+        check(300, false, [=](auto& to, Bytes w) { halves(to, w * n); });
     }
 }
 
