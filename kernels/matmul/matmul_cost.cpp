@@ -3,6 +3,7 @@
 
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
+#include "models/timing/exchange_latency.h"
 
 #include <algorithm>
 
@@ -34,7 +35,7 @@ Cycles vertex_cycles(const spec::MachineSpec& machine, const Grid& grid) {
     return 45 + 19 * machine.tile.workers + out_groups * (k_groups * add + 8);
 }
 
-/// 4-byte items into one tile for a chunk.
+/// Words into one tile for a chunk; an 8-byte item of a paired operand counts as one.
 std::int64_t chunk_items(const Grid& grid) {
     const std::int64_t k_groups = grid.most_chunk_groups();
     std::int64_t a = grid.a_stays() ? 0 : grid.most_rows() * k_groups * kCellBytes / 4;
@@ -49,10 +50,11 @@ std::int64_t chunk_items(const Grid& grid) {
 
 plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Grid& grid) {
     const Partition& p = grid.partition();
+    const timing::LaneTiming lane{machine.exchange};
     plan::PredictedCycles cycles;
     cycles.compute = p.chunks * (machine.control.step_cycles + vertex_cycles(machine, grid));
     if (!grid.a_stays() || !grid.b_stays()) {
-        cycles.exchange = p.chunks * exchange_cycles(machine, chunk_items(grid));
+        cycles.exchange = p.chunks * exchange_cycles(machine, lane.events(chunk_items(grid)));
         cycles.sync = p.chunks * machine.sync.internal_cycles;
     }
     if (grid.reduces()) {
@@ -64,11 +66,12 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Grid& gri
         cycles.compute += sum;
         cycles.reduction = sum;
         if (p.parts_k > 1) {
-            const std::int64_t items =
-                std::max(share * kCellBytes / 4, kControlsPerMessage) * (p.parts_k - 1);
-            cycles.exchange += exchange_cycles(machine, items);
+            const Cycles events =
+                std::max(lane.events(share * kCellBytes / 4), kControlsPerMessage) *
+                (p.parts_k - 1);
+            cycles.exchange += exchange_cycles(machine, events);
             cycles.sync += machine.sync.internal_cycles;
-            cycles.reduction += exchange_cycles(machine, items) + machine.sync.internal_cycles;
+            cycles.reduction += exchange_cycles(machine, events) + machine.sync.internal_cycles;
         }
     }
     return cycles;

@@ -84,7 +84,7 @@ private:
         const auto index = waiting[choice.place];
         waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(choice.place));
         const auto& job = list_.jobs[index];
-        lane_free_[tile] = choice.start + job.items(job.wide);
+        lane_free_[tile] = choice.start + list_.events(job, job.wide);
         for (const auto& to : list_.of(job)) {
             input_free_[to.tile] = lane_free_[tile] + 1 + to.offset(job.wide);
             to_take_[to.tile] -= job.words;

@@ -19,7 +19,7 @@ constexpr std::size_t kRunsAtATime = 4096;
 
 unsigned JobList::ctl(const Job& job, bool as_wide) const {
     const bool several = job.receivers > (as_wide ? 2U : 1U);
-    return (several ? 3U : receivers[job.first_receiver].direction) |
+    return (several ? isa::kDirections : receivers[job.first_receiver].direction) |
            (as_wide ? isa::kWideItems : 0U);
 }
 
@@ -32,7 +32,7 @@ JobList make_jobs(const timing::ExchangeTiming& timing,
         first_receiver[i + 1] =
             first_receiver[i] +
             static_cast<std::uint32_t>(transfers[runs[i].first].destinations.size());
-    JobList list;
+    JobList list{timing.lane()};
     list.jobs.resize(runs.size());
     list.receivers.resize(first_receiver.back());
     const auto make = [&](std::size_t i) {

@@ -42,8 +42,16 @@ struct Job {
 };
 
 struct JobList {
+    timing::LaneTiming lane;
     std::vector<Job> jobs;
     std::vector<Receiver> receivers; ///< of the first job, then of the second, ...
+
+    explicit JobList(const timing::LaneTiming& of_chip) : lane(of_chip) {}
+
+    /// That the message takes on a lane.
+    [[nodiscard]] Cycles events(const Job& job, bool as_wide) const {
+        return lane.events(job.items(as_wide));
+    }
 
     [[nodiscard]] std::span<const Receiver> of(const Job& job) const {
         return {receivers.data() + job.first_receiver, job.receivers};

@@ -22,7 +22,8 @@ class Divider {
 public:
     Divider(const JobList& list, const timing::TileGrid& grid, std::size_t most_parts)
         : list_(list), grid_(grid), groups_(find_groups(list, grid.pair_bit(), GroupBy::AllTiles)),
-          divisions_(groups_.pairs.size()), part_of_pair_(static_cast<std::size_t>(grid.tiles())) {
+          divisions_(groups_.pairs.size()),
+          part_of_pair_(static_cast<std::size_t>(grid.tiles())), parts_{JobList{list.lane}, {}} {
         std::vector<std::size_t> most_pairs(divisions_.size()); // that one job of the group has
         for (std::uint32_t job = 0; job < list.jobs.size(); ++job) {
             const auto group = groups_.group_of_job[job];
@@ -102,7 +103,7 @@ private:
 class FarFirst {
 public:
     FarFirst(const JobList& list, const timing::ExchangeTiming& timing)
-        : list_(list), timing_(timing) {}
+        : list_(list), timing_(timing), parts_{JobList{list.lane}, {}} {}
 
     std::optional<Parts> divide(const JobOrder& order) {
         bool gains = false;
@@ -157,7 +158,8 @@ private:
             return false;
         }
         const auto early = start(receivers_.back()) - start(receivers_[cut - 1]);
-        const auto words = std::min(static_cast<std::uint32_t>(early), job.words);
+        const auto words =
+            std::min(static_cast<std::uint32_t>(early * list_.lane.items()), job.words);
         const std::span<const Receiver> all{receivers_};
         add(job, 0, words, all.first(cut));
         if (words < job.words)
@@ -191,7 +193,7 @@ private:
 
 std::optional<Parts> divide_receivers(const JobList& list, const timing::TileGrid& grid,
                                       const timing::ExchangeBound& bound) {
-    const auto most_parts = bound.cycles() / std::max<Cycles>(bound.items_out, 1);
+    const auto most_parts = bound.cycles() / std::max<Cycles>(bound.events_out, 1);
     if (most_parts < 2)
         return std::nullopt;
     return Divider{list, grid, static_cast<std::size_t>(most_parts)}.divide();

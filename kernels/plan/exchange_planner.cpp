@@ -98,7 +98,7 @@ private:
                 latency = std::max(latency, to.offset(job.wide) + timing_.mux_to_pointer(to.tile));
                 start = std::max(start, -to.offset(job.wide));
             }
-            longest = std::max(longest, start + latency + job.items(job.wide) +
+            longest = std::max(longest, start + latency + list.events(job, job.wide) +
                                             machine_.exchange.row_tail_cycles);
         }
         return longest;

@@ -2,6 +2,7 @@
 #include "kernels/plan/exchange_rows.h"
 
 #include "base/error.h"
+#include "models/timing/exchange_latency.h"
 #include "models/timing/tile_position.h"
 
 #include <algorithm>
@@ -19,15 +20,18 @@ class RowWriter {
 public:
     /// A writer of a row of at least about `least` instructions.
     RowWriter(const spec::MachineSpec& machine, std::size_t least)
-        : max_send_(
-              std::min(isa::max_events(ExchangeOp::Send), machine.exchange.max_words_per_send)),
-          max_sendoff_(std::min(isa::max_events(ExchangeOp::SendOff),
-                                machine.exchange.max_words_per_sendoff)),
+        : lane_(machine.exchange),
+          max_send_(most_items(ExchangeOp::Send, machine.exchange.max_words_per_send)),
+          max_sendoff_(most_items(ExchangeOp::SendOff, machine.exchange.max_words_per_sendoff)),
           mux_{false, timing::neutral_source(machine)} {
         steps_.reserve(2 * least);
     }
 
     [[nodiscard]] Cycles now() const { return now_; }
+    /// Last event of the message.
+    [[nodiscard]] Cycles end_of(const RowSend& send) const {
+        return send.start + lane_.events(send.items);
+    }
     [[nodiscard]] std::vector<ExchangeInstruction> take() {
         for (auto& step : steps_) {
             if (step.op != ExchangeOp::Send && step.op != ExchangeOp::SendPicp)
@@ -40,7 +44,7 @@ public:
 
     void delay_until(Cycles event) {
         while (now_ < event)
-            push({.op = ExchangeOp::Delay, .events = std::min(event - now_, max_delay_)});
+            push({.op = ExchangeOp::Delay, .count = std::min(event - now_, max_delay_)});
     }
 
     /// A control while nothing is sent: at the last event of a delay.
@@ -51,21 +55,20 @@ public:
             return;
         }
         const auto op = control.mux ? ExchangeOp::DelayXpic : ExchangeOp::DelayPic;
-        delay_until(control.event - isa::max_events(op));
+        delay_until(control.event - isa::max_count(op));
         push({.op = op,
-              .events = control.event - now_,
+              .count = control.event - now_,
               .mux = control.mux,
               .pointer = control.pointer});
     }
 
     /// A whole message; `controls` fall in its events.
     void message(const RowSend& send, std::span<const RowControl> controls) {
-        const auto end = send.start + send.items;
+        const auto end = end_of(send);
         if (controls.empty() || controls.front().event > send.start + 1) {
             const auto stop = controls.empty() ? end : controls.front().event - 1;
-            const auto events = std::min(stop - now_, max_send_);
             push({.op = ExchangeOp::Send,
-                  .events = events,
+                  .count = items_until(send, stop, max_send_),
                   .address = send.item_address,
                   .ctl = send.ctl});
             go_on(send, stop);
@@ -73,13 +76,13 @@ public:
         for (std::size_t i = 0; i < controls.size(); ++i) {
             const auto& control = controls[i];
             const auto stop = i + 1 < controls.size() ? controls[i + 1].event - 1 : end;
-            const auto events = std::min(stop - now_, max_send_);
+            const auto items = items_until(send, stop, max_send_);
             // A start carries controls only as SendPicp, which has both.
             if (now_ == send.start || (control.mux && control.pointer))
-                push_double(address_now(send), send.ctl, control, events);
+                push_double(address_now(send), send.ctl, control, items);
             else
                 push({.op = ExchangeOp::SendPic,
-                      .events = events,
+                      .count = items,
                       .address = address_now(send),
                       .ctl = send.ctl,
                       .mux = control.mux,
@@ -89,26 +92,45 @@ public:
     }
 
 private:
+    /// Most items of one instruction: whole events, so that the next one goes on where it ends.
+    [[nodiscard]] std::int64_t most_items(ExchangeOp op, std::int64_t limit) const {
+        const auto most = std::min(isa::max_count(op), limit);
+        return most - most % lane_.items();
+    }
+
+    /// Events that the step takes.
+    [[nodiscard]] Cycles events_of(const ExchangeInstruction& step) const {
+        return step.ctl != 0 ? lane_.events(step.count) : step.count;
+    }
+
+    [[nodiscard]] std::int64_t items_sent(const RowSend& send) const {
+        return (now_ - send.start) * lane_.items();
+    }
     [[nodiscard]] std::uint32_t address_now(const RowSend& send) const {
-        return send.item_address + static_cast<std::uint32_t>(now_ - send.start);
+        return send.item_address + static_cast<std::uint32_t>(items_sent(send));
+    }
+    /// Items from now up to event `stop`, or `most`.
+    [[nodiscard]] std::int64_t items_until(const RowSend& send, Cycles stop,
+                                           std::int64_t most) const {
+        return std::min({(stop - now_) * lane_.items(), send.items - items_sent(send), most});
     }
 
     /// Plain continuation up to event `stop`.
     void go_on(const RowSend& send, Cycles stop) {
         while (now_ < stop)
             push({.op = ExchangeOp::SendOff,
-                  .events = std::min(stop - now_, max_sendoff_),
+                  .count = items_until(send, stop, max_sendoff_),
                   .address = address_now(send),
                   .ctl = send.ctl});
     }
 
     /// A SendPicp; a control that is missing becomes one that changes nothing.
     void push_double(std::uint32_t item_address, unsigned ctl, const RowControl& control,
-                     Cycles events) {
+                     std::int64_t count) {
         if (words_ % 2 != 0)
             make_even();
         push({.op = ExchangeOp::SendPicp,
-              .events = events,
+              .count = count,
               .address = item_address,
               .ctl = ctl,
               .mux = control.mux ? control.mux : mux_,
@@ -119,8 +141,8 @@ private:
     }
 
     void push(const ExchangeInstruction& step) {
-        TESSERA_ASSERT(step.events > 0);
-        now_ += step.events;
+        TESSERA_ASSERT(step.count > 0);
+        now_ += events_of(step);
         words_ += isa::words_of(step.op);
         if (step.mux && !step.mux->paired)
             mux_ = *step.mux;
@@ -133,7 +155,7 @@ private:
     void make_even() {
         const auto least = even_from_ > 0 ? even_from_ - 1 : 0;
         for (auto i = steps_.size(); i-- > least;)
-            if (steps_[i].events >= 2) {
+            if (events_of(steps_[i]) >= 2) {
                 split(i);
                 ++words_;
                 return;
@@ -141,7 +163,7 @@ private:
         auto& in = steps_.at(even_from_);
         TESSERA_ASSERT(!in.mux || !in.mux->paired);
         in = {.op = ExchangeOp::SendPicp,
-              .events = in.events,
+              .count = in.count,
               .address = in.address,
               .ctl = in.ctl,
               .mux = in.mux ? in.mux : mux_at_even_,
@@ -156,22 +178,24 @@ private:
         const auto at = steps_.begin() + static_cast<std::ptrdiff_t>(index);
         if (head.op == ExchangeOp::DelayXpic || head.op == ExchangeOp::DelayPic) {
             // The control is due at the last event, so the delay goes first.
-            const ExchangeInstruction before{.op = ExchangeOp::Delay, .events = head.events - 1};
-            head.events = 1;
+            const ExchangeInstruction before{.op = ExchangeOp::Delay, .count = head.count - 1};
+            head.count = 1;
             steps_.insert(at, before);
             return;
         }
-        head.events -= 1;
+        const auto all = head.count;
+        head.count = (events_of(head) - 1) * (head.ctl != 0 ? lane_.items() : 1);
         const ExchangeInstruction rest{
             .op = head.ctl != 0 ? ExchangeOp::SendOff : ExchangeOp::Delay,
-            .events = 1,
-            .address = head.address + static_cast<std::uint32_t>(head.events),
+            .count = all - head.count,
+            .address = head.address + static_cast<std::uint32_t>(head.count),
             .ctl = head.ctl};
         steps_.insert(at + 1, rest);
     }
 
-    const std::int64_t max_delay_ = isa::max_events(ExchangeOp::Delay);
-    std::int64_t max_send_;
+    const std::int64_t max_delay_ = isa::max_count(ExchangeOp::Delay);
+    timing::LaneTiming lane_;
+    std::int64_t max_send_; ///< items; likewise the next
     std::int64_t max_sendoff_;
     Cycles now_ = 0;
     /// All of them with the address and ctl of the message at their first event, ctl 0 where none
@@ -199,7 +223,7 @@ std::vector<ExchangeInstruction> row_instructions(const spec::MachineSpec& machi
             writer.control(controls[next]);
         writer.delay_until(send.start);
         auto last = next;
-        while (last < controls.size() && controls[last].event <= send.start + send.items)
+        while (last < controls.size() && controls[last].event <= writer.end_of(send))
             ++last;
         writer.message(send, controls.subspan(next, last - next));
         next = last;
@@ -219,7 +243,7 @@ std::vector<std::uint32_t> row_words(std::span<const ExchangeInstruction> instru
     words.reserve(count);
     for (const auto& in : instructions)
         isa::append_words(in, words);
-    isa::append_words({.op = ExchangeOp::Branch, .events = 0}, words);
+    isa::append_words({.op = ExchangeOp::Branch, .count = 0}, words);
     return words;
 }
 

@@ -105,6 +105,7 @@ ExchangeSchedule::Reception ExchangeSchedule::reception(const Placement& placed,
             mux_first + (wide ? 1 : 0) + tiles_[to.tile].mux_to_pointer,
             to.address + static_cast<Address>(placed.offset()),
             placed.items,
+            list_.lane.events(placed.items),
             wide,
             wide && to.late()};
 }
@@ -122,10 +123,12 @@ Cycles ExchangeSchedule::element_conflict(TileId tile, bool write, Address addre
                      [&](std::int64_t element, std::int64_t from, std::int64_t n) {
                          const auto lane = base + 2 * static_cast<std::uint32_t>(element) +
                                            (write ? kReads : kWrites);
-                         const auto last =
-                             lanes_.last_taken(lane, first + from, n + kElementMargin);
+                         const auto begin = first + from / list_.lane.items();
+                         const auto last = lanes_.last_taken(lane, begin,
+                                                             first + list_.lane.events(from + n) +
+                                                                 kElementMargin - begin);
                          if (last >= 0)
-                             later = std::max(later, last + 1 - (first + from));
+                             later = std::max(later, last + 1 - begin);
                      });
     return later;
 }
@@ -135,13 +138,14 @@ void ExchangeSchedule::take_elements(TileId tile, bool write, Address address, s
     const auto base = tiles_[tile].element_lanes;
     if (base == kNone)
         return;
-    for_each_element([this](Bytes at) { return element_of(at); },
-                     [this](auto e) { return element_begin(e); }, address, items, item_bytes,
-                     [&](std::int64_t element, std::int64_t from, std::int64_t n) {
-                         lanes_.take(base + 2 * static_cast<std::uint32_t>(element) +
-                                         (write ? kWrites : kReads),
-                                     first + from, n + kElementMargin);
-                     });
+    for_each_element(
+        [this](Bytes at) { return element_of(at); }, [this](auto e) { return element_begin(e); },
+        address, items, item_bytes,
+        [&](std::int64_t element, std::int64_t from, std::int64_t n) {
+            const auto begin = first + from / list_.lane.items();
+            lanes_.take(base + 2 * static_cast<std::uint32_t>(element) + (write ? kWrites : kReads),
+                        begin, first + list_.lane.events(from + n) + kElementMargin - begin);
+        });
 }
 
 /// Events by which the send must be later for the rules of its own tile; 0 if none.
@@ -163,7 +167,7 @@ bool ExchangeSchedule::controls_fit(const Reception& run) const {
     const auto lanes = tiles_[run.tile].wide_lanes;
     if (lanes == kNone)
         return true;
-    const auto mux_end = run.mux_first + run.items;
+    const auto mux_end = run.mux_first + run.events;
     if (!run.wide) {
         const auto plain_fits = [&](Cycles event) {
             return !lanes_.any_taken(lanes + kWideControls, event - 1, 3) &&
@@ -182,7 +186,7 @@ bool ExchangeSchedule::controls_fit(const Reception& run) const {
     const auto format = run.arrival - kFormatLead;
     return fits(run.arrival) && (run.late || joins_before || fits(run.mux_first)) &&
            (run.late || joins_after || fits(mux_end)) && (joins_before || fits(format)) &&
-           (joins_after || fits(format + run.items));
+           (joins_after || fits(format + run.events));
 }
 
 /// Events by which the message must be later for the rules of this receiver; 0 if none.
@@ -228,9 +232,10 @@ Cycles ExchangeSchedule::least_start(const Job& job, bool wide) const {
 /// partner's lane. The lanes that it needs are in `uses_`.
 bool ExchangeSchedule::find_start(Placement& placed) {
     const auto partner = list_.jobs[placed.job].source ^ pair_bit_;
+    const auto events = list_.lane.events(placed.items);
     for (;;) {
-        placed.start = lanes_.first_free(uses_, placed.start, placed.items);
-        if (placed.wide && tiles_[partner].first_send < placed.end())
+        placed.start = lanes_.first_free(uses_, placed.start, events);
+        if (placed.wide && tiles_[partner].first_send < placed.start + events)
             return false;
         const auto later = conflict(placed);
         if (later == 0)
@@ -281,16 +286,20 @@ void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
     TESSERA_ASSERT(false);
 }
 
-/// Fills the free stretches of at least `least` items one after another.
+/// Fills the free stretches of at least `least` events one after another. All pieces but the last fill
+/// the lane in all their events.
 void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
+    const auto items_of = [this](Cycles events, std::uint32_t left) {
+        return static_cast<std::uint32_t>(
+            std::min<std::int64_t>(events * list_.lane.items(), left));
+    };
     for (auto left = placed.items; left > 0;) {
-        placed.items = std::min(left, least);
+        const auto shortest = items_of(least, left);
+        placed.items = shortest;
         const bool found = find_start(placed);
         TESSERA_ASSERT(found);
-        const auto longest =
-            static_cast<std::uint32_t>(lanes_.free_from(uses_, placed.start, left));
-        const auto shortest = placed.items;
-        placed.items = longest;
+        placed.items =
+            items_of(lanes_.free_from(uses_, placed.start, list_.lane.events(left)), left);
         if (conflict(placed) > 0)
             placed.items = shortest;
         if (placed.first == 0)
@@ -299,7 +308,7 @@ void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
             placements_.push_back(placed);
         take(placed);
         placed.first += placed.items;
-        placed.start = placed.end();
+        placed.start = placed.end(list_.lane);
         left -= placed.items;
     }
 }
@@ -313,9 +322,10 @@ void ExchangeSchedule::take(const Placement& placed) {
 void ExchangeSchedule::take_send(const Placement& placed) {
     const auto& job = list_.jobs[placed.job];
     auto& tile = tiles_[job.source];
-    lanes_.take(send_lane(job.source), placed.start + 1, placed.items);
+    const auto end = placed.end(list_.lane);
+    lanes_.take(send_lane(job.source), placed.start + 1, end - placed.start);
     tile.first_send = std::min(tile.first_send, placed.start);
-    tile.row_events = std::max(tile.row_events, placed.end());
+    tile.row_events = std::max(tile.row_events, end);
     if (tile.wide_lanes != kNone)
         lanes_.take(tile.wide_lanes + kSendStarts, placed.start + 1, 1);
     take_elements(job.source, false, job.address + static_cast<Address>(placed.offset()),
@@ -323,18 +333,19 @@ void ExchangeSchedule::take_send(const Placement& placed) {
     if (!placed.wide)
         return;
     auto& partner = tiles_[job.source ^ pair_bit_];
-    lanes_.take(send_lane(job.source ^ pair_bit_), 0, placed.end() + 1);
-    partner.borrowed_until = std::max(partner.borrowed_until, placed.end());
-    partner.row_events = std::max(partner.row_events, placed.end());
+    lanes_.take(send_lane(job.source ^ pair_bit_), 0, end + 1);
+    partner.borrowed_until = std::max(partner.borrowed_until, end);
+    partner.row_events = std::max(partner.row_events, end);
 }
 
 void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) {
     auto& tile = tiles_[run.tile];
-    const auto mux_end = run.mux_first + run.items;
+    const auto mux_end = run.mux_first + run.events;
     // A pair turns to another width through at least one event of neutral.
     lanes_.take(receive_lane(run.tile), run.mux_first - (run.wide ? 1 : 0),
-                run.items + (run.wide ? 2 : 0));
-    tile.row_events = std::max({tile.row_events, mux_end, run.arrival + run.items - 1 + row_tail_});
+                run.events + (run.wide ? 2 : 0));
+    tile.row_events =
+        std::max({tile.row_events, mux_end, run.arrival + run.events - 1 + row_tail_});
     take_elements(run.tile, true, run.address, run.items, Job::item_bytes(run.wide), run.arrival);
     const auto lanes = tile.wide_lanes;
     if (lanes == kNone)
@@ -343,10 +354,10 @@ void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) 
     for (const std::uint32_t direction : {1U, 2U}) {
         const Cycles margin = !run.wide ? 1 : direction == to.direction ? 0 : 2;
         lanes_.take(lanes + (direction == 1 ? kFromDirection1 : kFromDirection2),
-                    run.mux_first - margin, run.items + 2 * margin);
+                    run.mux_first - margin, run.events + 2 * margin);
     }
     if (run.wide) {
-        lanes_.take(lanes + kWideRuns, run.mux_first, run.items);
+        lanes_.take(lanes + kWideRuns, run.mux_first, run.events);
         take_wide_controls(run, lanes);
         return;
     }
@@ -356,10 +367,10 @@ void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) 
 
 void ExchangeSchedule::take_wide_controls(const Reception& run, std::uint32_t lanes) {
     const auto format = run.arrival - kFormatLead;
-    for (const auto event : {run.arrival, format, format + run.items})
+    for (const auto event : {run.arrival, format, format + run.events})
         lanes_.take(lanes + kWideControls, event, 1);
     if (!run.late)
-        for (const auto event : {run.mux_first, run.mux_first + run.items})
+        for (const auto event : {run.mux_first, run.mux_first + run.events})
             lanes_.take(lanes + kWideControls, event, 1);
 }
 

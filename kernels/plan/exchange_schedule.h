@@ -19,8 +19,8 @@ namespace tessera::plan {
 /// Events of the format controls around a wide run that arrives at A: on at A-2, off at A-2+items.
 inline constexpr Cycles kFormatLead = 2;
 
-/// A placed message or a piece of one: `items` items from its item `first` on leave at the events
-/// start+1 .. start+items.
+/// A placed message or a piece of one: `items` items from its item `first` on leave from event start+1
+/// on, as many an event as the lane is wide.
 struct Placement {
     std::uint32_t job = 0;
     std::uint32_t first = 0;
@@ -29,13 +29,15 @@ struct Placement {
     Cycles start = 0;
 
     [[nodiscard]] Bytes offset() const { return first * Job::item_bytes(wide); }
-    [[nodiscard]] Cycles end() const { return start + items; }
+    [[nodiscard]] Cycles end(const timing::LaneTiming& lane) const {
+        return start + lane.events(items);
+    }
 };
 
 /// How messages may be placed.
 struct PlacementRules {
     bool wide = true;              ///< double width where it is possible
-    std::uint32_t least_piece = 0; ///< items of the smallest piece but the last; 0: whole messages
+    std::uint32_t least_piece = 0; ///< events of the smallest piece but the last; 0: whole messages
 };
 
 /// Places messages one by one, each at its earliest legal start among those already placed.
@@ -88,6 +90,7 @@ private:
         Cycles arrival;   ///< and meets the pointer
         Address address;
         std::int64_t items;
+        Cycles events;
         bool wide;
         bool late;
     };

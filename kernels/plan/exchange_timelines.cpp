@@ -19,7 +19,7 @@ class RowMaker {
 public:
     RowMaker(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
              const ExchangeSchedule& schedule)
-        : machine_(machine), timing_(timing), schedule_(schedule),
+        : machine_(machine), timing_(timing), lane_(timing.lane()), schedule_(schedule),
           neutral_(timing::neutral_source(machine)) {}
 
     /// The row's words; none where the tile has nothing to do.
@@ -38,7 +38,8 @@ private:
     void add_send(const RowSend& send) {
         if (!row_sends_.empty()) {
             auto& last = row_sends_.back();
-            if (last.start + last.items == send.start && last.ctl == send.ctl &&
+            if (last.items % lane_.items() == 0 &&
+                last.start + lane_.events(last.items) == send.start && last.ctl == send.ctl &&
                 last.item_address + last.items == send.item_address) {
                 last.items += send.items;
                 return;
@@ -57,8 +58,8 @@ private:
 
     void add_run(TileId tile, const ReceiveRun& run, const ReceiveRun* before,
                  const ReceiveRun* after) {
-        const bool joins_before = before != nullptr && before->mux_end() == run.mux_first;
-        const bool joins_after = after != nullptr && after->mux_first == run.mux_end();
+        const bool joins_before = before != nullptr && before->mux_end(lane_) == run.mux_first;
+        const bool joins_after = after != nullptr && after->mux_first == run.mux_end(lane_);
         const auto& grid = timing_.grid();
         if (!run.late) {
             // The paired mux of a tile in the upper half of its pair names the sender's partner lane.
@@ -70,7 +71,7 @@ private:
                      std::nullopt});
             if (!joins_after)
                 muxes_.push_back(
-                    {run.mux_end(), isa::MuxControl{run.wide, neutral_}, std::nullopt});
+                    {run.mux_end(lane_), isa::MuxControl{run.wide, neutral_}, std::nullopt});
         }
         const Cycles arrival = run.mux_first + (run.wide ? 1 : 0) + timing_.mux_to_pointer(tile);
         const auto pointer = [&](Cycles event, bool format, std::uint32_t value) {
@@ -83,7 +84,7 @@ private:
             static_cast<Bytes>(before->address) + bytes(*before) != run.address)
             pointer(arrival, false, run.address / 4);
         if (run.wide && !joins_after)
-            pointer(arrival - kFormatLead + run.items, true, 0);
+            pointer(arrival - kFormatLead + lane_.events(run.items), true, 0);
     }
 
     void add_controls(TileId tile, std::span<const ReceiveRun> runs) {
@@ -116,6 +117,7 @@ private:
 
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
+    timing::LaneTiming lane_;
     const ExchangeSchedule& schedule_;
     std::uint32_t neutral_;
     // Scratch of one tile.

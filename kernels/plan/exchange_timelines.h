@@ -25,7 +25,9 @@ struct ReceiveRun {
     bool wide = false;
     bool late = false;
 
-    [[nodiscard]] std::uint32_t mux_end() const { return mux_first + items; }
+    [[nodiscard]] std::uint32_t mux_end(const timing::LaneTiming& lane) const {
+        return mux_first + static_cast<std::uint32_t>(lane.events(items));
+    }
 };
 
 /// What a schedule asks of each tile, in no order of time.

@@ -4,6 +4,7 @@
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_reduction.h"
+#include "models/timing/exchange_latency.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,10 +26,16 @@ constexpr double kUneven = 1.1;
 constexpr double kReduceIssues = 24;
 constexpr double kLaunchCycles = 30;
 
-double value_words(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
-                   double blocks) {
-    const double words = blocks * static_cast<double>(problem.value_bytes()) / 4;
-    return machine.exchange.pairs() && split.parts_n % 2 == 0 ? words / 2 : words;
+/// That a message of `bytes` takes on a lane.
+double message_events(const spec::MachineSpec& machine, Bytes bytes) {
+    return static_cast<double>(timing::LaneTiming{machine.exchange}.events(bytes / 4));
+}
+
+double value_events(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
+                    double blocks) {
+    const double lane_bytes = static_cast<double>(4 * machine.exchange.lane_items());
+    const double events = blocks * static_cast<double>(problem.value_bytes()) / lane_bytes;
+    return machine.exchange.pairs() && split.parts_n % 2 == 0 ? events / 2 : events;
 }
 
 /// Averages over the parts of a split.
@@ -160,17 +167,17 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
                                const Split& split) {
     const Averages average = averages(problem, split);
     plan::PredictedCycles cycles;
-    const auto line_words =
-        static_cast<double>(problem.x_line_bytes(problem.widest_slice(split))) / 4;
+    const double line_events =
+        message_events(machine, problem.x_line_bytes(problem.widest_slice(split)));
     double exchange = 0;
     if (split.parts_m > 1) {
         // lines that everybody needs come in few long messages
         const double scattered = 1 - average.lines / average.band_lines;
         exchange += (scattered > 0.25 ? kIrregular : kRegular) * average.lines *
-                    std::max(line_words, kEventsPerMessage * scattered);
+                    std::max(line_events, kEventsPerMessage * scattered);
     }
     if (split.parts_n > 1) {
-        exchange += kRegular * value_words(machine, problem, split, average.blocks);
+        exchange += kRegular * value_events(machine, problem, split, average.blocks);
     }
     const auto fixed = static_cast<double>(plan::exchange_overhead(machine));
     Cycles syncs = exchange > 0 ? 1 : 0;
@@ -195,7 +202,9 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
         double move = 0;
         if (more > 0.02) {
             move = fixed + kIrregular * more *
-                               std::max(own_rows * line_bytes / 4, kEventsPerMessage * jobs);
+                               std::max(own_rows * line_bytes /
+                                            static_cast<double>(4 * machine.exchange.lane_items()),
+                                        kEventsPerMessage * jobs);
             ++syncs;
         }
         compute += sum + static_cast<double>(machine.control.step_cycles);
@@ -211,14 +220,14 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
 namespace {
 
 /// Events in which X comes to a part.
-double incoming_x(const Partition& partition, const Part& part, double line_words) {
+double incoming_x(const Partition& partition, const Part& part, double line_events) {
     const auto everybody = static_cast<std::size_t>(partition.split().parts_m);
     double regular = 0;
     double irregular = 0;
     for (const std::int32_t line : part.x_lines) {
         const std::size_t users = partition.users_of_line(line).size();
         if (users > 1) {
-            (users == everybody ? regular : irregular) += std::max(line_words, kEventsPerMessage);
+            (users == everybody ? regular : irregular) += std::max(line_events, kEventsPerMessage);
         }
     }
     return kRegular * regular + kIrregular * irregular;
@@ -230,8 +239,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& 
     const Problem& problem = partition.problem();
     const Split& split = partition.split();
     const std::int64_t columns = problem.widest_slice(split);
-    const auto line_words = static_cast<double>(problem.x_line_bytes(columns)) / 4;
-    const auto partial_words = static_cast<double>(problem.partial_line_bytes(columns)) / 4;
+    const double line_events = message_events(machine, problem.x_line_bytes(columns));
     const Reduction reduction = find_reduction(partition);
     Cycles multiply = 0;
     Cycles sum = 0;
@@ -243,12 +251,12 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& 
             continue;
         }
         multiply = std::max(multiply, multiply_cycles(machine, problem, part, columns, {}));
-        double words = incoming_x(partition, part, line_words);
+        double events = incoming_x(partition, part, line_events);
         if (split.parts_n > 1) {
-            words += kRegular *
-                     value_words(machine, problem, split, static_cast<double>(part.blocks.size()));
+            events += kRegular * value_events(machine, problem, split,
+                                              static_cast<double>(part.blocks.size()));
         }
-        bring = std::max(bring, words);
+        bring = std::max(bring, events);
         plan::StubTimeline stub(machine, false);
         double partials = 0;
         for (const std::size_t job_number :
@@ -257,8 +265,10 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& 
             const auto others = static_cast<std::int64_t>(job.others.size());
             stub.reduce(problem.partials, job.rows * problem.partial_line_bytes(columns) / 16,
                         others);
-            partials += static_cast<double>(others) *
-                        std::max(static_cast<double>(job.rows) * partial_words, kEventsPerMessage);
+            partials +=
+                static_cast<double>(others) *
+                std::max(message_events(machine, job.rows * problem.partial_line_bytes(columns)),
+                         kEventsPerMessage);
         }
         sum = std::max(sum, stub.finish());
         move = std::max(move, kIrregular * partials);

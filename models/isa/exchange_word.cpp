@@ -26,7 +26,7 @@ Opcode opcode_of(ExchangeOp op) {
 
 /// What the instruction table says of an op.
 struct OpSize {
-    std::int64_t max_events = 0;
+    std::int64_t max_count = 0;
     std::size_t words = 1;
 };
 
@@ -35,8 +35,8 @@ std::array<OpSize, kOpcodes.size()> find_sizes() {
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i].words = has_two_words(kOpcodes[i]) ? 2 : 1;
         if (kOpcodes[i] != Opcode::br)
-            all[i].max_events = std::int64_t{1}
-                                << spec_of(spec_of(kOpcodes[i]).form).operands[0].bits;
+            all[i].max_count = std::int64_t{1}
+                               << spec_of(spec_of(kOpcodes[i]).form).operands[0].bits;
     }
     return all;
 }
@@ -101,7 +101,7 @@ void set_sendpic(const ExchangeInstruction& in, Operation& operation) {
 Operation operation_of(const ExchangeInstruction& in) {
     Operation operation;
     operation.opcode = opcode_of(in.op);
-    operation.imm = static_cast<std::int32_t>(in.events);
+    operation.imm = static_cast<std::int32_t>(in.count);
     const auto ctl = static_cast<std::uint8_t>(field(in.op, "ctl", in.ctl, 3));
     switch (in.op) {
     case ExchangeOp::Delay:
@@ -175,8 +175,8 @@ std::string text_of(const PointerControl& pointer) {
 
 } // namespace
 
-std::int64_t max_events(ExchangeOp op) {
-    return size_of(op).max_events;
+std::int64_t max_count(ExchangeOp op) {
+    return size_of(op).max_count;
 }
 
 std::size_t words_of(ExchangeOp op) {
@@ -185,10 +185,10 @@ std::size_t words_of(ExchangeOp op) {
 
 void append_words(const ExchangeInstruction& instruction, std::vector<std::uint32_t>& words) {
     const std::int64_t least = instruction.op == ExchangeOp::Branch ? 0 : 1;
-    const std::int64_t most = max_events(instruction.op);
-    if (instruction.events < least || instruction.events > most)
-        throw ProgramError(fmt::format("{}: got {} events, expected {}..{} events",
-                                       mnemonic_of(instruction.op), instruction.events, least,
+    const std::int64_t most = max_count(instruction.op);
+    if (instruction.count < least || instruction.count > most)
+        throw ProgramError(fmt::format("{}: got a count of {}, expected {}..{}",
+                                       mnemonic_of(instruction.op), instruction.count, least,
                                        most));
     const Operation operation = operation_of(instruction);
     const std::uint64_t both = encode_both(operation);
@@ -210,7 +210,7 @@ ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
         throw ProgramError("sendpicp: got one word, expected two");
     ExchangeInstruction in;
     in.op = *op;
-    in.events = operation.imm;
+    in.count = operation.imm;
     if (in.op == ExchangeOp::SendOff)
         in.delta = static_cast<std::uint32_t>(operation.imm2);
     if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
@@ -224,7 +224,7 @@ ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
 std::string text_of(const ExchangeInstruction& in) {
     if (in.op == ExchangeOp::Branch)
         return "br $m10";
-    auto text = fmt::format("{} {}", mnemonic_of(in.op), in.events);
+    auto text = fmt::format("{} {}", mnemonic_of(in.op), in.count);
     if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
         text += fmt::format(", 0x{:x}, {}", in.address, in.ctl);
     if (in.op == ExchangeOp::SendOff)

@@ -46,7 +46,8 @@ struct PointerControl {
 /// One instruction of a row. Fields that an op does not have are left at their defaults.
 struct ExchangeInstruction {
     ExchangeOp op = ExchangeOp::Delay;
-    std::int64_t events = 1;   ///< 0 for Branch
+    /// What the count field says, 0 for Branch: items where something is put on the bus, else events.
+    std::int64_t count = 1;
     std::uint32_t address = 0; ///< Send, SendPicp: in items (4 or 8 bytes) above the outgoing base
     std::uint32_t delta = 0;   ///< SendOff: items skipped
     unsigned ctl = 0;          ///< bits 0, 1 directions; bit 2 64-bit items
@@ -56,11 +57,14 @@ struct ExchangeInstruction {
     friend bool operator==(const ExchangeInstruction&, const ExchangeInstruction&) = default;
 };
 
+/// ctl bits of the directions; without one nothing is put on the bus.
+inline constexpr unsigned kDirections = 3;
+
 /// ctl bit of a message of 8-byte items.
 inline constexpr unsigned kWideItems = 4;
 
-/// Largest number of events that the op's field can hold.
-[[nodiscard]] std::int64_t max_events(ExchangeOp op);
+/// Largest count that the op's field can hold.
+[[nodiscard]] std::int64_t max_count(ExchangeOp op);
 
 /// Words that the op takes: 2 for SendPicp, else 1.
 [[nodiscard]] std::size_t words_of(ExchangeOp op);
@@ -73,7 +77,7 @@ void append_words(const ExchangeInstruction& instruction, std::vector<std::uint3
 /// a word that is no exchange instruction and for a SendPicp cut short.
 [[nodiscard]] ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words);
 
-/// A listing's line: `sendpic 20, 3, muxpair 0x640`; counts are events, addresses are in items.
+/// A listing's line: `sendpic 20, 3, muxpair 0x640`; addresses are in items.
 [[nodiscard]] std::string text_of(const ExchangeInstruction& instruction);
 
 } // namespace tessera::isa

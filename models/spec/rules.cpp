@@ -51,6 +51,37 @@ public:
         }
     }
 
+    /// What the rows of the compiled exchange can say.
+    void rows() {
+        const auto& exchange = machine_.exchange;
+        if (exchange.fabric != Fabric::Compiled) {
+            return;
+        }
+        if (machine_.chip.tiles > kMostCompiledTiles) {
+            fail("/chip/tiles", "got " + std::to_string(machine_.chip.tiles) +
+                                    " tiles, expected at most " +
+                                    std::to_string(kMostCompiledTiles) +
+                                    " (127 rows of 64: a mux source has 13 bits) while "
+                                    "exchange.fabric is \"compiled\"");
+        }
+        fills_lane("/exchange/max_words_per_send", exchange.max_words_per_send);
+        fills_lane("/exchange/max_words_per_sendoff", exchange.max_words_per_sendoff);
+    }
+
+    /// Both tiles of a pair must hear a word from the same side, or they cannot take it together: no
+    /// column's entry may lie between theirs.
+    void routes() {
+        const auto& exchange = machine_.exchange;
+        if (exchange.fabric != Fabric::Compiled || !exchange.pair_double) {
+            return;
+        }
+        const Cycles column = exchange.route_column_cycles;
+        entry("/exchange/route_near_cycles", exchange.route_near_cycles, 1, column - 1,
+              "exchange.route_column_cycles - 1");
+        entry("/exchange/route_far_cycles", exchange.route_far_cycles, 2, column,
+              "exchange.route_column_cycles");
+    }
+
 private:
     static std::string bytes(std::int64_t value) { return std::to_string(value) + " B"; }
 
@@ -75,6 +106,23 @@ private:
         }
     }
 
+    void fills_lane(const std::string& pointer, std::int64_t words) {
+        const std::int64_t lane = machine_.exchange.lane_items();
+        if (words < lane) {
+            fail(pointer, "got " + std::to_string(words) + " words, expected at least " +
+                              std::to_string(lane) + " (exchange.lane_bytes / 4)");
+        }
+    }
+
+    void entry(const std::string& pointer, Cycles value, Cycles least, Cycles most,
+               const std::string& name) {
+        if (value < least || value > most) {
+            fail(pointer, "got " + std::to_string(value) + " cycles, expected " +
+                              std::to_string(least) + ".." + std::to_string(most) + " (" + name +
+                              ") while exchange.pair_double is true");
+        }
+    }
+
     const MachineSpec& machine_;
     const config::Document& document_;
     std::vector<Diagnostic> found_;
@@ -87,6 +135,8 @@ std::vector<Diagnostic> check_rules(const MachineSpec& machine, const config::Do
     rules.memory();
     rules.matrix_unit();
     rules.pairs();
+    rules.rows();
+    rules.routes();
     return rules.take();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/timing/exchange_bound.h"
 
+#include "models/timing/exchange_latency.h"
 #include "models/timing/tile_position.h"
 
 #include <algorithm>
@@ -49,10 +50,11 @@ bool complete_pairs(const Transfer& transfer, TileId pair_bit) {
 bool pairable(const spec::MachineSpec& machine, const Transfer& transfer, Bytes bytes) {
     const auto& exchange = machine.exchange;
     const auto items = bytes / kWideItemBytes;
-    // Below three items the format controls of one run would meet its pointer control.
-    if (!exchange.pairs() || bytes % kWideItemBytes != 0 ||
-        items < std::max<std::int64_t>(exchange.pair_min_items, 3) ||
-        transfer.source_address % kWideItemBytes != 0 || transfer.destinations.empty())
+    const auto events = LaneTiming{exchange}.events(items);
+    // Below three events the format controls of one run would meet its pointer control.
+    if (!exchange.pairs() || bytes % kWideItemBytes != 0 || items < exchange.pair_min_items ||
+        events < 3 || transfer.source_address % kWideItemBytes != 0 ||
+        transfer.destinations.empty())
         return false;
     const auto partner = partner_tile(machine.chip, transfer.source_tile);
     if (!partner)
@@ -61,12 +63,12 @@ bool pairable(const spec::MachineSpec& machine, const Transfer& transfer, Bytes 
         if (destination.address % kWideItemBytes != 0 || destination.tile == transfer.source_tile ||
             destination.tile == *partner)
             return false;
-        // The neutral at M + items must not meet the pointer controls at A - 2 and A; in between
-        // (and for a mux that reaches the pointer at once) single controls meet as well.
+        // The neutral at M + events must not meet the pointer controls at A - 2 and A, nor the mux
+        // control at M the former, with A = M + 1 + distance.
         const auto distance =
             exchange.mux_to_pointer_cycles +
             exchange.mux_to_pointer_row_cycles * tile_position(machine.chip, destination.tile).row;
-        if (distance < 2 || items == distance - 1 || items == distance + 1)
+        if (distance == 1 || events == distance - 1 || events == distance + 1)
             return false;
     }
     return complete_pairs(transfer, pair_bit(machine.chip));
@@ -91,16 +93,17 @@ std::vector<TransferRun> transfer_runs(const spec::MachineSpec& machine,
 
 ExchangeBound exchange_bound(const spec::MachineSpec& machine, std::span<const Transfer> transfers,
                              std::span<const TransferRun> runs) {
+    const LaneTiming lane{machine.exchange};
     std::vector<Cycles> in(static_cast<std::size_t>(machine.chip.tiles));
     std::vector<Cycles> out(in.size());
     for (const auto& run : runs) {
         const auto& transfer = transfers[run.first];
-        const auto items = run.bytes / (run.wide ? kWideItemBytes : kWordBytes);
-        out.at(transfer.source_tile) += items;
+        const auto events = lane.events(run.bytes / (run.wide ? kWideItemBytes : kWordBytes));
+        out.at(transfer.source_tile) += events;
         if (run.wide)
-            out.at(transfer.source_tile ^ pair_bit(machine.chip)) += items;
+            out.at(transfer.source_tile ^ pair_bit(machine.chip)) += events;
         for (const auto& destination : transfer.destinations)
-            in.at(destination.tile) += items;
+            in.at(destination.tile) += events;
     }
     return {*std::max_element(in.begin(), in.end()), *std::max_element(out.begin(), out.end())};
 }

@@ -14,12 +14,13 @@
 
 namespace tessera::timing {
 
-/// Lower bound on the longest row: no tile can take or give more than one item a cycle.
+/// Lower bound on the longest row: no tile can take or give more than a lane's width an event, and two
+/// messages never share one.
 struct ExchangeBound {
-    Cycles items_in = 0;  ///< most items that one tile receives; an 8-byte item counts once
-    Cycles items_out = 0; ///< most items on one lane; a wide item holds two lanes
+    Cycles events_in = 0;  ///< most events in which one tile receives
+    Cycles events_out = 0; ///< most events that one lane is taken; a wide message takes two lanes
 
-    [[nodiscard]] Cycles cycles() const { return items_in > items_out ? items_in : items_out; }
+    [[nodiscard]] Cycles cycles() const { return events_in > events_out ? events_in : events_out; }
 };
 
 /// One or several transfers in sequence that together are one message.
@@ -30,7 +31,7 @@ struct TransferRun {
 };
 
 /// Whether a message of `bytes` bytes to the receivers of `transfer` can have double width:
-/// machine.exchange.pair_double, an even number of words, at least pair_min_items items, 8-byte
+/// machine.exchange.pairs(), an even number of words, at least pair_min_items items, 8-byte
 /// alignment at both ends, complete pairs with one address, neither the sender nor its partner
 /// among the receivers, and controls that do not meet each other. Whether the partner's lane can be
 /// borrowed depends on the rest of the exchange.

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // When an exchanged word arrives: pure functions over positions and the machine spec.
 // Events are counted on each tile's own clock from its release by the phase's sync.
+//
+//   L = route + |displacement| + fold * (sender's - receiver's folded column)
+//       + step * (turn - receiver's column) + half (sender in columns 8..15) + row * sender's row
+//   displacement = column * (columns along the bus) + entry into the receiver's column
+//
 // Source: docs/models/exchange.md#latency (ipu21; taken as equal on GC200 and Bow).
 #pragma once
 
@@ -8,7 +13,8 @@
 #include "models/spec/machine_spec.h"
 #include "models/timing/tile_position.h"
 
-#include <cstdlib>
+#include <cstdint>
+#include <vector>
 
 namespace tessera::timing {
 
@@ -18,36 +24,39 @@ struct Route {
     unsigned direction = 0; ///< 1 or 2: the bus on which the word must be sent
 };
 
-[[nodiscard]] inline Route route(const TilePosition& from, const TilePosition& to) {
-    // Columns are folded: 0..7 run out, 8..15 run back beside them.
-    const int from_fold = from.column < 8 ? from.column : 15 - from.column;
-    const int to_fold = to.column < 8 ? to.column : 15 - to.column;
-    const int from_half = from.column / 8;
-    const int to_half = to.column / 8;
-    const int turn = from_half == to_half ? from.column % 8 + 1 : 16 - from.column % 8;
-    const int entry = to.sub >= 2 ? (to_half == (to.sub & 1) ? 2 : 4) : (to_half == to.sub ? 1 : 5);
-    const int displacement = 6 * (to_fold - from_fold - (from_half ^ (from.sub & 1))) + entry;
-    const int latency = 21 + 8 * from_half - to.column + 4 * (from_fold - to_fold) + turn +
-                        std::abs(displacement) + 2 * from.row;
-    return {latency, displacement <= 0 ? 2U : 1U};
-}
+[[nodiscard]] Route route(const spec::ExchangeSpec& exchange, const TilePosition& from,
+                          const TilePosition& to);
+
+/// How many events a run of items takes on a lane: full ones, and one for what is left.
+class LaneTiming {
+public:
+    explicit LaneTiming(const spec::ExchangeSpec& exchange) : items_(exchange.lane_items()) {}
+
+    /// Items of one event: words of 4 bytes, or items of 8 over the two lanes of a pair.
+    [[nodiscard]] std::int64_t items() const { return items_; }
+    [[nodiscard]] Cycles events(std::int64_t items) const {
+        return items_ == 1 ? items : (items + items_ - 1) / items_;
+    }
+
+private:
+    std::int64_t items_;
+};
 
 /// The routes of one chip with the spec's mux and pointer distances.
 class ExchangeTiming {
 public:
-    explicit ExchangeTiming(const spec::MachineSpec& machine)
-        : grid_(machine), mux_to_pointer_(machine.exchange.mux_to_pointer_cycles),
-          mux_to_pointer_row_(machine.exchange.mux_to_pointer_row_cycles) {}
+    explicit ExchangeTiming(const spec::MachineSpec& machine);
 
     [[nodiscard]] const TileGrid& grid() const { return grid_; }
+    [[nodiscard]] const LaneTiming& lane() const { return lane_; }
 
     /// Events from a mux control on `tile` to the pointer that takes its first word.
     [[nodiscard]] Cycles mux_to_pointer(TileId tile) const {
         return mux_to_pointer_ + mux_to_pointer_row_ * grid_.position(tile).row;
     }
-    /// L: events from sending to the receiver's pointer, 18 to 164 on 1472 tiles.
+    /// L: events from sending to the receiver's pointer; on 1472 tiles of the machine 18 to 164.
     [[nodiscard]] Cycles latency(TileId from, TileId to) const {
-        return route(grid_.position(from), grid_.position(to)).latency;
+        return column_route(from, to).latency + row_ * grid_.position(from).row;
     }
     /// T = L - mux_to_pointer: events from sending to the receiver's mux; negative for most pairs.
     [[nodiscard]] Cycles mux_offset(TileId from, TileId to) const {
@@ -59,18 +68,30 @@ public:
     };
     /// `mux_offset` and `direction` at once.
     [[nodiscard]] Way way(TileId from, TileId to) const {
-        const auto found = route(grid_.position(from), grid_.position(to));
-        return {found.latency - mux_to_pointer(to), found.direction};
+        return {mux_offset(from, to), column_route(from, to).direction};
     }
     /// 1 or 2: the direction bit that the sender must set for `to` to hear it.
     [[nodiscard]] unsigned direction(TileId from, TileId to) const {
-        return route(grid_.position(from), grid_.position(to)).direction;
+        return column_route(from, to).direction;
     }
 
 private:
+    struct ColumnRoute {
+        std::int16_t latency = 0; ///< of a sender in row 0
+        std::uint8_t direction = 0;
+    };
+    /// By column and sub at both ends.
+    [[nodiscard]] const ColumnRoute& column_route(TileId from, TileId to) const {
+        return column_routes_[grid_.position(from).physical_id % kTilesPerRow * kTilesPerRow +
+                              grid_.position(to).physical_id % kTilesPerRow];
+    }
+
     TileGrid grid_;
+    LaneTiming lane_;
     Cycles mux_to_pointer_;
     Cycles mux_to_pointer_row_;
+    Cycles row_;
+    std::vector<ColumnRoute> column_routes_;
 };
 
 } // namespace tessera::timing

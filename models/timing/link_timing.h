@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The links out of a chip in cycles of its clock: pure functions over the spec.
 //
-//   a copy alone = latency + max(bytes of its requests / rate, bytes of its busiest tile / 4)
+//   a copy alone = latency + max(bytes of its requests / rate, bytes of its busiest tile / lane)
 //
 // Source: docs/evidence.md#streaming-memory, docs/evidence.md#host-link
 #pragma once
@@ -14,15 +14,13 @@
 
 namespace tessera::timing {
 
-/// A tile's lane, each way (docs/evidence.md#exchange-rows).
-inline constexpr Bytes kTileBytesPerCycle = 4;
-
 struct LinkTiming {
     double read_bytes_per_cycle = 1; ///< into tiles
     double write_bytes_per_cycle = 1;
     Cycles latency_cycles = 0;
     Bytes request_bytes = 4;
     bool shared_rate = false; ///< reads and writes take turns
+    Bytes lane_bytes = 4;     ///< a cycle of a tile's lane, each way
 
     /// What a piece of `bytes` costs the link.
     [[nodiscard]] Bytes requested_bytes(Bytes bytes) const {
@@ -32,7 +30,7 @@ struct LinkTiming {
     [[nodiscard]] Cycles service_cycles(bool read, Bytes requested, Bytes busiest_tile) const {
         const double rate = read ? read_bytes_per_cycle : write_bytes_per_cycle;
         const auto link = static_cast<Cycles>(std::ceil(static_cast<double>(requested) / rate));
-        return std::max(link, (busiest_tile + kTileBytesPerCycle - 1) / kTileBytesPerCycle);
+        return std::max(link, (busiest_tile + lane_bytes - 1) / lane_bytes);
     }
 };
 
@@ -50,15 +48,20 @@ struct LinkTiming {
         streaming.machine_gbytes_per_s / static_cast<double>(streaming.chips_sharing);
     return {bytes_per_cycle(machine, std::min(streaming.read_gbytes_per_s, share)),
             bytes_per_cycle(machine, std::min(streaming.write_gbytes_per_s, share)),
-            cycles_of_us(machine, streaming.latency_us), streaming.request_bytes,
-            streaming.shared_rate};
+            cycles_of_us(machine, streaming.latency_us),
+            streaming.request_bytes,
+            streaming.shared_rate,
+            4 * machine.exchange.lane_items()};
 }
 
 [[nodiscard]] inline LinkTiming host_link(const spec::MachineSpec& machine) {
     const auto& host = machine.host;
     return {bytes_per_cycle(machine, host.read_gbytes_per_s),
             bytes_per_cycle(machine, host.write_gbytes_per_s),
-            cycles_of_us(machine, host.latency_us), host.request_bytes, false};
+            cycles_of_us(machine, host.latency_us),
+            host.request_bytes,
+            false,
+            4 * machine.exchange.lane_items()};
 }
 
 } // namespace tessera::timing

@@ -50,11 +50,6 @@ std::optional<TileId> partner_tile(const spec::ChipSpec& chip, TileId tile) {
 TileGrid::TileGrid(const spec::MachineSpec& machine)
     : chip_(machine.chip), rows_(grid_rows(machine.chip.tiles)) {
     const auto tiles = machine.chip.tiles;
-    const std::int64_t ids = std::min(neutral_source(machine), kHostSideSource);
-    if (tiles < 1 || rows_ * kTilesPerRow > ids)
-        throw NotModelled(fmt::format("chip.tiles: got {} tiles, the exchange numbers 1..{} tiles; "
-                                      "see docs/models/exchange.md",
-                                      tiles, ids));
     tile_of_physical_.assign(static_cast<std::size_t>(rows_ * kTilesPerRow), kNoTile);
     positions_.reserve(static_cast<std::size_t>(tiles));
     for (TileId tile = 0; tile < static_cast<TileId>(tiles); ++tile) {
@@ -69,8 +64,28 @@ std::optional<TileId> TileGrid::tile_of(std::uint32_t physical_id) const {
     return tile_of_physical_[physical_id];
 }
 
+namespace {
+
+/// Mux source that no tile has on the machine: 0x640, on ipu1 0x500 (one past its ids).
+std::uint32_t machine_neutral(spec::Generation generation) {
+    return generation == spec::Generation::Ipu1 ? 0x500 : 0x640;
+}
+
+} // namespace
+
+bool is_machine_grid(const spec::ChipSpec& chip) {
+    const std::int64_t ids = std::min(machine_neutral(chip.generation), kHostSideSource);
+    return grid_rows(chip.tiles) * kTilesPerRow <= ids;
+}
+
 std::uint32_t neutral_source(const spec::MachineSpec& machine) {
-    return machine.chip.generation == spec::Generation::Ipu1 ? 0x500 : 0x640;
+    constexpr std::uint32_t kLastSource = (1U << 13U) - 1;
+    static_assert(spec::kMostCompiledTiles + kTilesPerRow == kLastSource + 1);
+    if (machine.chip.tiles > spec::kMostCompiledTiles)
+        throw NotModelled(fmt::format("chip.tiles: got {} tiles, the exchange numbers at most {} "
+                                      "tiles; see docs/models/exchange.md",
+                                      machine.chip.tiles, spec::kMostCompiledTiles));
+    return is_machine_grid(machine.chip) ? machine_neutral(machine.chip.generation) : kLastSource;
 }
 
 } // namespace tessera::timing

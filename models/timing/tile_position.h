@@ -15,7 +15,8 @@ namespace tessera::timing {
 /// Tiles in one full row of the grid: 16 columns of 4.
 inline constexpr std::int64_t kTilesPerRow = 64;
 
-/// Physical ids from here on name the host and link side of the exchange (ipu2, ipu21).
+/// Physical ids from here on name the host and link side of the exchange (ipu2, ipu21), where the grid is
+/// no larger than a machine's.
 inline constexpr std::uint32_t kHostSideSource = 0x600;
 
 /// physical_id = row * 64 + column * 4 + sub. `row` counts from 0 at the sync source, `column` is
@@ -50,7 +51,6 @@ struct TilePosition {
 /// All positions of a chip and the way back from physical ids.
 class TileGrid {
 public:
-    /// Throws NotModelled when the chip has more tiles than its physical ids can name.
     explicit TileGrid(const spec::MachineSpec& machine);
 
     [[nodiscard]] std::int64_t tiles() const {
@@ -73,7 +73,13 @@ private:
     std::vector<TileId> tile_of_physical_;
 };
 
-/// Mux value that selects no tile: 0x640, on ipu1 0x500 (one past its ids).
+/// Whether the tiles' ids stay below those that mean something else on the machine: 24 rows of 64, on
+/// ipu1 20. Larger grids are a what-if.
+[[nodiscard]] bool is_machine_grid(const spec::ChipSpec& chip);
+
+/// Mux value that selects no tile: 0x640, on ipu1 0x500 (one past its ids); on grids larger than a
+/// machine's the last that a mux source can hold, 0x1fff, which is no tile's up to
+/// spec::kMostCompiledTiles. Throws NotModelled for more.
 [[nodiscard]] std::uint32_t neutral_source(const spec::MachineSpec& machine);
 
 } // namespace tessera::timing

@@ -132,6 +132,27 @@ TEST_CASE("a copy in the background takes no time beside a longer computation") 
     check_accounts(simulation);
 }
 
+TEST_CASE("a copy's transfer has its wait for the link, its bound only its service") {
+    HandProgram hand = streaming_program();
+    constexpr std::uint32_t kSecond = 2;
+    hand.program().stream_copies.push_back(
+        {"load more", 0, StreamCopy::Direction::Read, 1, {{3, kRow + kRowBytes, kRowBytes, 0}}});
+    hand.then(stream(Kind::StreamStart, 0, 1)).then(stream(Kind::StreamStart, kSecond, 2));
+    hand.then(stream(Kind::StreamWait, 0)).then(stream(Kind::StreamWait, kSecond));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    const auto link = timing::streaming_link(hand.machine());
+    const Cycles service = link.service_cycles(true, link.requested_bytes(kRowBytes), kRowBytes);
+    const Cycles step = hand.machine().control.step_cycles;
+    REQUIRE(step < service);
+    const auto& streams = simulation.account().streams();
+    CHECK(streams[0].transfer_cycles == service + link.latency_cycles);
+    CHECK(streams[kSecond].transfer_cycles == 2 * service + link.latency_cycles - step);
+    CHECK(streams[0].bound_cycles == service);
+    CHECK(streams[kSecond].bound_cycles == service);
+    check_accounts(simulation);
+}
+
 TEST_CASE("a wait lasts what is left of the copy") {
     HandProgram hand = streaming_program();
     const auto set = hand.compute_set("work", {{0, "loop_of_50"}});

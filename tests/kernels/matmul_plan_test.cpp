@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matmul_cost.h"
 #include "kernels/matmul/matmul_search.h"
 #include "tests/kernels/codelet_bench.h"
 #include "tests/support/gc2.h"
@@ -111,6 +112,46 @@ TEST_CASE("dense products are exact on 64 tiles with and without double width", 
         check_product(machine, {64, 700, 96}, PartialsType::F32);
         check_product(machine, {512, 512, 512}, PartialsType::F16);
     }
+}
+
+TEST_CASE("dense products are exact on wider lanes, and faster", "[kernels]") {
+    spec::MachineSpec machine = machine_with(64);
+    const auto cycles_of = [&](const Product& p) {
+        return matmul::plan_matmul(machine, product(p, PartialsType::F16)).info.predicted.total();
+    };
+    Cycles before = cycles_of({512, 512, 512});
+    for (const Bytes lane_bytes : {8, 16}) {
+        machine.exchange.lane_bytes = lane_bytes;
+        check_product(machine, {300, 256, 200}, PartialsType::F16);
+        check_product(machine, {64, 700, 96}, PartialsType::F32);
+        const Cycles now = cycles_of({512, 512, 512});
+        CHECK(now < before);
+        before = now;
+    }
+}
+
+TEST_CASE("the cost model counts the words of a lane's width as one event", "[kernels]") {
+    spec::MachineSpec machine;
+    const matmul::Problem problem(product({1024, 1024, 1024}, PartialsType::F16));
+    const auto exchange_of = [&](matmul::Partition partition, Bytes lane_bytes) {
+        machine.exchange.lane_bytes = lane_bytes;
+        return matmul::estimate(machine, matmul::Grid(problem, partition)).exchange;
+    };
+    // 1024 inputs of 64 rows and of 64 outputs come to a tile, two bytes each; a round's cost beside
+    // its words does not depend on the lane.
+    for (const matmul::Paired paired : {matmul::Paired::None, matmul::Paired::A}) {
+        const matmul::Partition partition{16, 1, 16, 1, paired};
+        const Bytes words = 64 * 1024 / 2 * (paired == matmul::Paired::None ? 2 : 1) +
+                            (paired == matmul::Paired::None ? 0 : 64 * 1024 / 4);
+        for (const Bytes lane_bytes : {8, 16})
+            CHECK(exchange_of(partition, 4) - exchange_of(partition, lane_bytes) ==
+                  words - 4 * words / lane_bytes);
+    }
+    // Partial sums: of 4 parts each tile takes a quarter of 64 x 64 results from three others.
+    const matmul::Partition parts{16, 4, 16, 1, matmul::Paired::None};
+    const Bytes brought = 64 * 256 / 2 * 2;
+    const Bytes summed = 3 * 64 * 64 / 4 / 2;
+    CHECK(exchange_of(parts, 4) - exchange_of(parts, 8) == (brought + summed) / 2);
 }
 
 TEST_CASE("dense products run on the other generations, or say what these lack", "[kernels]") {

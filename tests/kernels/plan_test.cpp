@@ -3,11 +3,13 @@
 #include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/homes.h"
 #include "kernels/plan/image_builder.h"
+#include "kernels/plan/memory_plan.h"
 #include "kernels/plan/pieces.h"
 #include "kernels/plan/stub.h"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -160,5 +162,43 @@ TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") 
             rows += segment.kind == program::SegmentKind::ExchangeRow ? 1 : 0;
         }
         CHECK(rows == 2);
+    }
+}
+
+TEST_CASE("the room for code holds all code, all rows and the window that is fetched ahead",
+          "[kernels]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    const Bytes element = machine.memory.element_bytes;
+    const plan::CodeletLibrary library(machine, {"copy"});
+    constexpr Bytes kFetchAhead = 64;
+    CHECK(plan::ImageBuilder::first_code_room(library).bytes() ==
+          (library.bytes() + 7) / 8 * 8 + kFetchAhead);
+    // Rows of all sizes, so that code and rows end at each place beside an element's end.
+    const Address data = machine.memory.region1_begin();
+    for (int messages = 0; messages < 12; ++messages) {
+        plan::ImageBuilder images(machine, library, "rows");
+        images.add_compute_set("set",
+                               {{}, {}, {}, {{0x4c100, program::VertexKind::Worker, data, 0}}});
+        for (int i = 0; i < messages; ++i) {
+            const Address at = data + static_cast<Address>(512 * i);
+            images.add_exchange(
+                plan::plan_exchange(machine, "message", {{0, at, 4 * (70 + i), false, {{1, at}}}}));
+        }
+        const plan::CodeRoom room = images.code_room();
+        plan::MemoryPlan memory(machine, room);
+        REQUIRE(memory.place({"data", program::SegmentKind::Tensor, 16, 16, plan::Where::Any, {}}));
+        const program::Program program = images.build();
+        Bytes end = 0;
+        for (const program::Image& image : program.images) {
+            for (const program::Segment& segment : image.segments) {
+                end = std::max(end, static_cast<Bytes>(segment.address) + segment.bytes);
+            }
+        }
+        const Bytes fetched = end + kFetchAhead - machine.memory.base;
+        CHECK(room.bytes() >= fetched);
+        CHECK(room.bytes() < fetched + 8 + 8 * messages); // and what aligns them
+        CHECK((static_cast<Bytes>(memory.address("data")) - machine.memory.base) / element >
+              (fetched - 1) / element);
     }
 }

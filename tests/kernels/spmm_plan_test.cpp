@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
 #include "kernels/sparse/spmm.h"
+#include "kernels/sparse/spmm_cost.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/codelet_bench.h"
 #include "tests/support/gc2.h"
@@ -8,6 +9,8 @@
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
+
+#include <cstdlib>
 
 namespace {
 
@@ -159,6 +162,58 @@ TEST_CASE("sparse products are exact on 64 tiles with and without double width",
         check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F32);
         check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F16);
     }
+}
+
+TEST_CASE("sparse products are exact on wider lanes", "[kernels]") {
+    for (const Bytes lane_bytes : {8, 16}) {
+        spec::MachineSpec machine = machine_with(64);
+        machine.exchange.lane_bytes = lane_bytes;
+        check_spmm(machine, {300, 300, 64, 1, 5}, PartialsType::F16);
+        check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F32);
+        check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F16);
+    }
+}
+
+TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels]") {
+    spec::MachineSpec machine = machine_with(64);
+    const auto a = pattern({512, 512, 64, 16, 40});
+    workload::SpmmWorkload workload;
+    workload.n = 64;
+    workload.block = 16;
+    const spmm::Problem problem(workload, a);
+    const spmm::Split split{16, 1, 4};
+    const auto exchange_of = [&](Bytes lane_bytes, bool refined) {
+        machine.exchange.lane_bytes = lane_bytes;
+        return refined ? spmm::refine(machine, spmm::Partition(problem, split)).exchange
+                       : spmm::estimate(machine, problem, split).exchange;
+    };
+    for (const bool refined : {false, true}) {
+        // Long lines: what is not a fixed cost halves with the lane's width.
+        const auto words = exchange_of(4, refined) - exchange_of(8, refined);
+        CHECK(words > 1000);
+        CHECK(std::abs(2 * (exchange_of(8, refined) - exchange_of(16, refined)) - words) <= 4);
+    }
+}
+
+TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of x", "[kernels]") {
+    // One tile holds all of x, in lines of 16 bytes for 8 columns: 4096 lines begin below 0x10000.
+    const auto planned = [](std::int64_t lines) {
+        workload::SparseF16 a;
+        a.rows = 1;
+        a.columns = lines;
+        a.block = 1;
+        a.row_start = {0, lines};
+        for (std::int64_t column = 0; column < lines; ++column) {
+            a.block_column.push_back(static_cast<std::int32_t>(column));
+            a.values.push_back(f32_to_f16(1));
+        }
+        workload::SpmmWorkload workload;
+        workload.n = 8;
+        return spmm::plan_spmm(machine_with(1), workload, a);
+    };
+    CHECK_NOTHROW(planned(4096));
+    for (const std::int64_t lines : {4097, 6000, 8191, 8192})
+        CHECK_THROWS_AS(planned(lines), DoesNotFit);
 }
 
 TEST_CASE("sparse products run on the other generations, or say what these lack", "[kernels]") {

@@ -53,8 +53,8 @@ std::string row_block(const Paper& paper) {
             const auto in = isa::decode_exchange_word(words.subspan(at));
             at += isa::words_of(in.op);
             const auto events =
-                in.events == 0 ? "" : fmt::format("{} .. {}", event + 1, event + in.events);
-            event += in.events;
+                in.count == 0 ? "" : fmt::format("{} .. {}", event + 1, event + in.count);
+            event += in.count;
             if (in.op != isa::ExchangeOp::Branch) {
                 check_event(paper, row.tile, in, event);
             }

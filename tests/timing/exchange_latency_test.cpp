@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include "models/timing/control_timing.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 #include <vector>
@@ -79,6 +81,161 @@ TEST_CASE("the mux distance moves the mux offset and not the latency", "[timing]
     CHECK(moved.mux_offset(736, 100) == base.mux_offset(736, 100) - 3 - row);
     CHECK(moved.mux_to_pointer(100) == base.mux_to_pointer(100) + 3 + row);
     CHECK(moved.latency(736, 100) == base.latency(736, 100));
+}
+
+namespace {
+
+/// Counts of a route, from the positions alone: how often each parameter is in its latency.
+struct RouteCounts {
+    Cycles folds = 0; ///< folded columns from receiver to sender
+    Cycles steps = 0; ///< columns from the receiver to the sender's turn
+    Cycles half = 0;  ///< the sender is in columns 8..15
+    Cycles rows = 0;
+    Cycles columns =
+        0; ///< folded columns along the bus, signed: sub 1 and 3 of a column have the next bus
+    bool near = false;
+    Cycles inner = 0; ///< of a receiver of sub 2 or 3: one further in
+};
+
+RouteCounts counts_of(const TilePosition& from, const TilePosition& to) {
+    const auto fold = [](int column) { return std::min(column, 15 - column); };
+    const bool from_back = from.column > 7;
+    const bool to_back = to.column > 7;
+    RouteCounts counts;
+    counts.folds = fold(from.column) - fold(to.column);
+    counts.half = from_back ? 1 : 0;
+    counts.rows = from.row;
+    const int place = from_back ? from.column - 8 : from.column;
+    counts.steps = (from_back == to_back ? place + 1 : 16 - place) - to.column;
+    const bool odd = from.sub % 2 == 1;
+    counts.columns = -counts.folds - (from_back != odd ? 1 : 0);
+    counts.near = to_back == (to.sub % 2 == 1);
+    counts.inner = to.sub / 2;
+    return counts;
+}
+
+Cycles latency_of(const spec::ExchangeSpec& exchange, const RouteCounts& counts) {
+    const Cycles entry = counts.near ? exchange.route_near_cycles + counts.inner
+                                     : exchange.route_far_cycles - counts.inner;
+    const Cycles along = exchange.route_column_cycles * counts.columns + entry;
+    return exchange.route_cycles + (along < 0 ? -along : along) +
+           exchange.route_fold_cycles * counts.folds + exchange.route_step_cycles * counts.steps +
+           exchange.route_half_cycles * counts.half + exchange.route_row_cycles * counts.rows;
+}
+
+struct RouteParameter {
+    const char* name;
+    Cycles spec::ExchangeSpec::*value;
+};
+
+constexpr RouteParameter kRouteParameters[] = {
+    {"route_cycles", &spec::ExchangeSpec::route_cycles},
+    {"route_row_cycles", &spec::ExchangeSpec::route_row_cycles},
+    {"route_column_cycles", &spec::ExchangeSpec::route_column_cycles},
+    {"route_near_cycles", &spec::ExchangeSpec::route_near_cycles},
+    {"route_far_cycles", &spec::ExchangeSpec::route_far_cycles},
+    {"route_fold_cycles", &spec::ExchangeSpec::route_fold_cycles},
+    {"route_step_cycles", &spec::ExchangeSpec::route_step_cycles},
+    {"route_half_cycles", &spec::ExchangeSpec::route_half_cycles}};
+
+} // namespace
+
+TEST_CASE("each route parameter moves every latency by what it counts", "[timing][exchange]") {
+    for (const auto& parameter : kRouteParameters) {
+        CAPTURE(parameter.name);
+        spec::MachineSpec machine;
+        machine.exchange.*parameter.value += 1;
+        const ExchangeTiming timing{machine};
+        const ExchangeTiming base{spec::MachineSpec{}};
+        std::int64_t moved = 0;
+        for (TileId from = 0; from < 1472; from += 3) {
+            for (TileId to = 0; to < 1472; to += 5) {
+                const auto counts =
+                    counts_of(timing.grid().position(from), timing.grid().position(to));
+                REQUIRE(timing.latency(from, to) == latency_of(machine.exchange, counts));
+                REQUIRE(base.latency(from, to) == latency_of(spec::ExchangeSpec{}, counts));
+                const Cycles along =
+                    machine.exchange.route_column_cycles * counts.columns +
+                    (counts.near ? machine.exchange.route_near_cycles + counts.inner
+                                 : machine.exchange.route_far_cycles - counts.inner);
+                REQUIRE(timing.direction(from, to) == (along <= 0 ? 2U : 1U));
+                REQUIRE(timing.way(from, to).mux_offset == timing.mux_offset(from, to));
+                REQUIRE(timing.way(from, to).direction == timing.direction(from, to));
+                REQUIRE(timing.mux_offset(from, to) ==
+                        timing.latency(from, to) - timing.mux_to_pointer(to));
+                moved += timing.latency(from, to) != base.latency(from, to) ? 1 : 0;
+            }
+        }
+        CHECK(moved > 10'000);
+    }
+}
+
+TEST_CASE("members of a pair hear each other's sender from one side over all legal entries",
+          "[timing][exchange]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 64;
+    auto& exchange = machine.exchange;
+    for (exchange.route_column_cycles = 2; exchange.route_column_cycles <= 8;
+         ++exchange.route_column_cycles) {
+        exchange.route_far_cycles = exchange.route_column_cycles;
+        for (exchange.route_near_cycles = 1;
+             exchange.route_near_cycles < exchange.route_column_cycles;
+             ++exchange.route_near_cycles) {
+            exchange.route_far_cycles = exchange.route_near_cycles + 1;
+            const ExchangeTiming timing{machine};
+            for (TileId from = 0; from < 64; ++from)
+                for (TileId to = 0; to < 64; to += 2) {
+                    const auto one = timing.way(from, to);
+                    const auto two = timing.way(from, to + 1);
+                    REQUIRE(std::abs(one.mux_offset - two.mux_offset) == 1);
+                    REQUIRE(one.direction == two.direction);
+                }
+        }
+    }
+}
+
+TEST_CASE("a run of items takes the full events of its lane and one for the rest",
+          "[timing][exchange]") {
+    for (const Bytes lane_bytes : {4, 8, 16}) {
+        spec::ExchangeSpec exchange;
+        exchange.lane_bytes = lane_bytes;
+        const LaneTiming lane{exchange};
+        CHECK(lane.items() == lane_bytes / 4);
+        for (std::int64_t items = 0; items <= 40; ++items) {
+            std::int64_t events = 0;
+            for (auto left = items; left > 0; left -= lane_bytes / 4)
+                ++events;
+            REQUIRE(lane.events(items) == events);
+        }
+    }
+}
+
+TEST_CASE("a word's broadcast takes the wait for the nearest mux, the farthest way and the row",
+          "[timing][exchange]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 200;
+    for (const Cycles mux_to_pointer : {0, 52, 300})
+        for (const Cycles route : {0, 21, 500}) {
+            machine.exchange.mux_to_pointer_cycles = mux_to_pointer;
+            machine.exchange.route_cycles = route;
+            const ExchangeTiming timing{machine};
+            for (const TileId from : {0U, 57U, 199U}) {
+                // Sent at event e it is at a receiver's mux at e + T, which turns at event 1 at the
+                // earliest, and with the receiver at e + L.
+                Cycles sent = 1;
+                Cycles last = 0;
+                for (TileId to = 0; to < 200; ++to)
+                    if (to != from)
+                        while (sent + timing.mux_offset(from, to) < 1)
+                            ++sent;
+                for (TileId to = 0; to < 200; ++to)
+                    if (to != from)
+                        last = std::max(last, sent + timing.latency(from, to));
+                CHECK(word_broadcast_cycles(machine, from) ==
+                      machine.exchange.prologue_cycles + last + machine.exchange.row_tail_cycles +
+                          machine.exchange.row_return_cycles);
+            }
+        }
 }
 
 namespace {

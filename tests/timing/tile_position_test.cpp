@@ -88,11 +88,40 @@ TEST_CASE("GC2's islands of four go down the columns from column 8 on", "[timing
     }
 }
 
-TEST_CASE("a chip larger than its source ids is not modelled", "[timing][position]") {
-    CHECK_NOTHROW(TileGrid{machine_of(1536)});
-    CHECK_THROWS_AS(TileGrid{machine_of(1538)}, NotModelled);
-    auto gc2 = machine_of(1282);
-    gc2.chip.generation = spec::Generation::Ipu1;
-    CHECK(neutral_source(gc2) == 0x500);
-    CHECK_THROWS_AS(TileGrid{gc2}, NotModelled);
+TEST_CASE("grids larger than a machine's keep the numbering and have a neutral that is no tile",
+          "[timing][position]") {
+    for (const auto generation : {spec::Generation::Ipu1, spec::Generation::Ipu2}) {
+        const std::int64_t machines_own = generation == spec::Generation::Ipu1 ? 1280 : 1536;
+        for (const std::int64_t tiles : {std::int64_t{4}, machines_own, machines_own + 2,
+                                         std::int64_t{2944}, spec::kMostCompiledTiles}) {
+            auto machine = machine_of(tiles);
+            machine.chip.generation = generation;
+            CAPTURE(tiles);
+            const bool own = tiles <= machines_own;
+            CHECK(is_machine_grid(machine.chip) == own);
+            const auto neutral = neutral_source(machine);
+            CHECK(neutral == (!own                                   ? 0x1fffU
+                              : generation == spec::Generation::Ipu1 ? 0x500U
+                                                                     : 0x640U));
+            const TileGrid grid{machine};
+            CHECK_FALSE(grid.tile_of(neutral).has_value());
+            CHECK_FALSE(grid.tile_of(neutral ^ 2U).has_value());
+            std::set<std::uint32_t> ids;
+            for (TileId tile = 0; tile < tiles; ++tile) {
+                const auto& at = grid.position(tile);
+                REQUIRE(at.row < grid_rows(tiles));
+                REQUIRE(at.physical_id < (1U << 13U));
+                REQUIRE(at.physical_id ==
+                        static_cast<std::uint32_t>(at.row * 64 + at.column * 4 + at.sub));
+                REQUIRE(ids.insert(at.physical_id).second);
+                REQUIRE(grid.tile_of(at.physical_id) == tile);
+                if (const auto partner = grid.partner(tile))
+                    REQUIRE((grid.position(*partner).physical_id ^ at.physical_id) == 2);
+            }
+        }
+    }
+}
+
+TEST_CASE("a grid larger than the mux's field is not modelled", "[timing][position]") {
+    CHECK_THROWS_AS(neutral_source(machine_of(spec::kMostCompiledTiles + 2)), NotModelled);
 }

@@ -39,7 +39,7 @@ TileId source_of(const Phase& phase, const Stretch& stretch) {
         id ^= phase.timing().grid().position(stretch.tile).physical_id & 2U;
     const auto tile = phase.timing().grid().tile_of(id);
     if (!tile) {
-        if (id >= timing::kHostSideSource)
+        if (id >= timing::kHostSideSource && timing::is_machine_grid(phase.machine().chip))
             phase.not_modelled(stretch.tile, stretch.begin,
                                fmt::format("mux source 0x{:x} on the host side", id));
         phase.fail(stretch.tile, stretch.begin, fmt::format("mux source 0x{:x} is no tile", id));
@@ -63,8 +63,11 @@ TileId source_of(const Phase& phase, const Stretch& stretch) {
 
 /// First of the runs that ends at `event` or later, looked for from index `near` outwards: senders
 /// of one exchange go on at about the same pace.
-std::size_t first_ending_at(const std::vector<SendRun>& runs, Cycles event, std::size_t near) {
-    const auto is_before = [event](const SendRun& run) { return run.last_event() < event; };
+std::size_t first_ending_at(const std::vector<SendRun>& runs, const timing::LaneTiming& lane,
+                            Cycles event, std::size_t near) {
+    const auto is_before = [event, lane](const SendRun& run) {
+        return run.last_event(lane) < event;
+    };
     std::size_t low = std::min(near, runs.size());
     std::size_t high = low;
     for (std::size_t step = 1; low > 0 && !is_before(runs[low - 1]); step *= 2) {
@@ -82,23 +85,36 @@ std::size_t first_ending_at(const std::vector<SendRun>& runs, Cycles event, std:
                                     begin);
 }
 
-/// Calls `take(run, first item, items, mux event)` for each part of the sender's runs that passes
+/// A part of a sender's run, by a receiver's mux.
+struct Passing {
+    Cycles mux_event = 0;
+    Cycles events = 0;
+    std::int64_t items = 0;
+    Address address = 0; ///< of the first of them at the sender
+};
+
+/// Calls `take(run, passing)` for each part of the sender's runs that passes
 /// while the mux stands, which must leave no event of the stretch without a word. Looks for the
 /// first of them near index `near`, which becomes its index.
 template <typename Take>
 void for_each_passing(const Phase& phase, const Stretch& stretch, TileId source, std::size_t& near,
                       Take take) {
+    const auto& lane = phase.lane();
     const auto offset = phase.timing().mux_offset(source, stretch.tile);
     const auto& sends = phase.walk_of(source)->sends;
-    near = first_ending_at(sends, stretch.begin - offset, near);
+    near = first_ending_at(sends, lane, stretch.begin - offset, near);
     auto at = sends.begin() + static_cast<std::ptrdiff_t>(near);
     auto covered = stretch.begin;
     for (; at != sends.end() && at->first_event + offset < stretch.end; ++at) {
         const auto first = std::max(stretch.begin, at->first_event + offset);
-        const auto last = std::min(stretch.end - 1, at->last_event() + offset);
+        const auto last = std::min(stretch.end - 1, at->last_event(lane) + offset);
         if (first != covered)
             fail_silence(phase, stretch, source, covered);
-        take(*at, first - offset - at->first_event, last - first + 1, first);
+        const auto events = last - first + 1;
+        const auto before = (first - offset - at->first_event) * lane.items();
+        const auto items = std::min(events * lane.items(), at->items - before);
+        take(*at, Passing{first, events, items,
+                          at->address + static_cast<Address>(before * at->item_bytes())});
         covered = last + 1;
     }
     if (covered != stretch.end)
@@ -186,13 +202,12 @@ void PairArrivals::receive_plain(const Phase& phase, const RowWalk& walk) {
     near_ = 0;
     for (const auto& stretch : stretches_) {
         const auto source = source_of(phase, stretch);
-        for_each_passing(
-            phase, stretch, source, near_,
-            [&](const SendRun& run, std::int64_t item, std::int64_t items, Cycles mux) {
-                check_heard(phase, stretch, source, run, mux);
-                arrivals.push_back(
-                    {mux + depth, items, source, run.address + static_cast<Address>(item * 4), 0});
-            });
+        for_each_passing(phase, stretch, source, near_,
+                         [&](const SendRun& run, const Passing& part) {
+                             check_heard(phase, stretch, source, run, part.mux_event);
+                             arrivals.push_back({part.mux_event + depth, part.events, part.items,
+                                                 source, part.address, 0});
+                         });
     }
 }
 
@@ -216,22 +231,22 @@ void PairArrivals::receive_wide(const Phase& phase, const Stretch& stretch) {
                    fmt::format("the paired mux for tile {} is set in the late member of the pair, "
                                "expected in tile {}",
                                source, *partner));
-    if (stretch.end - stretch.begin < exchange.pair_min_items)
-        phase.fail(stretch.tile, stretch.begin,
-                   fmt::format("64-bit receive of {} items, expected at least {}",
-                               stretch.end - stretch.begin, exchange.pair_min_items));
     const auto direction = timing.direction(source, stretch.tile);
     // The item is complete when the late member's half is.
     const auto depth = timing.mux_to_pointer(stretch.tile) + (other - own);
-    for_each_passing(phase, stretch, source, near_,
-                     [&](const SendRun& run, std::int64_t item, std::int64_t items, Cycles mux) {
-                         check_heard(phase, stretch, source, run, mux);
-                         const Arrival arrival{mux + depth, items, source,
-                                               run.address + static_cast<Address>(item * 8),
-                                               direction};
-                         for (auto& of_tile : arrivals_)
-                             of_tile.push_back(arrival);
-                     });
+    std::int64_t items = 0;
+    for_each_passing(phase, stretch, source, near_, [&](const SendRun& run, const Passing& part) {
+        check_heard(phase, stretch, source, run, part.mux_event);
+        const Arrival arrival{part.mux_event + depth, part.events, part.items, source,
+                              part.address,           direction};
+        items += part.items;
+        for (auto& of_tile : arrivals_)
+            of_tile.push_back(arrival);
+    });
+    if (items < exchange.pair_min_items)
+        phase.fail(stretch.tile, stretch.begin,
+                   fmt::format("64-bit receive of {} items, expected at least {}", items,
+                               exchange.pair_min_items));
 }
 
 void PairArrivals::receive_wide(const Phase& phase, TileId pair) {

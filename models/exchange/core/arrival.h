@@ -18,14 +18,15 @@ namespace tessera::exchange {
 /// Items that meet one tile's pointer at consecutive events.
 struct Arrival {
     Cycles first_event = 0;
-    std::int64_t items = 0;
+    Cycles events = 0;
+    std::int64_t items = 0; ///< as many an event as the lane is wide, what is left in the last
     TileId source = 0;
     Address source_address = 0;
     unsigned format = 0; ///< 0: 32-bit; 1 or 2: 64-bit items from that direction
 
     [[nodiscard]] Bytes item_bytes() const { return format != 0 ? 8 : 4; }
     [[nodiscard]] Bytes bytes() const { return items * item_bytes(); }
-    [[nodiscard]] Cycles last_event() const { return first_event + items - 1; }
+    [[nodiscard]] Cycles last_event() const { return first_event + events - 1; }
 };
 
 /// A stretch [begin, end) of one mux on one source.
@@ -44,6 +45,7 @@ public:
 
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
     [[nodiscard]] const timing::ExchangeTiming& timing() const { return timing_; }
+    [[nodiscard]] const timing::LaneTiming& lane() const { return timing_.lane(); }
     [[nodiscard]] const std::vector<RowWalk>& walks() const { return walks_; }
     /// The tile's row, or null where it has none or is outside the chip.
     [[nodiscard]] const RowWalk* walk_of(TileId tile) const;

@@ -29,10 +29,13 @@ Demand demand_of(const spec::MachineSpec& machine, const program::Exchange& exch
                                            exchange.name, tile, tiles - 1));
         lanes[tile] += cycles;
     };
+    // Counted apart from timing::exchange_bound, which the planner goes by.
+    const std::int64_t lane_bytes = 4 * machine.exchange.lane_items();
     for (const auto& run : timing::transfer_runs(machine, exchange.transfers)) {
         const auto& transfer = exchange.transfers[run.first];
         const bool wide = run.wide;
-        const Cycles cycles = run.bytes / (wide ? 8 : 4);
+        const Bytes width = wide ? 2 * lane_bytes : lane_bytes;
+        const Cycles cycles = (run.bytes + width - 1) / width;
         add(demand.out, transfer.source_tile, cycles);
         const auto partner = timing::partner_tile(machine.chip, transfer.source_tile);
         if (wide && partner)

@@ -10,11 +10,11 @@
 
 namespace tessera::exchange {
 
-/// Cycles of every tile's lanes: a word takes one. Of a paired transfer (on a machine with
-/// `exchange.pair_double`) two words share a cycle, and the sender's pair gives both outgoing lanes
+/// Cycles of every tile's lanes: a message takes one for each lane's width of it that is begun. A paired
+/// one (where `exchange.pairs()`) has the width of two, and the sender's pair gives both outgoing lanes
 /// for it; multicast is one pass for the sender.
 struct Demand {
-    std::vector<Cycles> in;  ///< by tile: unpaired words in + paired words in / 2
+    std::vector<Cycles> in;  ///< by tile: lane-cycles in; a paired message counts once
     std::vector<Cycles> out; ///< by tile: lane-cycles out
 
     /// Fewest cycles in which the busiest lane can be done.

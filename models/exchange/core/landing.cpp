@@ -96,14 +96,16 @@ struct Access {
     std::int64_t element = 0;
     Cycles first_event = 0;
     Cycles last_event = 0;
-    Bytes address = 0;
-    Bytes item_bytes = 0;
+    Bytes begin = 0;
+    Bytes end = 0;
+    Bytes event_begin = 0; ///< of the bytes that the run takes in the first event
+    Bytes event_bytes = 0; ///< that it takes in an event
 };
 
 class Elements {
 public:
-    explicit Elements(const spec::MemorySpec& memory)
-        : memory_(memory), region1_(memory.region1_begin()),
+    Elements(const spec::MemorySpec& memory, const timing::LaneTiming& lane)
+        : memory_(memory), lane_items_(lane.items()), region1_(memory.region1_begin()),
           region1_first_((memory.region0_bytes + memory.element_bytes - 1) / memory.element_bytes),
           count_(region1_first_ + (memory.end() - region1_) / (2 * memory.element_bytes) + 1) {}
 
@@ -111,30 +113,32 @@ public:
     [[nodiscard]] bool in_region1(Bytes address) const { return address >= region1_; }
 
     /// Calls `take` for each part of a run; cuts it at element boundaries, in region 1 at those of
-    /// its 32 KiB pairs of elements.
+    /// its 32 KiB pairs of elements. An event whose bytes lie on both sides is in both parts.
     template <typename Take>
     void for_each_part(Cycles first_event, Bytes address, std::int64_t items, Bytes item_bytes,
                        Take take) const {
-        while (items > 0) {
-            const bool region1 = in_region1(address);
+        const Bytes event_bytes = item_bytes * lane_items_;
+        const Bytes run_end = address + items * item_bytes;
+        for (Bytes begin = address; begin < run_end;) {
+            const bool region1 = in_region1(begin);
             const auto base = region1 ? region1_ : memory_.base;
             const auto step = (region1 ? 2 : 1) * memory_.element_bytes;
-            const auto index = (address - base) / step;
-            auto end = base + (index + 1) * step;
+            const auto index = (begin - base) / step;
+            auto end = std::min(run_end, base + (index + 1) * step);
             if (!region1)
                 end = std::min(end, region1_);
-            const auto taken = std::min(items, (end - address + item_bytes - 1) / item_bytes);
+            const auto event = (begin - address) / event_bytes;
             // Region 1 is numbered behind region 0.
-            take(Access{region1 ? region1_first_ + index : index, first_event,
-                        first_event + taken - 1, address, item_bytes});
-            first_event += taken;
-            address += taken * item_bytes;
-            items -= taken;
+            take(Access{region1 ? region1_first_ + index : index, first_event + event,
+                        first_event + (end - 1 - address) / event_bytes, begin, end,
+                        address + event * event_bytes, event_bytes});
+            begin = end;
         }
     }
 
 private:
     const spec::MemorySpec& memory_;
+    std::int64_t lane_items_;
     Bytes region1_;
     std::int64_t region1_first_;
     std::int64_t count_;
@@ -179,21 +183,29 @@ void sort_by_element(std::vector<Access>& accesses) {
     });
 }
 
-/// First event at which both accesses are in one element. In a pair of region 1, address bit 3
-/// names the member: two runs of words eight bytes out of step alternate and never meet.
+/// Which members of a pair of elements of region 1 an access is in at `event`, as two bits: address
+/// bit 3 names the member.
+unsigned members_at(const Access& access, Cycles event) {
+    const Bytes from = access.event_begin + (event - access.first_event) * access.event_bytes;
+    const Bytes begin = std::max(from, access.begin);
+    const Bytes last = std::min(from + access.event_bytes, access.end) - 1;
+    if (last / 8 != begin / 8)
+        return 3;
+    return (begin & 8) != 0 ? 2 : 1;
+}
+
+/// First event at which both accesses are in one element. In a pair of region 1 two runs of words eight
+/// bytes out of step alternate and never meet.
 std::optional<Cycles> meeting(const Elements& elements, const Access& a, const Access& b) {
     const auto first = std::max(a.first_event, b.first_event);
     const auto last = std::min(a.last_event, b.last_event);
     if (a.element != b.element || first > last)
         return std::nullopt;
-    if (!elements.in_region1(a.address) || a.item_bytes != b.item_bytes)
+    if (!elements.in_region1(a.begin) || a.event_bytes != b.event_bytes)
         return first;
-    const auto member = [](const Access& access, Cycles event) {
-        return (access.address + (event - access.first_event) * access.item_bytes) >> 3 & 1;
-    };
     // The pattern repeats every 16 bytes, so four events show it all.
     for (auto event = first; event <= std::min(last, first + 3); ++event)
-        if (member(a, event) == member(b, event))
+        if ((members_at(a, event) & members_at(b, event)) != 0)
             return event;
     return std::nullopt;
 }
@@ -209,7 +221,7 @@ void check_reads_and_writes(const Phase& phase, const RowWalk& walk, std::vector
             phase.fail(walk.tile, *event,
                        fmt::format("a send reads and a receive writes one memory element (0x{:x} "
                                    "and 0x{:x})",
-                                   read.address, write.address));
+                                   read.begin, write.begin));
         const bool read_first = read.element != write.element ? read.element < write.element
                                                               : read.last_event < write.last_event;
         (read_first ? r : w) += 1;
@@ -221,14 +233,14 @@ void check_fetches(const Phase& phase, const RowWalk& walk, const std::vector<Ac
     for (const auto& fetch : walk.fetches) {
         for (const auto* accesses : {&reads, &writes})
             for (const auto& access : *accesses)
-                if (!elements.in_region1(access.address) && access.element == fetch.element &&
+                if (!elements.in_region1(access.begin) && access.element == fetch.element &&
                     access.first_event <= fetch.last_event &&
                     fetch.first_event <= access.last_event)
                     phase.fail(walk.tile, std::max(access.first_event, fetch.first_event),
                                fmt::format("{} 0x{:x} meets the fetch of the row in its memory "
                                            "element",
                                            accesses == &reads ? "the send from" : "the receive at",
-                                           access.address));
+                                           access.begin));
     }
 }
 
@@ -259,11 +271,15 @@ std::vector<Landing> find_landings(const Phase& phase, const RowWalk& walk,
             while (until < walk.pointers.size() && walk.pointers[until].format)
                 ++until;
             auto part = arrival;
-            if (until < walk.pointers.size())
-                part.items = std::min(part.items, walk.pointers[until].event - arrival.first_event);
+            if (until < walk.pointers.size()) {
+                part.events =
+                    std::min(part.events, walk.pointers[until].event - arrival.first_event);
+                part.items = std::min(part.items, part.events * phase.lane().items());
+            }
             landings.push_back(land(phase, walk.tile, part, *pointer));
             *pointer += part.bytes();
-            arrival.first_event += part.items;
+            arrival.first_event += part.events;
+            arrival.events -= part.events;
             arrival.source_address += static_cast<Address>(part.bytes());
             arrival.items -= part.items;
         }
@@ -288,15 +304,16 @@ void check_wide_senders(const Phase& phase) {
         if (other == nullptr)
             phase.fail(walk.tile, wide->first_event,
                        "64-bit send by a tile whose partner has no row");
-        if (!other->sends.empty() && other->sends.front().first_event <= wide->last_event())
+        if (!other->sends.empty() &&
+            other->sends.front().first_event <= wide->last_event(phase.lane()))
             phase.fail(*partner, other->sends.front().first_event,
                        fmt::format("sends while its lane is borrowed by tile {} up to event {}",
-                                   walk.tile, wide->last_event()));
+                                   walk.tile, wide->last_event(phase.lane())));
     }
 }
 
 void check_elements(const Phase& phase, const RowWalk& walk, const std::vector<Landing>& landings) {
-    const Elements elements{phase.machine().memory};
+    const Elements elements{phase.machine().memory, phase.lane()};
     const auto shared = shared_elements(elements, walk, landings);
     if (std::find(shared.begin(), shared.end(), true) == shared.end())
         return;

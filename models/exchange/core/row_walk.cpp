@@ -30,7 +30,7 @@ class Walker {
 public:
     Walker(const spec::MachineSpec& machine, const std::string& exchange, TileId tile,
            Address address, Bytes bytes)
-        : machine_(machine), exchange_(exchange) {
+        : machine_(machine), lane_(machine.exchange), exchange_(exchange) {
         walk_.tile = tile;
         walk_.address = address;
         walk_.bytes = bytes;
@@ -49,12 +49,13 @@ public:
                     fail("words follow the branch that ends the row");
                 return std::move(walk_);
             }
-            check_count(in);
+            const auto events = events_of(in);
+            check_count(in, events);
             if (in.op == ExchangeOp::SendPicp && (walk_.address + at * 4) % 8 != 0)
                 fail("sendpicp is not on an 8-byte boundary", &in);
-            fetch(static_cast<Bytes>(walk_.address) + static_cast<Bytes>(at * 4), in.events);
-            step(in);
-            walk_.events += in.events;
+            fetch(static_cast<Bytes>(walk_.address) + static_cast<Bytes>(at * 4), events);
+            step(in, events);
+            walk_.events += events;
             at += isa::words_of(in.op);
         }
         fail("row ends without br $m10");
@@ -75,16 +76,25 @@ private:
         }
     }
 
-    void check_count(const ExchangeInstruction& in) const {
-        auto limit = isa::max_events(in.op);
+    /// A send's count is of items, several of which may go in one event; what puts nothing on the bus
+    /// counts events.
+    std::int64_t events_of(const ExchangeInstruction& in) const {
+        const bool starts = in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp;
+        const bool continues = in.op == ExchangeOp::SendOff || in.op == ExchangeOp::SendPic;
+        const unsigned ctl = starts ? in.ctl : continues && running_ ? running_->ctl : 0;
+        return (ctl & isa::kDirections) != 0 ? lane_.events(in.count) : in.count;
+    }
+
+    void check_count(const ExchangeInstruction& in, std::int64_t events) const {
+        auto limit = isa::max_count(in.op);
         if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPic ||
             in.op == ExchangeOp::SendPicp)
             limit = std::min(limit, machine_.exchange.max_words_per_send);
         if (in.op == ExchangeOp::SendOff)
             limit = std::min(limit, machine_.exchange.max_words_per_sendoff);
-        if (in.events > limit)
-            fail(fmt::format("got {} events, expected at most {}", in.events, limit), &in);
-        if (walk_.events + in.events > std::numeric_limits<Event>::max())
+        if (in.count > limit)
+            fail(fmt::format("got a count of {}, expected at most {}", in.count, limit), &in);
+        if (walk_.events + events > std::numeric_limits<Event>::max())
             fail(fmt::format("the row lasts longer than {} events",
                              std::numeric_limits<Event>::max()),
                  &in);
@@ -115,11 +125,11 @@ private:
         fetched_until_ = std::min(end_of(first), end_of(last) - kFetchAheadBytes);
     }
 
-    void step(const ExchangeInstruction& in) {
+    void step(const ExchangeInstruction& in, std::int64_t events) {
         const bool delay = in.op == ExchangeOp::Delay || in.op == ExchangeOp::DelayXpic ||
                            in.op == ExchangeOp::DelayPic;
         // A delay's control is due at its last event, a send's at its first.
-        const auto control_event = static_cast<Event>(walk_.events + (delay ? in.events : 1));
+        const auto control_event = static_cast<Event>(walk_.events + (delay ? events : 1));
         if (in.mux)
             walk_.muxes.push_back({control_event, in.mux->paired, in.mux->source});
         if (in.pointer)
@@ -151,7 +161,7 @@ private:
     }
 
     void start_message(const ExchangeInstruction& in) {
-        if ((in.ctl & isa::kWideItems) != 0 && (in.ctl & 3U) == 0)
+        if ((in.ctl & isa::kWideItems) != 0 && (in.ctl & isa::kDirections) == 0)
             fail("64-bit items without a direction", &in);
         const Bytes item_bytes = (in.ctl & isa::kWideItems) != 0 ? 8 : 4;
         // The frame sets the outgoing base to 0, so item addresses are absolute.
@@ -159,11 +169,10 @@ private:
     }
 
     void send(const ExchangeInstruction& in) {
-        if ((running_->ctl & 3U) == 0)
+        if ((running_->ctl & isa::kDirections) == 0)
             return; // time passes, nothing is on the bus
         const auto& memory = machine_.memory;
-        const SendRun run{static_cast<Event>(walk_.events + 1),
-                          static_cast<std::int32_t>(in.events),
+        const SendRun run{static_cast<Event>(walk_.events + 1), static_cast<std::int32_t>(in.count),
                           static_cast<Address>(running_->next_address), running_->ctl};
         const auto bytes = run.items * run.item_bytes();
         if (running_->next_address < memory.base ||
@@ -173,7 +182,8 @@ private:
         running_->next_address += bytes;
         if (!walk_.sends.empty()) {
             auto& last = walk_.sends.back();
-            if (last.ctl == run.ctl && last.last_event() + 1 == run.first_event &&
+            const bool full = last.items % lane_.items() == 0;
+            if (full && last.ctl == run.ctl && last.last_event(lane_) + 1 == run.first_event &&
                 last.address + last.items * last.item_bytes() == run.address) {
                 last.items += run.items;
                 return;
@@ -183,6 +193,7 @@ private:
     }
 
     const spec::MachineSpec& machine_;
+    timing::LaneTiming lane_;
     const std::string& exchange_;
     RowWalk walk_;
     std::size_t fetched_ = 0; ///< elements that the fetch window touches: the last of the walk's

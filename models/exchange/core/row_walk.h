@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "models/spec/machine_spec.h"
+#include "models/timing/exchange_latency.h"
 
 #include <cstdint>
 #include <span>
@@ -16,7 +17,8 @@ namespace tessera::exchange {
 /// An event of a row. Exchanges of many tiles have millions of runs, so theirs are kept short.
 using Event = std::int32_t;
 
-/// Items on the outgoing lane at consecutive events, from consecutive addresses.
+/// Items on the outgoing lane at consecutive events, from consecutive addresses: as many an event as
+/// the lane is wide, the last event takes what is left.
 struct SendRun {
     Event first_event = 0;
     std::int32_t items = 0;
@@ -25,7 +27,9 @@ struct SendRun {
 
     [[nodiscard]] bool wide() const { return (ctl & 4U) != 0; }
     [[nodiscard]] Bytes item_bytes() const { return wide() ? 8 : 4; }
-    [[nodiscard]] Cycles last_event() const { return Cycles{first_event} + items - 1; }
+    [[nodiscard]] Cycles last_event(const timing::LaneTiming& lane) const {
+        return Cycles{first_event} + lane.events(items) - 1;
+    }
 };
 
 /// An XPIC: the (paired) mux stands on physical id `source` from `event` on.

@@ -33,9 +33,11 @@ void check_reaches_bound(const spec::MachineSpec& machine, Bytes bytes, Make mak
     CHECK(cycles <= std::max(static_cast<Cycles>(1.10 * static_cast<double>(bound)), bound + 200));
 }
 
-template <typename Make> void check_reaches_bound(std::int64_t tiles, Bytes bytes, Make make) {
+template <typename Make>
+void check_reaches_bound(std::int64_t tiles, Bytes bytes, Make make, Bytes lane_bytes = 4) {
     spec::MachineSpec machine;
     machine.chip.tiles = tiles;
+    machine.exchange.lane_bytes = lane_bytes;
     check_reaches_bound(machine, bytes, make);
 }
 
@@ -101,4 +103,24 @@ TEST_CASE("a broadcast to near and far tiles is shorter where far ones may be fi
         CHECK(row_events() < at_once);
         check_reaches_bound(machine, n, [=](auto& to) { broadcast(to, n, 1, false); });
     }
+}
+
+TEST_CASE("patterns reach their bound on wider lanes", "[exchange][bound]") {
+    for (const Bytes lane : {8, 16})
+        for (const Bytes n : {20, 4096}) {
+            check_reaches_bound(
+                1472, n, [=](auto& to) { broadcast(to, n, 1, true); }, lane);
+            check_reaches_bound(
+                100, n, [=](auto& to) { gather(to, n); }, lane);
+            check_reaches_bound(
+                1472, n, [=](auto& to) { transpose(to, n); }, lane);
+            check_reaches_bound(
+                1472, n, [=](auto& to) { random_pairs(to, n, n, 2); }, lane);
+            check_reaches_bound(
+                1472, n, [=](auto& to) { halo(to, n, 4); }, lane);
+            check_reaches_bound(
+                1472, n, [=](auto& to) { all_to_all(to, n, 16); }, lane);
+            check_reaches_bound(
+                1472, n, [=](auto& to) { all_gather(to, n, 16, true); }, lane);
+        }
 }

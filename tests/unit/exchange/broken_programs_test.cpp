@@ -112,9 +112,9 @@ TEST_CASE("a mux one event early or late is caught", "[exchange][broken]") {
                      row[at + 1].op != isa::ExchangeOp::DelayPic &&
                      row[at + 1].op != isa::ExchangeOp::Delay))
                     return false;
-                row[at].events += step;
-                row[at + 1].events -= step;
-                return row[at].events > 0 && row[at + 1].events > 0;
+                row[at].count += step;
+                row[at + 1].count -= step;
+                return row[at].count > 0 && row[at + 1].count > 0;
             });
         CHECK(found > 16);
     }
@@ -181,7 +181,7 @@ TEST_CASE("a send one event late is caught", "[exchange][broken]") {
             if (row[at].op != isa::ExchangeOp::Delay ||
                 std::none_of(row.begin() + static_cast<std::ptrdiff_t>(at), row.end(), sends))
                 return false;
-            row[at].events += 1;
+            row[at].count += 1;
             return true;
         });
         CHECK(found > 0);

@@ -54,8 +54,8 @@ void run_with(const spec::MachineSpec& machine, program::Exchange exchange) {
 /// Moves `events` events from instruction `from` to instruction `to` of a row.
 Edit move_events(std::size_t from, std::size_t to, std::int64_t events) {
     return [=](auto& row) {
-        row[from].events -= events;
-        row[to].events += events;
+        row[from].count -= events;
+        row[to].count += events;
     };
 }
 
@@ -85,9 +85,9 @@ TEST_CASE("a neutral one event early or late is found", "[exchange][broken]") {
 TEST_CASE("a send one event early or late is found", "[exchange][broken]") {
     CHECK_THROWS_WITH(
         run(one_message(), 736,
-            [](auto& row) { row.insert(row.begin(), {.op = ExchangeOp::Delay, .events = 1}); }),
+            [](auto& row) { row.insert(row.begin(), {.op = ExchangeOp::Delay, .count = 1}); }),
         Contains("no word of tile 736 passes at event 50"));
-    CHECK_THROWS_WITH(run(one_message(), 736, [](auto& row) { row[0].events -= 1; }),
+    CHECK_THROWS_WITH(run(one_message(), 736, [](auto& row) { row[0].count -= 1; }),
                       Contains("no word of tile 736 passes at event 89"));
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("words of two messages that meet at one mux are missed", "[exchange][b
 }
 
 TEST_CASE("a missing neutral is found", "[exchange][broken]") {
-    CHECK_THROWS_WITH(run(one_message(), 100,
-                          [](auto& row) { row[1] = {.op = ExchangeOp::Delay, .events = 40}; }),
-                      Contains("the mux is left on source 0x20 at the end of the row"));
+    CHECK_THROWS_WITH(
+        run(one_message(), 100, [](auto& row) { row[1] = {.op = ExchangeOp::Delay, .count = 40}; }),
+        Contains("the mux is left on source 0x20 at the end of the row"));
 }
 
 TEST_CASE("a wrong or late or missing pointer is found", "[exchange][broken]") {
@@ -123,17 +123,17 @@ TEST_CASE("a wrong or late or missing pointer is found", "[exchange][broken]") {
 TEST_CASE("a pointer that moves within a run is found", "[exchange][broken]") {
     CHECK_THROWS_WITH(run(one_message(), 100,
                           [](auto& row) {
-                              row[3].events -= 10;
+                              row[3].count -= 10;
                               row.insert(row.begin() + 3,
                                          {.op = ExchangeOp::DelayPic,
-                                          .events = 10,
+                                          .count = 10,
                                           .pointer = isa::PointerControl{false, 0x18400}});
                           }),
                       Contains("received 40 bytes from tile 736 0x50000 at 0x60000"));
 }
 
 TEST_CASE("a row that ends too soon is found", "[exchange][broken]") {
-    CHECK_THROWS_WITH(run(one_message(), 100, [](auto& row) { row[3].events -= 1; }),
+    CHECK_THROWS_WITH(run(one_message(), 100, [](auto& row) { row[3].count -= 1; }),
                       Contains("expected at least 155 events"));
     auto longer = kMachine;
     longer.exchange.row_tail_cycles += 1;
@@ -192,7 +192,7 @@ TEST_CASE("a double instruction off its boundary is found", "[exchange][broken]"
                                    .pointer = isa::PointerControl{false, 0x18000}};
     CHECK_THROWS_WITH(run(one_message(), 100,
                           [&](auto& row) {
-                              row[3].events -= 1;
+                              row[3].count -= 1;
                               row.insert(row.begin() + 3, both);
                           }),
                       Contains("sendpicp is not on an 8-byte boundary"));
@@ -200,7 +200,7 @@ TEST_CASE("a double instruction off its boundary is found", "[exchange][broken]"
                           [&](auto& row) {
                               auto wide = both;
                               wide.mux->paired = true;
-                              row[0].events -= 1;
+                              row[0].count -= 1;
                               row.insert(row.begin(), wide);
                           }),
                       Contains("two controls of a 64-bit receive in one event"));
@@ -211,10 +211,12 @@ TEST_CASE("counts above the machine's limits are found", "[exchange][broken]") {
         plan::plan_exchange(kMachine, "x", {transfer(736, 0x80000, 4000, {{100, 0x90000}})});
     auto shorter = kMachine;
     shorter.exchange.max_words_per_sendoff = 64;
-    CHECK_THROWS_WITH(run_with(shorter, exchange), Contains("got 936 events, expected at most 64"));
+    CHECK_THROWS_WITH(run_with(shorter, exchange),
+                      Contains("got a count of 936, expected at most 64"));
     auto first = kMachine;
     first.exchange.max_words_per_send = 32;
-    CHECK_THROWS_WITH(run_with(first, exchange), Contains("got 64 events, expected at most 32"));
+    CHECK_THROWS_WITH(run_with(first, exchange),
+                      Contains("got a count of 64, expected at most 32"));
 }
 
 TEST_CASE("rows that are no rows are found", "[exchange][broken]") {
@@ -338,12 +340,12 @@ TEST_CASE("a wide row with a wrong format or pointer is found", "[exchange][brok
     CHECK_THROWS_WITH(run(wide_message(), 3, [](auto& row) { row[0].pointer->value = 2; }),
                       Contains("format is 2 where items of format 1 arrive from tile 0"));
     CHECK_THROWS_WITH(
-        run(wide_message(), 3, [](auto& row) { row[2] = {.op = ExchangeOp::Delay, .events = 62}; }),
+        run(wide_message(), 3, [](auto& row) { row[2] = {.op = ExchangeOp::Delay, .count = 62}; }),
         Contains("format 1 is left at the end of the row"));
     CHECK_THROWS_WITH(run(wide_message(), 3, [](auto& row) { row[1].pointer->value += 1; }),
                       Contains("receive pointer 0x60004 is misaligned (8 bytes)"));
     CHECK_THROWS_WITH(
-        run(wide_message(), 3, [](auto& row) { row[1] = {.op = ExchangeOp::Delay, .events = 2}; }),
+        run(wide_message(), 3, [](auto& row) { row[1] = {.op = ExchangeOp::Delay, .count = 2}; }),
         Contains("before the pointer is set"));
 }
 
@@ -363,14 +365,14 @@ TEST_CASE("a wide row with a wrong mux is found", "[exchange][broken]") {
     // The late member may not carry the source.
     CHECK_THROWS_WITH(run(wide_message(), 3,
                           [](auto& row) {
-                              row[0].events -= 1;
-                              row[1].events += 1;
+                              row[0].count -= 1;
+                              row[1].count += 1;
                               row.insert(row.begin(), {.op = ExchangeOp::DelayXpic,
                                                        .mux = isa::MuxControl{true, 2}});
                               row.insert(row.begin() + 1, {.op = ExchangeOp::DelayXpic,
-                                                           .events = 10,
+                                                           .count = 10,
                                                            .mux = isa::MuxControl{true, 0x640}});
-                              row[2].events -= 10;
+                              row[2].count -= 10;
                           }),
                       Contains("is set in the late member of the pair, expected in tile 2"));
 }
@@ -388,7 +390,7 @@ TEST_CASE("a borrowed lane that sends is found", "[exchange][broken]") {
     const ExchangeInstruction send{.op = ExchangeOp::Send, .address = 0x14000, .ctl = 1};
     CHECK_THROWS_WITH(run(wide_message(), 1,
                           [&](auto& row) {
-                              row[0].events -= 1;
+                              row[0].count -= 1;
                               row.insert(row.begin(), send);
                           }),
                       Contains("tile 1 event 1: sends while its lane is borrowed by tile 0 up to "
@@ -418,14 +420,14 @@ TEST_CASE("double width on a machine without it is found", "[exchange][broken]")
 TEST_CASE("a pair that mixes widths without neutral between is found", "[exchange][broken]") {
     const auto plain = [](Cycles event, std::uint32_t source, Cycles rest) {
         return [=](auto& row) {
-            row[0].events -= event;
+            row[0].count -= event;
             row.insert(row.begin(), {.op = ExchangeOp::DelayXpic,
-                                     .events = event,
+                                     .count = event,
                                      .mux = isa::MuxControl{false, source}});
             if (rest > 0) {
-                row[1].events -= rest;
+                row[1].count -= rest;
                 row.insert(row.begin() + 1, {.op = ExchangeOp::DelayXpic,
-                                             .events = rest,
+                                             .count = rest,
                                              .mux = isa::MuxControl{false, 0x640}});
             }
         };
@@ -443,7 +445,7 @@ TEST_CASE("wide receives that meet in one pair are found", "[exchange][broken]")
     auto exchange = wide_message();
     for (const TileId tile : {0U, 1U, 2U})
         edit(exchange, tile,
-             [](auto& row) { row.insert(row.begin(), {.op = ExchangeOp::Delay, .events = 200}); });
+             [](auto& row) { row.insert(row.begin(), {.op = ExchangeOp::Delay, .count = 200}); });
     auto words = plan::plan_exchange(kMachine, "x", {transfer(736, 0x80000, 2400, {{3, 0x60000}})});
     row_of(exchange, 3).words = row_of(words, 3).words;
     exchange.rows.push_back(row_of(words, 736));
@@ -475,7 +477,7 @@ TEST_CASE("a wide sender or its partner may receive meanwhile", "[exchange]") {
         std::vector<plan::RowControl> controls;
         Cycles event = 0;
         for (const auto& in : instructions_of(row_of(alone, member))) {
-            event += in.events;
+            event += in.count;
             if (in.mux || in.pointer)
                 controls.push_back({event, in.mux, in.pointer});
         }

@@ -23,10 +23,10 @@ using Words = std::vector<std::uint32_t>;
 } // namespace
 
 TEST_CASE("exchange instructions have the machine's majors and known fields", "[isa][exchange]") {
-    CHECK(words_for({.op = ExchangeOp::Delay, .events = 5}) == Words{0x40a00004});
-    CHECK(words_for({.op = ExchangeOp::Send, .events = 40, .address = 0x14000, .ctl = 2}) ==
+    CHECK(words_for({.op = ExchangeOp::Delay, .count = 5}) == Words{0x40a00004});
+    CHECK(words_for({.op = ExchangeOp::Send, .count = 40, .address = 0x14000, .ctl = 2}) ==
           Words{0x78000000U | 39U << 21 | 0x14000U << 3 | 2U});
-    CHECK(words_for({.op = ExchangeOp::Branch, .events = 0}) == Words{0x43000000U | 10U << 20});
+    CHECK(words_for({.op = ExchangeOp::Branch, .count = 0}) == Words{0x43000000U | 10U << 20});
     CHECK(words_for({.op = ExchangeOp::SendOff}) == Words{0x70000000});
     CHECK(words_for({.op = ExchangeOp::SendPic, .mux = MuxControl{}}) == Words{0x70100000});
     CHECK(words_for({.op = ExchangeOp::DelayPic, .pointer = PointerControl{}}) ==
@@ -54,9 +54,9 @@ TEST_CASE("exchange words decode to what was encoded", "[isa][exchange]") {
     for (int i = 0; i < 20000; ++i) {
         ExchangeInstruction in;
         in.op = static_cast<ExchangeOp>(below(8));
-        in.events = in.op == ExchangeOp::Branch
-                        ? 0
-                        : 1 + below(static_cast<std::uint32_t>(max_events(in.op)));
+        in.count = in.op == ExchangeOp::Branch
+                       ? 0
+                       : 1 + below(static_cast<std::uint32_t>(max_count(in.op)));
         const MuxControl mux{below(2) == 1, below(1 << 13)};
         const PointerControl pointer{below(2) == 1, below(1 << 18)};
         if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
@@ -82,14 +82,14 @@ TEST_CASE("exchange words decode to what was encoded", "[isa][exchange]") {
 TEST_CASE("exchange fields that do not fit are errors", "[isa][exchange]") {
     const auto encode = [](const ExchangeInstruction& in) { return words_for(in); };
     using Catch::Contains;
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .events = 65}),
-                      "send: got 65 events, expected 1..64 events");
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Delay, .events = 0}), Contains("1..524288"));
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Delay, .events = (1 << 19) + 1}),
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .count = 65}),
+                      "send: got a count of 65, expected 1..64");
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Delay, .count = 0}), Contains("1..524288"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Delay, .count = (1 << 19) + 1}),
                       Contains("1..524288"));
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .events = 4097}), Contains("1..4096"));
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic, .events = 4097}), Contains("1..4096"));
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayPic, .events = 129}), Contains("1..128"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .count = 4097}), Contains("1..4096"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic, .count = 4097}), Contains("1..4096"));
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayPic, .count = 129}), Contains("1..128"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .address = 1 << 18}),
                       "send: address got 262144, expected at most 18 bits");
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .delta = 1 << 11}), Contains("11 bits"));
@@ -112,15 +112,15 @@ TEST_CASE("words that are no exchange instruction are errors", "[isa][exchange]"
 }
 
 TEST_CASE("exchange instructions have a listing form", "[isa][exchange]") {
-    CHECK(text_of({.op = ExchangeOp::Delay, .events = 45}) == "delay 45");
-    CHECK(text_of({.op = ExchangeOp::Send, .events = 40, .address = 0x14000, .ctl = 2}) ==
+    CHECK(text_of({.op = ExchangeOp::Delay, .count = 45}) == "delay 45");
+    CHECK(text_of({.op = ExchangeOp::Send, .count = 40, .address = 0x14000, .ctl = 2}) ==
           "send 40, 0x14000, 2");
-    CHECK(text_of({.op = ExchangeOp::SendOff, .events = 7, .ctl = 3}) == "sendoff 7, 0, 3");
-    CHECK(text_of({.op = ExchangeOp::SendPic, .events = 2, .pointer = PointerControl{true, 1}}) ==
+    CHECK(text_of({.op = ExchangeOp::SendOff, .count = 7, .ctl = 3}) == "sendoff 7, 0, 3");
+    CHECK(text_of({.op = ExchangeOp::SendPic, .count = 2, .pointer = PointerControl{true, 1}}) ==
           "sendpic 2, format 0x1");
     CHECK(text_of({.op = ExchangeOp::SendPicp,
                    .mux = MuxControl{true, 0x640},
                    .pointer = PointerControl{false, 16}}) ==
           "sendpicp 1, 0x0, 0, muxpair 0x640, pointer 0x10");
-    CHECK(text_of({.op = ExchangeOp::Branch, .events = 0}) == "br $m10");
+    CHECK(text_of({.op = ExchangeOp::Branch, .count = 0}) == "br $m10");
 }

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <set>
+
 using namespace tessera;
 using namespace tessera::exchange_test;
 using Catch::Contains;
@@ -55,6 +57,7 @@ TEST_CASE("a transfer is pairable where every condition of double width holds",
     auto shorter = kMachine;
     shorter.exchange.pair_min_items = kMachine.exchange.pair_min_items - 1;
     CHECK(pairable(shorter, wide_transfer(least - 8)));
+    CHECK_FALSE(pairable(shorter, wide_transfer(least - 16)));
 
     auto one = wide_transfer();
     one.source_address += 4;
@@ -73,7 +76,33 @@ TEST_CASE("a transfer is pairable where every condition of double width holds",
     CHECK_FALSE(pairable(kMachine, one));
 }
 
-TEST_CASE("a message whose neutral would meet its pointer controls is not pairable",
+TEST_CASE("a message is pairable where no two of its controls fall on one event",
+          "[exchange][planner]") {
+    // With the first item at the mux at M and at the pointer at A = M + 1 + distance: mux at M, neutral
+    // at M + events, format at A - 2, pointer at A, format off at A - 2 + events.
+    spec::MachineSpec machine;
+    machine.exchange.pair_min_items = 1;
+    machine.exchange.mux_to_pointer_row_cycles = 0;
+    int pairable_ones = 0;
+    for (const Bytes lane_bytes : {4, 8, 16})
+        for (Cycles distance = 0; distance <= 20; ++distance)
+            for (Bytes items = 1; items <= 50; ++items) {
+                machine.exchange.lane_bytes = lane_bytes;
+                machine.exchange.mux_to_pointer_cycles = distance;
+                const Cycles events = (4 * items + lane_bytes - 1) / lane_bytes;
+                const Cycles mux = 1000;
+                const Cycles arrival = mux + 1 + distance;
+                const std::set<Cycles> controls{mux, mux + events, arrival - 2, arrival,
+                                                arrival - 2 + events};
+                CAPTURE(lane_bytes, distance, items);
+                CHECK(pairable(machine, wide_transfer(8 * items)) ==
+                      (controls.size() == 5 && events >= 3));
+                pairable_ones += controls.size() == 5 ? 1 : 0;
+            }
+    CHECK(pairable_ones > 1000);
+}
+
+TEST_CASE("a row farther from the mux lengthens the distance that decides it",
           "[exchange][planner]") {
     // A row-6 receiver: 52 + 2 * 6 = 64 events from mux to pointer, controls at A-2 and A.
     const auto at_row = [](Bytes items) {
@@ -82,6 +111,25 @@ TEST_CASE("a message whose neutral would meet its pointer controls is not pairab
     CHECK(pairable(kMachine, at_row(64)));
     CHECK_FALSE(pairable(kMachine, at_row(65)));
     CHECK(pairable(kMachine, at_row(66)));
+}
+
+TEST_CASE("a mux that reaches the pointer at once keeps double width", "[exchange][planner]") {
+    // docs/models/exchange.md#what-if-that-is-not-monotone: one cycle alone loses it, in row 0.
+    const auto events_with = [](Cycles mux_to_pointer) {
+        spec::MachineSpec machine;
+        machine.exchange.mux_to_pointer_cycles = mux_to_pointer;
+        program::Transfer all{0, 0x80000, 8 * 200, true, {}};
+        for (TileId tile = 2; tile < 1472; ++tile)
+            all.destinations.push_back({tile, 0xa0000});
+        auto plan = plan::plan_exchange_with_stats(machine, "x", {all});
+        CHECK(execute(machine, plan.exchange).words_received == 1470 * 400);
+        CHECK(plan.stats.wide_messages == (mux_to_pointer == 1 ? 0 : 1));
+        return plan.stats.longest_row_events;
+    };
+    const auto at_52 = events_with(52);
+    for (const Cycles shorter : {0, 2, 3, 10, 26})
+        CHECK(events_with(shorter) <= at_52);
+    CHECK(events_with(1) <= at_52 + 200); // the items of the other lane
 }
 
 TEST_CASE("a paired transfer that cannot be wide is sent as words", "[exchange][planner]") {
@@ -123,12 +171,12 @@ TEST_CASE("the bound counts items in and lanes out", "[exchange][planner]") {
     const std::vector<program::Transfer> transfers{
         transfer(8, 0x50000, 400, {{2, 0x70000}, {6, 0x70000}}), wide_transfer(1024)};
     const auto bound = timing::exchange_bound(kMachine, transfers);
-    CHECK(bound.items_in == 100 + 128);
-    CHECK(bound.items_out == 128);
+    CHECK(bound.events_in == 100 + 128);
+    CHECK(bound.events_out == 128);
     CHECK(bound.cycles() == 228);
     auto off = kMachine;
     off.exchange.pair_double = false;
-    CHECK(timing::exchange_bound(off, transfers).items_in == 100 + 256);
+    CHECK(timing::exchange_bound(off, transfers).events_in == 100 + 256);
 }
 
 TEST_CASE("gathers between groups come near their bound", "[exchange][planner]") {

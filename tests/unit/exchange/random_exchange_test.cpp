@@ -288,3 +288,123 @@ TEST_CASE("random exchanges with far receivers first do what plain copies do",
                       .receive_offset = 0x8000},
                      seed);
 }
+
+TEST_CASE("random exchanges on wider lanes do what plain copies do", "[exchange][random]") {
+    for (const Bytes lane_bytes : {8, 16}) {
+        spec::MachineSpec machine;
+        machine.exchange.lane_bytes = lane_bytes;
+        std::int64_t wide = 0;
+        for (unsigned seed = 1; seed <= 25; ++seed)
+            wide += check_random(machine, {.tiles = 4, .transfers = 20, .max_receivers = 2}, seed);
+        for (unsigned seed = 1; seed <= 3; ++seed)
+            wide +=
+                check_random(machine, {.tiles = 64, .transfers = 300, .max_receivers = 8}, seed);
+        CHECK(wide > 50);
+        for (unsigned seed = 1; seed <= 10; ++seed) {
+            check_random(
+                machine,
+                {.tiles = 8, .transfers = 60, .max_receivers = 3, .receive_offset = 0x9000}, seed);
+            check_random(machine,
+                         {.tiles = 6,
+                          .transfers = 400,
+                          .max_receivers = 3,
+                          .max_words = 9,
+                          .paired_percent = 2},
+                         seed);
+        }
+        machine.exchange.max_words_per_sendoff = 19;
+        machine.exchange.max_words_per_send = 6;
+        machine.exchange.mux_to_pointer_cycles = 51;
+        machine.exchange.row_tail_cycles = 9;
+        machine.exchange.pair_min_items = 3;
+        for (unsigned seed = 1; seed <= 20; ++seed)
+            check_random(machine,
+                         {.tiles = 16, .transfers = 100, .max_receivers = 4, .max_words = 90},
+                         seed);
+        check_random(machine,
+                     {.tiles = 32, .transfers = 100, .max_receivers = 12, .use_region0 = true}, 1);
+    }
+}
+
+TEST_CASE("random exchanges with far receivers first on wider lanes do what plain copies do",
+          "[exchange][random]") {
+    auto machine = small_memory();
+    machine.exchange.pair_double = false;
+    machine.exchange.far_first = true;
+    machine.exchange.lane_bytes = 16;
+    for (unsigned seed = 1; seed <= 3; ++seed)
+        check_random(machine,
+                     {.tiles = 1472,
+                      .transfers = 5,
+                      .max_receivers = 300,
+                      .max_words = 800,
+                      .paired_percent = 0,
+                      .receive_offset = 0x8000},
+                     seed);
+}
+
+TEST_CASE("random exchanges at short mux distances do what plain copies do", "[exchange][random]") {
+    auto machine = small_memory();
+    machine.exchange.pair_min_items = 3;
+    for (const Cycles distance : {0, 1, 2, 3}) {
+        machine.exchange.mux_to_pointer_cycles = distance;
+        for (const Cycles row : {0, 1}) {
+            machine.exchange.mux_to_pointer_row_cycles = row;
+            for (unsigned seed = 1; seed <= 3; ++seed)
+                check_random(machine,
+                             {.tiles = 130,
+                              .transfers = 60,
+                              .max_receivers = 4,
+                              .max_words = 90,
+                              .receive_offset = 0x8000},
+                             seed);
+        }
+    }
+}
+
+TEST_CASE("random exchanges over other routes do what plain copies do", "[exchange][random]") {
+    auto machine = small_memory();
+    auto& exchange = machine.exchange;
+    const auto seeds = [&] {
+        std::int64_t wide = 0;
+        for (unsigned seed = 1; seed <= 3; ++seed)
+            wide += check_random(
+                machine,
+                {.tiles = 200, .transfers = 60, .max_receivers = 6, .receive_offset = 0x8000},
+                seed);
+        CHECK(wide > 5);
+    };
+    exchange.route_cycles = 0;
+    exchange.route_row_cycles = 5;
+    seeds();
+    exchange.route_column_cycles = 2; // the least: near 1, far 2
+    exchange.route_far_cycles = 2;
+    exchange.route_fold_cycles = 0;
+    seeds();
+    exchange.route_column_cycles = 9;
+    exchange.route_near_cycles = 8; // the largest
+    exchange.route_far_cycles = 9;
+    exchange.route_step_cycles = 3;
+    exchange.route_half_cycles = 0;
+    seeds();
+}
+
+TEST_CASE("random exchanges on grids larger than a machine's do what plain copies do",
+          "[exchange][random]") {
+    for (const auto generation : {spec::Generation::Ipu1, spec::Generation::Ipu2}) {
+        const bool pairs_are_neighbours = generation == spec::Generation::Ipu2;
+        for (const std::int64_t tiles :
+             {std::int64_t{1538}, std::int64_t{2944}, spec::kMostCompiledTiles}) {
+            auto machine = small_memory();
+            machine.chip.generation = generation;
+            CHECK(check_random(machine,
+                               {.tiles = tiles,
+                                .transfers = 100,
+                                .max_receivers = 4,
+                                .max_words = 200,
+                                .paired_percent = pairs_are_neighbours ? 40 : 0,
+                                .receive_offset = 0x8000},
+                               1) >= (pairs_are_neighbours ? 10 : 0));
+        }
+    }
+}

@@ -5,9 +5,11 @@
 #include "models/ipu/core/stream_copies.h"
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_link.h"
+#include "models/program/remote_sizes.h"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -81,6 +83,52 @@ TEST_CASE("a tile takes four bytes a cycle however fast the link is") {
     CHECK(link.begin(0, {false, 6400, 6400}).service_end == 6400 / 2);
 }
 
+TEST_CASE("a link and a lane take a whole cycle for what is left") {
+    auto machine = four_tiles();
+    for (const Bytes lane_bytes : {4, 8, 16}) {
+        machine.exchange.lane_bytes = lane_bytes;
+        for (const Bytes bytes : {1, 4, 7, 8, 9, 12, 15, 16, 17, 6399, 6400, 6401}) {
+            const auto up = [&](Bytes width) { return (bytes + width - 1) / width; };
+            const auto link = timing::streaming_link(machine);
+            CAPTURE(lane_bytes, bytes);
+            CHECK(link.service_cycles(true, bytes, 0) == up(8));
+            CHECK(link.service_cycles(false, bytes, 0) == up(2));
+            CHECK(link.service_cycles(true, 0, bytes) == up(lane_bytes));
+            CHECK(link.service_cycles(true, bytes, bytes) == std::max(up(8), up(lane_bytes)));
+            CHECK(timing::host_link(machine).service_cycles(true, 0, bytes) == up(lane_bytes));
+        }
+    }
+    machine.exchange.fabric = spec::Fabric::Mesh; // whose lanes are a word wide
+    CHECK(timing::streaming_link(machine).service_cycles(true, 0, 6401) == 1601);
+}
+
+TEST_CASE("a request is whole or not at all") {
+    auto machine = four_tiles();
+    machine.streaming.request_bytes = 64;
+    const auto link = timing::streaming_link(machine);
+    for (const Bytes bytes : {1, 63, 64, 65, 128, 129})
+        CHECK(link.requested_bytes(bytes) == (bytes + 63) / 64 * 64);
+}
+
+TEST_CASE("rates and latencies are the spec's in cycles of the clock") {
+    auto machine = four_tiles();
+    machine.chip.clock_hz = 2e9;
+    const auto streaming = timing::streaming_link(machine);
+    CHECK(streaming.read_bytes_per_cycle == Approx(4));
+    CHECK(streaming.write_bytes_per_cycle == Approx(1));
+    CHECK(streaming.latency_cycles == 6000);
+    machine.host.read_gbytes_per_s = 6;
+    machine.host.write_gbytes_per_s = 3;
+    machine.host.latency_us = 0.0012; // 2.4 cycles
+    machine.host.request_bytes = 32;
+    const auto host = timing::host_link(machine);
+    CHECK(host.read_bytes_per_cycle == Approx(3));
+    CHECK(host.write_bytes_per_cycle == Approx(1.5));
+    CHECK(host.latency_cycles == 2);
+    CHECK(host.request_bytes == 32);
+    CHECK_FALSE(host.shared_rate);
+}
+
 TEST_CASE("copies wait for each other in their direction and show the latency once") {
     auto machine = four_tiles();
     for (const bool shared : {false, true}) {
@@ -148,6 +196,28 @@ TEST_CASE("remote buffers that do not fit are refused") {
     CHECK_THROWS_AS(memory::RemoteMemory(machine, program), DoesNotFit);
     program.remote_buffers[0].place = program::RemoteBuffer::Place::Host;
     CHECK_NOTHROW(memory::RemoteMemory(machine, program));
+    // Beside host buffers of any size streaming memory holds what it holds, wherever they stand.
+    for (const bool host_first : {true, false}) {
+        std::vector<program::RemoteBuffer> buffers{
+            {"a", program::RemoteBuffer::Place::StreamingMemory, 10, 64},
+            {"b", program::RemoteBuffer::Place::StreamingMemory, 3, 4}};
+        buffers.insert(host_first ? buffers.begin() : buffers.begin() + 1,
+                       {"host", program::RemoteBuffer::Place::Host, 1'000'000, 64});
+        CHECK(program::remote_sizes(buffers, 652, "m") ==
+              (host_first ? std::vector<Bytes>{64'000'000, 640, 12}
+                          : std::vector<Bytes>{640, 64'000'000, 12}));
+        CHECK_THROWS_AS(program::remote_sizes(buffers, 651, "m"), DoesNotFit);
+    }
+    const auto of_rows = [](std::int64_t rows, Bytes row_bytes) {
+        return program::remote_sizes(
+            {{"host", program::RemoteBuffer::Place::Host, rows, row_bytes}}, 0, "m");
+    };
+    CHECK(of_rows(1, 4) == std::vector<Bytes>{4});
+    CHECK(of_rows(Bytes{1} << 46, 16) == std::vector<Bytes>{Bytes{1} << 50});
+    CHECK_THROWS_AS(of_rows((Bytes{1} << 46) + 1, 16), ProgramError);
+    CHECK_THROWS_AS(of_rows(0, 4), ProgramError);
+    CHECK_THROWS_AS(of_rows(1, 2), ProgramError);
+    CHECK_THROWS_AS(of_rows(1, 0), ProgramError);
     program.remote_buffers[0].row_bytes = 6;
     CHECK_THROWS_AS(memory::RemoteMemory(machine, program), ProgramError);
     program = two_copies(); // the longer copy has 128 bytes

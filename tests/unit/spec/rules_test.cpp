@@ -63,3 +63,61 @@ TEST_CASE("double width needs complete pairs", "[unit][spec]") {
     CHECK(broken({"chip.tiles=5", "exchange.fabric=mesh"}).empty()); // whose links know no pairs
     CHECK(broken({"chip.tiles=5", "exchange.fabric=ring"}).empty());
 }
+
+TEST_CASE("the compiled exchange numbers 127 rows of tiles", "[unit][spec]") {
+    const auto most = spec::kMostCompiledTiles;
+    for (const std::string generation : {"ipu1", "ipu2"}) {
+        const std::string set = "chip.generation=" + generation;
+        CHECK(broken({set, "chip.tiles=2944"}).empty());
+        CHECK(broken({set, "chip.tiles=" + std::to_string(most)}).empty());
+        CHECK(
+            broken({set, "chip.tiles=" + std::to_string(most + 2)}) ==
+            Lines{"--set: chip.tiles: got 8130 tiles, expected at most 8128 (127 rows of 64: a mux "
+                  "source has 13 bits) while exchange.fabric is \"compiled\""});
+        for (const std::string fabric : {"bound", "mesh", "ring"})
+            CHECK(broken({set, "chip.tiles=16384", "exchange.fabric=" + fabric}).empty());
+    }
+}
+
+TEST_CASE("a grid too large is a mistake where the machine file says it", "[unit][spec]") {
+    const test::ScratchFolder scratch;
+    const auto file = scratch.write("large.json", "{\n  \"schema_version\": 1,\n  \"chip\": "
+                                                  "{\"tiles\": 9000}\n}\n");
+    CHECK(test::mistakes_of(
+              [&] { static_cast<void>(spec::load_machine(file, test::source_paths())); },
+              scratch.path()) ==
+          Lines{"large.json:3:21: /chip/tiles: got 9000 tiles, expected at most 8128 (127 rows of "
+                "64: a mux source has 13 bits) while exchange.fabric is \"compiled\""});
+}
+
+TEST_CASE("a lane is one, two or four words wide and an instruction fills it", "[unit][spec]") {
+    for (const std::string width : {"4", "8", "16"})
+        CHECK(broken({"exchange.lane_bytes=" + width}).empty());
+    for (const std::string width : {"0", "2", "12", "32"})
+        CHECK(broken({"exchange.lane_bytes=" + width}).size() == 1);
+    for (const std::string name : {"max_words_per_send", "max_words_per_sendoff"}) {
+        const std::string set = "exchange." + name + "=";
+        CHECK(broken({"exchange.lane_bytes=16", set + "4"}).empty());
+        CHECK(broken({"exchange.lane_bytes=16", set + "3"}) ==
+              Lines{"--set: exchange." + name +
+                    ": got 3 words, expected at least 4 (exchange.lane_bytes / 4)"});
+        CHECK(broken({"exchange.lane_bytes=16", set + "3", "exchange.fabric=mesh"}).empty());
+        CHECK(broken({set + "1"}).empty());
+    }
+}
+
+TEST_CASE("no entry lies between those of a pair", "[unit][spec]") {
+    CHECK(broken({"exchange.route_near_cycles=5"}).empty());
+    CHECK(broken({"exchange.route_near_cycles=6"}) ==
+          Lines{"--set: exchange.route_near_cycles: got 6 cycles, expected 1..5 "
+                "(exchange.route_column_cycles - 1) while exchange.pair_double is true"});
+    CHECK(broken({"exchange.route_far_cycles=6"}).empty());
+    CHECK(broken({"exchange.route_far_cycles=2"}).empty());
+    for (const std::string far : {"1", "7"})
+        CHECK(broken({"exchange.route_far_cycles=" + far}) ==
+              Lines{"--set: exchange.route_far_cycles: got " + far +
+                    " cycles, expected 2..6 (exchange.route_column_cycles) while "
+                    "exchange.pair_double is true"});
+    CHECK(broken({"exchange.route_far_cycles=1", "exchange.pair_double=false"}).empty());
+    CHECK(broken({"exchange.route_far_cycles=1", "exchange.fabric=bound"}).empty());
+}

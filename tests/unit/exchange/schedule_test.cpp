@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// What a schedule keeps: the earliest legal starts, margins in elements, controls of double width
+// that stand alone; and the lanes that it is made of, beside a plain model of them.
+#include "kernels/plan/event_lanes.h"
+#include "kernels/plan/exchange_orders.h"
+#include "kernels/plan/exchange_planner.h"
+#include "kernels/plan/exchange_schedule.h"
+#include "tests/unit/exchange/support.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <set>
+
+using namespace tessera;
+using namespace tessera::exchange_test;
+
+namespace {
+
+const spec::MachineSpec kMachine;
+
+/// Starts of messages that are placed in the order given.
+struct Placed {
+    timing::ExchangeTiming timing;
+    std::vector<Cycles> starts;
+
+    Placed(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers)
+        : timing(machine) {
+        const auto runs = timing::transfer_runs(machine, transfers);
+        REQUIRE(runs.size() == transfers.size());
+        const auto list = plan::make_jobs(timing, transfers, runs);
+        plan::ExchangeSchedule schedule{machine, timing, list};
+        schedule.place_all(plan::given_order(list), {});
+        for (const auto& placement : schedule.placements())
+            starts.push_back(placement.start);
+    }
+};
+
+} // namespace
+
+TEST_CASE("lanes find what a plain model of them finds", "[exchange][lanes]") {
+    constexpr Cycles kEnd = 400;
+    std::mt19937 random{3};
+    const auto below = [&](std::uint32_t limit) { return static_cast<Cycles>(random() % limit); };
+    for (int round = 0; round < 300; ++round) {
+        constexpr std::uint32_t kLanes = 3;
+        plan::EventLanes lanes;
+        REQUIRE(lanes.add(kLanes) == 0);
+        REQUIRE(lanes.add(1) == kLanes);
+        std::vector<std::vector<bool>> taken(kLanes, std::vector<bool>(2 * kEnd));
+        for (int step = 0; step < 30; ++step) {
+            const auto lane = static_cast<std::uint32_t>(below(kLanes));
+            const Cycles first = below(kEnd / 4) - 5;
+            const Cycles count = below(12);
+            lanes.take(lane, first, count);
+            for (Cycles e = std::max<Cycles>(first, 0); e < first + count; ++e)
+                taken[lane][static_cast<std::size_t>(e)] = true;
+
+            const auto asked = static_cast<std::uint32_t>(below(kLanes));
+            const Cycles from = below(kEnd / 4);
+            const Cycles length = 1 + below(20);
+            Cycles last = -1;
+            for (Cycles e = from; e < from + length; ++e)
+                last = taken[asked][static_cast<std::size_t>(e)] ? e : last;
+            REQUIRE(lanes.last_taken(asked, from, length) == last);
+            REQUIRE(lanes.any_taken(asked, from, length) == (last >= 0));
+            REQUIRE(lanes.taken(asked, from) == taken[asked][static_cast<std::size_t>(from)]);
+
+            std::vector<plan::LaneUse> uses;
+            for (std::uint32_t l = 0; l < kLanes; ++l)
+                uses.push_back({l, static_cast<std::int32_t>(below(15))});
+            const auto is_free = [&](Cycles start) {
+                return std::all_of(uses.begin(), uses.end(), [&](const plan::LaneUse& use) {
+                    for (Cycles e = start + use.offset; e < start + use.offset + length; ++e)
+                        if (taken[use.lane][static_cast<std::size_t>(e)])
+                            return false;
+                    return true;
+                });
+            };
+            Cycles start = from;
+            while (!is_free(start))
+                ++start;
+            REQUIRE(lanes.first_free(uses, from, length) == start);
+            std::int64_t free = 0;
+            const auto all_free_at = [&](Cycles e) {
+                return std::none_of(uses.begin(), uses.end(), [&](const plan::LaneUse& use) {
+                    return taken[use.lane][static_cast<std::size_t>(e + use.offset)];
+                });
+            };
+            while (free < 50 && all_free_at(start + free))
+                ++free;
+            REQUIRE(lanes.free_from(uses, start, 50) == free);
+            REQUIRE(lanes.free_from(uses, start, 2) == std::min<std::int64_t>(free, 2));
+        }
+    }
+}
+
+TEST_CASE("a message leaves as early as muxes and lanes let it", "[exchange][schedule]") {
+    for (const Bytes lane_bytes : {4, 8, 16}) {
+        auto machine = kMachine;
+        machine.exchange.lane_bytes = lane_bytes;
+        const Cycles words = 37;
+        const Cycles events = (4 * words + lane_bytes - 1) / lane_bytes;
+        // Of one sender: one after another. Into one receiver: by its mux.
+        const Placed placed{machine,
+                            {transfer(736, 0x80000, 4 * words, {{100, 0xa0000}}),
+                             transfer(736, 0x88000, 4 * words, {{102, 0xa0000}}),
+                             transfer(8, 0x80000, 4 * words, {{100, 0xb0000}})}};
+        const auto& timing = placed.timing;
+        const Cycles first = std::max<Cycles>(0, -timing.mux_offset(736, 100));
+        CHECK(placed.starts[0] == first);
+        CHECK(placed.starts[1] == std::max(first + events, -timing.mux_offset(736, 102)));
+        // The third where its words are at the mux before those of the first, or behind them.
+        const Cycles taken = first + timing.mux_offset(736, 100);
+        Cycles start = std::max<Cycles>(0, -timing.mux_offset(8, 100));
+        while (start + timing.mux_offset(8, 100) < taken + events &&
+               taken < start + timing.mux_offset(8, 100) + events)
+            ++start;
+        CHECK(placed.starts[2] == start);
+    }
+}
+
+TEST_CASE("reads and writes of one element keep seven events from each other",
+          "[exchange][schedule]") {
+    // docs/models/exchange.md#how-the-planner-finds-its-starts: a write may be 7 events late.
+    constexpr Cycles kMargin = 7;
+    const Cycles words = 50;
+    for (const Address element : {0x60000U, 0x90000U}) {
+        const auto taken = transfer(736, 0x70000, 4 * words, {{100, element}});
+        const Cycles sent_words = 200; // too many to go before what is received
+        const auto sent = transfer(100, element + 0x1000, 4 * sent_words, {{740, 0x60000}});
+        {
+            const Placed placed{kMachine, {taken, sent}};
+            const Cycles last = placed.starts[0] + words + placed.timing.latency(736, 100);
+            CHECK(placed.starts[1] + 1 == last + 1 + kMargin);
+        }
+        {
+            const Placed placed{kMachine, {sent, taken}};
+            const Cycles last = placed.starts[0] + sent_words;
+            const Cycles arrival = placed.starts[1] + 1 + placed.timing.latency(736, 100);
+            const Cycles soonest = 1 + placed.timing.latency(736, 100);
+            CHECK(arrival == std::max(last + 1 + kMargin, soonest));
+        }
+        {
+            // The send fits before what is received if it ends with the margin before it.
+            const Cycles first = 1 + Placed(kMachine, {taken}).timing.latency(736, 100);
+            const Cycles start = Placed(kMachine, {sent}).starts[0];
+            for (const Cycles room : {0, 1}) {
+                auto shorter = sent;
+                shorter.bytes = 4 * (first - 1 - start - kMargin + room);
+                const Placed placed{kMachine, {taken, shorter}};
+                CHECK((placed.starts[1] == start) == (room == 0));
+            }
+        }
+        // In other elements nobody waits.
+        const Placed apart{kMachine,
+                           {transfer(736, 0x70000, 4 * words, {{100, element}}),
+                            transfer(100, element + 0x8000, 4 * words, {{740, 0x60000}})}};
+        CHECK(apart.starts[1] == std::max<Cycles>(0, -apart.timing.mux_offset(100, 740)));
+    }
+}
+
+namespace {
+
+/// The events of one row's controls and of the first words of its sends. Controls that change nothing
+/// are left out: a double instruction may have one.
+struct RowEvents {
+    std::set<Cycles> wide;   ///< paired muxes and formats
+    std::set<Cycles> plain;  ///< plain muxes
+    std::set<Cycles> starts; ///< of messages
+
+    explicit RowEvents(const program::ExchangeRow& row) {
+        isa::MuxControl mux{false, 0x640};
+        std::uint32_t format = 0;
+        Cycles event = 0;
+        for (const auto& in : instructions_of(row)) {
+            const bool is_delay = in.op == isa::ExchangeOp::Delay ||
+                                  in.op == isa::ExchangeOp::DelayXpic ||
+                                  in.op == isa::ExchangeOp::DelayPic;
+            const Cycles at = is_delay ? event + in.count : event + 1;
+            if (in.mux && (in.mux->paired || *in.mux != mux))
+                (in.mux->paired ? wide : plain).insert(at);
+            if (in.mux && !in.mux->paired)
+                mux = *in.mux;
+            if (in.pointer && in.pointer->format && in.pointer->value != format) {
+                wide.insert(at);
+                format = in.pointer->value;
+            }
+            if (in.op == isa::ExchangeOp::Send)
+                starts.insert(at);
+            event += in.count;
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("no control and no start of a send stands beside a control of double width",
+          "[exchange][schedule]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 16;
+    machine.exchange.pair_min_items = 3;
+    std::mt19937 random{5};
+    int wide_controls = 0;
+    int near_starts = 0;
+    for (int round = 0; round < 150; ++round) {
+        std::vector<program::Transfer> transfers;
+        std::vector<Address> at(16, 0xa0000);
+        for (int i = 0; i < 40; ++i) {
+            const auto source = static_cast<TileId>(random() % 16);
+            const auto to = static_cast<TileId>(random() % 16);
+            const Address from = 0x80000 + 8 * static_cast<Address>(random() % 512);
+            if (to / 2 == source / 2)
+                continue;
+            if (i % 2 == 0) {
+                const TileId even = to & ~1U;
+                const auto bytes = static_cast<Bytes>(8 * (3 + random() % 12));
+                const Address into = (std::max(at[even], at[even + 1]) + 15U) & ~7U;
+                transfers.push_back(
+                    transfer(source, from, bytes, {{even, into}, {even + 1, into}}, true));
+                at[even] = at[even + 1] = into + static_cast<Address>(bytes);
+            } else {
+                const auto bytes = static_cast<Bytes>(4 * (1 + random() % 6));
+                transfers.push_back(transfer(source, from, bytes, {{to, at[to] + 4}}));
+                at[to] += 4 + static_cast<Address>(bytes);
+            }
+        }
+        auto planned = plan::plan_exchange(machine, "x", transfers);
+        CHECK_NOTHROW(execute(machine, planned));
+        for (const auto& row : planned.rows) {
+            const RowEvents events(row);
+            for (const Cycles wide : events.wide) {
+                CAPTURE(round, row.tile, wide);
+                for (Cycles beside = wide - 1; beside <= wide + 1; ++beside)
+                    REQUIRE(events.plain.count(beside) == 0);
+                REQUIRE(events.starts.count(wide) == 0);
+                REQUIRE(events.starts.count(wide + 1) == 0);
+                ++wide_controls;
+                near_starts += events.starts.count(wide - 1) + events.starts.count(wide + 2) > 0;
+            }
+        }
+    }
+    CHECK(wide_controls > 1000);
+    CHECK(near_starts > 0); // as near as they may be
+}
