@@ -40,3 +40,12 @@ set_tests_properties("measured rows on the command line" PROPERTIES LABELS "syst
 add_test(NAME "all measured rows run"
   COMMAND tessera calibrate)
 set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration" TIMEOUT 3600)
+
+add_test(NAME "what-ifs of every workload, reduced"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}" ReducedTest)
+set_tests_properties("what-ifs of every workload, reduced" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "what-ifs of every workload, whole chips"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}" WholeTest)
+set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow" TIMEOUT 7200)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "models/spec/load.h"
+#include "models/spec/matrix_unit.h"
 #include "sim/result.h"
 #include "tests/support/source_path.h"
 
@@ -101,7 +102,8 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["seconds"].get<double>() == Approx(210e-9));
     CHECK(result["tflops"].get<double>() == Approx(4000 / 210e-9 * 1e-12));
     CHECK(result["peak_tflops"].get<double>() ==
-          Approx(2.0 * 4 * static_cast<double>(scene.machine.amp.macs_f16_f32) * 1e9 * 1e-12));
+          Approx(2.0 * 4 * static_cast<double>(spec::matrix_unit(scene.machine).macs_f16_f32) *
+                 1e9 * 1e-12));
     CHECK(result["fraction_of_peak"].get<double>() ==
           Approx(result["tflops"].get<double>() / result["peak_tflops"].get<double>()));
     CHECK(result["flops_dense_equivalent"] == 64000);
