@@ -115,6 +115,16 @@ class ReducedTest(unittest.TestCase, Rules):
                 self.assertEqual(moved["cycles"], usual["cycles"])
                 self.assertEqual(moved["check"], usual["check"])
 
+    def test_kernels_divide_by_the_workers_that_there_are(self):
+        environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
+        for name in ("unary_op_relu_half", "reduce_add_float_float", "transpose_2d_half", "multi_slice_half", "zero",
+                     "scaled_add_mix"):
+            for workers in (1, 4, 7):
+                done = subprocess.run([str(BINARY), "vertex", name, "--set", f"tile.workers={workers}"],
+                                      capture_output=True, text=True, check=False, env=environment)
+                with self.subTest(name=name, workers=workers):
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_a_vertex_may_stand_at_the_start_of_a_memory_that_begins_at_0(self):
         command = [str(BINARY), "vertex", "scaled_add", "--json", "-"]
         environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
