@@ -13,6 +13,7 @@ namespace tessera::sim {
 namespace {
 
 using nlohmann::json;
+using namespace nlohmann::literals;
 
 constexpr int kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
@@ -164,7 +165,7 @@ std::string speed_text(const json& result) {
 
 /// Of a machine whose matrix unit is not as built.
 std::string matrix_unit_text(const json& result) {
-    const double steps = result["machine"]["amp"]["steps_per_issue"].get<double>();
+    const double steps = result["machine"].value("/amp/steps_per_issue"_json_pointer, 1.0);
     if (steps == 1 || !result.contains("matrix_unit")) {
         return {};
     }

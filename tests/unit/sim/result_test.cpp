@@ -183,6 +183,18 @@ TEST_CASE("the summary says what the result says") {
     CHECK(text.find("multiply") < text.find("scatter"));
 }
 
+TEST_CASE("the summary shows what a matrix unit does that is not as built") {
+    Scene scene;
+    auto result = scene.result();
+    CHECK(sim::summary_text(result).find("steps an issue") == std::string::npos);
+    REQUIRE(result["matrix_unit"]["memory_bytes_per_cycle"] == 24);
+    result["machine"]["amp"]["steps_per_issue"] = 2.0;
+    result["matrix_unit"] = {{"macs_per_cycle", 128}, {"memory_bytes_per_cycle", 48}};
+    CHECK(sim::summary_text(result).find(
+              "amp        2 steps an issue: 128 MACs and 48 bytes of memory a tile cycle\n") !=
+          std::string::npos);
+}
+
 TEST_CASE("ratios are to the first workload") {
     Scene scene;
     auto first = scene.result();
