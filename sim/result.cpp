@@ -2,6 +2,7 @@
 #include "sim/result.h"
 
 #include "base/error.h"
+#include "models/spec/matrix_unit.h"
 #include "sim/memory_report.h"
 
 #include <algorithm>
@@ -219,9 +220,9 @@ json host_json(const RunFacts& facts) {
 
 void add_product_speed(json& result, const RunFacts& facts, const ProductWork& product,
                        double seconds) {
-    const std::int64_t macs = product.partials == workload::PartialsType::F16
-                                  ? facts.machine.amp.macs_f16_f16
-                                  : facts.machine.amp.macs_f16_f32;
+    const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
+    const std::int64_t macs =
+        product.partials == workload::PartialsType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
     const double peak_tflops =
         2e-12 * static_cast<double>(macs * facts.machine.chip.tiles) * facts.machine.chip.clock_hz;
     const double tflops = ratio(1e-12 * static_cast<double>(product.flops), seconds);
@@ -231,6 +232,8 @@ void add_product_speed(json& result, const RunFacts& facts, const ProductWork& p
     }
     result["tflops"] = tflops;
     result["peak_tflops"] = peak_tflops;
+    result["matrix_unit"] = {{"macs_per_cycle", macs},
+                             {"memory_bytes_per_cycle", unit.memory_bytes}};
     result["fraction_of_peak"] = ratio(tflops, peak_tflops);
 }
 

@@ -133,6 +133,10 @@ nlohmann::json result_schema() {
          {"tflops", number("flops over seconds")},
          {"peak_tflops", number("of the matrix units for these input and partial types")},
          {"fraction_of_peak", number("tflops over peak_tflops")},
+         {"matrix_unit", object("the most that a tile's matrix unit does for these types",
+                                {{"macs_per_cycle", whole("multiply-accumulates a tile cycle")},
+                                 {"memory_bytes_per_cycle",
+                                  whole("that the memory port then moves a tile cycle, paced")}})},
          {"useful_bytes", whole("that the workload moves for its user")},
          {"gbytes_per_s", number("useful_bytes over seconds, in 1e9 bytes a second")},
          {"phases", object("the machine's view: a phase lasts until its slowest tile",
@@ -157,7 +161,7 @@ nlohmann::json result_schema() {
                                 {"truncated", {{"type", "boolean"}}}})},
          {"host", host_schema()}},
         {"flops", "flops_dense_equivalent", "tflops", "peak_tflops", "fraction_of_peak",
-         "useful_bytes", "gbytes_per_s", "trace"});
+         "matrix_unit", "useful_bytes", "gbytes_per_s", "trace"});
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
     schema["title"] = "Tessera result";
     return schema;

@@ -13,6 +13,7 @@ namespace tessera::sim {
 namespace {
 
 using nlohmann::json;
+using namespace nlohmann::literals;
 
 constexpr int kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
@@ -171,6 +172,18 @@ std::string speed_text(const json& result) {
     return text;
 }
 
+/// Of a machine whose matrix unit is not as built.
+std::string matrix_unit_text(const json& result) {
+    const double steps = result["machine"].value("/amp/steps_per_issue"_json_pointer, 1.0);
+    if (steps == 1 || !result.contains("matrix_unit")) {
+        return {};
+    }
+    const json& unit = result["matrix_unit"];
+    return fmt::format("{:<10} {} steps an issue: {} MACs and {} bytes of memory a tile cycle\n",
+                       "amp", steps, unit["macs_per_cycle"].get<std::int64_t>(),
+                       unit["memory_bytes_per_cycle"].get<std::int64_t>());
+}
+
 std::string of_peak_text(const json& result) {
     return result.contains("fraction_of_peak")
                ? fmt::format("{:.1f} %", 100 * result["fraction_of_peak"].get<double>())
@@ -191,7 +204,7 @@ std::string summary_text(const nlohmann::json& result) {
     text += unused_text(result);
     text += fmt::format("{:<10} {} ({})\n", "cycles", grouped(result["cycles"].get<std::int64_t>()),
                         duration(result["seconds"].get<double>()));
-    text += speed_text(result);
+    text += speed_text(result) + matrix_unit_text(result);
     text += fmt::format("{:<10} {} of {}\n", "tiles busy",
                         grouped(result["tiles_busy"].get<std::int64_t>()), grouped(tiles));
     return text + phases_text(result) + explanation_text(result) + steps_text(result) +

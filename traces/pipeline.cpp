@@ -2,6 +2,7 @@
 #include "traces/pipeline.h"
 
 #include <unordered_map>
+#include <utility>
 
 namespace tessera::traces {
 namespace {
@@ -32,12 +33,15 @@ void send_pipeline(TraceSink& sink, NameTable& names, TileId tile, Cycles phase_
         }
     }
     std::unordered_map<Address, NameId> name_at;
+    std::unordered_map<int, Cycles> last_issue; // by context
     for (const PipelineInstruction& instruction : instructions) {
         const Track track =
             instruction.context < 0
                 ? supervisor_track(tile)
                 : worker_track(tile, static_cast<std::uint8_t>(instruction.context));
-        if (!sink.wants(track)) {
+        Cycles& last = last_issue.try_emplace(instruction.context, -1).first->second;
+        const bool shared = std::exchange(last, instruction.issue) == instruction.issue;
+        if (shared || !sink.wants(track)) {
             continue;
         }
         const auto [entry, is_new] = name_at.try_emplace(instruction.address, kUnnamed);

@@ -11,7 +11,7 @@
 
 namespace tessera::traces {
 
-/// One instruction or bundle. waits_from <= issue < occupied_until, and issue < done.
+/// One instruction or bundle. waits_from <= issue < occupied_until, and issue < done. Several of a context may share an issue.
 struct PipelineInstruction {
     int context = -1; ///< worker number, or -1 for the supervisor
     Address address = 0;
@@ -32,7 +32,7 @@ using DescribeAddress = std::function<InstructionText(Address)>;
 [[nodiscard]] std::string mnemonics_of(const std::string& text);
 
 /// Sends a compute phase of one tile to `sink`: the machine and the tile compute in [0, phase_cycles), and every context has a
-/// span an instruction, from its issue until its next turn, named by its mnemonics. `instructions` are in
+/// span an issue, from it until its next turn, named by the mnemonics of the (first) instruction. `instructions` are in
 /// order of issue.
 void send_pipeline(TraceSink& sink, NameTable& names, TileId tile, Cycles phase_cycles,
                    std::span<const PipelineInstruction> instructions,

@@ -325,7 +325,7 @@ plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
         Layout layout(machine, Grid(problem, candidate.partition));
         // The length of the exchange rows is known when they are planned; a second round has room
         // for them.
-        plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
+        plan::CodeRoom code = plan::ImageBuilder::first_code_room(machine, library);
         for (int round = 0; round < 3; ++round) {
             if (!layout.place(code)) {
                 reason = too_big(problem, candidate, layout);

@@ -133,7 +133,7 @@ program::Program MicroBuilder::build(std::int64_t repeats) {
 program::Program build_program(const spec::MachineSpec& machine, const BuildRequest& request,
                                const std::function<void(MicroBuilder&)>& fill) {
     const plan::CodeletLibrary library(machine, request.codelets);
-    plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
+    plan::CodeRoom code = plan::ImageBuilder::first_code_room(machine, library);
     code.rows = request.row_bytes;
     Bytes state_bytes = request.state_bytes;
     while (true) {

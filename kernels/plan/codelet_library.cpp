@@ -29,7 +29,7 @@ std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
 program::Codelet assembled(const spec::MachineSpec& machine,
                            const std::vector<std::string>& sources) {
     try {
-        return isa::assemble("codelets", select(sources), machine.memory.region0_begin(),
+        return isa::assemble("codelets", select(sources), machine.memory.code_begin(),
                              isa::options_for(isa::target_of(machine)));
     } catch (const ConfigError& error) {
         // They assemble for the machine that they were written for.

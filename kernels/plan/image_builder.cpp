@@ -13,9 +13,6 @@
 namespace tessera::plan {
 namespace {
 
-/// A supervisor fetches up to 64 bytes ahead; data must not stand there.
-constexpr Bytes kFetchAheadBytes = 64;
-
 program::SharedBytes share(const std::vector<std::uint32_t>& words) {
     std::vector<std::byte> bytes(words.size() * 4);
     std::memcpy(bytes.data(), words.data(), bytes.size());
@@ -27,6 +24,17 @@ constexpr Bytes kCodeAlignment = 8;
 /// Room for so many bytes of code, so that the next piece is aligned.
 Bytes aligned(Bytes bytes) {
     return (bytes + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment;
+}
+
+/// What contexts fetch ahead of the end of the code; data must not stand there.
+Bytes fetched_behind(const spec::MachineSpec& machine) {
+    return aligned(
+        std::max(machine.tile.fetch_window_bytes, machine.tile.worker_fetch_window_bytes));
+}
+
+/// What is left free in front of the code.
+Bytes kept_free(const spec::MachineSpec& machine) {
+    return static_cast<Bytes>(machine.memory.code_begin() - machine.memory.region0_begin());
 }
 
 program::Segment segment(program::SegmentKind kind, const std::string& name, Address address,
@@ -48,6 +56,8 @@ ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrar
     : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
       zone_(machine, {}), rows_of_tile_(images_.size()) {
     program_.name = std::move(name);
+    static_cast<void>(
+        place_in_zone("what no code may use", program::SegmentKind::Code, kept_free(machine)));
     codelets_ = place_in_zone("codelets", program::SegmentKind::Code, library.bytes());
 }
 
@@ -58,7 +68,7 @@ Address ImageBuilder::place_in_zone(const std::string& name, program::SegmentKin
         throw DoesNotFit(fmt::format("{}: '{}' does not fit in region 0: {} bytes over",
                                      program_.name, name, zone_.shortfall().bytes_over));
     }
-    return bytes == 0 ? machine_.memory.region0_begin() : zone_.buffers().back().begin;
+    return bytes == 0 ? machine_.memory.code_begin() : zone_.buffers().back().begin;
 }
 
 void ImageBuilder::add_zero(TileId tile, program::SegmentKind kind, const std::string& name,
@@ -173,12 +183,14 @@ std::uint32_t ImageBuilder::vertex_name(const std::string& name) {
     return entry->second;
 }
 
-CodeRoom ImageBuilder::first_code_room(const CodeletLibrary& library) {
-    return {.code = aligned(library.bytes()) + kFetchAheadBytes, .rows = 0};
+CodeRoom ImageBuilder::first_code_room(const spec::MachineSpec& machine,
+                                       const CodeletLibrary& library) {
+    return {.code = kept_free(machine) + aligned(library.bytes()) + fetched_behind(machine),
+            .rows = 0};
 }
 
 CodeRoom ImageBuilder::code_room() const {
-    CodeRoom room{.code = zone_.used_bytes() + kFetchAheadBytes, .rows = 0};
+    CodeRoom room{.code = zone_.used_bytes() + fetched_behind(machine_), .rows = 0};
     for (const Bytes bytes : row_bytes_) {
         room.rows += aligned(bytes);
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Collects what a kernel puts on its tiles, places the code zone and makes a Program of it.
 //
-//   code zone: | codelets | stubs, equal ones once | rows of exchange 0, 1, ... | 64 bytes of fetch
-//   window |
+//   code zone: | codelets | stubs, equal ones once | rows of exchange 0, 1, ... | fetch window |
 #pragma once
 
 #include "kernels/plan/codelet_library.h"
@@ -38,7 +37,8 @@ public:
     [[nodiscard]] std::uint32_t vertex_name(const std::string& name);
 
     /// What any program with these codelets takes.
-    [[nodiscard]] static CodeRoom first_code_room(const CodeletLibrary& library);
+    [[nodiscard]] static CodeRoom first_code_room(const spec::MachineSpec& machine,
+                                                  const CodeletLibrary& library);
     /// What the code zone holds so far.
     [[nodiscard]] CodeRoom code_room() const;
     /// Places stubs and rows; the code zone must hold `code_room()`.

@@ -6,16 +6,16 @@
 namespace tessera::plan {
 
 SupervisorTimeline::SupervisorTimeline(const spec::MachineSpec& machine)
-    : pipeline_cycles_(machine.tile.pipeline_cycles),
+    : pipeline_cycles_(machine.tile.pipeline_cycles), round_(machine.tile.round_cycles()),
       free_(static_cast<std::size_t>(machine.tile.workers), 0) {}
 
 Cycles SupervisorTimeline::issue(Cycles sources_ready) {
-    Cycles cycle = std::max(now_, sources_ready);
-    const auto slots = static_cast<Cycles>(free_.size());
-    for (Cycles tried = 0; tried < slots; ++tried) {
-        if (free_[static_cast<std::size_t>((cycle + tried) % slots)] <= cycle + tried) {
-            now_ = cycle + tried + 1;
-            return cycle + tried;
+    const Cycles earliest = std::max(now_, sources_ready);
+    for (Cycles cycle = earliest; cycle < earliest + round_; ++cycle) {
+        const auto slot = static_cast<std::size_t>(cycle % round_);
+        if (slot >= free_.size() || free_[slot] <= cycle) {
+            now_ = cycle + 1;
+            return cycle;
         }
     }
     return issue(*std::min_element(free_.begin(), free_.end()));
@@ -32,11 +32,10 @@ void SupervisorTimeline::jump(Cycles sources_ready) {
 }
 
 void SupervisorTimeline::launch(Cycles issued, std::size_t worker, std::int64_t issues) {
-    const auto slots = static_cast<Cycles>(free_.size());
     const Cycles earliest = issued + pipeline_cycles_;
     const Cycles start =
-        earliest + ((static_cast<Cycles>(worker) - earliest) % slots + slots) % slots;
-    free_[worker] = start + slots * (issues - 1) + pipeline_cycles_;
+        earliest + ((static_cast<Cycles>(worker) - earliest) % round_ + round_) % round_;
+    free_[worker] = start + round_ * (issues - 1) + pipeline_cycles_;
 }
 
 void SupervisorTimeline::run_all(std::span<const std::int64_t> issues, Cycles sources_ready) {

@@ -40,8 +40,9 @@ private:
     void launch(Cycles issued, std::size_t worker, std::int64_t issues);
 
     Cycles pipeline_cycles_;
+    Cycles round_; ///< slots of a round
     Cycles now_ = 0;
-    std::vector<Cycles> free_; ///< when each slot is the supervisor's again
+    std::vector<Cycles> free_; ///< when each worker's slot is the supervisor's again
 };
 
 } // namespace tessera::plan

@@ -21,14 +21,19 @@ std::int64_t weight_loads(workload::PartialsType partials) {
 
 } // namespace
 
-std::int64_t amp_issues(std::int64_t rows, bool fresh) {
+/// Each path is its steps of the matrix unit, in runs that a repeat or nothing interrupts, and its other issues.
+std::int64_t amp_issues(const spec::AmpSpec& amp, std::int64_t rows, bool fresh) {
+    const std::int64_t rows_in_flight =
+        fresh ? 2 : 3; // what comes in before the loop and leaves behind it
+    if (rows >= rows_in_flight) {
+        const std::int64_t looping = 4 * (rows - rows_in_flight);
+        return fresh ? 8 + amp.issues_of(6) + amp.issues_of(looping + 6)
+                     : 7 + amp.issues_of(10) + amp.issues_of(looping + 10);
+    }
     if (fresh) {
-        return rows >= 2 ? 4 * rows + 12 : (rows == 1 ? 15 : 4);
+        return rows == 1 ? 7 + amp.issues_of(8) : 4;
     }
-    if (rows >= 3) {
-        return 4 * rows + 15;
-    }
-    return rows == 2 ? 23 : (rows == 1 ? 19 : 5);
+    return rows == 2 ? 7 + amp.issues_of(16) : (rows == 1 ? 7 + amp.issues_of(12) : 5);
 }
 
 std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
@@ -50,7 +55,8 @@ std::int64_t copy_issues(std::int64_t words) {
     return 16 + 2 * words;
 }
 
-StubTimeline::StubTimeline(const spec::MachineSpec& machine, bool calls) : time_(machine) {
+StubTimeline::StubTimeline(const spec::MachineSpec& machine, bool calls)
+    : time_(machine), amp_(machine.amp) {
     if (calls) {
         time_.plain(1);
     }
@@ -63,8 +69,8 @@ void StubTimeline::call() {
 
 void StubTimeline::launch_rows(std::int64_t rows, bool fresh, std::int64_t extra) {
     const std::int64_t workers = time_.workers();
-    time_.run_all(rows % workers, extra + amp_issues(rows / workers + 1, fresh),
-                  extra + amp_issues(rows / workers, fresh));
+    time_.run_all(rows % workers, extra + amp_issues(amp_, rows / workers + 1, fresh),
+                  extra + amp_issues(amp_, rows / workers, fresh));
 }
 
 void StubTimeline::weights(workload::PartialsType partials, Cycles address_ready) {

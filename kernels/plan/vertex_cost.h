@@ -21,7 +21,7 @@ namespace tessera::plan {
 }
 
 /// Worker issues of one weight load over `rows` rows, from the entry amp_fresh or amp_add.
-[[nodiscard]] std::int64_t amp_issues(std::int64_t rows, bool fresh);
+[[nodiscard]] std::int64_t amp_issues(const spec::AmpSpec& amp, std::int64_t rows, bool fresh);
 
 struct MatmulVertexShape {
     std::int64_t rows = 0;
@@ -73,6 +73,7 @@ private:
     template <typename IssuesOf> void dealt(std::int64_t units, const IssuesOf& issues_of);
 
     SupervisorTimeline time_;
+    spec::AmpSpec amp_;
 };
 
 /// Stubs with one vertex.

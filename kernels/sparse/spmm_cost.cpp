@@ -81,14 +81,15 @@ double longest_row(const Problem& problem) {
 double multiply(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
                 const Averages& average) {
     const auto workers = static_cast<double>(machine.tile.workers);
+    const auto turn = static_cast<double>(machine.tile.round_cycles());
     const bool half = problem.partials == workload::PartialsType::F16;
     // a row is never cut: neither between tiles nor, for elements, between workers
     const double row = longest_row(problem) / static_cast<double>(split.parts_k);
     if (problem.block == 1) {
         const double row_issues = half ? 6 : 7;
-        const double all = 3 * average.blocks + row_issues * average.rows;
-        const double fullest = std::max(kUneven * all, workers * (3 * row + row_issues));
-        return 40 + 11 * workers + average.columns / 8 * (12 * workers + fullest);
+        const double all = turn / workers * (3 * average.blocks + row_issues * average.rows);
+        const double fullest = std::max(kUneven * all, turn * (3 * row + row_issues));
+        return 40 + 11 * turn + average.columns / 8 * (12 * turn + fullest);
     }
     const double mean_row = average.blocks / std::max(average.rows, 1.0);
     const double rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
@@ -96,7 +97,8 @@ double multiply(const spec::MachineSpec& machine, const Problem& problem, const 
     const double fullest =
         std::max({average.blocks, row, std::min(rows, average.rows + 1) * mean_row});
     const double rounds = std::ceil(average.columns / workers);
-    const double load = (half ? 32 : 16) + 25 + workers * (4 * rounds + 20);
+    const double steps = 4 * rounds + 10;
+    const double load = (half ? 32 : 16) + 25 + turn * (steps / machine.amp.steps_per_issue + 10);
     return 200 + fullest * (half ? 1 : 2) * load;
 }
 
@@ -197,8 +199,9 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
         const double jobs = 2 + own_rows * scattered * (split.parts_k > 1 ? 1 : 0);
         const double units = own_rows * line_bytes / 16;
         const auto workers = static_cast<double>(machine.tile.workers);
-        const double sum =
-            jobs * (kLaunchCycles + kReduceIssues * workers) + units * (more + (half ? 8 : 6));
+        const auto turn = static_cast<double>(machine.tile.round_cycles());
+        const double sum = jobs * (kLaunchCycles + kReduceIssues * turn) +
+                           turn / workers * units * (more + (half ? 8 : 6));
         double move = 0;
         if (more > 0.02) {
             move = fixed + kIrregular * more *

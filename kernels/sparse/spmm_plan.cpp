@@ -337,7 +337,7 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
     }
     // The length of the exchange rows is known when they are planned; the next round has room for
     // them.
-    plan::CodeRoom code = plan::ImageBuilder::first_code_room(library);
+    plan::CodeRoom code = plan::ImageBuilder::first_code_room(machine, library);
     for (int round = 0; round < 3; ++round) {
         if (!layout.place(code)) {
             break;

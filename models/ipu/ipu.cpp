@@ -293,8 +293,11 @@ void Ipu::record_compute(std::uint32_t index) {
         const auto& outcome = tiles_[tile].outcome();
         shares_.push_back({tile, spec_.control.step_cycles + outcome.cycles});
         longest = std::max(longest, shares_.back().cycles);
-        // One instruction or bundle a cycle, whoever issues it.
-        bound = std::max(bound, outcome.worker_issues + outcome.supervisor_instructions);
+        // One issue a cycle, whoever makes it, and of a worker one in a round.
+        const std::int64_t most_of_worker =
+            (outcome.worker_issues + spec_.tile.workers - 1) / spec_.tile.workers;
+        bound = std::max({bound, outcome.worker_issues + outcome.supervisor_instructions,
+                          (most_of_worker - 1) * spec_.tile.round_cycles() + 1});
     }
     const Cycles begin = account_.cycles();
     StepRecord& record = account_.compute_phase(index, longest, shares_);

@@ -127,6 +127,8 @@ struct AccessLog {
 };
 
 struct Context {
+    static constexpr std::int64_t kNoIssue = -2; ///< one that no issue follows
+
     alignas(32) std::uint32_t aux[32] = {};
     std::uint32_t main[20] =
         {}; ///< 0..15 architectural (14 and 15 read zero), 16 and 17 take discarded writes, 18 and 19 copies
@@ -148,12 +150,16 @@ struct Context {
     std::int32_t number = -1;                 ///< worker number, or -1 for the supervisor
     Cycles start_cycle = 0;                   ///< of the first issue
     std::int64_t unaligned_bundle_issues = 1; ///< extra, branch to a bundle at 4 mod 8
-    std::int64_t cycles_per_issue = 6;        ///< slots of the barrel; 1 for the supervisor
+    std::int64_t cycles_per_issue = 6;        ///< slots of a round; 1 for the supervisor
+    std::uint32_t fetch_window_bytes = 16;    ///< how far instructions are fetched ahead
     std::int64_t issue_limit = 0;             ///< a worker that has not exited by then never will
     /// Slots used, and instructions and bundles executed: less those that Position counts up to the
     /// running operation; after an exit the totals.
     std::int64_t issues = 0;
     std::int64_t executed = 0;
+    /// Where steps of the matrix unit share issues (Target::steps_sharing): the issue of the last one, and how many it holds.
+    std::int64_t step_issue = kNoIssue;
+    std::int64_t steps_in_issue = 0;
 
     // control state
     Address target = 0; ///< where a taken branch goes

@@ -145,7 +145,8 @@ private:
         } else if (has_two_words(first.opcode)) {
             two_words(at, first);
         } else if (!bundle_at(at)) {
-            step(first.opcode == Opcode::kNone ? 1 : spec_of(first.opcode).cycles);
+            step(first.opcode == Opcode::kNone ? 1 : issues_of(first));
+            mark_step(at, first);
             append_mapped(at, first, map_operation(first, target_));
         } else {
             program_.is_bundle[at] = 1;
@@ -158,8 +159,23 @@ private:
             invalid(at, InvalidReason::Unaligned);
             return;
         }
-        step(spec_of(operation.opcode).cycles);
+        step(issues_of(operation));
         append_mapped(at, operation, map_operation(operation, target_));
+    }
+
+    [[nodiscard]] std::int32_t issues_of(const Operation& operation) const {
+        const OpcodeSpec& spec = spec_of(operation.opcode);
+        return spec.cycles * ((spec.flags & kStep) != 0 ? target_.step_issues : 1);
+    }
+
+    /// Where steps share issues, the engine counts those of an instruction when it comes to it.
+    void mark_step(std::size_t at, const Operation& operation) {
+        if (target_.steps_sharing > 1 && operation.opcode != Opcode::kNone &&
+            (spec_of(operation.opcode).flags & kStep) != 0) {
+            MicroOperation op{};
+            op.code = code_of(Internal::Step);
+            append(op, at, {});
+        }
     }
 
     void invalid(std::size_t at, InvalidReason reason) {
@@ -202,7 +218,8 @@ private:
             invalid(at, *reason);
             return;
         }
-        step(std::max(spec_of(first.opcode).cycles, spec_of(second.opcode).cycles));
+        step(std::max(issues_of(first), issues_of(second)));
+        mark_step(at, second);
         const bool control = (spec_of(first.opcode).flags & kControl) != 0;
         if (!control && (main.aux.written & aux.aux.read) == 0) {
             append_mapped(at, first, main);

@@ -26,6 +26,7 @@ enum class Internal : std::uint16_t {
     EndOfCode,
     CopySingle, ///< main[d] = main[a]: a stepped operand on $m12..$m15, whose new value is discarded
     CopyPair,
+    Step, ///< in front of an instruction or bundle with a step of the matrix unit, where several share an issue
     kCount
 };
 

@@ -96,6 +96,19 @@ void copy_pair(Context& c, const MicroOperation& op) {
     c.main[op.d + 1U] = c.main[op.a + 1U];
 }
 
+/// A step in the very turn behind another shares the other's issue while that holds fewer than it may. Its own issue, which its
+/// position counts, is taken back.
+void count_step(Context& c, const MicroOperation& op) {
+    const std::int64_t issue = c.issues + c.program->position_of(op).issues_before;
+    if (issue == c.step_issue + 1 && c.steps_in_issue < c.machine->steps_sharing) {
+        --c.issues;
+        ++c.steps_in_issue;
+    } else {
+        c.step_issue = issue;
+        c.steps_in_issue = 1;
+    }
+}
+
 [[noreturn]] void invalid(const MicroOperation& op) {
     fault(op, text_of(static_cast<InvalidReason>(op.imm)));
 }
@@ -186,7 +199,6 @@ constexpr bool has_constant_target(Form form) {
     }
     c.repeat_first = program.address_of_operation((&rpt)[1]);
     c.repeat_end = program.address_of_operation(*end);
-    check_limit(c, rpt, c.issues + c.repeat_count * ((c.repeat_end - c.repeat_first) / 8));
     const std::int32_t first = program.index_of(c.repeat_first);
     c.repeat_first_operation = &program.operations[static_cast<std::size_t>(first)];
     c.repeat_end_operation = end;
@@ -194,6 +206,7 @@ constexpr bool has_constant_target(Form form) {
     const Position& after = program.position_of(*end);
     c.repeat_issues = after.issues_upto - before.issues_before;
     c.repeat_executed = after.count_upto - before.count_before;
+    check_limit(c, rpt, c.issues + c.repeat_count * c.repeat_issues / c.machine->steps_sharing);
     c.repeat_by_rows = c.rows_at_once;
     return &rpt + 1;
 }
@@ -205,6 +218,19 @@ void execute(Context& c, const MicroOperation& op);
 void run_worker(Context& c); // an instruction after the other: exec/observed_step.h
 
 #else
+
+/// The counters behind `steps` further steps, each in the turn behind the one before, as if each was counted by its position.
+void count_steps(Context& c, std::int64_t steps) {
+    const std::int64_t sharing = c.machine->steps_sharing;
+    if (sharing == 1) {
+        return;
+    }
+    const std::int64_t from_issue = c.steps_in_issue + steps; // counted from the open issue on
+    const std::int64_t opened = (from_issue - 1) / sharing;
+    c.issues -= steps - opened;
+    c.step_issue += opened;
+    c.steps_in_issue = from_issue - opened * sharing;
+}
 
 /// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
 /// is interpreted up to there, and from there to its end after the last whole row. The last pass is counted with the
@@ -227,6 +253,7 @@ void run_worker(Context& c); // an instruction after the other: exec/observed_st
     };
     interpret(c.repeat_first, c.repeat_first + 8U * before);
     matrix_loop::run(c, body_end, loop, streams);
+    count_steps(c, streams.bundles);
     c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
     c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {
@@ -244,7 +271,7 @@ void run_worker(Context& c) {
 #undef TESSERA_OP
         &&label_commit_single, &&label_commit_pair, &&label_commit_quad, &&label_body_end,
         &&label_invalid,       &&label_bad_repeat,  &&label_continue,    &&label_end_of_code,
-        &&label_copy_single,   &&label_copy_pair,
+        &&label_copy_single,   &&label_copy_pair,   &&label_step,
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
@@ -322,6 +349,10 @@ label_copy_pair:
     copy_pair(c, *op);
     ++op;
     TESSERA_DISPATCH();
+label_step:
+    count_step(c, *op);
+    ++op;
+    TESSERA_DISPATCH();
 label_continue : {
     const MicroOperation* const next = c.program->operations.data() + op->imm;
     count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
@@ -370,6 +401,9 @@ void execute(Context& c, const MicroOperation& op) {
         break;
     case static_cast<std::uint16_t>(Internal::CopyPair):
         copy_pair(c, op);
+        break;
+    case static_cast<std::uint16_t>(Internal::Step):
+        count_step(c, op);
         break;
     case static_cast<std::uint16_t>(Internal::Invalid):
         invalid(op);

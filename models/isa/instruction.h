@@ -88,6 +88,7 @@ enum : std::uint16_t {
     kFp8 = 1 << 10,      ///< FP8: only on ipu21
     kExchange = 1 << 11, ///< only in a row of exchange instructions
     kTwoWords = 1 << 12, ///< two words at an 8-byte boundary, bit 31 of the first set
+    kStep = 1 << 13,     ///< a step of the matrix unit or of SLIC: amp.steps_per_issue
 };
 
 enum class Opcode : std::uint16_t {

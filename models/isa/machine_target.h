@@ -25,6 +25,8 @@ namespace tessera::isa {
     target.region0_bytes = static_cast<std::uint32_t>(machine.memory.region0_bytes);
     target.region1_bytes = static_cast<std::uint32_t>(machine.memory.region1_bytes);
     target.element_bytes = static_cast<std::uint32_t>(machine.memory.element_bytes);
+    target.steps_sharing = machine.amp.steps_sharing();
+    target.step_issues = static_cast<std::int32_t>(machine.amp.step_issues());
     return target;
 }
 

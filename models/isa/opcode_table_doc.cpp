@@ -37,6 +37,7 @@ Operands, in the order in which they are written:
 | `1..N` | how many events an exchange instruction takes; the word holds one less |
 
 Issues are issue slots of a worker. The word stands without its operand fields; bit 31 of the first word of a bundle is set.
+`step`s are of the matrix unit: how many issues several in a row take is `amp.steps_per_issue`.
 `two-sets` instructions are not on ipu1, `fp8` ones only on ipu21; `exchange` ones only do something in a row.
 Where rows share a mnemonic the first that the operands fit is taken.
 
@@ -119,7 +120,7 @@ std::string operands_text(const OpcodeSpec& row) {
 }
 
 std::string flags_text(std::uint16_t flags) {
-    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 12> kNames = {{
+    constexpr std::array<std::pair<std::uint16_t, std::string_view>, 13> kNames = {{
         {kSolo, "solo"},
         {kControl, "control"},
         {kSystem, "system"},
@@ -132,6 +133,7 @@ std::string flags_text(std::uint16_t flags) {
         {kFp8, "fp8"},
         {kExchange, "exchange"},
         {kTwoWords, "two-words"},
+        {kStep, "step"},
     }};
     std::string text;
     for (const auto& [flag, name] : kNames) {

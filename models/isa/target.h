@@ -16,6 +16,9 @@ struct Target {
     std::uint32_t region0_bytes = 0x34000;
     std::uint32_t region1_bytes = 0x68000;
     std::uint32_t element_bytes = 0x4000;
+    /// Steps of the matrix unit that may share an issue, and issues that one takes: amp.steps_per_issue.
+    std::int64_t steps_sharing = 1;
+    std::int32_t step_issues = 1;
 
     /// Sets of eight accumulating units: the first generation has one, that is 16 accumulators.
     [[nodiscard]] constexpr unsigned accumulator_sets() const { return architecture == 1 ? 1 : 2; }

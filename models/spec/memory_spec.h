@@ -15,6 +15,8 @@ struct MemorySpec {
     Bytes element_bytes = 0x4000;
 
     [[nodiscard]] Address region0_begin() const { return static_cast<Address>(base); }
+    /// Where code may begin: a branch to address 0 ends a compute phase, so no code stands there.
+    [[nodiscard]] Address code_begin() const { return static_cast<Address>(base == 0 ? 8 : base); }
     [[nodiscard]] Address region1_begin() const {
         return static_cast<Address>(base + region0_bytes);
     }

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tessera::spec {
@@ -15,20 +16,28 @@ struct TileSpec {
     std::int64_t workers = 6;
     Cycles pipeline_cycles = 6;
     Cycles unaligned_bundle_issues = 1;
+    Bytes fetch_window_bytes = 64;
+    Bytes worker_fetch_window_bytes = 16;
     FetchConflict fetch_conflict = FetchConflict::Error;
     Cycles phase_limit_cycles = 40'000'000'000;
+
+    /// Issue slots of a round, one a cycle. A worker holds one; as the pipeline has so many stages, it cannot have its
+    /// next turn sooner however few workers there are.
+    [[nodiscard]] Cycles round_cycles() const { return std::max(workers, pipeline_cycles); }
 
     template <class Description> static void describe(Description& d) {
         d.field("workers", &TileSpec::workers)
             .unit("workers")
             .range(1, 8)
-            .says("worker contexts, and as many issue slots")
+            .says("worker contexts; each holds a slot of the round, which has as many as there are "
+                  "workers and at least tile.pipeline_cycles")
             .from("docs/evidence.md#tile")
             .used_by({"tile code"});
         d.field("pipeline_cycles", &TileSpec::pipeline_cycles)
             .unit("cycles")
             .range(1, 64)
-            .says("pipeline depth, which launch, branch, dependency and exit cost")
+            .says("pipeline depth, which launch, branch, dependency and exit cost; a round has at "
+                  "least as many slots")
             .from("docs/evidence.md#tile")
             .used_by({"tile code"});
         d.field("unaligned_bundle_issues", &TileSpec::unaligned_bundle_issues)
@@ -36,6 +45,19 @@ struct TileSpec {
             .range(0, 16)
             .says("extra worker issues of a branch taken to a bundle at an address of 4 modulo 8")
             .from("docs/evidence.md#tile")
+            .used_by({"tile code"});
+        d.field("fetch_window_bytes", &TileSpec::fetch_window_bytes)
+            .unit("B")
+            .range(4, 1024)
+            .says("how far a supervisor and an exchange row are fetched ahead; data must not "
+                  "stand in a region-0 element of these bytes")
+            .from("docs/evidence.md#memory-conflicts")
+            .used_by({"tile code", "exchanges"});
+        d.field("worker_fetch_window_bytes", &TileSpec::worker_fetch_window_bytes)
+            .unit("B")
+            .range(4, 1024)
+            .says("how far a worker is fetched ahead")
+            .from("docs/evidence.md#memory-conflicts")
             .used_by({"tile code"});
         d.field("fetch_conflict", &TileSpec::fetch_conflict,
                 {{"error", FetchConflict::Error}, {"ignore", FetchConflict::Ignore}})

@@ -82,14 +82,25 @@ private:
         done_[index] = true;
     }
 
+    [[nodiscard]] Bytes lowest(const PlacementRequest& request) const {
+        switch (request.region) {
+        case Region::Interleaved:
+            return memory_.region1_begin();
+        case Region::Executable:
+            return memory_.code_begin();
+        default:
+            return memory_.region0_begin();
+        }
+    }
+
     void bounds(const PlacementRequest& request, Bytes& begin, Bytes& limit) const {
-        begin = request.region == Region::Interleaved ? memory_.region1_begin()
-                                                      : memory_.region0_begin();
+        begin = lowest(request);
         limit = request.region == Region::Executable ? memory_.region1_begin() : memory_.end();
         if (request.element) {
-            begin = memory_.region0_begin() + *request.element * memory_.element_bytes;
+            const Bytes first = memory_.region0_begin() + *request.element * memory_.element_bytes;
             limit =
-                std::min<Bytes>(memory_.end(), granule_end(memory_, static_cast<Address>(begin)));
+                std::min<Bytes>(memory_.end(), granule_end(memory_, static_cast<Address>(first)));
+            begin = std::max(begin, first);
         }
         if (request.address) {
             begin = *request.address;
@@ -136,12 +147,13 @@ private:
 
     void check_fixed(const PlacementRequest& request) const {
         const Bytes at = *request.address;
-        if (at % request.alignment != 0 || at < memory_.region0_begin()) {
+        const Bytes first =
+            request.region == Region::Executable ? memory_.code_begin() : memory_.region0_begin();
+        if (at % request.alignment != 0 || at < first) {
             throw PlacementError(request.name,
                                  fmt::format("got {:#x}, expected a multiple of {} in tile "
                                              "memory, {:#x}..{:#x}",
-                                             at, request.alignment, memory_.region0_begin(),
-                                             memory_.end() - 1));
+                                             at, request.alignment, first, memory_.end() - 1));
         }
         for (std::size_t i = 0; i < placed_.size(); ++i) {
             const Placed& other = placed_[i];

@@ -81,11 +81,12 @@ Json activity(const char* sentence) {
 }
 
 Json phase() {
-    const Json worker = object("one launch", {{"worker", whole("number")},
-                                              {"entry", text("symbol")},
-                                              {"begin", whole("cycle of the first issue")},
-                                              {"end", whole("cycle behind the last issue")},
-                                              {"cycles", whole("issues times workers")}});
+    const Json worker =
+        object("one launch", {{"worker", whole("number")},
+                              {"entry", text("symbol")},
+                              {"begin", whole("cycle of the first issue")},
+                              {"end", whole("cycle behind the last issue")},
+                              {"cycles", whole("issues times the slots of a round")}});
     return object("one compute phase",
                   {{"cycles", whole("from the first instruction of the stub to its return")},
                    {"supervisor_instructions", whole("issued, with those of the stub")},

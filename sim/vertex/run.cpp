@@ -72,13 +72,15 @@ std::string class_of(const isa::Operation& operation) {
 /// Counts by address; what the addresses mean is found out once at the end.
 class Counter final : public tile::LockstepObserver {
 public:
-    Counter(const Bench& bench, const tile::LockstepTile& tile, Cycles workers, bool keep_log)
-        : bench_(bench), workers_(workers), keep_log_(keep_log),
+    Counter(const Bench& bench, const tile::LockstepTile& tile, Cycles round, bool keep_log)
+        : bench_(bench), round_(round), keep_log_(keep_log),
           registers_(
               [&tile](int context) -> const isa::Context& { return tile.context(context); }) {}
 
     void issue(const tile::IssueRecord& record) override {
-        ++issues_[{record.context >= 0, record.address}];
+        Issues& issues = issues_[{record.context >= 0, record.address}];
+        ++issues.instructions;
+        issues.turns += record.issues > 0 ? 1 : 0;
         if (keep_log_) {
             auto shifted = record;
             shifted.cycle += phase_begin_;
@@ -113,16 +115,16 @@ public:
         result.log = log_;
         result.warnings = watch_.warnings();
         std::map<std::string, CodeLine> lines;
-        for (const auto& [key, times] : issues_) {
+        for (const auto& [key, issues] : issues_) {
             const auto& [of_worker, address] = key;
             Activity& activity = of_worker ? result.workers : result.supervisor;
-            const Cycles cycles = times * (of_worker ? workers_ : 1);
-            activity.issues += times;
+            const Cycles cycles = issues.turns * (of_worker ? round_ : 1);
+            activity.issues += issues.instructions;
             activity.issue_cycles += cycles;
             CodeLine& line = lines[source_line(bench_, address)];
-            line.issues += times;
+            line.issues += issues.instructions;
             line.cycles += cycles;
-            count_instruction(result, address, times, of_worker);
+            count_instruction(result, address, issues.instructions, of_worker);
         }
         for (const auto& [address, cycles] : line_stalls_) {
             lines[source_line(bench_, address)].cycles += cycles;
@@ -166,10 +168,15 @@ private:
         }
     }
 
+    struct Issues {
+        std::int64_t instructions = 0;
+        std::int64_t turns = 0; ///< less, where steps of the matrix unit share some
+    };
+
     const Bench& bench_;
-    Cycles workers_;
+    Cycles round_;
     bool keep_log_;
-    std::map<std::pair<bool, Address>, std::int64_t> issues_;
+    std::map<std::pair<bool, Address>, Issues> issues_;
     std::map<Address, Cycles> line_stalls_;
     std::array<std::array<Cycles, tile::kStallReasonWords.size()>, 2> stalls_{};
     Cycles phase_begin_ = 0;
@@ -178,12 +185,12 @@ private:
     std::shared_ptr<tile::LockstepLog> log_ = std::make_shared<tile::LockstepLog>();
 };
 
-std::vector<WorkerRun> worker_runs(const Bench& bench, Cycles workers,
+std::vector<WorkerRun> worker_runs(const Bench& bench, Cycles round,
                                    const std::vector<tile::ContextSpan>& spans) {
     std::vector<WorkerRun> runs;
     for (const auto& span : spans) {
         runs.push_back({span.context, symbol_text(bench, span.entry), span.begin, span.end,
-                        span.end - span.begin - 1 + workers});
+                        span.end - span.begin - 1 + round});
     }
     return runs;
 }
@@ -243,7 +250,7 @@ PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
     options.on_conflict =
         settings.lockstep_only ? tile::OnConflict::Record : tile::OnConflict::Fault;
     LoadedTile<tile::LockstepTile> observed(machine, bench, options);
-    Counter counter(bench, *observed, machine.tile.workers, settings.keep_log);
+    Counter counter(bench, *observed, machine.tile.round_cycles(), settings.keep_log);
     observed->set_observer(&counter);
     bool races = false;
     for (const BenchPhase& phase : bench.phases) {
@@ -259,7 +266,7 @@ PointResult run_both(const spec::MachineSpec& machine, const Bench& bench,
             throw;
         }
         counter.watch().end_phase();
-        done.workers = worker_runs(bench, machine.tile.workers, spans);
+        done.workers = worker_runs(bench, machine.tile.round_cycles(), spans);
         done.races.assign(observed->races().begin(), observed->races().end());
         done.racing_accesses = observed->racing_accesses();
         done.conflicts.assign(observed->conflicts().begin(), observed->conflicts().end());

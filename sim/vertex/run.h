@@ -23,7 +23,7 @@ struct WorkerRun {
     std::string entry; ///< symbol, or its address
     Cycles begin = 0;  ///< first issue, cycles since the start of the phase
     Cycles end = 0;    ///< behind its last issue
-    Cycles cycles = 0; ///< issues times the number of workers
+    Cycles cycles = 0; ///< issues times the slots of a round
 };
 
 struct PhaseResult {

@@ -24,8 +24,10 @@ namespace tessera::test {
 
 class CodeletBench {
 public:
-    explicit CodeletBench(const std::vector<std::string>& sources, std::int64_t workers = 6) {
+    explicit CodeletBench(const std::vector<std::string>& sources, std::int64_t workers = 6,
+                          double steps_per_issue = 1) {
         machine_.tile.workers = workers;
+        machine_.amp.steps_per_issue = steps_per_issue;
         machine_.chip.tiles = 1;
         library_ = std::make_unique<plan::CodeletLibrary>(machine_, sources);
         codelets_.push_back(library_->codelet());

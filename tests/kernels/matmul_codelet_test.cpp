@@ -26,9 +26,11 @@ std::size_t weight_index(PartialsType partials, std::size_t channel, std::size_t
 /// Operands on a tile, the vertex, and what it should give.
 class MatmulVertex {
 public:
-    MatmulVertex(PartialsType partials, Shape shape, std::int64_t workers)
+    MatmulVertex(PartialsType partials, Shape shape, std::int64_t workers,
+                 double steps_per_issue = 1)
         : partials_(partials), shape_(shape),
-          bench_({partials == PartialsType::F16 ? "matmul_amp_f16" : "matmul_amp_f32"}, workers),
+          bench_({partials == PartialsType::F16 ? "matmul_amp_f16" : "matmul_amp_f32"}, workers,
+                 steps_per_issue),
           group_(static_cast<std::size_t>(plan::amp_group(partials))),
           rows_(static_cast<std::size_t>(shape.rows)),
           k_(static_cast<std::size_t>(shape.k_groups) * 16),
@@ -156,4 +158,28 @@ TEST_CASE(
     const Cycles fixed = vertex.run(true).cycles - 4 * 96;
     CHECK(fixed == 268); // docs/models/amp_vertex.md lists them
     CHECK(fixed <= 383);
+}
+
+TEST_CASE("a matmul vertex takes the predicted cycles however many steps take an issue",
+          "[kernels]") {
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        for (const double steps_per_issue : {0.5, 2.0, 4.0}) {
+            for (const std::int64_t workers : {1, 6}) {
+                for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{7, 1, 2},
+                                           Shape{19, 2, 1}, Shape{22, 1, 1}}) {
+                    CAPTURE(partials == PartialsType::F16, steps_per_issue, workers, shape.rows);
+                    MatmulVertex vertex(partials, shape, workers, steps_per_issue);
+                    plan::MatmulVertexShape costed{shape.rows, shape.out_groups, shape.k_groups,
+                                                   true};
+                    CHECK(vertex.run(true).cycles ==
+                          plan::matmul_vertex_cycles(vertex.machine(), partials, costed));
+                    CHECK(vertex.wrong(1.0F) == 0);
+                    costed.fresh = false;
+                    CHECK(vertex.run(false).cycles ==
+                          plan::matmul_vertex_cycles(vertex.machine(), partials, costed));
+                    CHECK(vertex.wrong(2.0F) == 0);
+                }
+            }
+        }
+    }
 }

@@ -13,9 +13,6 @@ namespace tessera::test {
     machine.memory.base = 0x40000;
     machine.memory.region0_bytes = 0x20000;
     machine.memory.region1_bytes = 0x20000;
-    machine.amp.sets = 1;
-    machine.amp.macs_f16_f16 = 32;
-    machine.amp.macs_f32_f32 = 8;
     machine.exchange.max_words_per_sendoff = 64;
     return machine;
 }

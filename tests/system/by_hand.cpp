@@ -81,7 +81,8 @@ private:
 
     /// The first cycle from `cycle` on whose slot no worker holds.
     [[nodiscard]] Cycles slot_from(Cycles cycle) const {
-        while (slot_free_[static_cast<std::size_t>(cycle % tile_.workers)] > cycle) {
+        while (cycle % round_ < tile_.workers &&
+               slot_free_[static_cast<std::size_t>(cycle % round_)] > cycle) {
             ++cycle;
         }
         return cycle;
@@ -137,11 +138,11 @@ private:
         for (std::int64_t worker = 0; worker < tile_.workers; ++worker) {
             WorkerRun run;
             run.first = cycle + tile_.pipeline_cycles;
-            while (run.first % tile_.workers != worker) {
+            while (run.first % round_ != worker) {
                 ++run.first;
             }
             run.issues = issues_of_(entry, worker);
-            run.last = run.first + tile_.workers * (run.issues - 1);
+            run.last = run.first + round_ * (run.issues - 1);
             run.slot_free = run.last + tile_.pipeline_cycles;
             slot_free_[static_cast<std::size_t>(worker)] = run.slot_free;
             launch.workers.push_back(run);
@@ -150,6 +151,7 @@ private:
     }
 
     const spec::TileSpec& tile_;
+    Cycles round_ = std::max<Cycles>(tile_.workers, tile_.pipeline_cycles); ///< slots of a round
     const Listing& code_;
     const IssuesOf& issues_of_;
     std::map<std::string, Cycles> ready_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // docs/four_tiles.md shows what the program prints and what the rules give.
 #include "models/isa/exchange_word.h"
+#include "models/spec/matrix_unit.h"
 #include "tests/support/source_path.h"
 #include "tests/system/four_tiles_paper.h"
 
@@ -176,7 +177,7 @@ std::string sums_block(const Paper& paper) {
     const double ghz = paper.machine.chip.clock_hz * 1e-9;
     const double microseconds = double(paper.cycles()) / ghz * 1e-3;
     const double tflops = double(flops) / microseconds * 1e-6;
-    const std::int64_t macs = paper.machine.amp.macs_f16_f16;
+    const std::int64_t macs = spec::matrix_unit(paper.machine).macs_f16_f16;
     const double peak = double(4 * macs * 2) * ghz * 1e-3;
     return line("compute, mean", mean_text([&](TileId t) { return tiles[t].compute; })) +
            line("exchange, mean", mean_text([&](TileId t) { return tiles[t].exchange; })) +

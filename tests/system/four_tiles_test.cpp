@@ -51,6 +51,10 @@ void check_compute_set(const nlohmann::json& step, const Paper& paper) {
         worker_issues += paper.worker_issues(tile);
         supervisor_issues += paper.supervisor_issues(tile);
         bound = std::max(bound, paper.worker_issues(tile) + paper.supervisor_issues(tile));
+        // and the worker with most of them takes a round for each but the last
+        const spec::TileSpec& of = paper.machine.tile;
+        const std::int64_t most = (paper.worker_issues(tile) + of.workers - 1) / of.workers;
+        bound = std::max(bound, (most - 1) * std::max(of.workers, of.pipeline_cycles) + 1);
     }
     CHECK(step["worker_issues"] == worker_issues);
     CHECK(step["supervisor_instructions"] == supervisor_issues);

@@ -41,7 +41,7 @@ add_test(NAME "all measured rows run"
   COMMAND tessera calibrate)
 set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration" TIMEOUT 3600)
 
-tessera_test(test_system_parameters SYSTEMC LABELS system
+tessera_test(test_system_parameters SYSTEMC UNSANITIZED LABELS system
   SOURCES system/parameters_test.cpp
   LINK tessera_sim tessera_machine tessera_exchange_plan tessera_isa)
 
@@ -49,3 +49,11 @@ add_test(NAME "every test has a time limit"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py" "${CMAKE_CTEST_COMMAND}"
           "${CMAKE_BINARY_DIR}")
 set_tests_properties("every test has a time limit" PROPERTIES LABELS unit TIMEOUT 60)
+add_test(NAME "what-ifs of every workload, reduced"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}" ReducedTest)
+set_tests_properties("what-ifs of every workload, reduced" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "what-ifs of every workload, whole chips"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}" WholeTest)
+set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow" TIMEOUT 7200)

@@ -6,16 +6,16 @@
 #define LOG2_WORD_ELEMENTS_half 2
 #define LOG2_WORD_ELEMENTS_float 1
 
-// ceil(2^18 / 6): x * this >> 18 is x / 6 for x up to 98303
-#define RECIPROCAL_OF_WORKERS 0xaaab
+// x * this >> 18 is x / CTXT_WORKERS for x below 2^14 * CTXT_WORKERS (of seven workers 43690)
 #define RECIPROCAL_SHIFT 18
+#define RECIPROCAL_OF_WORKERS (((1 << RECIPROCAL_SHIFT) + CTXT_WORKERS - 1) / CTXT_WORKERS)
 
 .macro GET_WORKER WORKER
     get         \WORKER, $WSR
     and         \WORKER, \WORKER, CSR_W_WSR__CTXTID_M1__MASK
 .endm
 
-// COUNT = how many of ITEMS things are this worker's, if it takes every sixth one from its own number on.
+// COUNT = how many of ITEMS things are this worker's, if it takes one in CTXT_WORKERS from its own number on.
 .macro SHARE_OF_WORKER COUNT ITEMS WORKER SCRATCH
     sub         \COUNT, \ITEMS, \WORKER
     add         \COUNT, \COUNT, CTXT_WORKERS - 1

@@ -17,9 +17,6 @@ namespace {
 using isa::ExchangeInstruction;
 using isa::ExchangeOp;
 
-// The supervisor fetches up to 64 bytes ahead of the instruction that it executes.
-constexpr Bytes kFetchAheadBytes = 64;
-
 /// The message that a continuation would continue.
 struct RunningMessage {
     unsigned ctl = 0;
@@ -116,13 +113,14 @@ private:
         };
         // Region 1 never conflicts with fetch, so a window that runs past region 0 ends there.
         const auto first = element(address);
-        const auto last = element(
-            std::min(address + kFetchAheadBytes, static_cast<Bytes>(memory.region1_begin()) - 1));
+        const Bytes window = machine_.tile.fetch_window_bytes;
+        const auto last =
+            element(std::min(address + window, static_cast<Bytes>(memory.region1_begin()) - 1));
         for (auto e = first; e <= last; ++e)
             if (walk_.fetches.empty() || walk_.fetches.back().element < e)
                 walk_.fetches.push_back({e, walk_.events + 1, walk_.events + 1});
         fetched_ = static_cast<std::size_t>(last - first + 1);
-        fetched_until_ = std::min(end_of(first), end_of(last) - kFetchAheadBytes);
+        fetched_until_ = std::min(end_of(first), end_of(last) - window);
     }
 
     void step(const ExchangeInstruction& in, std::int64_t events) {

@@ -68,8 +68,7 @@ constexpr bool conflict_goes_on(const Context&, ConflictKind, Address) {
 }
 #endif
 
-/// Region 0 is shared with instruction fetch: [PC+4, PC+16] for a worker, the body of a running
-/// rpt, and [PC+4, PC+64] for the supervisor.
+/// Region 0 is shared with instruction fetch: the body of a running rpt, else PC + 4 to the end of the context's window.
 TESSERA_INLINE void check_fetch_window(const Context& c, const MicroOperation& op,
                                        std::uint32_t offset) {
     const MemoryView& memory = *c.memory;
@@ -84,7 +83,7 @@ TESSERA_INLINE void check_fetch_window(const Context& c, const MicroOperation& o
     } else {
         const Address pc = c.program->address_of_operation(op);
         first = pc + 4;
-        last = pc + (c.number < 0 ? 64U : 16U);
+        last = pc + c.fetch_window_bytes;
     }
     const std::uint32_t element = offset >> memory.element_shift;
     if (element >= (first - memory.base) >> memory.element_shift &&

@@ -12,8 +12,9 @@ namespace tessera::tile {
 
 struct CodeCache::Implementation {
     const std::vector<program::Codelet>* codelets = nullptr;
-    /// By bytes (which images share), address, length and generation.
-    std::map<std::tuple<const void*, Address, Bytes, int>, std::unique_ptr<isa::DecodedProgram>>
+    /// By bytes (which images share), address, length, generation, and what steps take.
+    std::map<std::tuple<const void*, Address, Bytes, int, std::int64_t, std::int32_t>,
+             std::unique_ptr<isa::DecodedProgram>>
         by_segment;
 };
 
@@ -26,9 +27,9 @@ CodeCache::~CodeCache() = default;
 
 const isa::DecodedProgram* CodeCache::decoded(const program::Segment& segment,
                                               const isa::Target& target) {
-    auto& entry =
-        implementation_
-            ->by_segment[{segment.data.get(), segment.address, segment.bytes, target.architecture}];
+    auto& entry = implementation_
+                      ->by_segment[{segment.data.get(), segment.address, segment.bytes,
+                                    target.architecture, target.steps_sharing, target.step_issues}];
     if (entry == nullptr) {
         std::vector<std::uint32_t> words(static_cast<std::size_t>(segment.bytes) / 4);
         if (segment.data != nullptr) {

@@ -19,8 +19,15 @@ struct Lane {
     Cycles next_issue = 0;
     std::int64_t issues = 0; ///< of this launch, with the penalties of branches
     std::int64_t executed = 0;
-    std::size_t span = 0; ///< index of its ContextSpan
+    std::size_t span = 0;  ///< index of its ContextSpan
+    bool was_step = false; ///< the instruction before was a step that others may share the issue of
 };
+
+/// Where steps may share issues: whether an instruction or bundle with a step begins here.
+bool is_step(const isa::MicroOperation* operation) {
+    return operation != nullptr &&
+           operation->code == static_cast<std::uint16_t>(isa::Internal::Step);
+}
 
 } // namespace
 
@@ -46,7 +53,8 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
 
     [[nodiscard]] std::optional<StallReason> waits_for(const isa::MicroOperation& op, Cycles cycle);
     const isa::MicroOperation* step_supervisor(const isa::MicroOperation& op, Cycles cycle);
-    void step_worker(std::size_t number, Cycles cycle);
+    void take_turn(std::size_t number, Cycles cycle);
+    void step_worker(std::size_t number, Cycles cycle, bool shares_issue);
     void exit_worker(std::size_t number, Cycles cycle);
     void drain_log(int context, Cycles cycle, Address pc);
     void supervisor_waits(StallReason reason, Cycles cycle, Address address);
@@ -81,12 +89,11 @@ ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
 
 void LockstepTile::Implementation::supervise() {
     const isa::MicroOperation* op = settle(jump(supervisor.target, nullptr));
-    const auto slots = static_cast<Cycles>(lanes.size());
     Address address = supervisor.target;
     for (Cycles cycle = 0; op != nullptr || cycle < outcome.cycles; ++cycle) {
-        const auto slot = static_cast<std::size_t>(cycle % slots);
-        if (lanes[slot].active && lanes[slot].next_issue == cycle) {
-            step_worker(slot, cycle);
+        const auto slot = static_cast<std::size_t>(cycle % round);
+        if (slot < lanes.size() && lanes[slot].active && lanes[slot].next_issue == cycle) {
+            take_turn(slot, cycle);
         }
         if (op == nullptr) {
             supervisor_waits(StallReason::Branch, cycle, address);
@@ -128,7 +135,8 @@ std::optional<StallReason> LockstepTile::Implementation::waits_for(const isa::Mi
     if (loads_weights && cycle < weight_address_ready) {
         return StallReason::WeightAddress;
     }
-    if (cycle < slot_free[static_cast<std::size_t>(cycle) % lanes.size()]) {
+    if (const auto slot = static_cast<std::size_t>(cycle % round);
+        slot < lanes.size() && cycle < slot_free[slot]) {
         return StallReason::Slot;
     }
     return std::nullopt;
@@ -185,9 +193,22 @@ void LockstepTile::Implementation::start(std::size_t number) {
     }
 }
 
-void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle) {
+/// One issue of a worker: an instruction or bundle, or as many successive steps of the matrix unit as share one.
+void LockstepTile::Implementation::take_turn(std::size_t number, Cycles cycle) {
+    const Lane& lane = lanes[number];
+    step_worker(number, cycle, false);
+    bool in_a_row = lane.was_step;
+    for (std::int64_t steps = 1; in_a_row && steps < machine_target.steps_sharing; ++steps) {
+        in_a_row = is_step(lane.operation) && lane.next_issue == cycle + round;
+        if (in_a_row) {
+            step_worker(number, cycle, true);
+        }
+    }
+}
+
+void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
+                                               bool shares_issue) {
     const isa::ObservedEngine& observed = isa::observed_engine();
-    const auto slots = static_cast<Cycles>(lanes.size());
     const auto context = static_cast<int>(number);
     isa::Context& worker = workers[number];
     Lane& lane = lanes[number];
@@ -198,7 +219,8 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle)
             lane.operation = observed.enter(worker);
         }
         const isa::Position position = worker.program->position_of(*lane.operation);
-        issues = position.issues_upto - position.issues_before;
+        issues = shares_issue ? 0 : position.issues_upto - position.issues_before;
+        lane.was_step = is_step(lane.operation);
         pc = worker.program->address_of_operation(*lane.operation);
         lane.operation = observed.step(worker, lane.operation);
     } catch (const isa::ExecutionFault& fault) {
@@ -212,16 +234,16 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle)
         observer->issue({context, cycle, pc, issues});
         if (issues > 1) {
             observer->stall(
-                {context, cycle + slots, slots * (issues - 1), StallReason::MultiCycle, pc});
+                {context, cycle + round, round * (issues - 1), StallReason::MultiCycle, pc});
         }
     }
     if (lane.operation == nullptr) {
         exit_worker(number, cycle);
         return;
     }
-    lane.next_issue = cycle + slots * issues;
+    lane.next_issue = cycle + round * std::max(issues, 1);
     if (worker.taken && worker.program->unaligned_bundle(worker.target)) {
-        const Cycles penalty = slots * worker.unaligned_bundle_issues;
+        const Cycles penalty = round * worker.unaligned_bundle_issues;
         lane.issues += worker.unaligned_bundle_issues;
         if (observer != nullptr && penalty > 0) {
             observer->stall(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One tile, clock by clock: in clock t the context that owns slot t modulo `tile.workers` issues, and nothing is run ahead.
+// One tile, clock by clock: in clock t the context that owns slot t modulo the slots of a round issues, and nothing is run ahead.
 // The oracle of TileCore, which interprets a worker to its end when it is launched: without races both give the same cycles,
 // counts, registers and memory. It also says what happened: every issue, every stall with its reason, races, conflicts.
 //

@@ -34,10 +34,12 @@ inline constexpr std::array<std::string_view, 8> kStallReasonWords = {
 
 /// An instruction or bundle that issued.
 struct IssueRecord {
-    int context = -1;        ///< worker number, or -1 for the supervisor
-    Cycles cycle = 0;        ///< of its issue
-    Address address = 0;     ///< of the instruction, or of the first half of the bundle
-    std::int32_t issues = 1; ///< turns of the context that it takes, without a branch's penalty
+    int context = -1;    ///< worker number, or -1 for the supervisor
+    Cycles cycle = 0;    ///< of its issue
+    Address address = 0; ///< of the instruction, or of the first half of the bundle
+    std::int32_t issues =
+        1; ///< turns of the context that it takes, without a branch's penalty; 0 of a step of the
+           ///< matrix unit that shares the turn of the one before
 };
 
 /// Cycles [begin, begin + cycles) in which a context waited.
@@ -76,8 +78,8 @@ struct Conflict {
 /// Contract:
 /// - Issues come in order of time. Stalls of one context come in order of time and do not overlap.
 /// - Of the supervisor, issues (a cycle each) and stalls cover the phase without a gap.
-/// - Of a worker, its launch, its issues (`tile.workers` cycles each) and its other stalls cover the time from the launch
-///   to a turn behind its exit without a gap.
+/// - Of a worker, its launch, its issues (a round each, but for steps that share one) and its other stalls cover the time
+///   from the launch to a turn behind its exit without a gap.
 class LockstepObserver {
 public:
     LockstepObserver() = default;

@@ -5,6 +5,7 @@
 #include "models/isa/instruction.h"
 #include "models/tile/core/tile_core.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 
@@ -23,14 +24,15 @@ std::vector<traces::PipelineInstruction> pipeline_instructions(const LockstepLog
     std::vector<traces::PipelineInstruction> instructions;
     instructions.reserve(log.issues.size());
     for (const IssueRecord& issue : log.issues) {
-        const Cycles turn = issue.context < 0 ? 1 : machine.tile.workers;
+        const Cycles turn = issue.context < 0 ? 1 : machine.tile.round_cycles();
+        const Cycles turns = std::max(issue.issues, 1);
         traces::PipelineInstruction one;
         one.context = issue.context;
         one.address = issue.address;
         one.waits_from = issue.cycle;
         one.issue = issue.cycle;
-        one.occupied_until = issue.cycle + turn * issue.issues;
-        one.done = issue.cycle + machine.tile.pipeline_cycles + turn * (issue.issues - 1);
+        one.occupied_until = issue.cycle + turn * turns;
+        one.done = issue.cycle + machine.tile.pipeline_cycles + turn * (turns - 1);
         const auto& waits = stalls[issue.context];
         std::size_t& next = next_stall[issue.context];
         if (next < waits.size() && waits[next]->begin < issue.cycle) {

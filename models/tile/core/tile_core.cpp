@@ -46,7 +46,7 @@ TileFault::TileFault(Fault fault) : std::runtime_error(describe(fault)), fault_(
 TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileId tile_id,
                                          std::byte* bytes)
     : spec(&machine), machine_target(isa::target_of(machine)), tile(tile_id),
-      workers(static_cast<std::size_t>(machine.tile.workers)),
+      round(machine.tile.round_cycles()), workers(static_cast<std::size_t>(machine.tile.workers)),
       registers(workers.size(), machine_target) {
     memory.bytes = bytes;
     memory.base = machine.memory.region0_begin();
@@ -56,13 +56,16 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
         std::countr_zero(static_cast<std::uint64_t>(machine.memory.element_bytes)));
     memory.fetch_conflict_faults = machine.tile.fetch_conflict == spec::FetchConflict::Error;
     supervisor.cycles_per_issue = 1;
+    supervisor.fetch_window_bytes = static_cast<std::uint32_t>(machine.tile.fetch_window_bytes);
     attach(supervisor);
     for (std::size_t n = 0; n < workers.size(); ++n) {
         attach(workers[n]);
         workers[n].number = static_cast<std::int32_t>(n);
-        workers[n].cycles_per_issue = machine.tile.workers;
+        workers[n].cycles_per_issue = round;
+        workers[n].fetch_window_bytes =
+            static_cast<std::uint32_t>(machine.tile.worker_fetch_window_bytes);
         workers[n].unaligned_bundle_issues = machine.tile.unaligned_bundle_issues;
-        workers[n].issue_limit = machine.tile.phase_limit_cycles / machine.tile.workers;
+        workers[n].issue_limit = machine.tile.phase_limit_cycles / round;
     }
     slot_free.assign(workers.size(), 0);
 }
@@ -88,10 +91,11 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
             stack_end = static_cast<Address>(segment.address + static_cast<Address>(segment.bytes));
         }
         if (segment.kind == program::SegmentKind::Code) {
-            if (segment.address % 4 != 0 ||
+            if (segment.address % 4 != 0 || segment.address == 0 ||
                 segment.bytes > static_cast<Bytes>(memory.region0_bytes) - offset) {
                 throw ProgramError(fmt::format("tile_{}: code segment '{}' at {:#x} of {} bytes: "
-                                               "code lies in region 0 at multiples of 4 bytes",
+                                               "code lies in region 0 at multiples of 4 bytes, not "
+                                               "at 0, a branch to which ends the phase",
                                                tile, segment.name, segment.address, segment.bytes));
             }
             programs.push_back(cache.decoded(segment, machine_target));
@@ -108,13 +112,17 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
 }
 
 Cycles TileCore::Implementation::next_owned_slot(Cycles cycle) const {
-    const auto slots = static_cast<Cycles>(slot_free.size());
-    for (Cycles tried = 0; tried < slots; ++tried) {
-        if (slot_free[static_cast<std::size_t>((cycle + tried) % slots)] <= cycle + tried) {
-            return cycle + tried;
+    for (Cycles at = cycle; at < cycle + round; ++at) {
+        if (is_slot_free(at)) {
+            return at;
         }
     }
     return next_owned_slot(*std::min_element(slot_free.begin(), slot_free.end()));
+}
+
+bool TileCore::Implementation::is_slot_free(Cycles cycle) const {
+    const auto slot = static_cast<std::size_t>(cycle % round);
+    return slot >= slot_free.size() || slot_free[slot] <= cycle;
 }
 
 bool TileCore::Implementation::any_worker_active(Cycles cycle) const {
@@ -171,10 +179,9 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
                                       Address vertex_base, Cycles issue) {
     check_launch(op, vertex_base);
     isa::Context& worker = workers[number];
-    const auto slots = static_cast<Cycles>(workers.size());
     const Cycles earliest = issue + spec->tile.pipeline_cycles;
     const auto slot = static_cast<Cycles>(number);
-    const Cycles first_issue = earliest + ((slot - earliest) % slots + slots) % slots;
+    const Cycles first_issue = earliest + ((slot - earliest) % round + round) % round;
     const Address entry = supervisor.main[op.a];
     worker.main[12] = registers.worker_base[number];
     worker.main[13] = vertex_base;
@@ -188,6 +195,7 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     worker.exited = false;
     worker.issues = 0;
     worker.executed = 0;
+    worker.step_issue = isa::Context::kNoIssue;
     worker.start_cycle = first_issue;
     worker.target = entry;
     worker.program = supervisor.program;
@@ -198,7 +206,6 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
 /// reported when no other context can fault before it.
 void TileCore::Implementation::start(std::size_t number) {
     isa::Context& worker = workers[number];
-    const auto slots = static_cast<Cycles>(workers.size());
     const Address entry = worker.target;
     try {
         engine->run_worker(worker);
@@ -207,14 +214,14 @@ void TileCore::Implementation::start(std::size_t number) {
         if (fault.operation != nullptr) {
             issues = worker.issues + worker.program->position_of(*fault.operation).issues_before;
         }
-        const Cycles cycle = worker.start_cycle + slots * issues;
+        const Cycles cycle = worker.start_cycle + round * issues;
         if (!worker_fault || cycle < worker_fault->cycle) {
             worker_fault = report_of(worker, fault, cycle);
         }
         slot_free[number] = kNever;
         return;
     }
-    const Cycles last = worker.start_cycle + slots * (worker.issues - 1);
+    const Cycles last = worker.start_cycle + round * (worker.issues - 1);
     slot_free[number] = last + spec->tile.pipeline_cycles;
     outcome.worker_issues += worker.issues;
     outcome.worker_bundles += worker.executed;
@@ -234,13 +241,12 @@ void TileCore::Implementation::wait_for_workers() {
     now = std::max(now, *std::max_element(slot_free.begin(), slot_free.end()));
 }
 
-/// The supervisor fetches up to 64 bytes ahead.
 bool TileCore::Implementation::in_fetch_window(const isa::MicroOperation& op,
                                                std::uint32_t offset) const {
     const std::uint32_t pc = supervisor.program->address_of_operation(op) - memory.base;
     const std::uint32_t element = offset >> memory.element_shift;
     return memory.fetch_conflict_faults && element >= (pc + 4) >> memory.element_shift &&
-           element <= (pc + 64) >> memory.element_shift;
+           element <= (pc + supervisor.fetch_window_bytes) >> memory.element_shift;
 }
 
 /// Notes a fetch conflict where conflicts are not to fault.
@@ -385,13 +391,14 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
     }
 }
 
-/// A body's end means nothing to a supervisor, which has no repeats. A copy of a read-only register is part of the operation
+/// A body's end and a step mean nothing to a supervisor, which has no repeats and no matrix unit. A copy of a read-only register is part of the operation
 /// behind it.
 const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
             op = supervisor.program->operations.data() + op->imm;
-        } else if (op->code == static_cast<std::uint16_t>(isa::Internal::BodyEnd)) {
+        } else if (op->code == static_cast<std::uint16_t>(isa::Internal::BodyEnd) ||
+                   op->code == static_cast<std::uint16_t>(isa::Internal::Step)) {
             ++op;
         } else if (op->code == static_cast<std::uint16_t>(isa::Internal::CopySingle) ||
                    op->code == static_cast<std::uint16_t>(isa::Internal::CopyPair)) {

@@ -2,9 +2,8 @@
 // One tile without SystemC: a supervisor, worker contexts in barrel-scheduled slots, 624 KiB of
 // SRAM, the weight store and the accumulators. A compute phase runs to its end in one call.
 //
-// Timing: worker in slot s issues at clocks = s modulo `tile.workers`; its n-th issue is launch +
-// workers * n plus
-//   multi-cycle waits. The supervisor takes the clocks whose slots no worker holds.
+// Timing: a round has R = max(tile.workers, tile.pipeline_cycles) slots. Worker s issues at clocks = s modulo R; its n-th
+//   issue is its first + R * n. The supervisor takes the clocks whose slots no worker holds.
 // Not modelled: instruction faults as exceptions that a program could handle (a fault ends the
 // run). Source: docs/evidence.md#instruction-set
 #pragma once

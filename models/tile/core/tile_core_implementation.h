@@ -48,6 +48,8 @@ struct TileCore::Implementation {
     void check_phase_limit(const isa::MicroOperation& op, Cycles issue) const;
     const isa::MicroOperation* jump(Address target, const isa::MicroOperation* from);
     [[nodiscard]] Cycles earliest_issue(const isa::MicroOperation& op) const;
+    /// Whether no worker holds the slot of this clock: the supervisor may issue.
+    [[nodiscard]] bool is_slot_free(Cycles cycle) const;
     [[nodiscard]] Cycles next_owned_slot(Cycles cycle) const;
     [[nodiscard]] bool any_worker_active(Cycles cycle) const;
     [[nodiscard]] bool in_fetch_window(const isa::MicroOperation& op, std::uint32_t offset) const;
@@ -71,6 +73,7 @@ struct TileCore::Implementation {
     isa::Target machine_target;
     const isa::Engine* engine = &isa::engine();
     TileId tile;
+    Cycles round; ///< slots of a round
     isa::MemoryView memory;
     isa::WeightStore weights;
     isa::Context supervisor;

@@ -75,10 +75,18 @@ TEST_CASE("weight loads stream one a cycle after their address is set", "[timing
 
 TEST_CASE("a launch runs every worker in its slot and the sync waits for the last",
           "[timing][tile]") {
-    for (const std::int64_t workers : {1, 2, 6, 8}) {
+    struct Row {
+        std::int64_t workers;
+        Cycles pipeline;
+    };
+    for (const auto& [workers, pipeline] :
+         {Row{1, 6}, Row{2, 6}, Row{5, 6}, Row{6, 6}, Row{7, 6}, Row{8, 6}, Row{8, 8}, Row{3, 9}}) {
+        CAPTURE(workers, pipeline);
         spec::MachineSpec machine;
         machine.tile.workers = workers;
-        const Cycles pipeline = machine.tile.pipeline_cycles;
+        machine.tile.pipeline_cycles = pipeline;
+        const Cycles round = std::max(workers, pipeline);
+        CHECK(machine.tile.round_cycles() == round);
         for (const int instructions : {0, 1, 5}) {
             std::string body;
             for (int i = 0; i < instructions; ++i) {
@@ -93,14 +101,18 @@ TEST_CASE("a launch runs every worker in its slot and the sync waits for the las
             Cycles last = 0;
             for (const auto& span : spans) {
                 CHECK(span.begin >= launch + pipeline);
-                CHECK(span.begin < launch + pipeline + workers);
-                CHECK(span.begin % workers == span.context);
-                CHECK(span.end == span.begin + workers * instructions + 1); // the exit issues last
+                CHECK(span.begin < launch + pipeline + round);
+                CHECK(span.begin % round == span.context);
+                CHECK(span.end == span.begin + round * instructions + 1); // the exit issues last
                 first = std::min(first, span.end - 1);
                 last = std::max(last, span.end - 1);
             }
-            // the sync issues in the first slot that is free again, and ends with the last worker
-            CHECK(outcome.cycles == std::max(first + pipeline + 1, last + pipeline) + pipeline);
+            // the sync issues in the first slot that no worker holds, and ends with the last worker
+            if (workers == round) {
+                CHECK(outcome.cycles == std::max(first + pipeline + 1, last + pipeline) + pipeline);
+            } else {
+                CHECK(outcome.cycles == last + 2 * pipeline);
+            }
             CHECK(outcome.worker_issues == workers * (instructions + 1));
         }
     }
@@ -133,6 +145,60 @@ TEST_CASE("a branch to a bundle at four modulo eight costs the configured issues
         CHECK(issues("bri 1f\n1: { nop ; fnop }") == 3 + extra);
         CHECK(issues("bri 1f\nnop\n1: { nop ; fnop }") == 3);
         CHECK(issues("bri 1f\n1: nop") == 3); // solo targets are free
+    }
+}
+
+TEST_CASE("a register branch to a bundle at four modulo eight costs the same", "[timing][tile]") {
+    for (const Cycles extra : {0, 1, 3}) {
+        spec::MachineSpec machine;
+        machine.tile.unaligned_bundle_issues = extra;
+        const auto issues = [&](const std::string& body) {
+            return test::AssembledTile(launching(body), machine).run().worker_issues /
+                   machine.tile.workers;
+        };
+        const std::string branch = "setzi $m1, 1f\nbr $m1\n"; // stands at 0 and 4
+        CHECK(issues(branch + "nop\n1: { nop ; fnop }") == 4 + extra);
+        CHECK(issues(branch + "1: { nop ; fnop }") == 4);
+        CHECK(issues(branch + "nop\n1: nop") == 4);
+        CHECK(issues("call $m1, 1f\n1: { nop ; fnop }") == 3 + extra);
+        CHECK(issues("nop\ncall $m1, 1f\n1: { nop ; fnop }") == 4);
+    }
+}
+
+TEST_CASE("the supervisor issues in every slot that no worker holds", "[timing][tile]") {
+    // workers that outlast the supervisor's count; between the two instructions it has so many slots of each round
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        spec::MachineSpec machine;
+        machine.tile.workers = workers;
+        const Cycles pipeline = machine.tile.pipeline_cycles;
+        const Cycles round = machine.tile.round_cycles();
+        for (std::int64_t launched = 1; launched <= workers; ++launched) {
+            std::string text = "setzi $m5, 0x80000\nsetzi $m0, worker\n";
+            for (std::int64_t n = 0; n < launched; ++n) {
+                text += "run $m0, $mzero, 0\n";
+            }
+            constexpr Cycles kRounds = 4;
+            const Cycles free = round - launched;
+            text +=
+                "setzi $m4, 3\n2: brnzdec $m4, 2b\nget $m1, $COUNT_L\n"; // until all hold theirs
+            for (Cycles n = 1; n < kRounds * free; ++n) {
+                text += "nop\n";
+            }
+            text += "get $m2, $COUNT_L\nst32 $m1, $m5, $mzero, 0\nst32 $m2, $m5, $mzero, 1\n"
+                    "sync TEXCH_SYNCZONE_LOCAL";
+            test::AssembledTile tile(supervisor(text) +
+                                         ".worker\n.align 8\nworker: nop\nrpt 40, 0\n"
+                                         "{ nop ; fnop }\nexitz $mzero\n",
+                                     machine);
+            tile.run();
+            const auto counts = tile.read<std::uint32_t>(0x80000, 2);
+            CAPTURE(workers, launched, pipeline);
+            if (free > 0) {
+                CHECK(static_cast<Cycles>(counts[1] - counts[0]) == kRounds * round);
+            } else { // suspended until the first worker is done
+                CHECK(static_cast<Cycles>(counts[0]) > 40 * round);
+            }
+        }
     }
 }
 

@@ -273,6 +273,30 @@ TEST_CASE("a row in the element that it receives into is a fetch clash", "[excha
     CHECK_NOTHROW(run_with(kMachine, exchange));
 }
 
+TEST_CASE("a row clashes with data as far behind it as its fetch window reaches",
+          "[exchange][broken]") {
+    const auto clear_distance = [](Bytes window) {
+        spec::MachineSpec machine = kMachine;
+        machine.tile.fetch_window_bytes = window;
+        for (Address distance = 8; distance <= 1024; distance += 8) {
+            auto exchange = one_message();
+            row_of(exchange, 100).address = 0x60000 - distance;
+            try {
+                run_with(machine, exchange);
+                return static_cast<Bytes>(distance);
+            } catch (const ProgramError& error) {
+                CHECK_THAT(error.what(), Contains("meets the fetch of the row"));
+            }
+        }
+        return Bytes{0};
+    };
+    const Bytes standard = clear_distance(64);
+    CHECK(standard > 64);
+    for (const Bytes window : {8, 16, 128, 256}) {
+        CHECK(clear_distance(window) - standard == window - 64);
+    }
+}
+
 namespace {
 
 /// Tile 100 receives at `to` and sends 80 words from `from` at the same time; the rows are planned

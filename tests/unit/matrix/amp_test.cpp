@@ -217,6 +217,38 @@ TEST_CASE("weights follow a change of their registers and of the type they are t
     }
 }
 
+TEST_CASE("a special weight raises a flag where its unit is used in that step and nowhere else",
+          "[unit][isa]") {
+    struct Row {
+        const char* mnemonic;
+        unsigned sets;
+    };
+    constexpr std::uint64_t kSpecial[] = {0x7c00, 0xfc00, 0x7c01, 0x7e00};
+    for (const isa::Engine& engine : isa::engines()) {
+        for (const Row& row : {Row{"f16v4hihov4amp", 2}, Row{"f16v4sisoamp", 1}}) {
+            for (unsigned at = 0; at < 64; ++at) { // CWEI[unit * 4 + phase]
+                for (unsigned engines = 1; engines <= 4; ++engines) {
+                    const unsigned k = at % 4;
+                    const std::uint64_t special = kSpecial[(at / 4 + engines) % 4];
+                    WorkerUnderTest worker(engine);
+                    worker.set_weight(at, special << (16 * k));
+                    const unsigned unit = at / 4;
+                    const bool used = unit / 8 < row.sets && unit % 8 < 2 * engines;
+                    const bool quiet = special == 0x7e00; // a quiet NaN raises nothing
+                    for (const unsigned phase : {at % 4, (at + 1) % 4}) {
+                        worker.context.fp_status = 0;
+                        worker.execute(row.mnemonic, 0, 2, 4,
+                                       static_cast<int>((engines - 1) * 16 + phase));
+                        CAPTURE(row.mnemonic, at, engines, phase, special);
+                        CHECK(worker.context.fp_status ==
+                              (used && !quiet && phase == at % 4 ? kInvalid : 0));
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("a matrix-unit operand that raises a flag stops where its trap is enabled",
           "[unit][isa]") {
     for (const isa::Engine& engine : isa::engines()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "models/spec/load.h"
+#include "models/spec/matrix_unit.h"
 #include "sim/result.h"
 #include "tests/support/source_path.h"
 
@@ -108,7 +109,8 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["seconds"].get<double>() == Approx(210e-9));
     CHECK(result["tflops"].get<double>() == Approx(4000 / 210e-9 * 1e-12));
     CHECK(result["peak_tflops"].get<double>() ==
-          Approx(2.0 * 4 * static_cast<double>(scene.machine.amp.macs_f16_f32) * 1e9 * 1e-12));
+          Approx(2.0 * 4 * static_cast<double>(spec::matrix_unit(scene.machine).macs_f16_f32) *
+                 1e9 * 1e-12));
     CHECK(result["fraction_of_peak"].get<double>() ==
           Approx(result["tflops"].get<double>() / result["peak_tflops"].get<double>()));
     CHECK(result["flops_dense_equivalent"] == 64000);
@@ -273,6 +275,18 @@ TEST_CASE("the summary says what the result says") {
     CHECK(text.find("check      not made") != std::string::npos);
     CHECK(text.find("unused     host.latency_us: the run has no x\n") != std::string::npos);
     CHECK(text.find("multiply") < text.find("scatter"));
+}
+
+TEST_CASE("the summary shows what a matrix unit does that is not as built") {
+    Scene scene;
+    auto result = scene.result();
+    CHECK(sim::summary_text(result).find("steps an issue") == std::string::npos);
+    REQUIRE(result["matrix_unit"]["memory_bytes_per_cycle"] == 24);
+    result["machine"]["amp"]["steps_per_issue"] = 2.0;
+    result["matrix_unit"] = {{"macs_per_cycle", 128}, {"memory_bytes_per_cycle", 48}};
+    CHECK(sim::summary_text(result).find(
+              "amp        2 steps an issue: 128 MACs and 48 bytes of memory a tile cycle\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("ratios are to the first workload") {

@@ -137,6 +137,12 @@ TEST_CASE("a code cache keeps generations and lengths apart", "[unit][tile]") {
     const auto* known = cache.decoded(segment, second);
     CHECK(cache.decoded(segment, second) == known);
     CHECK(cache.decoded(segment, first) != known);
+    isa::Target faster;
+    faster.steps_sharing = 2;
+    CHECK(cache.decoded(segment, faster) != known);
+    isa::Target slower;
+    slower.step_issues = 2;
+    CHECK(cache.decoded(segment, slower) != known);
     segment.bytes = 16;
     CHECK(cache.decoded(segment, second)->bytes() == 16);
 }

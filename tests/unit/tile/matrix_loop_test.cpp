@@ -24,8 +24,11 @@ constexpr Address kRegisters = 0xb0000; // what the worker saves when it is done
 /// `result_distance` words behind the partial load.
 std::string streaming_program(bool half, int passes, int result_distance,
                               const std::string& strides, int first_phase = 0, bool partials = true,
-                              Address inputs = kInputs) {
+                              Address inputs = kInputs, int bundles_before = 0) {
     std::string body;
+    for (int bundle = 0; bundle < bundles_before; ++bundle) {
+        body += "{ add $m7, $m7, 1 ; fnop }\n";
+    }
     for (int bundle = 0; bundle < 4; ++bundle) {
         const std::string result = bundle % 2 == 0 ? "$a4:5" : "$a6:7";
         body += fmt::format("{{ {}, {}, $m4:5+=, $m3, 0 ; {} {}, $a0:1, {}, TAMP_F16V4_E4_P{} }}\n",
@@ -66,9 +69,12 @@ std::string streaming_program(bool half, int passes, int result_distance,
             setzi $a0, 8
             uput $FP_CLR, $a0
             .align 8
-            {{ rpt {passes}, 3 ; fnop }}
+            {{ rpt {passes}, {last_bundle} ; fnop }}
             {body}
             setzi $m6, {registers}
+            st32step $m7, $mzero, $m6+=, 1
+            uget $a0, $FP_STS
+            st32step $a0, $mzero, $m6+=, 1
             st64step $a0:1, $mzero, $m6+=, 1
             st64step $a2:3, $mzero, $m6+=, 1
             st64step $a4:5, $mzero, $m6+=, 1
@@ -78,7 +84,8 @@ std::string streaming_program(bool half, int passes, int result_distance,
     )",
         fmt::arg("registers", kRegisters), fmt::arg("inputs", inputs),
         fmt::arg("partials", kPartials), fmt::arg("results", int(kPartials) - 8 * result_distance),
-        fmt::arg("strides", strides), fmt::arg("passes", passes), fmt::arg("body", body));
+        fmt::arg("strides", strides), fmt::arg("passes", passes),
+        fmt::arg("last_bundle", 3 + bundles_before), fmt::arg("body", body));
     for (int bank = 0; bank < 4; ++bank) {
         for (int pair = 0; pair < 4; ++pair) {
             text += fmt::format("f32v2gina $a0:1, $azeros, {}\nst64step $a0:1, $mzero, $m6+=, 1\n",
@@ -187,4 +194,79 @@ TEST_CASE("a matrix loop that leaves memory faults in the same cycle by rows and
         }
     }
     CHECK(faults == 4 * 5); // too few words by one to five
+}
+
+TEST_CASE("a longer body that ends as one for rows is interpreted", "[unit][tile]") {
+    for (const int bundles_before : {1, 4}) {
+        for (const bool partials : {true, false}) {
+            const std::string text = streaming_program(true, 9, 11, "setzi $m3, 1", 0, partials,
+                                                       kInputs, bundles_before);
+            const Result by_rows = run(text, true, 5, 0);
+            CHECK(by_rows == run(text, false, 5, 0));
+            CHECK(by_rows.registers.front() == static_cast<std::uint32_t>(9 * bundles_before));
+        }
+    }
+}
+
+TEST_CASE("streams anywhere round the borders of elements and memory end alike by rows and clock "
+          "by clock",
+          "[unit][tile]") {
+    // memory of four small elements a region, so that streams of a few rows meet their borders, each other and the code
+    spec::MachineSpec machine;
+    machine.memory.base = 0x7e000;
+    machine.memory.region0_bytes = 0x2000;
+    machine.memory.region1_bytes = 0x2000;
+    machine.memory.element_bytes = 1024;
+    const Address begin = machine.memory.region0_begin();
+    int ended = 0;
+    int faults = 0;
+    for (unsigned seed = 0; seed < 400; ++seed) {
+        std::mt19937 random(seed);
+        const auto below = [&random](unsigned limit) {
+            return static_cast<unsigned>(random() % limit);
+        };
+        // near a border: a whole number of elements and some words to either side
+        const auto somewhere = [&](unsigned first_element) {
+            const unsigned element = first_element + below(16 - first_element);
+            return begin + 1024 * element + 8 * below(24) - 8 * below(12);
+        };
+        const unsigned passes = 2 + below(10);
+        const bool partials = below(2) == 0;
+        const Address x = somewhere(1);
+        const Address p = somewhere(8);
+        // mostly the distance at which streams do not meet, and often near it
+        const Address r = below(3) == 0 ? somewhere(8) : p - 8 * (10 + below(3));
+        std::string body;
+        for (unsigned bundle = 0; bundle < 4; ++bundle) {
+            const std::string result = bundle % 2 == 0 ? "$a4:5" : "$a6:7";
+            body += fmt::format(
+                "{{ {}, {}, $m4:5+=, $m3, 0 ; f16v4hihov4amp {}, $a0:1, {}, TAMP_F16V4_E4_P{} }}\n",
+                partials ? "ld2xst64pace $a0:3" : "ldst64pace $a0:1", result, result,
+                partials ? "$a2:3" : "$azeros", bundle);
+        }
+        const std::string text = fmt::format(
+            ".supervisor\n.globl start\nstart: setzi $m1, worker\nrun $m1, $mzero, 0\n"
+            "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n.worker\nworker: setzi $m0, {}\nsetzi $m1, {}\n"
+            "setzi $m2, {}\nsetzi $m3, 0\ntapack $m4:5, $m0, $m1, $m2\n.align 1024\n"
+            "1: {{ rpt {}, 3 ; fnop }}\n{}exitz $mzero\n",
+            x, p, r, passes, body);
+        // the body is entered by a branch to behind the padding
+        const std::string entered =
+            std::string(text).replace(text.find(".align 1024"), 11, "bri 1f\n.align 1024");
+        CAPTURE(seed, x - begin, p - begin, r - begin, passes, partials);
+        test::AssembledTile by_rows(entered, machine);
+        test::AssembledTile by_bundles(entered, machine);
+        test::AssembledLockstepTile lockstep(entered, machine);
+        by_bundles.core().set_rows_at_once(false);
+        const std::string end = end_of(by_rows);
+        CHECK(end == end_of(by_bundles));
+        CHECK(end == end_of(lockstep));
+        if (!end.starts_with("tile")) {
+            CHECK(by_rows.read<std::uint32_t>(begin, 0x1000) ==
+                  lockstep.read<std::uint32_t>(begin, 0x1000));
+        }
+        (end.starts_with("tile") ? faults : ended) += 1;
+    }
+    CHECK(ended > 40);
+    CHECK(faults > 40);
 }

@@ -271,6 +271,34 @@ TEST_CASE("a branch to an unaligned bundle is a stall of its worker", "[unit][ti
     }
 }
 
+TEST_CASE("steps that share an issue are records of one clock, the first of which takes the turn",
+          "[unit][tile]") {
+    std::string worker = "worker: nop\n";
+    for (int i = 0; i < 5; ++i) {
+        worker += "f16v4hihov4amp $azeros, $a0:1, $azeros, TAMP_F16V4_E4_P0\n";
+    }
+    for (const double steps_per_issue : {0.5, 1.0, 2.0, 4.0}) {
+        spec::MachineSpec machine;
+        machine.amp.steps_per_issue = steps_per_issue;
+        const Observed run(text_of("setzi $m0, worker\nrun $m0, $mzero, 0\n" + std::string(kSync),
+                                   worker + "exitz $mzero\n"),
+                           machine);
+        std::vector<std::pair<Cycles, std::int32_t>> issues; // turns behind the first, issues
+        for (const tile::IssueRecord& issue : run.log.issues) {
+            if (issue.context == 0) {
+                issues.emplace_back(issue.cycle / machine.tile.round_cycles() - 2, issue.issues);
+            }
+        }
+        using Issues = std::vector<std::pair<Cycles, std::int32_t>>;
+        const std::map<double, Issues> expected = {
+            {0.5, {{0, 1}, {1, 2}, {3, 2}, {5, 2}, {7, 2}, {9, 2}, {11, 1}}},
+            {1.0, {{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}}},
+            {2.0, {{0, 1}, {1, 1}, {1, 0}, {2, 1}, {2, 0}, {3, 1}, {4, 1}}},
+            {4.0, {{0, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 0}, {2, 1}, {3, 1}}}};
+        CHECK(issues == expected.at(steps_per_issue));
+    }
+}
+
 TEST_CASE("an instruction of several issues stalls its worker for the rest", "[unit][tile]") {
     for (std::uint16_t code = 1; code < static_cast<std::uint16_t>(isa::Opcode::kCount); ++code) {
         const isa::OpcodeSpec& spec = isa::spec_of(static_cast<isa::Opcode>(code));
@@ -296,10 +324,11 @@ TEST_CASE("issues and stalls cover every context without a gap", "[unit][tile]")
                 "1: brnzdec $m2, 1b\n" +
                     std::string(kSync) + "runall $m0, $mzero, 0\n" + std::string(kSync) + "nop\n",
                 workers);
-    for (const std::int64_t slots : {2, 6, 8}) {
+    for (const std::int64_t count : {2, 5, 6, 8}) {
         spec::MachineSpec machine;
-        machine.tile.workers = slots;
+        machine.tile.workers = count;
         const Observed run(text, machine);
+        const Cycles slots = machine.tile.round_cycles();
         // begin to end, of each context
         std::map<int, std::map<Cycles, Cycles>> pieces;
         for (const tile::IssueRecord& issue : run.log.issues) {
@@ -309,7 +338,7 @@ TEST_CASE("issues and stalls cover every context without a gap", "[unit][tile]")
         for (const tile::StallRecord& stall : run.log.stalls) {
             CHECK(pieces[stall.context].emplace(stall.begin, stall.begin + stall.cycles).second);
         }
-        CHECK(pieces.size() == static_cast<std::size_t>(slots) + 1);
+        CHECK(pieces.size() == static_cast<std::size_t>(count) + 1);
         for (const auto& [context, of_context] : pieces) {
             int gaps = 0;
             Cycles end = of_context.begin()->first;

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What holds of every workload of configs/ when a tile's parameters change.
+
+Usage: what_if_test.py BINARY SOURCE_DIRECTORY TEST_CLASS
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+
+# Each workload of configs/ on a few tiles, and what makes it small enough to run in a blink.
+REDUCED = {
+    "cora": "chip.tiles=64 workload.n=16",
+    "cora_dense": "chip.tiles=64 workload.m=300 workload.k=300 workload.n=128",
+    "dense_4096_f16": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
+    "dense_4096_f32": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=128",
+    "exchange_all_to_all": "chip.tiles=16 workload.tiles=16",
+    "exchange_broadcast": "chip.tiles=16",
+    "four_tiles": "chip.tiles=4",
+    "host_read": "chip.tiles=4",
+    "host_write": "chip.tiles=4",
+    "rearrange": "chip.tiles=4 workload.rows=64 workload.columns=32",
+    "reduction": "chip.tiles=4 workload.operands=500",
+    "remote_read": "chip.tiles=4 workload.row_bytes=4096",
+    "remote_write": "chip.tiles=4 workload.row_bytes=4096",
+    "self_copy": "chip.tiles=4 workload.bytes=4096",
+    "spmm_static_b16_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
+    "spmm_static_b1_4096": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
+    "stencil": "chip.tiles=16 workload.width=64 workload.height=32",
+    "stream_triad": "chip.tiles=4 workload.elements=16000",
+    "streamed_triad": "chip.tiles=16 workload.io_tiles=4 workload.elements=24576 workload.chunk_elements=64",
+    "sync": "chip.tiles=4",
+    "tiny_matmul": "chip.tiles=4",
+    "tiny_matmul_f32": "chip.tiles=4",
+    "tiny_spmm_b1": "chip.tiles=4",
+    "tiny_spmm_b16": "chip.tiles=4",
+}
+STANDARD_ROUND = 6
+
+
+def run(name, sizes, *sets):
+    command = [str(BINARY), "run", name, "--json", "-"]
+    for override in (*sizes.split(), *sets):
+        command += ["--set", override]
+    environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(command)}: exit code {done.returncode}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+class Rules:
+    """What both sizes of workloads are held against."""
+
+    def check_workers(self, name, sizes):
+        """A worker issues once in a round however few there are, so fewer are not faster."""
+        fewer = None
+        for workers in self.WORKERS:
+            result = run(name, sizes, f"tile.workers={workers}")
+            if fewer is not None:
+                phases = sum(step["executions"] for step in fewer["compute_sets"])
+                with self.subTest(name=name, workers=workers):
+                    self.assertGreaterEqual(fewer["cycles"], result["cycles"] - STANDARD_ROUND * phases)
+            fewer = result
+
+    def check_steps(self, name, sizes):
+        """A faster matrix unit is not slower, and no run does more than it can."""
+        slower = None
+        for steps in (0.5, 1, 2, 4):
+            result = run(name, sizes, f"amp.steps_per_issue={steps}")
+            with self.subTest(name=name, steps=steps):
+                if "peak_tflops" in result:
+                    self.assertLess(result["fraction_of_peak"], 1)
+                    if slower:
+                        self.assertAlmostEqual(result["peak_tflops"], 2 * slower["peak_tflops"])
+                        self.assertEqual(result["matrix_unit"]["memory_bytes_per_cycle"],
+                                         2 * slower["matrix_unit"]["memory_bytes_per_cycle"])
+                if slower:
+                    self.assertLessEqual(result["cycles"], slower["cycles"])
+            slower = result
+
+
+class ReducedTest(unittest.TestCase, Rules):
+    WORKERS = (1, 2, 5, 6)
+
+    def test_every_workload_has_a_reduced_size(self):
+        names = {file.stem for file in (SOURCE / "configs" / "workloads").glob("*.json")}
+        self.assertEqual(names, set(REDUCED))
+
+    def test_fewer_workers_are_not_faster(self):
+        for name, sizes in REDUCED.items():
+            self.check_workers(name, sizes)
+
+    def test_more_workers_than_pipeline_stages_make_the_round_longer(self):
+        six = run("self_copy", REDUCED["self_copy"])["cycles"]
+        eight = run("self_copy", REDUCED["self_copy"], "tile.workers=8")["cycles"]
+        self.assertGreater(eight, six)
+        self.assertLess(eight, six * 8 / 6)
+
+    def test_steps_per_issue(self):
+        for name in ("dense_4096_f16", "dense_4096_f32", "spmm_static_b16_4096", "tiny_spmm_b1"):
+            self.check_steps(name, REDUCED[name])
+
+    def test_memory_may_begin_anywhere(self):
+        """Address 0, behind which the machine keeps its first code, included."""
+        for name, sizes in REDUCED.items():
+            usual = run(name, sizes)
+            moved = run(name, sizes, "memory.base=0")
+            with self.subTest(name=name):
+                self.assertEqual(moved["cycles"], usual["cycles"])
+                self.assertEqual(moved["check"], usual["check"])
+
+    def test_kernels_divide_by_the_workers_that_there_are(self):
+        environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
+        for name in ("unary_op_relu_half", "reduce_add_float_float", "transpose_2d_half", "multi_slice_half", "zero",
+                     "scaled_add_mix"):
+            for workers in (1, 4, 7):
+                done = subprocess.run([str(BINARY), "vertex", name, "--set", f"tile.workers={workers}"],
+                                      capture_output=True, text=True, check=False, env=environment)
+                with self.subTest(name=name, workers=workers):
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_vertex_may_stand_at_the_start_of_a_memory_that_begins_at_0(self):
+        command = [str(BINARY), "vertex", "scaled_add", "--json", "-"]
+        environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
+        results = [json.loads(subprocess.run(command + sets, capture_output=True, text=True, check=True,
+                                             env=environment).stdout)
+                   for sets in ([], ["--set", "memory.base=0"])]
+        for point, moved in zip(*(result["points"] for result in results)):
+            self.assertEqual(point["tile_cycles"], moved["tile_cycles"])
+
+
+class WholeTest(unittest.TestCase, Rules):
+    WORKERS = (1, 3, 5, 6)
+
+    def test_fewer_workers_are_not_faster(self):
+        for name in REDUCED:
+            self.check_workers(name, "")
+
+    def test_steps_per_issue(self):
+        for name in ("cora_dense", "dense_4096_f16", "dense_4096_f32", "spmm_static_b16_4096"):
+            self.check_steps(name, "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
