@@ -9,6 +9,7 @@
 #include "tests/component/hand_program.h"
 #include "tests/unit/config/scratch.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -52,7 +53,8 @@ inline Scene host_scene() {
 
 inline const char* const kCode = R"(
 .supervisor
-.globl supervisor_only, all_workers, unaligned, own_element, region1, endless
+.globl supervisor_only, all_workers, unaligned, own_element, region1, endless, next_element
+.globl worker_next_element
 supervisor_only:
     setzi $m0, 50
 1:  brnzdec $m0, 1b
@@ -79,7 +81,21 @@ own_element:
     setzi $m1, own_element
     ld32 $m0, $m1, $mzero, 0
     br $lr
+next_element:
+    setzi $m1, TMEM_REGION0_BASE_ADDR + 1024
+    ld32 $m0, $m1, $mzero, 0
+    br $lr
+worker_next_element:
+    setzi $m0, next_reader
+    run $m0, $mzero, 0
+    sync TEXCH_SYNCZONE_LOCAL
+    br $lr
 .worker
+.align 8
+next_reader:
+    setzi $m1, TMEM_REGION0_BASE_ADDR + 1024
+    ld32 $m0, $m1, $mzero, 0
+    exitz $mzero
 .align 8
 worker:
     setzi $m0, 3
@@ -139,6 +155,21 @@ inline Cycles broadcast_events(const spec::MachineSpec& machine, std::set<std::s
     }
     return plan::plan_exchange_with_stats(machine, "broadcast", {transfer(0, 64, to)})
         .stats.longest_row_events;
+}
+
+/// Events of the longest row of single words between tiles of all columns and rows.
+inline Cycles longest_route_events(const spec::MachineSpec& machine,
+                                   std::set<std::string>& /*parts*/) {
+    Cycles longest = 0;
+    const auto tiles = static_cast<TileId>(machine.chip.tiles);
+    for (TileId from = 0; from < tiles; from += 9) {
+        for (TileId to = 1; to < tiles; to += 9) {
+            const auto planned =
+                plan::plan_exchange_with_stats(machine, "word", {transfer(from, 4, {to})});
+            longest = std::max(longest, planned.stats.longest_row_events);
+        }
+    }
+    return longest;
 }
 
 inline constexpr std::int64_t kRowBytes = 65536;

@@ -120,6 +120,20 @@ std::vector<Experiment> tile_experiments() {
          code_scene("own_element"),
          {},
          "element of the code being fetched"},
+        {"tile.fetch_window_bytes",
+         {"memory.element_bytes=1024"},
+         "64",
+         "1024",
+         code_scene("next_element"),
+         {},
+         "element of the code being fetched"},
+        {"tile.worker_fetch_window_bytes",
+         {"memory.element_bytes=1024"},
+         "16",
+         "1024",
+         code_scene("worker_next_element"),
+         {},
+         "element of the code being fetched"},
         {"tile.phase_limit_cycles",
          {},
          "10000",
@@ -143,10 +157,7 @@ std::vector<Experiment> tile_experiments() {
          code_scene("second_element"),
          {},
          "element of the code being fetched"},
-        {"amp.sets", {}, "2", "1", matmul_scene(64), {}, "amp.macs"},
-        {"amp.macs_f16_f16", {}, "64", "63", matmul_scene(64), {}, "32 * amp.sets"},
-        {"amp.macs_f16_f32", {}, "32", "31", matmul_scene(64), {}, "one set"},
-        {"amp.macs_f32_f32", {}, "16", "15", matmul_scene(64), {}, "8 * amp.sets"},
+        {"amp.steps_per_issue", {}, "2", "1", matmul_scene(64)},
     };
 }
 
@@ -155,8 +166,12 @@ std::vector<Experiment> exchange_experiments() {
     const Scene wide = exchange_scene({2, 3});
     const std::string compiled = "exchange.fabric=compiled";
     const std::string mesh = "exchange.fabric=mesh";
+    // two rows of the grid, and muxes that never make a word wait
+    const Lines routes{"chip.tiles=128", "exchange.pair_double=false",
+                       "exchange.mux_to_pointer_cycles=0", "exchange.mux_to_pointer_row_cycles=0"};
     return {
         {"exchange.fabric", {}, "bound", "compiled", message},
+        {"exchange.lane_bytes", {}, "8", "4", message, kMessage / 8},
         {"exchange.pair_double", {}, "true", "false", wide},
         {"exchange.pair_min_items", {}, "64", "4096", wide},
         {"exchange.max_words_per_send", {}, "64", "1", rows_scene(64)},
@@ -168,6 +183,14 @@ std::vector<Experiment> exchange_experiments() {
          broadcast_events},
         {"exchange.mux_to_pointer_cycles", {}, "52", "152", control_scene},
         {"exchange.mux_to_pointer_row_cycles", {"chip.tiles=128"}, "2", "50", broadcast_events},
+        {"exchange.route_cycles", routes, "20", "30", longest_route_events, 10},
+        {"exchange.route_row_cycles", routes, "1", "11", longest_route_events, 10},
+        {"exchange.route_column_cycles", routes, "4", "14", longest_route_events},
+        {"exchange.route_near_cycles", routes, "1", "100", longest_route_events},
+        {"exchange.route_far_cycles", routes, "1", "100", longest_route_events},
+        {"exchange.route_fold_cycles", routes, "1", "11", longest_route_events},
+        {"exchange.route_step_cycles", routes, "1", "11", longest_route_events},
+        {"exchange.route_half_cycles", routes, "1", "11", longest_route_events},
         {"exchange.row_tail_cycles", {}, "6", "16", control_scene, 10 * (kExchanges + kLooks)},
         {"exchange.row_return_cycles", {}, "6", "16", control_scene, 10 * (kExchanges + kLooks)},
         {"exchange.prologue_cycles", {}, "30", "40", control_scene, 10 * (kExchanges + kLooks)},
