@@ -265,6 +265,7 @@ nlohmann::json make_result(const RunFacts& facts) {
     json workload = facts.workload_resolved;
     workload["name"] = facts.workload_name;
     json result = {{"schema_version", kResultSchemaVersion},
+                   {"status", "ok"},
                    {"sentence", facts.job.sentence()},
                    {"machine", facts.machine_resolved},
                    {"workload", std::move(workload)},

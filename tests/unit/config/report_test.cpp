@@ -56,3 +56,10 @@ TEST_CASE("numbers are written as people write them", "[unit][config]") {
     CHECK(value_text(1e300) == "1e+300");
     CHECK(value_text(-3) == "-3");
 }
+
+TEST_CASE("whole numbers have no exponent below ten to the fifteenth", "[unit][config]") {
+    CHECK(value_text(999'999'999'999'999.0) == "999999999999999");
+    CHECK(value_text(1e15) == "1e+15");
+    CHECK(value_text(-999'999'999'999'999.0) == "-999999999999999");
+    CHECK(value_text(0.5) == "0.5");
+}

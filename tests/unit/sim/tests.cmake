@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # libsystemc wants an sc_main, so these link the main that has one.
 tessera_test(test_unit_sim SYSTEMC LABELS unit
-  SOURCES unit/sim/cli_test.cpp unit/sim/job_test.cpp unit/sim/memory_report_test.cpp unit/sim/result_test.cpp
+  SOURCES unit/sim/cli_test.cpp unit/sim/exit_code_test.cpp unit/sim/job_test.cpp unit/sim/memory_report_test.cpp
+          unit/sim/output_test.cpp unit/sim/result_test.cpp unit/sim/several_test.cpp
   LINK tessera_sim)
