@@ -39,7 +39,7 @@ struct Scope {
     /// Functions of a name, for example tables["addr"]["x"].
     std::map<std::string, std::map<std::string, double>> tables;
     std::map<std::string, std::vector<double>> arrays; ///< of at(x, i)
-    std::shared_ptr<ExpressionWork> work;              ///< of the file; null: without a limit
+    std::shared_ptr<ExpressionWork> work = nullptr;    ///< of the file; null: without a limit
 };
 
 /// An expression is wrong. `column` counts characters of the expression from 1.

@@ -63,7 +63,7 @@ TEST_CASE("descriptors of this process are themselves under all their names", "[
     const int descriptor = open(scratch.path("f").c_str(), O_WRONLY | O_CREAT, 0600);
     REQUIRE(descriptor > 0);
     const std::string number = std::to_string(descriptor);
-    for (const std::string name : {"/dev/fd/" + number, "/proc/self/fd/" + number}) {
+    for (const std::string& name : {"/dev/fd/" + number, "/proc/self/fd/" + number}) {
         const OutputPlace place = output_place(name);
         CHECK(place.kind == Kind::Descriptor);
         CHECK(place.descriptor == descriptor);

@@ -114,11 +114,12 @@ TEST_CASE("a document has a most of bytes, values and keys", "[unit][config]") {
     const test::ScratchFolder scratch;
     const std::string blank(kMostDocumentBytes - 2, ' ');
     CHECK(read_document(scratch.write("most.json", "{}" + blank)).root.empty());
-    CHECK(test::mistakes_of([&] { read_document(scratch.write("more.json", "{} " + blank)); },
-                            scratch.path()) ==
+    CHECK(test::mistakes_of(
+              [&] { static_cast<void>(read_document(scratch.write("more.json", "{} " + blank))); },
+              scratch.path()) ==
           test::Lines{
               "more.json: got more than 4 MiB, the most of a machine, workload or vertex file"});
-    CHECK(test::mistakes_of([] { read_document("/dev/zero"); }).size() == 1);
+    CHECK(test::mistakes_of([] { static_cast<void>(read_document("/dev/zero")); }).size() == 1);
 
     const auto values = [](std::size_t count) { // the array is one of them
         std::string text = "[0";
@@ -142,7 +143,7 @@ TEST_CASE("a document has a most of bytes, values and keys", "[unit][config]") {
     CHECK(test::mistakes_of([&] { keys(500, 499); }).size() == 1);
     CHECK(
         test::mistakes_of([&] { keys(2, 2'000'000); }) ==
-        test::Lines{"k.json:1:8: /aa: got key '" + std::string(60, 'b') +
+        test::Lines{"k.json:1:9: /aa: got key '" + std::string(60, 'b') +
                     "...' (2000000 bytes), expected keys of 1000 bytes at most, with those around "
                     "them"});
 }
@@ -152,9 +153,10 @@ TEST_CASE("long tokens are cut where a mistake names them", "[unit][config]") {
     for (const std::string& text :
          {"[" + token + "]", "[\"" + token, "{\"a\": 1, " + token + "}", "[1" + token + "]",
           "[9" + std::string(1'000'000, '9') + "e999999]"}) {
-        const auto mistakes = test::mistakes_of([&] { parse_document(text, "t.json"); });
+        const auto mistakes =
+            test::mistakes_of([&] { static_cast<void>(parse_document(text, "t.json")); });
         REQUIRE(mistakes.size() == 1);
         CHECK(mistakes.front().size() < 400);
-        CHECK(mistakes.front().find(" bytes)") != std::string::npos);
+        CHECK(mistakes.front().find(std::string(201, 'x')) == std::string::npos);
     }
 }

@@ -102,7 +102,7 @@ TEST_CASE("a sparse job counts what it stores") {
     spmm.n = 8;
     spmm.block = 16;
     spmm.pattern.density = 0.5;
-    const auto job = sim::make_job({"sparse", spmm});
+    const auto job = planned({"sparse", spmm});
     CHECK(job->product().value().flops == 2 * (2 * 16 * 16) * 8);
     CHECK(job->product().value().flops_dense_equivalent == 2 * 32 * 32 * 8);
     CHECK(job->sentence() ==

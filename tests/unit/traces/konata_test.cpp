@@ -126,9 +126,8 @@ TEST_CASE("a Konata path that ends in gz is compressed and a bad one is an error
     REQUIRE(length > 0);
     text.resize(static_cast<std::size_t>(length));
     CHECK(text == written(kScene));
-    const std::string path = "/dev/full"; // takes the opening and refuses the bytes
-    OutputFile output{path};
-    CHECK_THROWS_AS(write_konata(output, kScene, 6, describe), IoError);
+    OutputFile full{"/dev/full"}; // takes the opening and refuses the bytes
+    CHECK_THROWS_AS(write_konata(full, kScene, 6, describe), IoError);
 }
 
 TEST_CASE("mnemonics are what an instruction is called by", "[unit][traces]") {
