@@ -100,7 +100,7 @@ bool is_same_output(const OutputPlace& a, const OutputPlace& b) {
     if (a.is_there && b.is_there) {
         return !a.is_device && a.device == b.device && a.inode == b.inode;
     }
-    return !a.is_there && !b.is_there && a.path == b.path;
+    return a.path == b.path;
 }
 
 } // namespace tessera

@@ -70,7 +70,7 @@ int OutputFile::open_beside_target() {
 
 void OutputFile::write(std::string_view bytes) {
     TESSERA_ASSERT(file_ != nullptr);
-    constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U; // zlib counts in unsigned
+    constexpr std::size_t kMostAtOnce = std::size_t{1} << 20U; // zlib counts in unsigned
     while (!bytes.empty()) {
         const std::string_view piece = bytes.substr(0, kMostAtOnce);
         errno = 0;
@@ -85,15 +85,12 @@ void OutputFile::commit() {
     TESSERA_ASSERT(file_ != nullptr);
     errno = 0;
     if (gzclose(std::exchange(file_, nullptr)) != Z_OK) {
-        const int reason = errno;
-        temporary_.reset();
-        fail("cannot be written", reason);
+        fail("cannot be written", errno);
     }
     if (temporary_) {
         try {
             temporary_->put_in_place(place_.path);
         } catch (const std::system_error& error) {
-            temporary_.reset();
             fail("cannot be put in place", error.code().value());
         }
     }

@@ -5,6 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
 using namespace tessera;
 
 namespace {
@@ -61,6 +65,22 @@ TEST_CASE("the least limit of the control groups around a process counts", "[uni
         write("outer/inner/", "100", 500); // over its limit already
         CHECK(host_memory_left(root.path()).bytes == 0);
     }
+}
+
+TEST_CASE("of a limit on addresses counts what is left of it", "[unit][base]") {
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    constexpr std::int64_t kRoom = std::int64_t{1} << 24;
+    const rlimit limited{static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + kRoom),
+                         before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_AS, &limited) == 0);
+    const HostMemory left = host_memory_left();
+    REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(left.limit == "ulimit -v");
+    CHECK(left.bytes <= kRoom);
+    CHECK(left.bytes > kRoom / 2); // the test itself has had some
 }
 
 TEST_CASE("what needs more than there is says so before it is had", "[unit][base]") {

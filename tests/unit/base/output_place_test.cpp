@@ -5,8 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <csignal>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace tessera;
@@ -74,6 +76,16 @@ TEST_CASE("descriptors of this process are themselves under all their names", "[
     CHECK(output_place("/dev/stdout").descriptor == STDOUT_FILENO);
     CHECK(is_same_output(output_place("/dev/stdout"), output_place("-")));
     CHECK(output_place("/proc/1/fdinfo/-").kind == Kind::File);
+    // a child's descriptor of the same number is another one
+    const pid_t child = fork();
+    if (child == 0) {
+        pause();
+    }
+    const OutputPlace other = output_place("/proc/" + std::to_string(child) + "/fd/" + number);
+    CHECK(other.kind == Kind::InPlace);
+    CHECK(is_same_output(other, output_place(scratch.path("f"))));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
     close(descriptor);
 }
 
@@ -92,4 +104,6 @@ TEST_CASE("two outputs are one however they are spelt", "[unit][base]") {
     CHECK_FALSE(same("y", "x"));
     fs::create_hard_link(scratch.path("x"), scratch.path("y"));
     CHECK(same("x", "y"));
+    static_cast<void>(scratch.write("z", ""));
+    CHECK_FALSE(same("x", "z"));
 }

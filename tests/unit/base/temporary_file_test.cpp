@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <list>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
@@ -106,8 +107,9 @@ TEST_CASE("what dead owners left goes and what living ones hold stays", "[unit][
     static_cast<void>(scratch.write("results.tmp", "mine"));
     fs::create_directory(scratch.path(".tessera-1-1.tmp"));
     fs::create_symlink("results.tmp", scratch.path(".tessera-1-2.tmp"));
+    REQUIRE(mkfifo(scratch.path(".tessera-1-3.tmp").c_str(), 0600) == 0);
     { const TemporaryFile first(scratch.path()); }
     CHECK(scratch.names() == std::vector<std::string>{".tessera-1-1.tmp", ".tessera-1-2.tmp",
-                                                      held.front(), ".tessera-notes",
-                                                      "results.tmp"});
+                                                      ".tessera-1-3.tmp", held.front(),
+                                                      ".tessera-notes", "results.tmp"});
 }

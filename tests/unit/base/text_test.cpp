@@ -25,6 +25,7 @@ TEST_CASE("a character of several bytes is never cut in two", "[unit][base]") {
     CHECK(cut(word, 3) == "a\u00e9... (6 bytes)");
     CHECK(cut(word, 5) == "a\u00e9... (6 bytes)");
     CHECK(cut(word, 6) == word);
+    CHECK(cut("\u20ac\u20ac", 2) == "... (6 bytes)");
 }
 
 TEST_CASE("of a text the words are cut that no name can be as long as", "[unit][base]") {

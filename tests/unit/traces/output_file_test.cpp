@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -152,6 +153,20 @@ TEST_CASE("a name that ends in .gz is compressed, also through a link's name", "
     CHECK(gzread(file, text.data(), 100) == 10);
     gzclose(file);
     CHECK(std::string(text.data()) == "compressed");
+    write_all(scratch.path("ngz"), "plain");
+    CHECK(test::read_text(scratch.path("ngz")) == "plain");
+}
+
+TEST_CASE("much is written as little is", "[unit][traces]") {
+    const test::ScratchFolder scratch;
+    std::string much;
+    for (int i = 0; much.size() < 2'500'000; ++i) {
+        much += std::to_string(i) + " ";
+    }
+    OutputFile file(scratch.path("f"));
+    file.write(much);
+    file.commit();
+    CHECK(test::read_text(scratch.path("f")) == much);
 }
 
 TEST_CASE("a limit on the size of files is an error that leaves nothing", "[unit][traces]") {
@@ -179,11 +194,25 @@ TEST_CASE("an output that cannot be written is found when it is opened", "[unit]
                       scratch.path("no/such/f") + ": cannot be written: No such file or directory");
     CHECK_THROWS_WITH(OutputFile(scratch.path()),
                       scratch.path() + ": cannot be written: Is a directory");
+    // a file that may not be written is not replaced either; no mode stops root
     const std::string kept = scratch.write("kept", "");
     REQUIRE(chmod(kept.c_str(), 0444) == 0);
-    if (access(kept.c_str(), W_OK) != 0) { // not root, whom no mode stops
-        CHECK_THROWS_WITH(OutputFile(kept), kept + ": cannot be written: Permission denied");
+    REQUIRE(chmod(scratch.path().c_str(), 0777) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        constexpr uid_t kNobody = 65534;
+        static_cast<void>(getuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0);
+        try {
+            const OutputFile file(kept);
+        } catch (const IoError& error) {
+            _exit(std::string(error.what()) == kept + ": cannot be written: Permission denied" ? 7
+                                                                                               : 8);
+        }
+        _exit(9);
     }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == 7);
 }
 
 TEST_CASE("what is found at the end leaves nothing either", "[unit][traces]") {
