@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 
+#include "base/text.h"
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,11 +11,14 @@ namespace {
 
 std::string joined(const std::vector<Diagnostic>& diagnostics) {
     std::string text;
-    for (const auto& diagnostic : diagnostics) {
-        if (!text.empty()) {
-            text += '\n';
-        }
-        text += diagnostic.text();
+    // The one after the last may be the assembler's own count of more.
+    const bool all = diagnostics.size() <= kMostMistakesTold + 1;
+    const std::size_t told = all ? diagnostics.size() : kMostMistakesTold;
+    for (std::size_t i = 0; i < told; ++i) {
+        text += (i == 0 ? "" : "\n") + diagnostics[i].text();
+    }
+    if (!all) {
+        text += "\nand " + std::to_string(diagnostics.size() - told) + " more mistakes";
     }
     return text;
 }
@@ -26,11 +31,11 @@ std::string Diagnostic::text() const {
         out += ":" + std::to_string(line) + ":" + std::to_string(column);
     }
     if (!pointer.empty()) {
-        out += (out.empty() ? "" : ": ") + pointer;
+        out += (out.empty() ? "" : ": ") + with_words_cut(pointer);
     }
-    out += (out.empty() ? "" : ": ") + message;
+    out += (out.empty() ? "" : ": ") + with_words_cut(message);
     if (!hint.empty()) {
-        out += "; " + hint;
+        out += "; " + with_words_cut(hint);
     }
     return out;
 }

@@ -3,6 +3,7 @@
 // code.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,8 +21,13 @@ struct Diagnostic {
     std::string message; ///< what, got, expected: lower case, no full stop
     std::string hint;    ///< for example: did you mean 'sram_bytes'?
 
+    /// One line, but for what the message itself has; words of it that are longer than any name are
+    /// cut.
     [[nodiscard]] std::string text() const;
 };
+
+/// Mistakes that what() tells; the others it counts.
+inline constexpr std::size_t kMostMistakesTold = 100;
 
 /// The user's file or option is wrong; carries all the problems at once. Exit code 3.
 class ConfigError : public std::runtime_error {
@@ -55,6 +61,12 @@ public:
 
 /// A file cannot be read or written. Exit code 6.
 class IoError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The host has not the memory that is needed. Exit code 71.
+class OutOfHostMemory : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };

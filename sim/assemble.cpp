@@ -3,14 +3,16 @@
 
 #include "base/config/paths.h"
 #include "base/error.h"
-#include "kernels/workload/file_io.h"
+#include "base/input_file.h"
+#include "base/text.h"
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 #include "models/isa/machine_target.h"
 #include "models/program/source_place.h"
 #include "models/spec/load.h"
+#include "sim/output.h"
 #include "sim/result.h"
-#include "traces/output_file.h"
+#include "sim/vertex/assemble.h"
 
 #include <fmt/format.h>
 
@@ -81,7 +83,7 @@ program::Codelet assemble(const AssembleCommand& command) {
     }
     std::vector<isa::SourceFile> sources;
     for (const auto& file : command.files) {
-        sources.push_back({file, workload::read_file(file)});
+        sources.push_back({file, read_file(file, vertex::kMostSourceBytes, "an assembly source")});
     }
     return isa::assemble(command.files.front(), sources,
                          address_of("asm", command.address, machine.memory.region0_begin()),
@@ -156,21 +158,19 @@ std::string summary_text(const program::Codelet& codelet) {
     return text;
 }
 
-void write_words(const std::string& path, const std::vector<std::uint32_t>& words) {
+void write_words(Output& output, const std::vector<std::uint32_t>& words) {
     std::string bytes;
     for (const std::uint32_t word : words) {
         for (unsigned shift = 0; shift < 32; shift += 8) {
             bytes.push_back(static_cast<char>((word >> shift) & 0xffU));
         }
     }
-    traces::OutputFile file(path);
-    file.write(bytes);
-    file.commit();
+    output.write(bytes);
 }
 
 /// The words of a file: little-endian bytes, or text of hexadecimal words.
 std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
-    const std::string bytes = workload::read_file(command.file);
+    const std::string bytes = read_file(command.file, vertex::kMostSourceBytes, "a file of words");
     std::vector<std::uint32_t> words;
     if (!command.hex) {
         if (bytes.size() % 4 != 0) {
@@ -199,11 +199,10 @@ std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
         }
         const auto value = number_of(word);
         if (!value) {
-            throw ConfigError(
-                {command.file, line, 0, "",
-                 fmt::format("got '{}', expected a word of up to 8 hexadecimal digits",
-                             bytes.substr(at, std::min<std::size_t>(end - at, 40))),
-                 ""});
+            throw ConfigError({command.file, line, 0, "",
+                               fmt::format("got {}, expected a word of up to 8 hexadecimal digits",
+                                           in_quotes(std::string_view(bytes).substr(at, end - at))),
+                               ""});
         }
         words.push_back(*value);
         at = end;
@@ -214,28 +213,28 @@ std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
 } // namespace
 
 std::string assemble_text(const AssembleCommand& command) {
+    const bool to_stdout = check_outputs("asm", {{"--out", command.out}, {"--json", command.json}});
+    const auto words_file = open_output(command.out);
+    const auto json_file = open_output(command.json);
     const program::Codelet codelet = assemble(command);
     const Listing listing(codelet);
     for (const auto& warning : codelet.warnings) {
         std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
     }
-    if (!command.out.empty()) {
-        write_words(command.out, codelet.words);
+    if (words_file != nullptr) {
+        write_words(*words_file, codelet.words);
     }
-    const std::string text = summary_text(codelet) + (command.listing ? "\n" + listing.text() : "");
-    if (command.json.empty()) {
-        return text;
+    if (json_file != nullptr) {
+        json_file->write(json_text({{"address", codelet.address},
+                                    {"bytes", 4 * codelet.words.size()},
+                                    {"symbols", codelet.symbols},
+                                    {"listing", listing.json()}}));
     }
-    const nlohmann::json document{{"address", codelet.address},
-                                  {"bytes", 4 * codelet.words.size()},
-                                  {"symbols", codelet.symbols},
-                                  {"listing", listing.json()}};
-    if (command.json == "-") {
-        return json_text(document);
+    std::string text = summary_text(codelet) + (command.listing ? "\n" + listing.text() : "");
+    if (to_stdout) {
+        std::fputs(text.c_str(), stderr);
+        text.clear();
     }
-    traces::OutputFile file(command.json);
-    file.write(json_text(document));
-    file.commit();
     return text;
 }
 

@@ -9,12 +9,15 @@
 #include "sim/progress_line.h"
 #include "sim/result.h"
 #include "sim/run.h"
+#include "sim/several.h"
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -23,34 +26,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kResultFile = "result.json";
+constexpr const char* kAnswerFile = "output.npy";
+constexpr const char* kTraceFile = "trace.pftrace.gz";
+
 /// What `--out` asks for, opened before the run: result.json, output.npy, and the trace's name.
 class OutDirectory {
 public:
     explicit OutDirectory(const std::string& directory)
-        : path_(made(directory)), json_((path_ / "result.json").string()),
-          npy_((path_ / "output.npy").string()) {}
+        : folder_(directory), json_(folder_.file(kResultFile)), npy_(folder_.file(kAnswerFile)) {}
 
-    [[nodiscard]] std::string trace() const { return (path_ / "trace.pftrace.gz").string(); }
+    [[nodiscard]] std::string trace() const { return folder_.file(kTraceFile); }
 
-    void write(const RunReport& report) {
+    /// `trace_elsewhere`: the run has made no trace here. What an older run left and this one has
+    /// not goes.
+    void write(const RunReport& report, bool trace_elsewhere) {
         if (!report.output_npy.empty()) {
             npy_.write(report.output_npy);
+        } else {
+            folder_.remove(kAnswerFile);
+        }
+        if (trace_elsewhere) {
+            folder_.remove(kTraceFile);
         }
         json_.write(json_text(report.result));
     }
 
-private:
-    static fs::path made(const std::string& directory) {
-        std::error_code failed;
-        fs::create_directories(directory, failed);
-        if (failed) {
-            throw IoError(
-                fmt::format("{}: the directory cannot be made: {}", directory, failed.message()));
+    /// After a run that failed.
+    void clear() const {
+        for (const char* name : {kResultFile, kAnswerFile, kTraceFile}) {
+            folder_.remove(name);
         }
-        return directory;
     }
 
-    fs::path path_;
+private:
+    OutFolder folder_;
     Output json_;
     Output npy_;
 };
@@ -65,49 +75,91 @@ ipu::Progress progress_on(ProgressLine& line) {
     };
 }
 
-/// Runs one workload here and prints its summary.
-RunReport run_here(RunCommand command, const std::string& workload,
-                   const std::string& out_directory, bool to_stderr, const Elaborate& elaborate) {
-    std::unique_ptr<OutDirectory> out;
-    if (!out_directory.empty()) {
-        out = std::make_unique<OutDirectory>(out_directory);
-        if (command.trace.empty()) {
-            command.trace = out->trace();
-        }
-    }
+RunReport run_elaborated(const RunCommand& command, const std::string& workload,
+                         const Elaborate& elaborate) {
     RunReport report;
     ProgressLine progress;
     elaborate([&] {
         report =
             run_workload(command, workload, config::default_config_paths(), progress_on(progress));
     });
-    progress.clear();
-    if (out != nullptr) {
-        out->write(report);
+    return report;
+}
+
+/// The same with the files of `out`, which a run that fails leaves without those of an older one.
+RunReport run_into(OutDirectory& out, RunCommand command, const std::string& workload,
+                   const Elaborate& elaborate) {
+    const bool trace_elsewhere = !command.trace.empty();
+    if (!trace_elsewhere) {
+        command.trace = out.trace();
     }
-    std::fputs(summary_text(report.result).c_str(), to_stderr ? stderr : stdout);
+    try {
+        RunReport report = run_elaborated(command, workload, elaborate);
+        out.write(report, trace_elsewhere);
+        return report;
+    } catch (const ConfigError&) { // a slip of the fingers costs nothing
+        throw;
+    } catch (...) {
+        out.clear();
+        throw;
+    }
+}
+
+/// Runs one workload here and prints its summary.
+RunReport run_here(const RunCommand& command, const std::string& workload,
+                   const std::string& out_directory, std::FILE* people,
+                   const Elaborate& elaborate) {
+    RunReport report;
+    if (out_directory.empty()) {
+        report = run_elaborated(command, workload, elaborate);
+    } else {
+        OutDirectory out(out_directory);
+        report = run_into(out, command, workload, elaborate);
+    }
+    std::fputs(summary_text(report.result).c_str(), people);
     for (const auto& warning : report.warnings) {
         std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
     }
     return report;
 }
 
+/// The files of a run into `directory`, for the check of the command line.
+void add_folder(const RunCommand& command, const std::string& directory,
+                std::vector<NamedOutput>& outputs) {
+    for (const char* name : {kResultFile, kAnswerFile, kTraceFile}) {
+        if (!directory.empty() && (name != kTraceFile || command.trace.empty())) {
+            outputs.push_back({"--out", (fs::path(directory) / name).string()});
+        }
+    }
+}
+
+/// Where the summary goes. @throws UsageError
+std::FILE* checked_outputs(const RunCommand& command, const std::vector<std::string>& directories) {
+    std::vector<NamedOutput> outputs{
+        {"--json", command.json}, {"--memory", command.memory}, {"--trace", command.trace}};
+    for (const auto& directory : directories) {
+        add_folder(command, directory, outputs);
+    }
+    return check_outputs("run", outputs) ? stderr : stdout;
+}
+
 int run_single(const RunCommand& command, const Elaborate& elaborate) {
+    std::FILE* const people = checked_outputs(command, {command.out_directory});
     const auto json_file = open_output(command.json);
     const auto memory_file = open_output(command.memory);
-    const bool json_to_stdout = command.json == "-";
-    const RunReport report = run_here(command, command.workloads.front(), command.out_directory,
-                                      json_to_stdout, elaborate);
+    const RunReport report =
+        run_here(command, command.workloads.front(), command.out_directory, people, elaborate);
     if (json_file != nullptr) {
         json_file->write(json_text(report.result));
     }
     if (memory_file != nullptr) {
         memory_file->write(json_text(report.memory));
     }
-    if (json_to_stdout) {
-        std::fputs(json_text(report.result).c_str(), stdout);
-    }
     return report.passed ? kOk : kCheckFailed;
+}
+
+std::string name_of(const std::string& workload) {
+    return fs::path(workload).stem().string();
 }
 
 /// Where each workload's result.json goes: DIR/<name>.
@@ -118,7 +170,7 @@ std::vector<std::string> directories_of(const RunCommand& command) {
     }
     std::set<std::string> names;
     for (std::size_t i = 0; i < directories.size(); ++i) {
-        const std::string name = fs::path(command.workloads[i]).stem().string();
+        const std::string name = name_of(command.workloads[i]);
         if (!names.insert(name).second) {
             throw UsageError(
                 fmt::format("run: --out: got workload '{}' twice, expected different names", name));
@@ -128,35 +180,64 @@ std::vector<std::string> directories_of(const RunCommand& command) {
     return directories;
 }
 
+/// In the child: a run that fails hands back why.
+ChildOutcome run_one_of_several(const RunCommand& command, std::size_t index,
+                                const std::string& directory, std::FILE* people,
+                                const Elaborate& elaborate) {
+    const std::string& workload = command.workloads[index];
+    try {
+        const RunReport report = run_here(command, workload, directory, people, elaborate);
+        return {report.passed ? kOk : kCheckFailed, report.result.dump()};
+    } catch (...) {
+        const Failure failure = failure_of(std::current_exception());
+        std::fputs((failure.message + "\n").c_str(), stderr);
+        return {failure.exit_code, failed_result(name_of(workload), failure).dump()};
+    }
+}
+
+/// What the child handed back; of one that crashed, that it did.
+nlohmann::json result_of(const ChildOutcome& outcome, const std::string& workload) {
+    if (!outcome.text.empty()) {
+        return nlohmann::json::parse(outcome.text);
+    }
+    const std::string how =
+        outcome.signal != 0
+            ? fmt::format("by signal {}, {}", outcome.signal,
+                          outcome.signal == SIGKILL ? "as the system does where memory runs out"
+                                                    : strsignal(outcome.signal))
+            : "without a result";
+    const Failure failure{outcome.exit_code, fmt::format("{}: the run ended {}", workload, how)};
+    std::fputs(("tessera: " + failure.message + "\n").c_str(), stderr);
+    return failed_result(workload, failure);
+}
+
 int run_several(const RunCommand& command, const Elaborate& elaborate) {
     const auto directories = directories_of(command);
+    std::FILE* const people = checked_outputs(command, directories);
     // A mistake in the last workload is told before the first one runs.
     check_configuration(command, config::default_config_paths());
+    std::optional<OutFolder> folder;
+    if (!command.out_directory.empty()) {
+        folder.emplace(command.out_directory);
+    }
     const auto json_file = open_output(command.json);
-    std::FILE* const people = command.json == "-" ? stderr : stdout;
     std::vector<nlohmann::json> results;
     int code = kOk;
     for (std::size_t i = 0; i < command.workloads.size(); ++i) {
-        const ChildBody body = [&]() -> ChildOutcome {
-            const RunReport report = run_here(command, command.workloads[i], directories[i],
-                                              command.json == "-", elaborate);
-            return {report.passed ? kOk : kCheckFailed, report.result.dump()};
+        const ChildBody body = [&] {
+            return run_one_of_several(command, i, directories[i], people, elaborate);
         };
         const ChildOutcome outcome = run_children({body}, 1).front();
-        if (outcome.exit_code != kOk && outcome.exit_code != kCheckFailed) {
+        if (outcome.exit_code > 128) { // interrupted by itself
             return outcome.exit_code;
         }
-        code = outcome.exit_code == kOk ? code : kCheckFailed;
-        results.push_back(nlohmann::json::parse(outcome.text));
+        code = worse(code, outcome.exit_code);
+        results.push_back(result_of(outcome, name_of(command.workloads[i])));
         std::fputs("\n", people);
     }
-    std::fputs(ratio_text(results).c_str(), people);
-    const nlohmann::json document = {{"schema_version", kResultSchemaVersion}, {"runs", results}};
+    std::fputs(several_text(results).c_str(), people);
     if (json_file != nullptr) {
-        json_file->write(json_text(document));
-    }
-    if (command.json == "-") {
-        std::fputs(json_text(document).c_str(), stdout);
+        json_file->write(json_text(several_results(results)));
     }
     return code;
 }

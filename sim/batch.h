@@ -13,8 +13,8 @@ namespace tessera::sim {
 using Elaborate = std::function<void(const std::function<void()>& body)>;
 
 /// Does what `tessera run` does, with its output on stdout and stderr. Returns the exit code 0, or
-/// 1 if a check failed, or that of the first workload that could not be run. Throws as run_workload
-/// does where there is one workload.
+/// 1 if a check failed. Of several workloads those that cannot be run stand in the result with why,
+/// and the exit code is the worst. Throws as run_workload does where there is one workload.
 int run_command(const RunCommand& command, const Elaborate& elaborate);
 
 } // namespace tessera::sim

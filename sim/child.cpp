@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <poll.h>
@@ -61,6 +62,7 @@ Child start(std::size_t index, const ChildBody& body) {
     if (pipe(ends.data()) != 0) {
         throw IoError(fmt::format("a pipe to a child process: {}", std::strerror(errno)));
     }
+    const pid_t parent = getpid();
     const pid_t process = fork();
     if (process < 0) {
         close(ends[0]);
@@ -68,7 +70,7 @@ Child start(std::size_t index, const ChildBody& body) {
         throw IoError(fmt::format("a child process: {}", std::strerror(errno)));
     }
     if (process == 0) {
-        forget_parents_business();
+        begin_child(parent);
         close(ends[0]);
         child_main(body, ends[1]);
     }
@@ -84,8 +86,12 @@ ChildOutcome finish(Child& child) {
     while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
     }
     forget_child(child.process);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(kBug),
-            std::move(child.text)};
+    if (WIFEXITED(status)) {
+        return {WEXITSTATUS(status), std::move(child.text), 0};
+    }
+    // Where memory runs out the system kills.
+    const int signal_number = WTERMSIG(status);
+    return {signal_number == SIGKILL ? kHostMemory : kBug, {}, signal_number};
 }
 
 /// Takes what the children have written; true for those whose pipe has ended.

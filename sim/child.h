@@ -15,6 +15,7 @@ namespace tessera::sim {
 struct ChildOutcome {
     int exit_code = kBug;
     std::string text; ///< empty if there is none
+    int signal = 0;   ///< that ended it; 0: none
 };
 
 /// Runs in the child; what it throws is told on stderr and becomes the exit code.

@@ -2,6 +2,7 @@
 #include "sim/cli.h"
 
 #include "base/config/suggest.h"
+#include "base/text.h"
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr int kMaxThreads = 1024;
+constexpr std::size_t kMostSets = 1000;
 
 int default_threads() {
     const unsigned cores = std::thread::hardware_concurrency();
@@ -38,15 +40,16 @@ struct CommandSpec {
 
 const std::vector<std::string> kListable{"machines", "workloads", "vertices", "instructions"};
 const std::vector<std::string> kDescribable{"machine", "workload"};
-const std::vector<std::string> kSchemas{"machine", "workload",      "result",     "memory",
-                                        "vertex",  "vertex_result", "calibration"};
+const std::vector<std::string> kSchemas{"machine", "workload", "result",        "results",
+                                        "memory",  "vertex",   "vertex_result", "calibration"};
 
 void one_of(const std::string& command, const std::string& given,
             const std::vector<std::string>& allowed) {
     if (std::find(allowed.begin(), allowed.end(), given) == allowed.end()) {
         const std::string hint = config::did_you_mean(given, allowed);
-        throw UsageError(fmt::format("{}: got '{}', expected one of {}{}{}", command, given,
-                                     fmt::join(allowed, ", "), hint.empty() ? "" : "; ", hint));
+        throw UsageError(fmt::format("{}: got {}, expected one of {}{}{}", command,
+                                     in_quotes(given), fmt::join(allowed, ", "),
+                                     hint.empty() ? "" : "; ", hint));
     }
 }
 
@@ -66,6 +69,12 @@ void refuse_empty(const std::string& command, const po::variables_map& options,
             throw UsageError(fmt::format("{}: --{}: got an empty text, expected a name or a file",
                                          command, name));
         }
+    }
+}
+
+void refuse_dash_folder(const std::string& command, const std::string& folder) {
+    if (folder == "-") {
+        throw UsageError(command + ": --out: got '-', expected a folder");
     }
 }
 
@@ -90,6 +99,7 @@ Command make_run(const po::variables_map& options, const std::vector<std::string
     run.trace = text_of(options, "trace");
     run.trace_tiles = text_of(options, "trace-tiles");
     run.trace_level = text_of(options, "trace-level");
+    refuse_dash_folder("run", run.out_directory);
     run.check = options.count("no-check") == 0;
     run.threads = threads_of("run", options);
     if (run.trace.empty() && run.out_directory.empty() &&
@@ -100,9 +110,6 @@ Command make_run(const po::variables_map& options, const std::vector<std::string
     }
     if (!run.trace.empty() && names.size() > 1) {
         throw UsageError("run: --trace: got several workloads, expected one a trace");
-    }
-    if (run.memory == "-") {
-        throw UsageError("run: --memory: got '-', expected a file: stdout is the result's");
     }
     if (!run.memory.empty() && names.size() > 1) {
         throw UsageError("run: --memory: got several workloads, expected one a report");
@@ -121,9 +128,9 @@ void add_run_options(po::options_description& options) {
         "out", po::value<std::string>()->value_name("DIR"),
         "write result.json, output.npy and trace.pftrace.gz to DIR")(
         "memory", po::value<std::string>()->value_name("FILE"),
-        "write what stands in tile memory in each step, as JSON")(
+        "write what stands in tile memory in each step, as JSON; - for stdout")(
         "trace", po::value<std::string>()->value_name("FILE"),
-        "write a Perfetto trace; compressed if FILE ends in .gz")(
+        "write a Perfetto trace; compressed if FILE ends in .gz, - for stdout")(
         "trace-tiles", po::value<std::string>()->value_name("TILES"),
         "tiles in the trace: all, or as in 0-15,700 (default 16 evenly spread)")(
         "trace-level", po::value<std::string>()->value_name("LEVEL"),
@@ -155,6 +162,7 @@ Command make_vertex(const po::variables_map& options, const std::vector<std::str
     vertex.include_directories = texts_of(options, "include");
     vertex.defines = texts_of(options, "define");
     vertex.out_directory = text_of(options, "out");
+    refuse_dash_folder("vertex", vertex.out_directory);
     vertex.json = text_of(options, "json");
     vertex.expects = texts_of(options, "expect");
     vertex.dumps = texts_of(options, "dump");
@@ -213,9 +221,6 @@ Command make_calibrate(const po::variables_map& options, const std::vector<std::
     command.csv = text_of(options, "csv");
     command.threads = threads_of("calibrate", options);
     command.check = options.count("check") != 0;
-    if (command.json == "-" && command.csv == "-") {
-        throw UsageError("calibrate: --json and --csv: got - for both, expected one on stdout");
-    }
     return command;
 }
 
@@ -322,7 +327,8 @@ const std::vector<CommandSpec>& commands() {
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              return CheckCommand{names};
          }},
-        {"schema", "tessera schema machine|workload|result|memory|vertex|vertex_result|calibration",
+        {"schema",
+         "tessera schema machine|workload|result|results|memory|vertex|vertex_result|calibration",
          "Prints a JSON Schema.", "kind of schema", 1, 1, no_options,
          [](const po::variables_map&, const std::vector<std::string>& names) -> Command {
              one_of("schema", names[0], kSchemas);
@@ -351,8 +357,8 @@ const CommandSpec& command_named(const std::string& name) {
         names.push_back(command.name);
     }
     const std::string hint = config::did_you_mean(name, names);
-    throw UsageError(
-        fmt::format("unknown command '{}'; {}", name, hint.empty() ? "see `tessera help`" : hint));
+    throw UsageError(fmt::format("unknown command {}; {}", in_quotes(name),
+                                 hint.empty() ? "see `tessera help`" : hint));
 }
 
 std::vector<std::string> option_names(const po::options_description& options) {
@@ -378,7 +384,7 @@ po::options_description options_of(const CommandSpec& command) {
     }
     const std::string hint = config::did_you_mean(given, option_names(options));
     throw UsageError(
-        fmt::format("{}: unknown option '{}'; {}", command.name, given,
+        fmt::format("{}: unknown option {}; {}", command.name, in_quotes(given),
                     hint.empty() ? fmt::format("see `tessera help {}`", command.name) : hint));
 }
 
@@ -406,6 +412,10 @@ Command parse_one(const CommandSpec& command, const std::vector<std::string>& ar
     if (values.count("help") != 0) {
         return HelpCommand{command.name};
     }
+    if (texts_of(values, "set").size() > kMostSets) {
+        throw UsageError(fmt::format("{}: got {} options --set, expected at most {}", command.name,
+                                     texts_of(values, "set").size(), kMostSets));
+    }
     const auto names = texts_of(values, "names");
     if (names.size() < command.least || names.size() > command.most) {
         throw UsageError(fmt::format(
@@ -431,7 +441,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     if (first.rfind('-', 0) == 0) {
         const std::string hint = config::did_you_mean(first, {"--version", "--help"});
         throw UsageError(
-            fmt::format("unknown option '{}'; {}", first,
+            fmt::format("unknown option {}; {}", in_quotes(first),
                         hint.empty() ? "the command comes first, see `tessera help`" : hint));
     }
     return parse_one(command_named(first), {arguments.begin() + 1, arguments.end()});
@@ -454,7 +464,7 @@ std::string help_text(const std::string& topic) {
             "tile or streaming memory, 5 program fault or not modelled, 6 a file cannot be read or "
             "written, 70 "
             "a bug of\n"
-            "tessera, 130 interrupted.\n";
+            "tessera, 71 the host has not enough memory, 130 interrupted.\n";
     return text.str();
 }
 

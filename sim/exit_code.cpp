@@ -2,42 +2,67 @@
 #include "sim/exit_code.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "sim/cli.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <new>
-#include <string>
+#include <system_error>
 
 namespace tessera::sim {
 namespace {
 
-int tell(const std::string& text, ExitCode code) {
-    std::fputs((text + "\n").c_str(), stderr);
-    return code;
+bool is_of_resources(const std::system_error& error) {
+    return error.code() == std::errc::resource_unavailable_try_again ||
+           error.code() == std::errc::not_enough_memory;
+}
+
+/// How bad: the place in the list, from the end.
+std::ptrdiff_t badness(int code) {
+    static constexpr std::array<int, 8> kWorstLast{
+        kOk, kCheckFailed, kDoesNotFit, kConfig, kProgramFault, kIo, kHostMemory, kBug};
+    return std::find(kWorstLast.begin(), kWorstLast.end(), code) - kWorstLast.begin();
 }
 
 } // namespace
 
-int report_error(const std::exception_ptr& error) {
+Failure failure_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
     } catch (const UsageError& usage) {
-        return tell(std::string("tessera: ") + usage.what(), kUsage);
+        return {kUsage, std::string("tessera: ") + usage.what()};
     } catch (const ConfigError& config) {
-        return tell(config.what(), kConfig);
+        return {kConfig, config.what()};
     } catch (const DoesNotFit& memory) {
-        return tell(std::string("tessera: does not fit: ") + memory.what(), kDoesNotFit);
+        return {kDoesNotFit, std::string("tessera: does not fit: ") + memory.what()};
     } catch (const ProgramError& program) {
-        return tell(program.what(), kProgramFault);
+        return {kProgramFault, program.what()};
     } catch (const NotModelled& absent) {
-        return tell(absent.what(), kProgramFault);
+        return {kProgramFault, absent.what()};
     } catch (const IoError& io) {
-        return tell(std::string("tessera: ") + io.what(), kIo);
+        return {kIo, std::string("tessera: ") + io.what()};
+    } catch (const OutOfHostMemory& memory) {
+        return {kHostMemory, std::string("tessera: ") + memory.what()};
     } catch (const std::bad_alloc&) {
-        return tell("tessera: the host has not enough memory for this run", kBug);
+        return {kHostMemory, "tessera: the host has not enough memory for this run"};
+    } catch (const std::system_error& system) {
+        return {is_of_resources(system) ? kHostMemory : kBug,
+                std::string("tessera: of the system: ") + system.what()};
     } catch (const std::exception& bug) {
-        return tell(std::string("tessera: internal error: ") + bug.what(), kBug);
+        return {kBug, std::string("tessera: internal error: ") + bug.what()};
     }
+}
+
+int report_error(const std::exception_ptr& error) {
+    const Failure failure = failure_of(error);
+    std::fputs((with_words_cut(failure.message) + "\n").c_str(), stderr);
+    return failure.exit_code;
+}
+
+int worse(int left, int right) {
+    return badness(left) >= badness(right) ? left : right;
 }
 
 } // namespace tessera::sim

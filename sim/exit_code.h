@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <string>
 
 namespace tessera::sim {
 
@@ -15,9 +16,20 @@ enum ExitCode : int {
     kProgramFault = 5, ///< ProgramError, NotModelled
     kIo = 6,           ///< IoError
     kBug = 70,         ///< anything else
+    kHostMemory = 71,  ///< OutOfHostMemory, and what the system says of that kind
 };
+
+/// An error as a run's outcome.
+struct Failure {
+    int exit_code = kBug;
+    std::string message; ///< lines for people
+};
+[[nodiscard]] Failure failure_of(const std::exception_ptr& error);
 
 /// Prints the error to stderr and returns its exit code.
 int report_error(const std::exception_ptr& error);
+
+/// The worse of two exit codes, worst first: 70, 71, 6, 5, 3, 4, 1, 0.
+[[nodiscard]] int worse(int left, int right);
 
 } // namespace tessera::sim

@@ -12,6 +12,7 @@
 #include "sim/calibrate/report.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
+#include "sim/several.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/spec.h"
 
@@ -125,6 +126,7 @@ std::string check_text(const CheckCommand& command) {
 std::string schema_text(const SchemaCommand& command) {
     return json_text(command.what == "machine"         ? spec::machine_schema()
                      : command.what == "workload"      ? workload::workload_schema()
+                     : command.what == "results"       ? several_schema()
                      : command.what == "memory"        ? memory_report_schema()
                      : command.what == "vertex"        ? vertex::vertex_schema()
                      : command.what == "vertex_result" ? vertex::vertex_result_schema()

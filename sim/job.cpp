@@ -2,6 +2,7 @@
 #include "sim/job.h"
 
 #include "base/error.h"
+#include "base/host_memory.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
@@ -70,8 +71,7 @@ CheckOutcome outcome_of(const workload::CheckResult& result, std::int64_t roundi
 /// What dense and sparse products share.
 template <class Workload, class MatrixA> class ProductJob : public Job {
 public:
-    ProductJob(const Workload& workload, MatrixA a, workload::DenseF16 b)
-        : workload_(workload), a_(std::move(a)), b_(std::move(b)) {}
+    explicit ProductJob(const Workload& workload) : workload_(workload) {}
 
     std::vector<HostArray> operands() const override {
         return {{"a", bytes_of(a_.values)}, {"b", bytes_of(b_.values)}};
@@ -84,14 +84,17 @@ public:
         std::memcpy(values.data(), c.data(), values.size() * 2);
         const workload::CheckOptions options{.partials = workload_.partials,
                                              .roundings = plan_.roundings,
-                                             .exact_required = workload_.values.kind ==
-                                                               workload::ValuesSpec::Kind::Integer,
+                                             .exact_required = is_exact(),
                                              .threads = threads};
         return outcome_of(workload::check(values, a_, b_, options), plan_.roundings);
     }
     nlohmann::json plan_json() const override { return plan_.json; }
 
 protected:
+    /// Both operands are small whole numbers, so that no sum is rounded.
+    [[nodiscard]] virtual bool is_exact() const = 0;
+    void set_left(MatrixA a) { a_ = std::move(a); }
+    void set_right(workload::DenseF16 b) { b_ = std::move(b); }
     const Workload& workload() const { return workload_; }
     const MatrixA& a() const { return a_; }
     Plan& plan_made() { return plan_; }
@@ -103,18 +106,34 @@ private:
     Plan plan_;
 };
 
+/// Elements of the operands and of the result, as binary16 and as the reference has them.
+void need_memory(double a, double b, double c, const std::string& what) {
+    constexpr double kHalfBytes = 2;
+    constexpr double kReferenceBytes = 12; // binary64, and magnitudes in binary32
+    need_host_memory(kHalfBytes * (a + b + c) + kReferenceBytes * b, what);
+}
+
 class MatmulJob final : public ProductJob<workload::MatmulWorkload, workload::DenseF16> {
 public:
-    explicit MatmulJob(const workload::MatmulWorkload& given)
-        : ProductJob(
-              given,
-              workload::make_dense(given.m, given.k, given.values, given.seed, Operand::A, given.k),
-              workload::make_dense(given.k, given.n, given.values, given.seed, Operand::B,
-                                   given.k)) {}
+    using ProductJob::ProductJob;
 
+    /// What does not fit the machine is told before the host has its operands.
     const program::Program& plan(const spec::MachineSpec& machine) override {
-        plan_made() = sim::plan(machine, workload());
+        const auto& given = workload();
+        plan_made() = sim::plan(machine, given);
+        const auto m = static_cast<double>(given.m);
+        const auto k = static_cast<double>(given.k);
+        const auto n = static_cast<double>(given.n);
+        need_memory(m * k, k * n, m * n, sentence());
+        set_left(
+            workload::make_dense(given.m, given.k, given.of_a(), given.seed, Operand::A, given.k));
+        set_right(
+            workload::make_dense(given.k, given.n, given.of_b(), given.seed, Operand::B, given.k));
         return plan_made().program;
+    }
+    bool is_exact() const override {
+        using Kind = workload::ValuesSpec::Kind;
+        return workload().of_a().kind == Kind::Integer && workload().of_b().kind == Kind::Integer;
     }
     std::optional<ProductWork> product() const override {
         return ProductWork{2 * workload().m * workload().k * workload().n, std::nullopt,
@@ -132,12 +151,27 @@ std::int64_t stored_elements(const workload::SparseF16& a) {
 
 class SpmmJob final : public ProductJob<workload::SpmmWorkload, workload::SparseF16> {
 public:
-    SpmmJob(const workload::SpmmWorkload& given, workload::SparseF16 a, workload::DenseF16 b)
-        : ProductJob(given, std::move(a), std::move(b)) {}
+    using ProductJob::ProductJob;
 
     const program::Program& plan(const spec::MachineSpec& machine) override {
+        const bool from_file = workload().of_b().kind == workload::ValuesSpec::Kind::File;
+        set_left(workload::make_sparse(workload()));
+        if (from_file) { // its mistakes come before a long plan
+            make_right();
+        }
         plan_made() = sim::plan(machine, workload(), a());
+        if (!from_file) {
+            const auto n = static_cast<double>(workload().n);
+            need_memory(static_cast<double>(a().values.size()),
+                        static_cast<double>(a().columns) * n, static_cast<double>(a().rows) * n,
+                        sentence());
+            make_right();
+        }
         return plan_made().program;
+    }
+    bool is_exact() const override {
+        using Kind = workload::ValuesSpec::Kind;
+        return workload().values.kind == Kind::Integer && workload().of_b().kind == Kind::Integer;
     }
     std::optional<ProductWork> product() const override {
         return ProductWork{2 * stored_elements(a()) * workload().n,
@@ -148,14 +182,15 @@ public:
                            a().rows, a().columns, workload().n, stored_elements(a()), a().block,
                            a().block, word(workload().partials));
     }
-};
 
-std::unique_ptr<Job> make_spmm_job(const workload::SpmmWorkload& given) {
-    auto a = workload::make_sparse(given);
-    auto b = workload::make_dense(a.columns, given.n, given.values, given.seed, Operand::B,
-                                  std::max<std::int64_t>(1, workload::contraction_length(a)));
-    return std::make_unique<SpmmJob>(given, std::move(a), std::move(b));
-}
+private:
+    void make_right() {
+        const auto& given = workload();
+        set_right(
+            workload::make_dense(a().columns, given.n, given.of_b(), given.seed, Operand::B,
+                                 std::max<std::int64_t>(1, workload::contraction_length(a()))));
+    }
+};
 
 } // namespace
 
@@ -164,7 +199,7 @@ std::unique_ptr<Job> make_job(const workload::Workload& workload) {
         return std::make_unique<MatmulJob>(*matmul);
     }
     if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
-        return make_spmm_job(*spmm);
+        return std::make_unique<SpmmJob>(*spmm);
     }
     return make_micro_job(workload);
 }

@@ -47,7 +47,8 @@ class Job {
 public:
     virtual ~Job() = default;
 
-    /// Plans for the machine. @throws DoesNotFit, NotModelled
+    /// Plans for the machine and makes the operands. @throws DoesNotFit, NotModelled; ConfigError or
+    /// IoError if a file of the workload is wrong or missing; OutOfHostMemory
     virtual const program::Program& plan(const spec::MachineSpec& machine) = 0;
 
     /// After plan().
@@ -69,8 +70,6 @@ public:
     [[nodiscard]] virtual std::string sentence() const = 0;
 };
 
-/// Makes the operands. @throws ConfigError or IoError if a file of the workload is wrong or
-/// missing.
 [[nodiscard]] std::unique_ptr<Job> make_job(const workload::Workload& workload);
 
 } // namespace tessera::sim

@@ -30,6 +30,8 @@ std::exception_ptr failure_of_sc_main;
 
 void elaborate(const std::function<void()>& body) {
     setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 1);
+    // What SystemC says of itself goes to stdout, which is the result's.
+    sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
     // A SystemC complaint is a bug of ours: it must not become a line on stderr and a wrong result.
     for (const auto severity : {sc_core::SC_WARNING, sc_core::SC_ERROR, sc_core::SC_FATAL}) {
         sc_core::sc_report_handler::set_actions(severity, sc_core::SC_THROW);

@@ -1,32 +1,65 @@
 // SPDX-License-Identifier: MIT
-// An output that is opened before the run, so that what cannot be written is found first.
+// What commands write: files that are opened before the run, so that what cannot be written is found
+// first, and folders that no other run writes into.
 #pragma once
 
-#include "sim/interrupt.h"
 #include "traces/output_file.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tessera::sim {
 
 class Output {
 public:
-    /// @throws IoError
-    explicit Output(const std::string& path) : temporary_(path), file_(path) {}
+    /// "-" is standard output. @throws IoError
+    explicit Output(const std::string& path) : file_(path) {}
     void write(const std::string& text) {
         file_.write(text);
         file_.commit();
     }
 
 private:
-    TemporaryOutput temporary_;
     traces::OutputFile file_;
 };
 
-/// The file of an option; nothing where it was not given, or is "-" for stdout.
+/// The file of an option; nothing where it was not given.
 [[nodiscard]] inline std::unique_ptr<Output> open_output(const std::string& path) {
-    return path.empty() || path == "-" ? nullptr : std::make_unique<Output>(path);
+    return path.empty() ? nullptr : std::make_unique<Output>(path);
 }
+
+/// A folder of `--out`, made where it is absent, and this process's alone until the object goes.
+class OutFolder {
+public:
+    /// @throws IoError if it cannot be made, or another process writes into it
+    explicit OutFolder(const std::string& path);
+    ~OutFolder();
+    OutFolder(const OutFolder&) = delete;
+    OutFolder& operator=(const OutFolder&) = delete;
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::string file(const std::string& name) const {
+        return (path_ / name).string();
+    }
+    /// Removes a file of an older run; nothing where there is none.
+    void remove(const std::string& name) const;
+
+private:
+    std::filesystem::path path_;
+    int descriptor_ = -1;
+};
+
+/// A file that a command is to write, and what asked for it: "--json", or "--out" for one in its
+/// folder.
+struct NamedOutput {
+    std::string option;
+    std::string path; ///< empty: not asked for
+};
+
+/// Refuses two outputs that are one file, however it is spelt or linked; what people read goes to
+/// standard output unless one of them is that. True where one is. @throws UsageError
+bool check_outputs(const std::string& command, const std::vector<NamedOutput>& outputs);
 
 } // namespace tessera::sim

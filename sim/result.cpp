@@ -268,6 +268,7 @@ nlohmann::json make_result(const RunFacts& facts) {
     json workload = facts.workload_resolved;
     workload["name"] = facts.workload_name;
     json result = {{"schema_version", kResultSchemaVersion},
+                   {"status", "ok"},
                    {"sentence", facts.job.sentence()},
                    {"machine", facts.machine_resolved},
                    {"unused_parameters", facts.unused_parameters},

@@ -120,6 +120,8 @@ nlohmann::json result_schema() {
         "what one run of tessera found; keys are sorted, and all but host is the same for equal "
         "runs",
         {{"schema_version", {{"const", kResultSchemaVersion}}},
+         {"status",
+          {{"const", "ok"}, {"description", "there is a result; check says if it is right"}}},
          {"sentence", text("the workload in words")},
          {"machine", {{"type", "object"}, {"description", "as resolved; see machine.schema.json"}}},
          {"unused_parameters", schema::unused_parameters_schema()},

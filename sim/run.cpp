@@ -7,7 +7,6 @@
 #include "kernels/workload/npy.h"
 #include "models/ipu/simulate.h"
 #include "models/spec/load.h"
-#include "sim/interrupt.h"
 #include "sim/job.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
@@ -90,13 +89,11 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
 /// The trace of a run, if one is asked for.
 struct Trace {
     Trace(const RunCommand& command, const spec::MachineSpec& machine)
-        : temporary(command.trace),
-          exporter(command.trace,
+        : exporter(std::make_unique<traces::OutputFile>(command.trace),
                    traces::parse_selection(command.trace_tiles, command.trace_level,
                                            static_cast<TileId>(machine.chip.tiles)),
                    names, {.machine_name = machine.name}) {}
 
-    TemporaryOutput temporary;
     traces::NameTable names;
     traces::PerfettoExporter exporter;
 };

@@ -18,21 +18,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <list>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace tessera::sim {
 namespace {
 
 namespace fs = std::filesystem;
 using vertex::Json;
-
-struct ArrayOutput {
-    std::string array;
-    std::size_t point = 0;
-    std::unique_ptr<Output> output;
-};
 
 /// The file and machine of a command, and the points to run.
 class Setup {
@@ -98,80 +92,149 @@ public:
     std::vector<vertex::Bench> benches;
 };
 
-/// All files of a command, opened before the first run.
+/// All files of a command. Those that it names are opened before the first run, the arrays of
+/// `--out` before their point's.
 class Outputs {
 public:
-    Outputs(const VertexCommand& command, const Setup& setup) {
-        if (!command.json.empty() && command.json != "-") {
-            json_.push_back(std::make_unique<Output>(command.json));
-        }
+    Outputs(const VertexCommand& command, const Setup& setup)
+        : setup_(setup), several_(setup.points.size() > 1) {
+        std::vector<NamedOutput> named{
+            {"--json", command.json}, {"--trace", command.trace}, {"--konata", command.konata}};
         for (const auto& text : command.dumps) {
             const auto equals = text.find('=');
             setup.check_array("dump", text.substr(0, equals));
-            arrays_.push_back(
-                {text.substr(0, equals), 0, std::make_unique<Output>(text.substr(equals + 1))});
+            named.push_back({"--dump", text.substr(equals + 1)});
         }
-        if (command.out_directory.empty()) {
-            return;
+        if (!command.out_directory.empty()) {
+            add_folder(command.out_directory, named);
         }
-        const bool several = setup.points.size() > 1;
-        for (std::size_t i = 0; i < setup.points.size(); ++i) {
-            fs::path directory = command.out_directory;
-            directory /= several ? fmt::format("point_{}", i) : std::string{};
-            make(directory);
-            for (const auto& array : setup.loaded.arrays) {
-                arrays_.push_back(
-                    {array.name, i,
-                     std::make_unique<Output>((directory / (array.name + ".npy")).string())});
-            }
+        to_stdout_ = check_outputs("vertex", named);
+        json_.push_back(open_output(command.json));
+        trace_ = open_trace(command.trace);
+        konata_ = open_trace(command.konata);
+        for (const auto& text : command.dumps) {
+            const auto equals = text.find('=');
+            dumps_.push_back({text.substr(0, equals), open_output(text.substr(equals + 1))});
         }
-        json_.push_back(
-            std::make_unique<Output>((fs::path(command.out_directory) / "result.json").string()));
+        if (!command.out_directory.empty()) {
+            folder_.emplace(command.out_directory);
+            json_.push_back(open_output(folder_->file("result.json")));
+            begin_point(0); // the last that can be found before the runs
+        }
     }
 
-    void write_arrays(std::size_t point, const vertex::Bench& bench,
-                      const vertex::PointResult& result) {
-        for (auto& dump : arrays_) {
-            for (std::size_t a = 0; a < bench.arrays.size(); ++a) {
-                const auto& array = bench.arrays[a];
-                if (dump.point == point && dump.array == array.name) {
-                    const auto& bytes = result.arrays[a];
-                    dump.output->write(workload::npy_bytes(
-                        array.type->npy, array.shape,
-                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-                }
-            }
+    /// What people read does not go to stdout: something else does.
+    [[nodiscard]] bool to_stdout() const { return to_stdout_; }
+
+    /// Opens the arrays of the point in the folder.
+    void begin_point(std::size_t point) {
+        if (!folder_ || (point == 0 && !arrays_.empty())) {
+            return;
+        }
+        arrays_.clear();
+        const fs::path directory = folder_->path() / point_folder(point);
+        std::error_code failed;
+        fs::create_directories(directory, failed);
+        if (failed) {
+            throw IoError(fmt::format("{}: the folder cannot be made: {}", directory.string(),
+                                      failed.message()));
+        }
+        for (const auto& array : setup_.loaded.arrays) {
+            arrays_.push_back(
+                {array.name, open_output((directory / (array.name + ".npy")).string())});
         }
     }
+
+    void write_point(const vertex::Bench& bench, const vertex::PointResult& result) {
+        for (auto* outputs : {&dumps_, &arrays_}) {
+            for (auto& [name, output] : *outputs) {
+                write_array(name, *output, bench, result);
+            }
+        }
+        if (trace_ != nullptr) {
+            vertex::write_perfetto(std::move(trace_), setup_.machine, bench, result);
+        }
+        if (konata_ != nullptr) {
+            vertex::write_konata(*konata_, setup_.machine, bench, result);
+        }
+    }
+
     void write_json(const std::string& text) {
-        for (auto& output : json_) {
-            output->write(text);
+        for (const auto& output : json_) {
+            if (output != nullptr) {
+                output->write(text);
+            }
+        }
+        if (folder_) {
+            remove_older();
         }
     }
 
 private:
-    static void make(const fs::path& directory) {
-        std::error_code failed;
-        fs::create_directories(directory, failed);
-        if (failed) {
-            throw IoError(fmt::format("{}: the directory cannot be made: {}", directory.string(),
-                                      failed.message()));
+    struct ArrayOutput {
+        std::string array;
+        std::unique_ptr<Output> output;
+    };
+
+    static std::unique_ptr<traces::OutputFile> open_trace(const std::string& path) {
+        return path.empty() ? nullptr : std::make_unique<traces::OutputFile>(path);
+    }
+    [[nodiscard]] std::string point_folder(std::size_t point) const {
+        return several_ ? fmt::format("point_{}", point) : std::string{};
+    }
+    void add_folder(const fs::path& folder, std::vector<NamedOutput>& named) const {
+        named.push_back({"--out", (folder / "result.json").string()});
+        for (std::size_t i = 0; i < setup_.points.size(); ++i) {
+            for (const auto& array : setup_.loaded.arrays) {
+                named.push_back(
+                    {"--out", (folder / point_folder(i) / (array.name + ".npy")).string()});
+            }
+        }
+    }
+    static void write_array(const std::string& name, Output& output, const vertex::Bench& bench,
+                            const vertex::PointResult& result) {
+        for (std::size_t a = 0; a < bench.arrays.size(); ++a) {
+            const auto& array = bench.arrays[a];
+            if (array.name == name) {
+                const auto& bytes = result.arrays[a];
+                output.write(workload::npy_bytes(
+                    array.type->npy, array.shape,
+                    {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+            }
         }
     }
 
-    std::vector<std::unique_ptr<Output>> json_;
-    std::vector<ArrayOutput> arrays_;
-};
+    /// The arrays of an older run with more points, with one or with several.
+    void remove_older() const {
+        if (several_) {
+            remove_arrays({});
+        }
+        for (std::size_t i = several_ ? setup_.points.size() : 0;; ++i) {
+            const std::string point = fmt::format("point_{}", i);
+            if (!fs::exists(folder_->path() / point)) {
+                return;
+            }
+            remove_arrays(point);
+            std::error_code holds_more;
+            fs::remove(folder_->path() / point, holds_more);
+        }
+    }
+    void remove_arrays(const fs::path& below) const {
+        for (const auto& array : setup_.loaded.arrays) {
+            folder_->remove((below / (array.name + ".npy")).string());
+        }
+    }
 
-void write_traces(const VertexCommand& command, const Setup& setup,
-                  const vertex::PointResult& result) {
-    if (!command.trace.empty()) {
-        vertex::write_perfetto(command.trace, setup.machine, setup.benches.front(), result);
-    }
-    if (!command.konata.empty()) {
-        vertex::write_konata(command.konata, setup.machine, setup.benches.front(), result);
-    }
-}
+    const Setup& setup_;
+    bool several_;
+    bool to_stdout_ = false;
+    std::optional<OutFolder> folder_;
+    std::vector<std::unique_ptr<Output>> json_;
+    std::vector<ArrayOutput> dumps_;
+    std::vector<ArrayOutput> arrays_; ///< of the point at hand
+    std::unique_ptr<traces::OutputFile> trace_;
+    std::unique_ptr<traces::OutputFile> konata_;
+};
 
 /// Racing accesses and conflicts of all phases.
 std::int64_t troubles(const vertex::PointResult& result) {
@@ -193,6 +256,7 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     std::vector<std::string> warnings = setup.benches.front().warnings;
     for (std::size_t i = 0; i < setup.points.size(); ++i) {
         const auto& bench = setup.benches[i];
+        outputs.begin_point(i);
         const auto result = vertex::run_bench(setup.machine, bench, settings);
         const auto checks = vertex::check_arrays(bench, result, setup.loaded.spec.tolerance);
         right = right && vertex::passed(checks);
@@ -205,8 +269,7 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
         measured.push_back(static_cast<double>(
             command.fit_of == "tile_cycles" ? result.tile_cycles : result.worker_cycles));
         points.push_back(vertex::point_json(setup.machine, bench, result, checks, command.arrays));
-        outputs.write_arrays(i, bench, result);
-        write_traces(command, setup, result);
+        outputs.write_point(bench, result);
     }
     Json fit = nullptr;
     if (!command.fit.empty()) {
@@ -214,13 +277,8 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     }
     const Json result = vertex::result_json(setup.loaded.spec.name, setup.machine.name,
                                             setup.unused, std::move(points), std::move(fit));
-    const std::string text = json_text(result);
-    outputs.write_json(text);
-    const bool to_stdout = command.json == "-";
-    std::fputs(vertex::report_text(result).c_str(), to_stdout ? stderr : stdout);
-    if (to_stdout) {
-        std::fputs(text.c_str(), stdout);
-    }
+    outputs.write_json(json_text(result));
+    std::fputs(vertex::report_text(result).c_str(), outputs.to_stdout() ? stderr : stdout);
     for (const auto& warning : warnings) {
         std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
     }

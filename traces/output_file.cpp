@@ -6,81 +6,93 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace tessera::traces {
-namespace {
 
-bool is_device_or_pipe(const std::string& path) {
-    std::error_code unreadable;
-    const auto status = std::filesystem::status(path, unreadable);
-    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
-           !std::filesystem::is_directory(status);
-}
-
-} // namespace
-
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
-    written_path_ = is_device_or_pipe(path_) ? path_ : path_ + ".tmp";
-    if (path_.empty()) {
-        fail("cannot be written", ENOENT);
-    }
-    std::error_code unreadable;
-    if (std::filesystem::is_directory(path_, unreadable)) {
-        fail("cannot be written", EISDIR);
+OutputFile::OutputFile(const std::string& path)
+    : place_(output_place(path)), path_(path == "-" ? "standard output" : path) {
+    const int descriptor = open_descriptor();
+    if (descriptor < 0) {
+        fail("cannot be written", errno);
     }
     // "T" is zlib's transparent mode: the same calls write the bytes as they are.
-    errno = 0;
-    file_ = gzopen(written_path_.c_str(), path_.ends_with(".gz") ? "wb4" : "wbT");
+    file_ = gzdopen(descriptor, path.ends_with(".gz") ? "wb4" : "wbT");
     if (file_ == nullptr) {
-        fail("cannot be written", errno);
+        close(descriptor);
+        fail("cannot be written", ENOMEM);
     }
 }
 
 OutputFile::~OutputFile() {
-    if (file_ == nullptr) {
-        return;
+    if (file_ != nullptr) {
+        gzclose(file_);
     }
-    gzclose(file_);
-    if (written_path_ != path_) {
-        std::remove(written_path_.c_str());
+}
+
+/// A descriptor that zlib may close; -1 and errno where there is none.
+int OutputFile::open_descriptor() {
+    switch (place_.kind) {
+    case OutputPlace::Kind::Descriptor:
+        return fcntl(place_.descriptor, F_DUPFD_CLOEXEC, 0);
+    case OutputPlace::Kind::InPlace:
+        return open(place_.path.c_str(), O_WRONLY | O_CLOEXEC);
+    case OutputPlace::Kind::File:
+        break;
     }
+    return open_beside_target();
+}
+
+int OutputFile::open_beside_target() {
+    constexpr mode_t kPermissions = 0777;
+    struct stat replaced {};
+    const bool replaces = stat(place_.path.c_str(), &replaced) == 0;
+    if (replaces && access(place_.path.c_str(), W_OK) != 0) {
+        return -1;
+    }
+    try {
+        temporary_.emplace(place_.path.parent_path());
+    } catch (const std::system_error& error) {
+        errno = error.code().value();
+        return -1;
+    }
+    if (replaces && fchmod(temporary_->descriptor(), replaced.st_mode & kPermissions) != 0) {
+        return -1;
+    }
+    return fcntl(temporary_->descriptor(), F_DUPFD_CLOEXEC, 0);
 }
 
 void OutputFile::write(std::string_view bytes) {
     TESSERA_ASSERT(file_ != nullptr);
-    if (bytes.empty()) {
-        return;
-    }
-    errno = 0;
-    if (gzwrite(file_, bytes.data(), static_cast<unsigned>(bytes.size())) <= 0) {
-        fail("cannot be written", errno);
+    constexpr std::size_t kMostAtOnce = std::size_t{1} << 20U; // zlib counts in unsigned
+    while (!bytes.empty()) {
+        const std::string_view piece = bytes.substr(0, kMostAtOnce);
+        errno = 0;
+        if (gzwrite(file_, piece.data(), static_cast<unsigned>(piece.size())) <= 0) {
+            fail("cannot be written", errno);
+        }
+        bytes.remove_prefix(piece.size());
     }
 }
 
 void OutputFile::commit() {
     TESSERA_ASSERT(file_ != nullptr);
     errno = 0;
-    const int closed = gzclose(std::exchange(file_, nullptr));
-    const int close_error = errno;
-    if (written_path_ == path_) {
-        if (closed != Z_OK) {
-            fail("cannot be written", close_error);
+    if (gzclose(std::exchange(file_, nullptr)) != Z_OK) {
+        fail("cannot be written", errno);
+    }
+    if (temporary_) {
+        try {
+            temporary_->put_in_place(place_.path);
+        } catch (const std::system_error& error) {
+            fail("cannot be put in place", error.code().value());
         }
-        return;
-    }
-    if (closed != Z_OK) {
-        std::remove(written_path_.c_str());
-        fail("cannot be written", close_error);
-    }
-    if (std::rename(written_path_.c_str(), path_.c_str()) != 0) {
-        const int rename_error = errno;
-        std::remove(written_path_.c_str());
-        fail("cannot be put in place", rename_error);
     }
 }
 

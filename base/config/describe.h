@@ -76,6 +76,16 @@ public:
         return set(field_->default_text, std::move(otherwise));
     }
 
+    /// The same of an empty text.
+    FieldLine& empty_if_absent(std::string otherwise) {
+        field_->default_value = nullptr;
+        field_->value = [value = field_->value](const void* owner) {
+            auto json = value(owner);
+            return json == "" ? nlohmann::json{} : json;
+        };
+        return set(field_->default_text, std::move(otherwise));
+    }
+
 private:
     FieldLine& set(std::string& where, std::string text) {
         where = std::move(text);

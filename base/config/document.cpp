@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/document.h"
 
+#include "base/input_file.h"
+
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 
 namespace tessera::config {
 namespace {
@@ -58,10 +55,6 @@ void merge(Document& lower, json& target, const Document& upper, const json& sou
          ++it) {
         lower.origins.insert(*it);
     }
-}
-
-std::string reason() {
-    return errno != 0 ? std::string(": ") + std::strerror(errno) : std::string{};
 }
 
 } // namespace
@@ -138,36 +131,8 @@ void Document::replace(const std::string& pointer, json value, const Origin& ori
 }
 
 Document read_document(const std::filesystem::path& file) {
-    errno = 0;
-    std::error_code ignored;
-    if (std::filesystem::is_directory(file, ignored)) {
-        throw IoError(file.string() + ": cannot be read: is a folder, expected a file");
-    }
-    std::ifstream in(file, std::ios::binary);
-    if (!in) {
-        throw IoError(file.string() + ": cannot be read" + reason());
-    }
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) {
-        throw IoError(file.string() + ": cannot be read" + reason());
-    }
-    return parse_document(text, file.string());
-}
-
-void write_json(const std::filesystem::path& file, const json& value) {
-    const std::filesystem::path temporary = file.string() + ".tmp";
-    errno = 0;
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << value.dump(2) << '\n';
-    out.close();
-    if (!out) {
-        throw IoError(file.string() + ": cannot be written" + reason());
-    }
-    std::error_code failed;
-    std::filesystem::rename(temporary, file, failed);
-    if (failed) {
-        throw IoError(file.string() + ": cannot be written: " + failed.message());
-    }
+    return parse_document(read_file(file, kMostDocumentBytes, "a machine, workload or vertex file"),
+                          file.string());
 }
 
 std::string child_pointer(const std::string& pointer, std::string_view key) {

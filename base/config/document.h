@@ -7,8 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,15 +54,18 @@ struct Document {
 };
 
 /// Parses JSON with `//` and `/* */` comments. Throws ConfigError at the first syntax error (line,
-/// column, what was expected), on nesting deeper than 64 and on numbers that binary64 cannot hold.
+/// column, what was expected), on nesting deeper than 64, on numbers that binary64 cannot hold, on
+/// more than 100,000 values, and on keys that with those around them have more than 1,000 bytes.
 [[nodiscard]] Document parse_document(std::string_view text, const std::string& file);
 
-/// The same from a file; IoError if it cannot be read.
+/// The same from a file, of kMostDocumentBytes at most. IoError if it cannot be read.
 [[nodiscard]] Document read_document(const std::filesystem::path& file);
 
-/// Writes indented JSON with sorted keys and a last newline, first to `file`.tmp, then renamed.
-/// IoError if it cannot be written.
-void write_json(const std::filesystem::path& file, const nlohmann::json& value);
+/// The value that `text` is, or nothing where it is no JSON. ConfigError where it breaks a limit.
+[[nodiscard]] std::optional<nlohmann::json> parse_value(std::string_view text,
+                                                        const std::string& file);
+
+inline constexpr std::size_t kMostDocumentBytes = std::size_t{4} << 20U;
 
 /// `pointer` with one more key, escaped as JSON pointers want it.
 [[nodiscard]] std::string child_pointer(const std::string& pointer, std::string_view key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/document.h"
+#include "base/text.h"
 
 #include <cctype>
 
@@ -9,6 +10,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kDeepestNesting = 64;
+constexpr std::size_t kMostValues = 100'000;
+constexpr std::size_t kLongestPointer = 1000; ///< every value keeps its own
+constexpr std::size_t kLongestSyntaxMessage = 200;
 
 /// Walks the text in step with the parser's events. The parser reports no positions, but its events
 /// come in the order of the text and only for valid tokens, so the start of the next token is what
@@ -142,7 +146,7 @@ std::string syntax_message(const std::string& what) {
     const auto overflow = what.find("number overflow parsing '");
     if (overflow != std::string::npos) {
         const auto from = what.find('\'', overflow) + 1;
-        return "got " + what.substr(from, what.rfind('\'') - from) +
+        return "got " + cut(what.substr(from, what.rfind('\'') - from)) +
                ", expected a number that binary64 can hold";
     }
     const auto dash = what.find(" - ", what.find("syntax error"));
@@ -162,7 +166,8 @@ std::string syntax_message(const std::string& what) {
         replace_all(*part, "number literal", "a number");
         replace_all(*part, "end of input", "the end of the file");
     }
-    return "syntax error: " + tail + (expected.empty() ? "" : ", expected " + expected);
+    return "syntax error: " + cut(tail, kLongestSyntaxMessage) +
+           (expected.empty() ? "" : ", expected " + expected);
 }
 
 class Builder : public nlohmann::json_sax<json> {
@@ -187,6 +192,13 @@ public:
         const auto at = cursor_.take_token();
         const auto& top = open_.back();
         const std::string pointer = child_pointer(top.pointer, name);
+        if (pointer.size() > kLongestPointer) {
+            throw ConfigError(Diagnostic{file_, at.line, at.column, top.pointer,
+                                         "got key " + in_quotes(name) + ", expected keys of " +
+                                             std::to_string(kLongestPointer) +
+                                             " bytes at most, with those around them",
+                                         ""});
+        }
         if (top.node->contains(name)) {
             const auto& first = document_.origins.at(pointer);
             document_.duplicates.push_back(
@@ -214,6 +226,12 @@ private:
     /// Puts a value where it belongs and notes its origin; returns the place and its pointer.
     Open place(json value) {
         const auto at = cursor_.take_token();
+        if (++values_ > kMostValues) {
+            throw ConfigError(Diagnostic{file_, at.line, at.column, "",
+                                         "got more values than " + std::to_string(kMostValues) +
+                                             ", the most of a file",
+                                         "large arrays belong in files of their own"});
+        }
         Origin origin{file_, at.line, at.column, 0, 0, {}};
         Open placed{&document_.root, ""};
         if (open_.empty()) {
@@ -259,6 +277,7 @@ private:
     Cursor cursor_;
     Document document_;
     std::vector<Open> open_;
+    std::size_t values_ = 0;
     std::string key_;
     Cursor::Position key_at_;
 };
@@ -269,6 +288,10 @@ Document parse_document(std::string_view text, const std::string& file) {
     Builder builder{text, file};
     json::sax_parse(text.begin(), text.end(), &builder, json::input_format_t::json, true, true);
     return builder.take();
+}
+
+std::optional<json> parse_value(std::string_view text, const std::string& file) {
+    return json::accept(text) ? std::optional(parse_document(text, file).root) : std::nullopt;
 }
 
 } // namespace tessera::config

@@ -2,6 +2,7 @@
 #include "base/config/read.h"
 
 #include "base/config/suggest.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -270,13 +271,7 @@ std::string got_text(const json& value) {
     if (value.is_null()) {
         return "null";
     }
-    constexpr std::size_t kLongestShown = 60;
-    std::string text = value_text(value);
-    if (text.size() > kLongestShown) {
-        text.resize(kLongestShown);
-        text += "...";
-    }
-    return std::string(value.type_name()) + " " + text;
+    return std::string(value.type_name()) + " " + cut(value_text(value));
 }
 
 std::vector<Diagnostic> read_at(const Shape& shape, const Document& document,

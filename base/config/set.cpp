@@ -2,6 +2,7 @@
 // --set options over a document.
 #include "base/config/read.h"
 #include "base/config/suggest.h"
+#include "base/text.h"
 
 #include <algorithm>
 
@@ -72,10 +73,9 @@ std::string path_hint(const std::string& path, const std::vector<Target>& target
 }
 
 json typed_value(const Field& field, const std::string& text) {
-    json parsed = json::parse(text, nullptr, false);
-    const bool keep_text =
-        parsed.is_discarded() || (field.type == FieldType::Text && !parsed.is_string());
-    return keep_text ? json(text) : parsed;
+    const auto parsed = parse_value(text, "--set");
+    const bool keep_text = !parsed || (field.type == FieldType::Text && !parsed->is_string());
+    return keep_text ? json(text) : *parsed;
 }
 
 } // namespace
@@ -96,7 +96,8 @@ std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
     for (const auto& option : options) {
         const auto equals = option.find('=');
         if (equals == std::string::npos || equals == 0) {
-            found.push_back({"--set", 0, 0, "", "got '" + option + "', expected path=value", ""});
+            found.push_back(
+                {"--set", 0, 0, "", "got " + in_quotes(option) + ", expected path=value", ""});
             continue;
         }
         const std::string path = option.substr(0, equals);
@@ -111,7 +112,12 @@ std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
         Origin origin;
         origin.file = "--set";
         origin.path = path;
-        document.replace(pointer, typed_value(*target->field, option.substr(equals + 1)), origin);
+        try {
+            document.replace(pointer, typed_value(*target->field, option.substr(equals + 1)),
+                             origin);
+        } catch (const ConfigError& error) {
+            found.push_back({"--set", 0, 0, path, error.diagnostics().front().message, ""});
+        }
     }
     return found;
 }

@@ -112,14 +112,15 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWor
     buffer.name = "remote";
     buffer.rows = workload.rows;
     buffer.row_bytes = workload.row_bytes;
-    static_cast<void>(
-        program::remote_sizes({buffer}, machine.streaming.capacity_bytes, machine.name));
+    const auto sizes =
+        program::remote_sizes({buffer}, machine.streaming.capacity_bytes, machine.name);
     const std::string sentence =
         fmt::format("remote buffer {}, {} rows of {} B, {} at a time, {} times", name_of(read),
                     workload.rows, workload.row_bytes, workload.chunk_rows, workload.repeats);
     const auto pieces = placed(machine, sentence, name_of(read),
                                spread_over(workload.chunk_rows * workload.row_bytes, 0, tiles, 0,
                                            machine.streaming.request_bytes));
+    need_memory_of_buffers(sizes, sentence);
     auto plan = plan_copy("remote_buffer", std::move(buffer), workload.chunk_rows, read, pieces);
     add_images(machine, pieces, plan.program);
     std::vector<program::Step> chunks;

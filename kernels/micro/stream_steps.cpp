@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/micro/stream_steps.h"
 
+#include "base/host_memory.h"
+
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace tessera::micro {
@@ -50,6 +53,10 @@ program::Step repeat(std::int64_t count, std::vector<program::Step> body) {
     made.count = static_cast<std::uint32_t>(count);
     made.children = std::move(body);
     return made;
+}
+
+void need_memory_of_buffers(const std::vector<Bytes>& sizes, const std::string& what) {
+    need_host_memory(2 * std::accumulate(sizes.begin(), sizes.end(), 0.0), what);
 }
 
 std::vector<std::byte> marked_bytes(Bytes bytes, std::uint32_t salt) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tessera::micro {
@@ -24,6 +25,10 @@ spread_over(Bytes bytes, TileId first, std::int64_t tiles, Address address, Byte
 
 /// `count` times `body`.
 [[nodiscard]] program::Step repeat(std::int64_t count, std::vector<program::Step> body);
+
+/// The host holds remote buffers of these sizes twice: what is in them and what should be.
+/// @throws OutOfHostMemory where it cannot
+void need_memory_of_buffers(const std::vector<Bytes>& sizes, const std::string& what);
 
 /// Words that differ from those near them.
 [[nodiscard]] std::vector<std::byte> marked_bytes(Bytes bytes, std::uint32_t salt);

@@ -61,8 +61,9 @@ public:
             workload_.elements, element_bytes_ == 2 ? "f16" : "f32", io_tiles_, workload_.prefetch,
             workload_.repeats);
         program::Program streams = stream_program();
-        static_cast<void>(program::remote_sizes(streams.remote_buffers,
-                                                machine_.streaming.capacity_bytes, machine_.name));
+        const auto sizes = program::remote_sizes(streams.remote_buffers,
+                                                 machine_.streaming.capacity_bytes, machine_.name);
+        need_memory_of_buffers(sizes, plan.sentence);
         BuildRequest request;
         request.name = plan.sentence;
         request.codelets = {"streamed_triad"};

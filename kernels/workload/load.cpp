@@ -19,14 +19,16 @@ using config::Shape;
 constexpr const char* kSource = "docs/workloads.md";
 constexpr std::int64_t kLongestDimension = 1'000'000;
 
-void assign_values(ValuesSpec& values, const std::string& text) {
-    values = {};
+ValuesSpec values_of(const std::string& text, const char* key) {
+    ValuesSpec values;
+    values.key = key;
     if (text == "integer") {
         values.kind = ValuesSpec::Kind::Integer;
     } else if (text != "uniform") {
         values.kind = ValuesSpec::Kind::File;
         values.path = text;
     }
+    return values;
 }
 
 std::string values_text(const ValuesSpec& values) {
@@ -58,7 +60,8 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
         .from(kSource);
     describe_seed<Kind>(d, kSource, "of the generated values");
     d.text(
-         "values", [](Kind& kind_, const std::string& text) { assign_values(kind_.values, text); },
+         "values",
+         [](Kind& kind_, const std::string& text) { kind_.values = values_of(text, "/values"); },
          [](const Kind& kind_) { return values_text(kind_.values); })
         .one_of({"uniform", "integer"})
         .suffix(".npy")
@@ -66,9 +69,32 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
         .from(kSource);
 }
 
+/// `values` of one operand.
+template <class Kind>
+void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
+                        std::optional<ValuesSpec> Kind::*member, const char* says) {
+    d.text(
+         key,
+         [member, pointer](Kind& kind, const std::string& text) {
+             kind.*member = values_of(text, pointer);
+         },
+         [member](const Kind& kind) {
+             return kind.*member ? values_text(*(kind.*member)) : std::string{};
+         })
+        .one_of({"uniform", "integer"})
+        .suffix(".npy")
+        .empty_if_absent("as values")
+        .says(says)
+        .from(kSource);
+}
+
 std::shared_ptr<const Shape> matmul_shape() {
     Describe<MatmulWorkload> d;
     describe_common(d, "matmul");
+    describe_values_of(d, "values_a", "/values_a", &MatmulWorkload::values_a,
+                       "values of the left operand");
+    describe_values_of(d, "values_b", "/values_b", &MatmulWorkload::values_b,
+                       "values of the right operand");
     d.field("m", &MatmulWorkload::m)
         .unit("rows")
         .range(1, kLongestDimension)
@@ -135,6 +161,8 @@ std::shared_ptr<const Shape> pattern_shape() {
 std::shared_ptr<const Shape> spmm_shape() {
     Describe<SpmmWorkload> d;
     describe_common(d, "spmm");
+    describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
+                       "values of the dense operand");
     d.fixed("mode", "static")
         .required()
         .says("static: the pattern is known when planning")
@@ -202,7 +230,12 @@ public:
 
     void resolve(ValuesSpec& values) const {
         if (values.kind == ValuesSpec::Kind::File) {
-            values.path = find("/values", values.path);
+            values.path = find(values.key, values.path);
+        }
+    }
+    void resolve(std::optional<ValuesSpec>& values) const {
+        if (values) {
+            resolve(*values);
         }
     }
     void resolve(PatternSpec& pattern) const {
@@ -210,9 +243,14 @@ public:
             pattern.path = find("/pattern/file", pattern.path);
         }
     }
-    void operator()(MatmulWorkload& matmul) const { resolve(matmul.values); }
+    void operator()(MatmulWorkload& matmul) const {
+        resolve(matmul.values);
+        resolve(matmul.values_a);
+        resolve(matmul.values_b);
+    }
     void operator()(SpmmWorkload& spmm) const {
         resolve(spmm.values);
+        resolve(spmm.values_b);
         resolve(spmm.pattern);
     }
     template <class Micro> void operator()(Micro& /*names no files*/) const {}

@@ -2,7 +2,7 @@
 #include "kernels/workload/matrix_market.h"
 
 #include "base/error.h"
-#include "kernels/workload/file_io.h"
+#include "base/input_file.h"
 #include "kernels/workload/text.h"
 
 #include <algorithm>
@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kMaxIndex = std::numeric_limits<std::int32_t>::max();
 constexpr const char* kSupported = "supported are matrix coordinate files; real, integer or "
                                    "pattern; general or symmetric";
+
+constexpr std::size_t kMostPatternBytes = 256 * kMiB; ///< some 20 million entries
 
 enum class Field { Real, Integer, Pattern };
 
@@ -135,7 +137,7 @@ void Reader::read_banner() {
     }
     const auto reject = [this](std::size_t word, const char* what, const char* expected) {
         fail(1, line_.tokens[word].column,
-             std::string(what) + ": got " + in_quotes(line_.tokens[word].text) + ", expected " +
+             std::string(what) + ": got " + quoted_word(line_.tokens[word].text) + ", expected " +
                  expected,
              kSupported);
     };
@@ -180,11 +182,11 @@ std::int64_t Reader::read_integer(const Token& token, const char* what, std::int
     const bool all_read = stop == end;
     if (!all_read || error == std::errc::invalid_argument) {
         fail(line_number_, token.column,
-             std::string(what) + ": got " + in_quotes(token.text) + ", expected a whole number");
+             std::string(what) + ": got " + quoted_word(token.text) + ", expected a whole number");
     }
     if (error != std::errc{} || value < low || value > high) {
         fail(line_number_, token.column,
-             std::string(what) + ": got " + unquoted(token.text) + ", expected " +
+             std::string(what) + ": got " + bare_word(token.text) + ", expected " +
                  std::to_string(low) + ".." + std::to_string(high));
     }
     return value;
@@ -206,7 +208,7 @@ double Reader::read_value(const Token& token) const {
     if (!all_read || error != std::errc{} || !std::isfinite(value)) {
         const bool too_far = all_read && error == std::errc::result_out_of_range;
         fail(line_number_, token.column,
-             "value: got " + in_quotes(token.text) + ", expected a finite number" +
+             "value: got " + quoted_word(token.text) + ", expected a finite number" +
                  (too_far ? " within the range of binary64" : ""));
     }
     return value;
@@ -323,7 +325,7 @@ CoordinateMatrix read_matrix_market(std::string_view text, const std::string& fi
 }
 
 CoordinateMatrix read_matrix_market_file(const std::string& path) {
-    return read_matrix_market(read_file(path), path);
+    return read_matrix_market(read_file(path, kMostPatternBytes, "a Matrix Market file"), path);
 }
 
 } // namespace tessera::workload

@@ -2,7 +2,7 @@
 #include "kernels/workload/npy.h"
 
 #include "base/error.h"
-#include "kernels/workload/file_io.h"
+#include "base/input_file.h"
 #include "kernels/workload/half.h"
 #include "kernels/workload/text.h"
 
@@ -24,6 +24,8 @@ static_assert(std::endian::native == std::endian::little, "elements are copied, 
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
 constexpr std::size_t kVersionEnd = 8;
 constexpr std::int64_t kMaxDimension = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMostHeaderBytes = 64 * 1024;          ///< with what stands before it
+constexpr std::size_t kMostElements = std::size_t{1} << 31U; ///< more than a chip's memory holds
 
 [[noreturn]] void fail(const std::string& file_name, std::string message, std::string hint = "") {
     throw ConfigError(Diagnostic{file_name, 0, 0, "", std::move(message), std::move(hint)});
@@ -75,7 +77,7 @@ private:
         } else if (key == "shape" && !header_.shape) {
             header_.shape = read_tuple();
         } else {
-            fail(file_name_, "header: got key " + in_quotes(key) +
+            fail(file_name_, "header: got key " + quoted_word(key) +
                                  ", expected descr, fortran_order and shape, once each");
         }
     }
@@ -142,12 +144,12 @@ private:
     }
     void expect(char wanted) {
         if (!accept(wanted)) {
-            fail_here(in_quotes(std::string_view(&wanted, 1)));
+            fail_here(quoted_word(std::string_view(&wanted, 1)));
         }
     }
     [[noreturn]] void fail_here(const std::string& expected) {
         const std::string got =
-            at_ < text_.size() ? in_quotes(text_.substr(at_, 1)) : "the header's end";
+            at_ < text_.size() ? quoted_word(text_.substr(at_, 1)) : "the header's end";
         fail(file_name_, "header, character " + std::to_string(at_ + 1) + ": got " + got +
                              ", expected " + expected);
     }
@@ -185,6 +187,11 @@ Sections split_sections(std::string_view bytes, const std::string& file_name) {
     for (std::size_t i = 0; i < length_bytes; ++i) {
         header_bytes |= std::size_t{byte_at(kVersionEnd + i)} << (8 * i);
     }
+    if (header_bytes > kMostHeaderBytes - kVersionEnd - length_bytes) {
+        fail(file_name, "header: got " + std::to_string(header_bytes) +
+                            " bytes, expected at most " +
+                            std::to_string(kMostHeaderBytes - kVersionEnd - length_bytes));
+    }
     const std::string_view rest = bytes.substr(kVersionEnd + length_bytes);
     if (rest.size() < header_bytes) {
         fail(file_name,
@@ -209,8 +216,10 @@ MatrixShape checked_shape(const std::vector<std::int64_t>& shape,
         fail(file_name, "shape: got " + std::to_string(shape.size()) + " dimensions, expected 2");
     }
     if (expected && MatrixShape{shape[0], shape[1]} != *expected) {
-        fail(file_name, "shape: got " + shape_text(shape) + ", expected " +
-                            shape_text({expected->rows, expected->columns}));
+        throw WrongShape(Diagnostic{file_name, 0, 0, "",
+                                    "shape: got " + shape_text(shape) + ", expected " +
+                                        shape_text({expected->rows, expected->columns}),
+                                    ""});
     }
     for (const std::int64_t dimension : shape) {
         if (dimension < 1 || dimension > kMaxDimension) {
@@ -290,6 +299,41 @@ void refuse_fortran_order(const Header& header, const std::string& file_name) {
     }
 }
 
+using Convert = DenseF16 (*)(std::string_view, MatrixShape, const std::string&);
+
+/// What the elements of a header's file are made to be matrix elements by.
+struct Format {
+    Convert convert;
+    std::size_t element_bytes;
+    MatrixShape shape;
+};
+
+Format format_of(const Header& header, std::optional<MatrixShape> expected,
+                 const std::string& file_name) {
+    struct Known {
+        std::string_view descr;
+        Convert convert;
+        std::size_t element_bytes;
+    };
+    static constexpr std::array<Known, 5> kKnown{{{"<f2", convert<std::uint16_t>, 2},
+                                                  {"<f4", convert<float>, 4},
+                                                  {"<f8", convert<double>, 8},
+                                                  {"<i4", convert<std::int32_t>, 4},
+                                                  {"<i8", convert<std::int64_t>, 8}}};
+    const std::string& descr = *header.descr;
+    const auto known = std::find_if(kKnown.begin(), kKnown.end(),
+                                    [&](const Known& one) { return one.descr == descr; });
+    if (known == kKnown.end()) {
+        const bool big_endian = !descr.empty() && descr.front() == '>';
+        fail(file_name,
+             "descr: got " + quoted_word(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
+             big_endian ? "big-endian data are not read" : "");
+    }
+    refuse_fortran_order(header, file_name);
+    return {known->convert, known->element_bytes,
+            checked_shape(*header.shape, expected, file_name)};
+}
+
 } // namespace
 
 NpyView view_npy(std::string_view bytes, const std::string& file_name) {
@@ -298,7 +342,7 @@ NpyView view_npy(std::string_view bytes, const std::string& file_name) {
     const auto [header, data] = read_header(bytes, file_name);
     const std::string& descr = *header.descr;
     if (std::find(kDescriptions.begin(), kDescriptions.end(), descr) == kDescriptions.end()) {
-        fail(file_name, "descr: got " + in_quotes(descr) +
+        fail(file_name, "descr: got " + quoted_word(descr) +
                             ", expected a little-endian float of 2, 4 or 8 bytes or an integer of "
                             "1, 2, 4 or 8");
     }
@@ -321,32 +365,24 @@ NpyView view_npy(std::string_view bytes, const std::string& file_name) {
 DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
                   std::optional<MatrixShape> expected) {
     const auto [header, data] = read_header(bytes, file_name);
-    const std::string& descr = *header.descr;
-    using Converter = DenseF16 (*)(std::string_view, MatrixShape, const std::string&);
-    static constexpr std::array<std::pair<std::string_view, Converter>, 5> kConverters{{
-        {"<f2", convert<std::uint16_t>},
-        {"<f4", convert<float>},
-        {"<f8", convert<double>},
-        {"<i4", convert<std::int32_t>},
-        {"<i8", convert<std::int64_t>},
-    }};
-    Converter converter = nullptr;
-    for (const auto& [name, function] : kConverters) {
-        if (descr == name) {
-            converter = function;
-        }
-    }
-    if (converter == nullptr) {
-        const bool big_endian = !descr.empty() && descr.front() == '>';
-        fail(file_name, "descr: got " + in_quotes(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
-             big_endian ? "big-endian data are not read" : "");
-    }
-    refuse_fortran_order(header, file_name);
-    return converter(data, checked_shape(*header.shape, expected, file_name), file_name);
+    const Format format = format_of(header, expected, file_name);
+    return format.convert(data, format.shape, file_name);
 }
 
 DenseF16 read_npy_file(const std::string& path, std::optional<MatrixShape> expected) {
-    return read_npy(read_file(path), path, expected);
+    InputFile file(path);
+    std::string bytes;
+    file.append_to(bytes, kMostHeaderBytes);
+    const Format format = format_of(read_header(bytes, path).header, expected, path);
+    const auto elements = static_cast<std::size_t>(format.shape.rows) *
+                          static_cast<std::size_t>(format.shape.columns);
+    if (elements > kMostElements) {
+        fail(path, "shape: got " + shape_text({format.shape.rows, format.shape.columns}) +
+                       ", expected at most " + std::to_string(kMostElements) + " elements");
+    }
+    // Up to a header more than there should be, so that what is too much is seen.
+    file.append_to(bytes, elements * format.element_bytes);
+    return read_npy(bytes, path, expected);
 }
 
 std::string npy_bytes(std::string_view descr, const std::vector<std::int64_t>& shape,
@@ -380,14 +416,6 @@ std::string npy_bytes_f32(std::span<const float> values, MatrixShape shape) {
     check_element_total(values.size(), shape);
     return npy_bytes("<f4", {shape.rows, shape.columns},
                      {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
-}
-
-void write_npy_f16(const std::string& path, const DenseF16& matrix) {
-    write_file(path, npy_bytes_f16(matrix.values, {matrix.rows, matrix.columns}));
-}
-
-void write_npy_f32(const std::string& path, std::span<const float> values, MatrixShape shape) {
-    write_file(path, npy_bytes_f32(values, shape));
 }
 
 } // namespace tessera::workload

@@ -11,6 +11,7 @@
 // the data.
 #pragma once
 
+#include "base/error.h"
 #include "kernels/workload/operands.h"
 
 #include <cstdint>
@@ -27,6 +28,12 @@ struct MatrixShape {
     std::int64_t columns = 0;
 
     bool operator==(const MatrixShape&) const = default;
+};
+
+/// The file is good, but of another shape than expected.
+class WrongShape : public ConfigError {
+public:
+    using ConfigError::ConfigError;
 };
 
 /// Reads a file's bytes as a binary16 matrix; wider elements are rounded once to nearest even.
@@ -59,9 +66,5 @@ struct NpyView {
 /// Infinities and NaNs are written as they are.
 [[nodiscard]] std::string npy_bytes_f16(std::span<const std::uint16_t> values, MatrixShape shape);
 [[nodiscard]] std::string npy_bytes_f32(std::span<const float> values, MatrixShape shape);
-
-/// Writes by way of `path.tmp` and a rename. Throws IoError if it cannot.
-void write_npy_f16(const std::string& path, const DenseF16& matrix);
-void write_npy_f32(const std::string& path, std::span<const float> values, MatrixShape shape);
 
 } // namespace tessera::workload

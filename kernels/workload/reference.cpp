@@ -3,10 +3,12 @@
 
 #include "base/error.h"
 #include "base/float16.h"
+#include "kernels/workload/blas.h"
 #include "kernels/workload/stored_elements.h"
 
 #include <Eigen/SparseCore>
-#include <cblas.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,23 +43,7 @@ std::vector<float> magnitudes(std::span<const std::uint16_t> halves) {
     return values;
 }
 
-/// OpenBLAS keeps its number of threads for the process: set for a scope, then put back.
-class BlasThreads {
-public:
-    explicit BlasThreads(int threads) : before_(openblas_get_num_threads()) {
-        if (threads > 0) {
-            openblas_set_num_threads(threads);
-        }
-    }
-    ~BlasThreads() { openblas_set_num_threads(before_); }
-    BlasThreads(const BlasThreads&) = delete;
-    BlasThreads& operator=(const BlasThreads&) = delete;
-
-private:
-    int before_;
-};
-
-int blas_int(std::int64_t value) {
+int eigen_int(std::int64_t value) {
     TESSERA_ASSERT(value >= 0 && value <= std::numeric_limits<int>::max());
     return static_cast<int>(value);
 }
@@ -74,24 +60,36 @@ public:
         if (rows == 0 || n_ == 0) {
             return;
         }
-        const int m = blas_int(rows);
-        const int n = blas_int(n_);
-        const int k = blas_int(a_.columns);
-        const std::span<const std::uint16_t> panel(a_.values.data() + first * a_.columns,
-                                                   static_cast<std::size_t>(rows * a_.columns));
-        const int lda = std::max(k, 1);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0, widened(panel).data(),
-                    lda, b_.data(), n, 0.0, products, n);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0F,
-                    magnitudes(panel).data(), lda, b_magnitudes_.data(), n, 0.0F, sums, n);
+        const Blas& blas = Blas::loaded();
+        const std::int64_t parts = (rows + kRowsAtOnce - 1) / kRowsAtOnce;
+        const int threads =
+            threads_ > 0 ? std::min(threads_, blas.most_at_once()) : blas.most_at_once();
+        tbb::task_arena(threads).execute([&] {
+            tbb::parallel_for(std::int64_t{0}, parts, [&](std::int64_t part) {
+                const std::int64_t at = part * kRowsAtOnce;
+                multiply(blas, first + at, std::min(kRowsAtOnce, rows - at), products + at * n_,
+                         sums + at * n_);
+            });
+        });
     }
 
 private:
+    /// Of a product that a thread makes alone: fixed, so that no bit depends on the threads.
+    static constexpr std::int64_t kRowsAtOnce = 256;
+
+    void multiply(const Blas& blas, std::int64_t first, std::int64_t rows, double* products,
+                  float* sums) const {
+        const std::span<const std::uint16_t> panel(a_.values.data() + first * a_.columns,
+                                                   static_cast<std::size_t>(rows * a_.columns));
+        blas.multiply(rows, n_, a_.columns, widened(panel).data(), b_.data(), products);
+        blas.multiply(rows, n_, a_.columns, magnitudes(panel).data(), b_magnitudes_.data(), sums);
+    }
+
     const DenseF16& a_;
     std::vector<double> b_;
     std::vector<float> b_magnitudes_;
     std::int64_t n_;
-    BlasThreads threads_;
+    int threads_;
 };
 
 SparseRows<double> element_rows(const SparseF16& a) {
@@ -100,7 +98,7 @@ SparseRows<double> element_rows(const SparseF16& a) {
     for_each_stored(a, [&](std::size_t at, std::int64_t row, std::int64_t column, std::int64_t) {
         const double value = widened(a.values[at]);
         if (value != 0.0) {
-            elements.emplace_back(blas_int(row), blas_int(column), value);
+            elements.emplace_back(eigen_int(row), eigen_int(column), value);
         }
     });
     SparseRows<double> matrix(a.rows, a.columns);

@@ -27,7 +27,7 @@ struct ReferenceResult {
 };
 
 /// The reference of a whole product. A's columns must be B's rows. `threads` of the host, for dense
-/// products; 0 leaves OpenBLAS's own choice.
+/// products, 0 for all of them; the bits do not depend on it.
 [[nodiscard]] ReferenceResult reference(const DenseF16& a, const DenseF16& b, int threads = 0);
 [[nodiscard]] ReferenceResult reference(const SparseF16& a, const DenseF16& b);
 
@@ -39,7 +39,7 @@ struct CheckOptions {
     std::int64_t roundings = 0;
     /// Integer operands: the result must equal the reference.
     bool exact_required = false;
-    int threads = 0; ///< of the host; 0 leaves OpenBLAS's own choice
+    int threads = 0; ///< of the host, 0 for all of them
 };
 
 /// The relative tolerance for results in binary16 of a contraction of length k:

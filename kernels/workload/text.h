@@ -7,21 +7,33 @@
 
 namespace tessera::workload {
 
-/// At most 40 characters of a file's word; bytes that are no printable ASCII become '?'.
-[[nodiscard]] inline std::string unquoted(std::string_view word) {
-    static constexpr std::size_t kLongestShown = 40;
-    std::string shown(word.substr(0, kLongestShown));
+namespace detail {
+inline constexpr std::size_t kLongestWordShown = 40;
+
+inline std::string beginning_of(std::string_view word) {
+    std::string shown(word.substr(0, kLongestWordShown));
     for (char& c : shown) {
         if (c < ' ' || c > '~') {
             c = '?';
         }
     }
-    return word.size() > kLongestShown ? shown + "..." : shown;
+    return word.size() > kLongestWordShown ? shown + "..." : shown;
 }
 
-/// The same between single quotes.
-[[nodiscard]] inline std::string in_quotes(std::string_view word) {
-    return "'" + unquoted(word) + "'";
+inline std::string length_note(std::string_view word) {
+    return word.size() > kLongestWordShown ? " (" + std::to_string(word.size()) + " bytes)" : "";
+}
+} // namespace detail
+
+/// At most 40 characters of a file's word, and then how long it is; bytes that are no printable
+/// ASCII become '?'.
+[[nodiscard]] inline std::string bare_word(std::string_view word) {
+    return detail::beginning_of(word) + detail::length_note(word);
+}
+
+/// The same with its characters between single quotes.
+[[nodiscard]] inline std::string quoted_word(std::string_view word) {
+    return "'" + detail::beginning_of(word) + "'" + detail::length_note(word);
 }
 
 } // namespace tessera::workload

@@ -2,6 +2,7 @@
 #include "kernels/workload/values.h"
 
 #include "base/error.h"
+#include "base/host_memory.h"
 #include "kernels/workload/half.h"
 #include "kernels/workload/matrix_market.h"
 #include "kernels/workload/npy.h"
@@ -71,6 +72,17 @@ private:
     std::int64_t run_length_ = 1;
 };
 
+/// A wrong shape is told where the workload names the file.
+DenseF16 read_operand(const ValuesSpec& values, MatrixShape shape) {
+    try {
+        return read_npy_file(values.path, shape);
+    } catch (const WrongShape& wrong) {
+        const bool of_both = std::string(values.key) == "/values" && shape.rows != shape.columns;
+        fail(values.key, wrong.diagnostics().front().text(),
+             of_both ? "values_a and values_b name a file for each operand" : "");
+    }
+}
+
 /// The zero pattern of a block-sparse matrix, all values 0, from block numbers in ascending order.
 SparseF16 empty_blocks(std::int64_t rows, std::int64_t columns, std::int64_t block,
                        const std::vector<std::int64_t>& blocks) {
@@ -99,6 +111,12 @@ void check_stored(std::int64_t blocks, std::int64_t block) {
                              ", expected at most " + std::to_string(kMaxStoredElements) +
                              " stored elements");
     }
+    // Of a block its number, its column and its elements.
+    constexpr double kIndexBytes = 12;
+    need_host_memory(static_cast<double>(blocks) *
+                         (kIndexBytes + 2 * static_cast<double>(block * block)),
+                     std::to_string(blocks) + " kept blocks of " + std::to_string(block) + " x " +
+                         std::to_string(block));
 }
 
 SparseF16 make_generated(const SpmmWorkload& workload) {
@@ -266,7 +284,7 @@ std::int64_t integer_amplitude(std::int64_t contraction_length) {
 DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                     std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
     if (values.kind == ValuesSpec::Kind::File) {
-        return read_npy_file(values.path, MatrixShape{rows, columns});
+        return read_operand(values, MatrixShape{rows, columns});
     }
     TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0);
     DenseF16 matrix{rows, columns, {}};

@@ -8,6 +8,7 @@
 #include "kernels/workload/stream_workloads.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -21,10 +22,11 @@ enum class PartialsType { F16, F32 }; ///< JSON "partials": "f16" | "f32"
 struct ValuesSpec {
     enum class Kind { Uniform, Integer, File };
     Kind kind = Kind::Uniform;
-    std::string path; ///< for File, resolved relative to the workload file
+    std::string path;            ///< for File, resolved relative to the workload file
+    const char* key = "/values"; ///< that says so
 };
 
-/// C[m x n] = A[m x k] * B[k x n].
+/// C[m x n] = A[m x k] * B[k x n]. `values` are of both operands but for those that say others.
 struct MatmulWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
@@ -33,6 +35,11 @@ struct MatmulWorkload {
     PartialsType partials = PartialsType::F16;
     std::uint64_t seed = 1;
     ValuesSpec values;
+    std::optional<ValuesSpec> values_a;
+    std::optional<ValuesSpec> values_b;
+
+    [[nodiscard]] const ValuesSpec& of_a() const { return values_a ? *values_a : values; }
+    [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
 };
 
 struct PatternSpec {
@@ -60,7 +67,10 @@ struct SpmmWorkload {
     PartialsType partials = PartialsType::F16;
     std::uint64_t seed = 1;
     ValuesSpec values;
+    std::optional<ValuesSpec> values_b; ///< of X
     PatternSpec pattern;
+
+    [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
 };
 
 struct Workload {

@@ -133,22 +133,18 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
     if (!command.group.empty()) {
         keep_group(calibration, command.group);
     }
+    const bool on_stdout =
+        check_outputs("calibrate", {{"--json", command.json}, {"--csv", command.csv}});
     const auto json_file = open_output(command.json);
     const auto csv_file = open_output(command.csv);
     run_rows(calibration, command, elaborate);
 
-    const bool on_stdout = command.json == "-" || command.csv == "-";
     std::fputs(calibration_text(calibration).c_str(), on_stdout ? stderr : stdout);
-    const std::string json = json_text(calibration_json(calibration));
-    const std::string csv = calibration_csv(calibration);
     if (json_file != nullptr) {
-        json_file->write(json);
+        json_file->write(json_text(calibration_json(calibration)));
     }
     if (csv_file != nullptr) {
-        csv_file->write(csv);
-    }
-    if (on_stdout) {
-        std::fputs((command.json == "-" ? json : csv).c_str(), stdout);
+        csv_file->write(calibration_csv(calibration));
     }
     return command.check && !is_checked(calibration) ? kCheckFailed : kOk;
 }

@@ -2,16 +2,20 @@
 #include "sim/calibrate/csv.h"
 
 #include "base/error.h"
+#include "base/input_file.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 
 namespace tessera::sim::calibrate {
 namespace {
+
+constexpr std::size_t kMostTableBytes = 4 * kMiB;
+constexpr std::size_t kMostColumns = 100;
+constexpr std::size_t kMostRows = 10'000;
 
 /// Reads cells one after another and knows where it is.
 class CsvReader {
@@ -152,12 +156,19 @@ std::vector<std::string> heading_of(CsvReader& reader) {
         reader.refuse(first.line, first.column, "got names without a comma between them",
                       "separate cells by commas");
     }
+    if (cells.size() > kMostColumns) {
+        const CsvCell& at = cells[kMostColumns];
+        reader.refuse(
+            at.line, at.column,
+            fmt::format("got {} columns, expected at most {}", cells.size(), kMostColumns));
+    }
     for (const CsvCell& cell : cells) {
         if (cell.text.empty()) {
             reader.refuse(cell.line, cell.column, "got a column without a name");
         }
         if (std::find(names.begin(), names.end(), cell.text) != names.end()) {
-            reader.refuse(cell.line, cell.column, fmt::format("got column '{}' twice", cell.text));
+            reader.refuse(cell.line, cell.column,
+                          fmt::format("got column {} twice", in_quotes(cell.text)));
         }
         names.push_back(cell.text);
     }
@@ -182,18 +193,17 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
                                       row.size(), row.size() == 1 ? "" : "s",
                                       table.heading.size()));
         }
+        if (table.rows.size() == kMostRows) {
+            reader.refuse(row.front().line, 1,
+                          fmt::format("got more rows than {}, the most of a table", kMostRows));
+        }
         table.rows.push_back(std::move(row));
     }
     return table;
 }
 
 CsvTable read_csv(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in.is_open() || in.bad()) {
-        throw IoError(fmt::format("{}: cannot be read", file.string()));
-    }
-    return parse_csv(text, file.string());
+    return parse_csv(read_file(file, kMostTableBytes, "a table"), file.string());
 }
 
 std::string csv_cell(const std::string& text) {

@@ -2,6 +2,7 @@
 #include "sim/calibrate/reading.h"
 
 #include "base/config/suggest.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,10 +57,10 @@ Unit unit_among(const ReferenceRow& row, const std::vector<std::string>& bases) 
             names.push_back(name);
         }
     }
-    throw row.error(
-        "unit",
-        fmt::format("got '{}', expected one of {}", row.text("unit"), fmt::join(names, ", ")),
-        config::did_you_mean(row.text("unit"), names));
+    throw row.error("unit",
+                    fmt::format("got {}, expected one of {}", in_quotes(row.text("unit")),
+                                fmt::join(names, ", ")),
+                    config::did_you_mean(row.text("unit"), names));
 }
 
 double steps_cycles(const json& result, const std::string& start) {

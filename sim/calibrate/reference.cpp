@@ -3,6 +3,7 @@
 
 #include "base/config/read.h"
 #include "base/config/suggest.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +63,7 @@ std::optional<double> ReferenceRow::number(const std::string& column) const {
     double value = 0;
     const auto [end, failed] = std::from_chars(held.data(), held.data() + held.size(), value);
     if (failed != std::errc{} || end != held.data() + held.size() || !std::isfinite(value)) {
-        throw error(column, fmt::format("got '{}', expected a number", held));
+        throw error(column, fmt::format("got {}, expected a number", in_quotes(held)));
     }
     return value;
 }
@@ -74,7 +75,7 @@ std::optional<std::int64_t> ReferenceRow::count(const std::string& column) const
     }
     if (*value < 1 || *value > kLargest || *value != std::floor(*value)) {
         throw error(column, fmt::format("got {}, expected a whole number of at least 1 (to {:g})",
-                                        text(column), kLargest));
+                                        cut(text(column)), kLargest));
     }
     return static_cast<std::int64_t>(*value);
 }
@@ -82,8 +83,8 @@ std::optional<std::int64_t> ReferenceRow::count(const std::string& column) const
 double ReferenceRow::value() const {
     const auto value = number("value");
     if (!value || *value < kSmallest || *value > kLargest) {
-        throw error("value", fmt::format("got '{}', expected a number above 0 ({:g}..{:g})",
-                                         text("value"), kSmallest, kLargest));
+        throw error("value", fmt::format("got {}, expected a number above 0 ({:g}..{:g})",
+                                         in_quotes(text("value")), kSmallest, kLargest));
     }
     return *value;
 }
@@ -126,8 +127,8 @@ void add_rows(Reference& reference, const CsvTable& table) {
             std::find_if(reference.rows.begin(), reference.rows.end(),
                          [&](const ReferenceRow& known) { return known.id() == row.id(); });
         if (other != reference.rows.end()) {
-            refuse(row, fmt::format("got id '{}' twice, first at {}:{}", row.id(), other->file(),
-                                    other->line()));
+            refuse(row, fmt::format("got id {} twice, first at {}:{}", in_quotes(row.id()),
+                                    other->file(), other->line()));
             continue;
         }
         reference.rows.push_back(std::move(row));

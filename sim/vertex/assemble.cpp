@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex/assemble.h"
 
-#include "kernels/workload/file_io.h"
+#include "base/input_file.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
 
@@ -10,7 +10,7 @@ namespace tessera::vertex {
 program::Codelet assemble_files(const spec::MachineSpec& machine, const AssemblyRequest& request) {
     std::vector<isa::SourceFile> sources;
     for (const auto& file : request.files) {
-        sources.push_back({file, workload::read_file(file)});
+        sources.push_back({file, read_file(file, kMostSourceBytes, "an assembly source")});
     }
     isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
     options.include_directories.assign(request.include_directories.begin(),

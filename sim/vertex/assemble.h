@@ -5,11 +5,15 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace tessera::vertex {
+
+/// A source, or words that are to be disassembled: many times what a tile holds.
+inline constexpr std::size_t kMostSourceBytes = std::size_t{16} << 20U;
 
 struct AssemblyRequest {
     std::vector<std::string> files;

@@ -2,6 +2,7 @@
 #include "sim/vertex/evaluation.h"
 
 #include "base/config/read.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,9 @@ double Evaluation::number(const std::string& pointer, const Json& given, double 
     try {
         return evaluate(text, scope_);
     } catch (const ExpressionError& error) {
-        fail(pointer, fmt::format("'{}', character {}: {}", text, error.column(), error.what()),
+        fail(pointer,
+             fmt::format("{}, character {}: {}", in_quotes(text, kLongestExpressionShown),
+                         error.column(), error.what()),
              error.hint());
     }
     return otherwise;
@@ -56,9 +59,12 @@ void Evaluation::throw_if_failed() {
 
 std::vector<Point> points_of(const LoadedVertex& loaded) {
     const Json& listed = loaded.spec.points;
+    const auto work = std::make_shared<ExpressionWork>();
     std::vector<Point> points;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, listed.size()); ++i) {
-        Evaluation evaluation(loaded, {});
+        Scope scope;
+        scope.work = work;
+        Evaluation evaluation(loaded, std::move(scope));
         Point point;
         for (const auto& name : loaded.parameter_names) {
             const auto& fixed = loaded.fixed_parameters;

@@ -2,6 +2,7 @@
 #include "sim/vertex/expression.h"
 
 #include "base/config/suggest.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace tessera::vertex {
@@ -49,6 +51,7 @@ public:
     Evaluator(std::string_view text, const Scope* scope) : text_(text), scope_(scope) {}
 
     double run() {
+        work(0, text_.size());
         const double value = conditional();
         skip_space();
         if (at_ != text_.size()) {
@@ -63,6 +66,20 @@ private:
     [[noreturn]] static void fail(std::size_t at, const std::string& message,
                                   std::string hint = {}) {
         throw ExpressionError(at + 1, message, std::move(hint));
+    }
+    /// That many characters are read, again where it is a term of a sum.
+    void work(std::size_t at, std::size_t characters) {
+        if (scope_ == nullptr || scope_->work == nullptr) {
+            return;
+        }
+        auto& left = scope_->work->characters_left;
+        left -= static_cast<std::int64_t>(characters) + 1;
+        if (left < 0) {
+            fail(at,
+                 fmt::format("the expressions of a file may read {} characters in all, terms of "
+                             "sums each time, and this one reads more",
+                             kMostCharactersRead));
+        }
     }
     void skip_space() {
         while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
@@ -308,14 +325,14 @@ private:
             }
         }
         if (scope_ == nullptr) {
-            if (!is_one_of(names_, word)) {
+            if (seen_.insert(word).second) {
                 names_.push_back(word);
             }
             return 1;
         }
         const auto found = scope_->numbers.find(word);
         if (found == scope_->numbers.end()) {
-            fail(begin, fmt::format("unknown name '{}'", word),
+            fail(begin, "unknown name " + in_quotes(word),
                  config::did_you_mean(word, keys_of(scope_->numbers)));
         }
         return found->second;
@@ -335,7 +352,7 @@ private:
             auto known = kNumberFunctions;
             known.insert(known.end(), kNameFunctions.begin(), kNameFunctions.end());
             known.insert(known.end(), {"at", "sum"});
-            fail(begin, fmt::format("unknown function '{}'", function),
+            fail(begin, "unknown function " + in_quotes(function),
                  config::did_you_mean(function, known));
         }
         std::vector<double> arguments{conditional()};
@@ -390,7 +407,7 @@ private:
         }
         const auto found = table->second.find(argument);
         if (found == table->second.end()) {
-            fail(at, fmt::format("{}: unknown name '{}'", function, argument),
+            fail(at, fmt::format("{}: unknown name {}", function, in_quotes(argument)),
                  config::did_you_mean(argument, keys_of(table->second)));
         }
         return found->second;
@@ -407,7 +424,7 @@ private:
         }
         const auto found = scope_->arrays.find(array);
         if (found == scope_->arrays.end()) {
-            fail(at, fmt::format("at: unknown array '{}'", array),
+            fail(at, "at: unknown array " + in_quotes(array),
                  config::did_you_mean(array, keys_of(scope_->arrays)));
         }
         const auto number = whole(index, begin, "at");
@@ -420,17 +437,12 @@ private:
 
     /// sum(k, low, high, expression): the last argument is read anew for each k.
     double sum_over(std::size_t begin) {
-        constexpr std::int64_t kMostTerms = 1'000'000;
         const std::string variable = name();
         expect(",");
         const std::int64_t low = whole(conditional(), begin, "sum");
         expect(",");
         const std::int64_t high = whole(conditional(), begin, "sum");
         expect(",");
-        if (high - low > kMostTerms) {
-            fail(begin,
-                 fmt::format("sum: got {} terms, expected at most {}", high - low, kMostTerms));
-        }
         const std::size_t term = at_;
         locals_.emplace_back(variable, 1);
         double total = 0;
@@ -438,6 +450,7 @@ private:
             at_ = term;
             locals_.back().second = static_cast<double>(k);
             total += conditional();
+            work(begin, at_ - term);
         }
         if (at_ == term) {
             skip(); // without terms it is read for its end
@@ -453,6 +466,7 @@ private:
     int depth_ = 0;
     std::vector<std::pair<std::string, double>> locals_; ///< variables of sums, the innermost last
     std::vector<std::string> names_;
+    std::set<std::string> seen_; ///< those of names_
 };
 
 } // namespace

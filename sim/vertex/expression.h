@@ -12,7 +12,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,12 +22,24 @@
 
 namespace tessera::vertex {
 
+/// Characters that the expressions of a vertex file, its points and its fit may read together.
+inline constexpr std::int64_t kMostCharactersRead = 30'000'000;
+
+/// What is left of them.
+struct ExpressionWork {
+    std::int64_t characters_left = kMostCharactersRead;
+};
+
+/// Of an expression in a message: its mistake is told by the number of a character.
+inline constexpr std::size_t kLongestExpressionShown = 200;
+
 /// What an expression may name.
 struct Scope {
     std::map<std::string, double> numbers;
     /// Functions of a name, for example tables["addr"]["x"].
     std::map<std::string, std::map<std::string, double>> tables;
     std::map<std::string, std::vector<double>> arrays; ///< of at(x, i)
+    std::shared_ptr<ExpressionWork> work = nullptr;    ///< of the file; null: without a limit
 };
 
 /// An expression is wrong. `column` counts characters of the expression from 1.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex/fit.h"
 
+#include "base/text.h"
+
 #include <Eigen/QR>
 #include <fmt/format.h>
 
@@ -11,14 +13,10 @@ namespace tessera::vertex {
 namespace {
 
 [[noreturn]] void refuse(const std::string& formula, const std::string& why) {
-    throw FitError(fmt::format("--fit: '{}': {}", formula, why));
+    throw FitError(fmt::format("--fit: {}: {}", in_quotes(formula, kLongestExpressionShown), why));
 }
 
-double value_of(const std::string& formula, Scope scope, const std::vector<std::string>& unknowns,
-                const std::vector<double>& values) {
-    for (std::size_t i = 0; i < unknowns.size(); ++i) {
-        scope.numbers[unknowns[i]] = values[i];
-    }
+double value_of(const std::string& formula, const Scope& scope) {
     try {
         return evaluate(formula, scope);
     } catch (const ExpressionError& error) {
@@ -46,6 +44,10 @@ public:
         if (unknowns_.empty()) {
             refuse(formula, "got no unknown name, expected one, for example a in 'a + b*rows'");
         }
+        if (points.size() < unknowns_.size()) {
+            refuse(formula, fmt::format("got {} points, expected {} or more for so many unknowns",
+                                        points.size(), unknowns_.size()));
+        }
         const auto columns = static_cast<Eigen::Index>(unknowns_.size());
         rows_ = Eigen::MatrixXd(static_cast<Eigen::Index>(points.size()), columns);
         fixed_ = Eigen::VectorXd(static_cast<Eigen::Index>(points.size()));
@@ -60,25 +62,31 @@ public:
 
 private:
     void fill(std::size_t p) {
-        const Scope& scope = points_[p].scope;
+        Scope scope = points_[p].scope;
         const auto row = static_cast<Eigen::Index>(p);
-        std::vector<double> values(unknowns_.size(), 0.0);
-        const double none = value_of(formula_, scope, unknowns_, values);
+        for (const auto& name : unknowns_) {
+            scope.numbers[name] = 0;
+        }
+        const double none = value_of(formula_, scope);
         fixed_(row) = none;
         // Any two values of the unknowns tell a linear formula from another.
         std::vector<double> probe(unknowns_.size());
         double expected = none;
         double largest = std::fabs(none);
         for (std::size_t i = 0; i < unknowns_.size(); ++i) {
-            values[i] = 1;
-            const double step = value_of(formula_, scope, unknowns_, values) - none;
-            values[i] = 0;
+            double& unknown = scope.numbers.at(unknowns_[i]);
+            unknown = 1;
+            const double step = value_of(formula_, scope) - none;
+            unknown = 0;
             rows_(row, static_cast<Eigen::Index>(i)) = step;
             probe[i] = 2.75 + 1.625 * static_cast<double>(i);
             expected += probe[i] * step;
             largest = std::max(largest, std::fabs(probe[i] * step));
         }
-        const double got = value_of(formula_, scope, unknowns_, probe);
+        for (std::size_t i = 0; i < unknowns_.size(); ++i) {
+            scope.numbers.at(unknowns_[i]) = probe[i];
+        }
+        const double got = value_of(formula_, scope);
         constexpr double kRounding = 1e-9;
         if (!(std::fabs(got - expected) <= kRounding * std::max(1.0, largest))) {
             refuse(formula_, "is not linear in its unknown names");
@@ -96,10 +104,6 @@ private:
 
 void check_formula(const std::string& formula, const std::vector<Point>& points) {
     const Linear linear(formula, points);
-    if (points.size() < linear.unknowns().size()) {
-        refuse(formula, fmt::format("got {} points, expected {} or more for so many unknowns",
-                                    points.size(), linear.unknowns().size()));
-    }
     const auto qr = linear.rows().colPivHouseholderQr();
     if (qr.rank() < static_cast<Eigen::Index>(linear.unknowns().size())) {
         refuse(formula, "the points do not tell its unknowns apart");

@@ -135,7 +135,13 @@ private:
     }
 
     void points() {
+        constexpr std::size_t kMostPoints = 1000;
         const Json* list = find("/points", Json::value_t::array);
+        if (list != nullptr && list->size() > kMostPoints) {
+            fail("/points",
+                 fmt::format("got {} points, expected at most {}", list->size(), kMostPoints));
+            return;
+        }
         for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
             const std::string at = fmt::format("/points/{}", i);
             if (!(*list)[i].is_object()) {

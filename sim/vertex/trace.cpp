@@ -6,6 +6,8 @@
 #include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
+#include <utility>
+
 namespace tessera::vertex {
 namespace {
 
@@ -18,20 +20,21 @@ traces::DescribeAddress describe_in(const Bench& bench) {
 
 } // namespace
 
-void write_perfetto(const std::string& path, const spec::MachineSpec& machine, const Bench& bench,
-                    const PointResult& result) {
+void write_perfetto(std::unique_ptr<traces::OutputFile> output, const spec::MachineSpec& machine,
+                    const Bench& bench, const PointResult& result) {
     traces::NameTable names;
     traces::PerfettoOptions options;
     options.machine_name = machine.name;
-    traces::PerfettoExporter exporter(path, {traces::Level::Worker, {true}}, names, options);
+    traces::PerfettoExporter exporter(std::move(output), {traces::Level::Worker, {true}}, names,
+                                      options);
     traces::send_pipeline(exporter, names, 0, result.tile_cycles,
                           tile::pipeline_instructions(*result.log, machine), describe_in(bench));
     static_cast<void>(exporter.finish());
 }
 
-void write_konata(const std::string& path, const spec::MachineSpec& machine, const Bench& bench,
+void write_konata(traces::OutputFile& output, const spec::MachineSpec& machine, const Bench& bench,
                   const PointResult& result) {
-    traces::write_konata(path, tile::pipeline_instructions(*result.log, machine),
+    traces::write_konata(output, tile::pipeline_instructions(*result.log, machine),
                          static_cast<int>(machine.tile.workers), describe_in(bench));
 }
 

@@ -4,7 +4,7 @@
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/float16.h"
-#include "kernels/workload/file_io.h"
+#include "base/input_file.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/random.h"
 #include "sim/vertex/shapes.h"
@@ -60,6 +60,11 @@ double npy_number(const std::string& descr, const char* from) {
 
 bool ends_in_npy(const std::string& path) {
     return path.size() >= 4 && path.compare(path.size() - 4, 4, ".npy") == 0;
+}
+
+std::string read_array_file(const std::string& path) {
+    constexpr std::size_t kMostArrayBytes = 64 * kMiB; // many times a tile's memory
+    return read_file(path, kMostArrayBytes, "an array's file");
 }
 
 std::string path_of(const LoadedVertex& loaded, const std::string& file) {
@@ -153,7 +158,7 @@ private:
     void file(const ValuesSpec& spec) {
         const std::string path = path_of(loaded_, spec.file);
         if (!ends_in_npy(path)) {
-            const std::string bytes = workload::read_file(path);
+            const std::string bytes = read_array_file(path);
             const std::size_t wanted = elements_ * static_cast<std::size_t>(request_.type->bytes);
             if (bytes.size() != wanted) {
                 evaluation_.fail(
@@ -295,7 +300,7 @@ std::optional<ArrayShape> own_shape(Evaluation& evaluation, const LoadedVertex& 
     if (ends_in_npy(path)) {
         return read_numbers(path).shape;
     }
-    return ArrayShape{static_cast<std::int64_t>(workload::read_file(path).size()) / type.bytes};
+    return ArrayShape{static_cast<std::int64_t>(read_array_file(path).size()) / type.bytes};
 }
 
 std::vector<std::byte> make_values(Evaluation& evaluation, const LoadedVertex& loaded,
@@ -308,7 +313,7 @@ std::vector<std::byte> make_values(Evaluation& evaluation, const LoadedVertex& l
 }
 
 NpyNumbers read_numbers(const std::string& path) {
-    const std::string bytes = workload::read_file(path);
+    const std::string bytes = read_array_file(path);
     const workload::NpyView view = workload::view_npy(bytes, path);
     NpyNumbers numbers{view.shape, {}};
     const auto step = static_cast<std::size_t>(view.descr[2] - '0');

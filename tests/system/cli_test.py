@@ -72,7 +72,6 @@ class ErrorsTest(CliTest):
         self.refused("run", "tiny_matmul", "--thread", "2", code=2, says="did you mean '--threads'?")
         self.refused("run", "tiny_matmul", "--threads", "0", code=2, says="expected 1..1024 threads")
         self.refused("run", "tiny_matmul", "tiny_matmul_f32", "--memory", "m.json", code=2, says="--memory: got several")
-        self.refused("run", "tiny_matmul", "--memory", "-", code=2, says="--memory: got '-'")
 
     def test_unknown_names(self):
         self.refused("run", "tiny_matmull", code=3, says="did you mean 'tiny_matmul'?")
@@ -146,7 +145,7 @@ class InquiriesTest(CliTest):
         self.tessera("describe", "machine", "--json", code=2)
 
     def test_schemas_are_those_checked_in(self):
-        for what in ("machine", "workload", "result", "memory", "vertex", "vertex_result"):
+        for what in ("machine", "workload", "result", "results", "memory", "vertex", "vertex_result"):
             text = self.tessera("schema", what).stdout
             self.assertEqual(text, (SOURCE / "configs" / "schemas" / f"{what}.schema.json").read_text())
 
@@ -494,7 +493,7 @@ class RunsTest(CliTest):
             [BINARY, "run", "dense_4096_f16", "--json", "r.json", "--trace", "t.pftrace"], cwd=self.scratch,
             env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        while not (self.scratch / "t.pftrace.tmp").exists() and time.monotonic() < deadline:
+        while len(list(self.scratch.glob(".tessera-*.tmp"))) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=60), 130)

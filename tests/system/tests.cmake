@@ -7,6 +7,13 @@ foreach(class ErrorsTest InquiriesTest RunsTest VertexTest)
   set_tests_properties("tessera on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 120)
 endforeach()
 
+foreach(class OutputsTest ProcessesTest HostTest OperandsTest)
+  add_test(NAME "files and processes on the command line: ${class}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/files_test.py" $<TARGET_FILE:tessera>
+            "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("files and processes on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 120)
+endforeach()
+
 tessera_test(test_system_four_tiles UNSANITIZED LABELS cli
   SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp system/four_tiles_paper.cpp system/by_hand.cpp
   LINK tessera_matmul tessera_workload_config tessera_spec_config tessera_timing tessera_isa

@@ -58,9 +58,9 @@ std::string in_one_field(std::string text) {
 
 class Writer {
 public:
-    Writer(const std::string& path, std::span<const PipelineInstruction> instructions, int workers,
+    Writer(OutputFile& output, std::span<const PipelineInstruction> instructions, int workers,
            const DescribeAddress& describe)
-        : output_(path), instructions_(instructions), workers_(workers), describe_(describe),
+        : output_(output), instructions_(instructions), workers_(workers), describe_(describe),
           number_(instructions.size(), 0) {}
 
     void write() {
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    OutputFile output_;
+    OutputFile& output_;
     std::span<const PipelineInstruction> instructions_;
     int workers_;
     const DescribeAddress& describe_;
@@ -144,9 +144,9 @@ private:
 
 } // namespace
 
-void write_konata(const std::string& path, std::span<const PipelineInstruction> instructions,
+void write_konata(OutputFile& output, std::span<const PipelineInstruction> instructions,
                   int workers, const DescribeAddress& describe) {
-    Writer(path, instructions, workers, describe).write();
+    Writer(output, instructions, workers, describe).write();
 }
 
 } // namespace tessera::traces

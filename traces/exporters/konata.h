@@ -15,16 +15,16 @@
 // supervisor comes behind the workers. Source of the format: the viewer's public description of it.
 #pragma once
 
+#include "traces/output_file.h"
 #include "traces/pipeline.h"
 
 #include <span>
-#include <string>
 
 namespace tessera::traces {
 
-/// Writes `instructions` to `path`, gzip'd if it ends in `.gz`. `workers` is the tile's number of worker contexts.
-/// @throws IoError if the file cannot be written; then none is left behind
-void write_konata(const std::string& path, std::span<const PipelineInstruction> instructions,
+/// Writes `instructions` and commits. `workers` is the tile's number of worker contexts.
+/// @throws IoError if the file cannot be written
+void write_konata(OutputFile& output, std::span<const PipelineInstruction> instructions,
                   int workers, const DescribeAddress& describe);
 
 } // namespace tessera::traces

@@ -182,9 +182,9 @@ void add_annotation(protozero::pbf_writer& event, std::uint64_t iid, std::int64_
 
 } // namespace
 
-PerfettoExporter::PerfettoExporter(const std::string& path, const Selection& selection,
+PerfettoExporter::PerfettoExporter(std::unique_ptr<OutputFile> output, const Selection& selection,
                                    const NameTable& names, PerfettoOptions options)
-    : TraceSink(selection.level, selection.tiles), output_(path), names_(names),
+    : TraceSink(selection.level, selection.tiles), output_(std::move(output)), names_(names),
       options_(std::move(options)) {
     declare_process();
     declare_track(machine_track());
@@ -239,7 +239,7 @@ TraceSummary PerfettoExporter::finish() {
     TESSERA_ASSERT(!finished_);
     finished_ = true;
     flush_if(0);
-    output_.commit();
+    output_->commit();
     std::sort(summary_.tiles.begin(), summary_.tiles.end());
     return summary_;
 }
@@ -353,7 +353,7 @@ void PerfettoExporter::truncate(Cycles cycle) {
 
 void PerfettoExporter::flush_if(std::size_t least_buffered_bytes) {
     if (buffer_.size() >= least_buffered_bytes) {
-        output_.write(buffer_);
+        output_->write(buffer_);
         buffer_.clear();
     }
 }

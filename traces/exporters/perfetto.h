@@ -21,9 +21,11 @@
 #include "traces/selection.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tessera::traces {
@@ -56,8 +58,12 @@ struct TraceSummary {
 ///   finish() no file is left behind.
 class PerfettoExporter final : public TraceSink {
 public:
+    PerfettoExporter(std::unique_ptr<OutputFile> output, const Selection& selection,
+                     const NameTable& names, PerfettoOptions options = {});
     PerfettoExporter(const std::string& path, const Selection& selection, const NameTable& names,
-                     PerfettoOptions options = {});
+                     PerfettoOptions options = {})
+        : PerfettoExporter(std::make_unique<OutputFile>(path), selection, names,
+                           std::move(options)) {}
 
     void span(const Span& span) override;
     void counter(const CounterSample& sample) override;
@@ -76,7 +82,7 @@ private:
     void truncate(Cycles cycle);
     void flush_if(std::size_t least_buffered_bytes);
 
-    OutputFile output_;
+    std::unique_ptr<OutputFile> output_;
     const NameTable& names_;
     PerfettoOptions options_;
     std::string buffer_;

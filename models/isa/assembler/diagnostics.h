@@ -41,7 +41,7 @@ public:
     /// through macros and includes, a line a step, behind it.
     void throw_if_any();
 
-    static constexpr std::size_t kMaxShown = 100;
+    static constexpr std::size_t kMaxShown = kMostMistakesTold;
 
 private:
     struct Found {

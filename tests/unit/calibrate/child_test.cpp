@@ -4,8 +4,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <csignal>
+#include <poll.h>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace tessera;
@@ -39,5 +42,47 @@ TEST_CASE("what a child throws becomes its exit code, and a crash is a bug") {
                                        2);
     CHECK(outcomes[0].exit_code == kIo);
     CHECK(outcomes[0].text.empty());
-    CHECK(outcomes[1].exit_code == kBug);
+    CHECK(outcomes[1].exit_code == kHostMemory); // so the system ends what takes too much of it
+    CHECK(outcomes[1].signal == SIGKILL);
+    CHECK(outcomes[0].signal == 0);
+    const auto crashed = run_children({[]() -> ChildOutcome {
+                                          signal(SIGSEGV, SIG_DFL);
+                                          raise(SIGSEGV);
+                                          return {};
+                                      }},
+                                      1);
+    CHECK(crashed[0].exit_code == kBug);
+    CHECK(crashed[0].signal == SIGSEGV);
+}
+
+TEST_CASE("a child ends with a parent that is killed") {
+    // The child says its number and that it ends by the end of a pipe that only it holds.
+    std::array<int, 2> alive{};
+    REQUIRE(pipe(alive.data()) == 0);
+    std::array<int, 2> begun{};
+    REQUIRE(pipe(begun.data()) == 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        close(alive[0]);
+        static_cast<void>(run_children({[&]() -> ChildOutcome {
+                                           signal(SIGTERM, SIG_DFL); // not the test's
+                                           static_cast<void>(!write(begun[1], "x", 1));
+                                           while (true) {
+                                               pause();
+                                           }
+                                       }},
+                                       1));
+        _exit(0);
+    }
+    close(alive[1]);
+    char byte = 0;
+    REQUIRE(read(begun[0], &byte, 1) == 1);
+    kill(parent, SIGKILL);
+    waitpid(parent, nullptr, 0);
+    pollfd watched{.fd = alive[0], .events = POLLIN, .revents = 0};
+    REQUIRE(poll(&watched, 1, 20'000) == 1);
+    CHECK(read(alive[0], &byte, 1) == 0);
+    close(alive[0]);
+    close(begun[0]);
+    close(begun[1]);
 }

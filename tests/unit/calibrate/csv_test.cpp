@@ -115,3 +115,37 @@ TEST_CASE("a file of another form is named with its reason, and its rows are cou
     CHECK(reference.other_files[0].reason == "no column 'workload'; did you mean 'worklod'?");
     CHECK(reference.other_files[0].rows == 1);
 }
+
+TEST_CASE("a table has a most of bytes, columns and rows") {
+    const auto refusal = [](const auto& body) {
+        try {
+            static_cast<void>(body());
+        } catch (const tessera::ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    const auto heading = [](int columns) {
+        std::string text = "c0";
+        for (int i = 1; i < columns; ++i) {
+            text += ",c" + std::to_string(i);
+        }
+        return text + "\n";
+    };
+    CHECK(parse_csv(heading(100), "f.csv").heading.size() == 100);
+    CHECK(refusal([&] { return parse_csv(heading(101), "f.csv"); }) ==
+          "f.csv:1:391: got 101 columns, expected at most 100");
+    const auto rows = [](int count) {
+        std::string text = "a\n";
+        for (int i = 0; i < count; ++i) {
+            text += "1\n";
+        }
+        return text;
+    };
+    CHECK(parse_csv(rows(10'000), "f.csv").rows.size() == 10'000);
+    CHECK(refusal([&] { return parse_csv(rows(10'001), "f.csv"); }) ==
+          "f.csv:10002:1: got more rows than 10000, the most of a table");
+    CHECK(refusal([] { return read_csv("/dev/zero"); }) ==
+          "/dev/zero: got more than 4 MiB, the most of a table");
+    CHECK_THROWS_AS(read_csv("/no/such/file.csv"), tessera::IoError);
+}

@@ -129,12 +129,59 @@ TEST_CASE("laying a document over another keeps the place of every value", "[uni
     CHECK(document.origins.count("/b/z") == 0);
 }
 
-TEST_CASE("a file that cannot be read or written is an io error", "[unit][config]") {
+TEST_CASE("a file that cannot be read is an io error", "[unit][config]") {
     const test::ScratchFolder scratch;
     CHECK_THROWS_AS(read_document(scratch.path("absent.json")), IoError);
     CHECK_THROWS_AS(read_document(scratch.path()), IoError);
-    CHECK_THROWS_AS(write_json(scratch.path("absent/out.json"), {}), IoError);
-    write_json(scratch.path("out.json"), {{"b", 1}, {"a", 2}});
-    CHECK(test::read_text(scratch.path("out.json")) == "{\n  \"a\": 2,\n  \"b\": 1\n}\n");
-    CHECK_FALSE(std::filesystem::exists(scratch.path("out.json.tmp")));
+}
+
+TEST_CASE("a document has a most of bytes, values and keys", "[unit][config]") {
+    const test::ScratchFolder scratch;
+    const std::string blank(kMostDocumentBytes - 2, ' ');
+    CHECK(read_document(scratch.write("most.json", "{}" + blank)).root.empty());
+    CHECK(test::mistakes_of(
+              [&] { static_cast<void>(read_document(scratch.write("more.json", "{} " + blank))); },
+              scratch.path()) ==
+          test::Lines{
+              "more.json: got more than 4 MiB, the most of a machine, workload or vertex file"});
+    CHECK(test::mistakes_of([] { static_cast<void>(read_document("/dev/zero")); }).size() == 1);
+
+    const auto values = [](std::size_t count) { // the array is one of them
+        std::string text = "[0";
+        for (std::size_t i = 2; i < count; ++i) {
+            text += ",0";
+        }
+        return parse_document(text + "]", "v.json").root.size();
+    };
+    CHECK(values(100'000) == 99'999);
+    CHECK(test::mistakes_of([&] { values(100'001); }) ==
+          test::Lines{"v.json:1:200000: got more values than 100000, the most of a file; large "
+                      "arrays belong in files of their own"});
+
+    const auto keys = [](std::size_t outer, std::size_t inner) {
+        return parse_document("{\"" + std::string(outer, 'a') + "\": {\"" +
+                                  std::string(inner, 'b') + "\": 1}}",
+                              "k.json")
+            .root.size();
+    };
+    CHECK(keys(500, 498) == 1); // two slashes
+    CHECK(test::mistakes_of([&] { keys(500, 499); }).size() == 1);
+    CHECK(
+        test::mistakes_of([&] { keys(2, 2'000'000); }) ==
+        test::Lines{"k.json:1:9: /aa: got key '" + std::string(60, 'b') +
+                    "...' (2000000 bytes), expected keys of 1000 bytes at most, with those around "
+                    "them"});
+}
+
+TEST_CASE("long tokens are cut where a mistake names them", "[unit][config]") {
+    const std::string token(1'000'000, 'x');
+    for (const std::string& text :
+         {"[" + token + "]", "[\"" + token, "{\"a\": 1, " + token + "}", "[1" + token + "]",
+          "[9" + std::string(1'000'000, '9') + "e999999]"}) {
+        const auto mistakes =
+            test::mistakes_of([&] { static_cast<void>(parse_document(text, "t.json")); });
+        REQUIRE(mistakes.size() == 1);
+        CHECK(mistakes.front().size() < 400);
+        CHECK(mistakes.front().find(std::string(201, 'x')) == std::string::npos);
+    }
 }

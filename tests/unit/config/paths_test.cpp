@@ -73,3 +73,11 @@ TEST_CASE("the environment names roots that come first and must exist", "[unit][
     CHECK(mistakes_of([] { static_cast<void>(default_config_paths()); }, scratch.path()) ==
           Lines{"TESSERA_CONFIGS: got 'absent', expected a folder with machines/ and workloads/"});
 }
+
+TEST_CASE("the ending alone makes a path", "[unit][config]") {
+    CHECK(is_path(".json"));
+    CHECK(is_path("/"));
+    CHECK_FALSE(is_path("json."));
+    CHECK_FALSE(is_path("a.jsonx"));
+    CHECK_FALSE(is_path(""));
+}

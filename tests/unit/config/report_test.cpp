@@ -60,3 +60,10 @@ TEST_CASE("numbers are written as people write them", "[unit][config]") {
     CHECK(value_text(-1e15) == "-1000000000000000");
     CHECK(value_text(1e16) == "1e+16");
 }
+
+TEST_CASE("whole numbers have no exponent below ten to the fifteenth", "[unit][config]") {
+    CHECK(value_text(999'999'999'999'999.0) == "999999999999999");
+    CHECK(value_text(1e16) == "1e+16");
+    CHECK(value_text(-999'999'999'999'999.0) == "-999999999999999");
+    CHECK(value_text(0.5) == "0.5");
+}

@@ -4,55 +4,17 @@
 
 #include "base/config/paths.h"
 #include "base/error.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/source_path.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace tessera::test {
 
-/// A new folder under the system's temporary one, removed at the end of the test.
-class ScratchFolder {
-public:
-    ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "tessera-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) {
-            throw std::runtime_error("no temporary folder");
-        }
-        folder_ = name;
-    }
-    ~ScratchFolder() { std::filesystem::remove_all(folder_); }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-    [[nodiscard]] std::string path(const std::string& name = {}) const {
-        return (folder_ / name).string();
-    }
-    /// Writes a file, with the folders on the way to it; returns its path.
-    [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
-        const std::filesystem::path file = folder_ / name;
-        std::filesystem::create_directories(file.parent_path());
-        std::ofstream(file) << text;
-        return file.string();
-    }
-
-private:
-    std::filesystem::path folder_;
-};
-
 /// The configs/ of the source tree.
 inline config::ConfigPaths source_paths() {
     return {{tessera::test::source_path("configs")}};
-}
-
-inline std::string read_text(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The lines of the ConfigError that `action` throws, without `folder` in front; empty if it throws

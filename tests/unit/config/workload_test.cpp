@@ -212,3 +212,56 @@ TEST_CASE("absent files are io errors with the place that names them", "[unit][c
     CHECK(mistakes_of([] { static_cast<void>(load_workload("coar", source_paths())); }) ==
           Lines{"unknown workload 'coar'; did you mean 'cora'?"});
 }
+
+TEST_CASE("a product's operands may have values of their own", "[unit][config]") {
+    const ScratchFolder scratch;
+    const auto matmul_of = [&](const std::string& keys, const Lines& sets = {}) {
+        const auto file = scratch.write(
+            "w.json",
+            R"({"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4)" + keys + "}");
+        return load_workload(file, {}, sets);
+    };
+    const auto plain = matmul_of("");
+    CHECK(plain.resolved.count("values_a") == 0);
+    CHECK(&std::get<MatmulWorkload>(plain.workload.kind).of_a() ==
+          &std::get<MatmulWorkload>(plain.workload.kind).values);
+
+    const std::string a = scratch.write("a.npy", "");
+    const std::string b = scratch.write("b.npy", "");
+    const auto loaded =
+        matmul_of(R"(, "values": "integer", "values_a": "a.npy")", {"workload.values_b=" + b});
+    const auto& matmul = std::get<MatmulWorkload>(loaded.workload.kind);
+    CHECK(matmul.values.kind == ValuesSpec::Kind::Integer);
+    CHECK(matmul.of_a().path == a);
+    CHECK(std::string(matmul.of_a().key) == "/values_a");
+    CHECK(matmul.of_b().path == b);
+    CHECK(std::string(matmul.of_b().key) == "/values_b");
+    CHECK(loaded.resolved["values_a"] == "a.npy");
+    const auto integer = matmul_of(R"(, "values_b": "integer")");
+    CHECK(std::get<MatmulWorkload>(integer.workload.kind).of_a().kind == ValuesSpec::Kind::Uniform);
+    CHECK(std::get<MatmulWorkload>(integer.workload.kind).of_b().kind == ValuesSpec::Kind::Integer);
+
+    const auto file =
+        scratch.write("s.json", std::string(kSpmm) + R"("m": 2, "k": 3, "values_b": "b.npy",
+ "pattern": {"generator": "uniform", "density": 1}})");
+    const auto sparse = load_workload(file, {});
+    CHECK(std::get<SpmmWorkload>(sparse.workload.kind).of_b().path == b);
+    CHECK(std::get<SpmmWorkload>(sparse.workload.kind).values.kind == ValuesSpec::Kind::Uniform);
+}
+
+TEST_CASE("the values of an operand are checked where they are named", "[unit][config]") {
+    const std::string head = R"({"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4,)"
+                             "\n";
+    CHECK(
+        mistakes(head + R"("values_a": "random"})") ==
+        Lines{"a.json:2:13: /values_a: got string \"random\", expected one of uniform, integer or "
+              "a name that ends in .npy"});
+    CHECK(mistakes(head + R"("values_c": "integer"})").size() == 1);
+    CHECK(mistakes(std::string(kSpmm) + R"("m": 2, "k": 3, "values_a": "integer",
+ "pattern": {"generator": "uniform", "density": 1}})") ==
+          Lines{"a.json:2:17: /values_a: does not go with kind 'spmm'; did you mean 'values_b'?"});
+    const ScratchFolder scratch;
+    const auto file = scratch.write("w.json", head + R"("values_b": "absent.npy"})");
+    CHECK(io_error(file).find("w.json:2:13: /values_b: cannot find 'absent.npy'") !=
+          std::string::npos);
+}

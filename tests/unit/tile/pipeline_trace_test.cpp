@@ -103,7 +103,8 @@ TEST_CASE("instructions are described by their text and line", "[unit][tile]") {
 TEST_CASE("a run in lock-step is a sound Konata file", "[unit][tile]") {
     const Traced run;
     const std::string path = temporary(".log");
-    traces::write_konata(path, run.instructions, 6, [&run](Address address) {
+    traces::OutputFile output{path};
+    traces::write_konata(output, run.instructions, 6, [&run](Address address) {
         return tile::describe_instruction(run.tile.codelets(), address);
     });
     const auto summary = test::KonataReader::read(bytes_of(path));

@@ -64,3 +64,16 @@ TEST_CASE("a track that ends before the run is a problem", "[unit][traces]") {
           std::vector<std::string>{"tile_0: spans end at cycle 30, the run at cycle 40",
                                    "tile_1: spans end at cycle 0, the run at cycle 40"});
 }
+
+TEST_CASE("spans may touch and be empty", "[unit][traces]") {
+    CoverageSink sink{parse_selection("all", "tile", 1)};
+    for (const auto track : {machine_track(), tile_track(0)}) {
+        sink.span({track, Kind::Compute, kUnnamed, 0, 10});
+        sink.span({track, Kind::Sync, kUnnamed, 10, 10});
+        sink.span({track, Kind::Idle, kUnnamed, 10, 11});
+    }
+    CHECK(sink.problems(11).empty());
+    CHECK(sink.problems(10).size() == 2);
+    CHECK(sink.problems(12).size() == 2);
+    CHECK(sink.totals(tile_track(0)) == std::array<Cycles, 5>{10, 0, 0, 0, 1});
+}

@@ -57,7 +57,8 @@ const std::vector<PipelineInstruction> kScene = {
 
 std::string written(const std::vector<PipelineInstruction>& instructions) {
     const TestFile file(".log");
-    write_konata(file.path, instructions, 6, describe);
+    OutputFile output{file.path};
+    write_konata(output, instructions, 6, describe);
     return bytes_of(file.path);
 }
 
@@ -115,7 +116,8 @@ TEST_CASE("a Konata file starts in the clock of its first instruction", "[unit][
 TEST_CASE("a Konata path that ends in gz is compressed and a bad one is an error",
           "[unit][traces]") {
     const TestFile file(".log.gz");
-    write_konata(file.path, kScene, 6, describe);
+    OutputFile output{file.path};
+    write_konata(output, kScene, 6, describe);
     const gzFile compressed = gzopen(file.path.c_str(), "rb");
     std::string text(4096, '\0');
     const int length = gzread(compressed, text.data(), static_cast<unsigned>(text.size()));
@@ -124,7 +126,8 @@ TEST_CASE("a Konata path that ends in gz is compressed and a bad one is an error
     REQUIRE(length > 0);
     text.resize(static_cast<std::size_t>(length));
     CHECK(text == written(kScene));
-    CHECK_THROWS_AS(write_konata("/nonexistent/trace.log", kScene, 6, describe), IoError);
+    OutputFile full{"/dev/full"}; // takes the opening and refuses the bytes
+    CHECK_THROWS_AS(write_konata(full, kScene, 6, describe), IoError);
 }
 
 TEST_CASE("mnemonics are what an instruction is called by", "[unit][traces]") {

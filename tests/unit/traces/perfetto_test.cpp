@@ -245,7 +245,8 @@ TEST_CASE("a trace that is not finished leaves no file", "[unit][traces]") {
     {
         PerfettoExporter trace{directory.file("t.pftrace"), parse_selection("", "", 1), names};
         trace.span(compute(machine_track(), 0, 5));
-        CHECK(directory.names() == std::vector<std::string>{"t.pftrace.tmp"});
+        REQUIRE(directory.names().size() == 1);
+        CHECK(directory.names().front().ends_with(".tmp"));
     }
     CHECK(directory.names().empty());
 }

@@ -113,3 +113,22 @@ TEST_CASE("the estimate of slices counts phases and tiles and vertices", "[unit]
     CHECK(slices("0-9", "tile") == 30 + 10 * 2 * 30);
     CHECK(slices("0-9", "worker") == 30 + 10 * (2 * 30 + 2 * 60));
 }
+
+TEST_CASE("the tiles of a trace are evenly spread", "[unit][traces]") {
+    constexpr TileId kSteps = kDefaultTracedTiles - 1;
+    for (const TileId stride : {1U, 2U, 7U, 98U}) {
+        std::vector<TileId> expected;
+        for (TileId i = 0; i <= kSteps; ++i) {
+            expected.push_back(i * stride);
+        }
+        CHECK(tiles_of("", kSteps * stride + 1) == expected);
+    }
+    CHECK(tiles_of("", kDefaultTracedTiles - 1).size() == kDefaultTracedTiles - 1);
+}
+
+TEST_CASE("the last tile of a machine is the last that can be selected", "[unit][traces]") {
+    CHECK(tiles_of("3-3", 4) == std::vector<TileId>{3});
+    CHECK(tiles_of("0-3", 4).size() == 4);
+    CHECK_THROWS_AS(tiles_of("4", 4), ConfigError);
+    CHECK_THROWS_AS(tiles_of("0-4", 4), ConfigError);
+}

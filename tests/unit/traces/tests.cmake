@@ -4,7 +4,7 @@ find_program(TESSERA_PROTOC protoc REQUIRED)
 
 tessera_test(test_unit_traces LABELS unit
   SOURCES unit/traces/event_test.cpp unit/traces/selection_test.cpp unit/traces/coverage_test.cpp
-          unit/traces/perfetto_test.cpp unit/traces/konata_test.cpp
+          unit/traces/output_file_test.cpp unit/traces/perfetto_test.cpp unit/traces/konata_test.cpp
   LINK tessera_traces ZLIB::ZLIB)
 target_include_directories(test_unit_traces SYSTEM PRIVATE "${TESSERA_PROTOZERO_INCLUDE_DIR}")
 

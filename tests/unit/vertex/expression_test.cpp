@@ -77,8 +77,6 @@ TEST_CASE("a sum runs over whole numbers", "[unit][vertex]") {
     CHECK(of("sum(rows, 0, 3, rows) + rows") == 15);
     CHECK(names_in("sum(k, 0, rows, k + columns)") == std::vector<std::string>{"rows", "columns"});
     CHECK(refusal("sum(k, 0, 2, at(x, k + 2))") == "14: at: got index 3, expected 0..2");
-    CHECK(refusal("sum(k, 0, 2000001, k)") ==
-          "1: sum: got 2000001 terms, expected at most 1000000");
     CHECK(refusal("sum(1, 0, 2, 3)") == "5: expected a name");
 }
 
@@ -107,4 +105,51 @@ TEST_CASE("the names of an expression come in its order and once", "[unit][verte
     CHECK_FALSE(is_name("1x"));
     CHECK_FALSE(is_name("a-b"));
     CHECK_FALSE(is_name(""));
+}
+
+TEST_CASE("the expressions of a file share what they may read", "[unit][vertex]") {
+    Scope scope = kScope;
+    scope.work = std::make_shared<ExpressionWork>();
+    const auto read_by = [&](const std::string& text) {
+        const auto before = scope.work->characters_left;
+        static_cast<void>(evaluate(text, scope));
+        return before - scope.work->characters_left;
+    };
+    // its characters and one, and of a sum again those of the term and one for each
+    CHECK(read_by("1 + 2") == 6);
+    CHECK(read_by("sum(k, 0, 10, k)") == 17 + 10 * 3);
+    CHECK(read_by("sum(k, 0, 0, k)") == 16);
+    CHECK(read_by("sum(i, 0, 3, sum(j, 0, 5, i))") == 30 + 3 * (17 + 5 * 3));
+    CHECK(read_by("rows") == 5);
+    CHECK(evaluate("sum(k, 0, 2000001, 1)", scope) == 2000001);
+}
+
+TEST_CASE("more than a file may read is refused however it is nested", "[unit][vertex]") {
+    const auto refusal_of = [](const std::string& text, std::int64_t characters) {
+        Scope scope = kScope;
+        scope.work = std::make_shared<ExpressionWork>(ExpressionWork{characters});
+        try {
+            static_cast<void>(evaluate(text, scope));
+        } catch (const ExpressionError& error) {
+            return std::to_string(error.column()) + ": " + error.what();
+        }
+        return std::string("accepted");
+    };
+    const std::string why =
+        ": the expressions of a file may read 30000000 characters in all, terms "
+        "of sums each time, and this one reads more";
+    CHECK(refusal_of("1 + 2", 6) == "accepted");
+    CHECK(refusal_of("1 + 2", 5) == "1" + why);
+    CHECK(refusal_of("1 + sum(k, 0, 10, k)", 51) == "accepted");
+    CHECK(refusal_of("1 + sum(k, 0, 10, k)", 50) == "5" + why);
+    const std::string nested = "sum(i, 0, 1e6, sum(j, 0, 1e6, sum(k, 0, 1e6, 1)))";
+    CHECK(refusal_of(nested, 100'000) == "31" + why);
+    CHECK(refusal_of("1 ? 2 : " + nested, 100'000) == "accepted"); // is not evaluated
+}
+
+TEST_CASE("long names and texts are cut in messages", "[unit][vertex]") {
+    const std::string name(1000, 'a');
+    CHECK(refusal(name) == "1: unknown name '" + std::string(60, 'a') + "...' (1000 bytes)");
+    CHECK(refusal(name + "(1)") ==
+          "1: unknown function '" + std::string(60, 'a') + "...' (1000 bytes)");
 }

@@ -98,11 +98,16 @@ TEST_CASE("long integer contractions thin the rows of A alone", "[operands]") {
 TEST_CASE("dense values are read from a file of the right shape", "[operands]") {
     const ScratchFolder folder;
     const DenseF16 matrix = dense(2, 3, {1, 2, 3, 4, 5, 6});
-    write_npy_f16(folder.file("b.npy"), matrix);
+    static_cast<void>(folder.file("b.npy", npy_bytes_f16(matrix.values, {2, 3})));
     const ValuesSpec file{ValuesSpec::Kind::File, folder.file("b.npy")};
     CHECK(make_dense(2, 3, file, 1, Operand::B, 2).values == matrix.values);
     CHECK(config_error([&] { return make_dense(3, 2, file, 1, Operand::B, 3); }) ==
-          file.path + ": shape: got (2, 3), expected (3, 2)");
+          "/values: " + file.path +
+              ": shape: got (2, 3), expected (3, 2); values_a and values_b name a file for each "
+              "operand");
+    const ValuesSpec named{ValuesSpec::Kind::File, file.path, "/values_b"};
+    CHECK(config_error([&] { return make_dense(3, 2, named, 1, Operand::B, 3); }) ==
+          "/values_b: " + file.path + ": shape: got (2, 3), expected (3, 2)");
     const ValuesSpec absent{ValuesSpec::Kind::File, folder.file("absent.npy")};
     CHECK_THROWS_AS(make_dense(2, 3, absent, 1, Operand::B, 2), IoError);
 }
