@@ -72,7 +72,7 @@ std::pair<std::string, std::string> definition_of(const std::string& text) {
     return {name, equals == std::string::npos ? "1" : text.substr(equals + 1)};
 }
 
-program::Codelet assemble(const AssembleCommand& command) {
+program::Codelet assemble(const AssembleCommand& command, isa::AssemblyTally& tally) {
     const spec::MachineSpec machine = machine_named(command.machine, command.sets);
     isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
     for (const auto& directory : command.include_directories) {
@@ -85,9 +85,10 @@ program::Codelet assemble(const AssembleCommand& command) {
     for (const auto& file : command.files) {
         sources.push_back({file, read_file(file, vertex::kMostSourceBytes, "an assembly source")});
     }
+    options.allow_undefined = command.allow_undefined;
     return isa::assemble(command.files.front(), sources,
                          address_of("asm", command.address, machine.memory.region0_begin()),
-                         options);
+                         options, &tally);
 }
 
 std::string words_text(const std::vector<std::uint32_t>& words) {
@@ -144,7 +145,7 @@ private:
     std::multimap<Address, std::string> labels_;
 };
 
-std::string summary_text(const program::Codelet& codelet) {
+std::string symbols_text(const program::Codelet& codelet, const isa::AssemblyTally& tally) {
     std::string text = fmt::format("{} bytes at {:#x}, {} symbols\n", 4 * codelet.words.size(),
                                    codelet.address, codelet.symbols.size());
     std::vector<std::pair<Address, std::string>> symbols;
@@ -155,7 +156,47 @@ std::string summary_text(const program::Codelet& codelet) {
     for (const auto& [address, name] : symbols) {
         text += fmt::format("  {:#010x}  {}\n", address, name);
     }
+    for (const auto& symbol : tally.undefined) {
+        text += fmt::format("  undefined   {}  {}\n", symbol.name, symbol.place);
+    }
     return text;
+}
+
+/// Instructions, mnemonics from the most frequent on, bytes of each section.
+std::string tally_text(const isa::AssemblyTally& tally) {
+    std::vector<std::pair<std::int64_t, std::string>> order;
+    for (const auto& [name, times] : tally.mnemonics) {
+        order.emplace_back(times, name);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string mnemonics;
+    for (const auto& [times, name] : order) {
+        mnemonics += fmt::format("{}{} {}", mnemonics.empty() ? "" : ", ", name, times);
+    }
+    std::string text = fmt::format("\ninstructions {}, {} of them in {} bundles\n",
+                                   tally.instructions, 2 * tally.bundles, tally.bundles);
+    text += fmt::format("mnemonics    {}\n", mnemonics.empty() ? "none" : mnemonics);
+    text += fmt::format("{:<24}{:>10}{:>10}{:>10}\n", "section", "code B", "data B", "padding B");
+    for (const auto& section : tally.sections) {
+        text += fmt::format("{:<24}{:>10}{:>10}{:>10}\n", section.name, section.code_bytes,
+                            section.data_bytes, section.padding_bytes);
+    }
+    return text;
+}
+
+nlohmann::json tally_json(const isa::AssemblyTally& tally) {
+    auto sections = nlohmann::json::array();
+    for (const auto& section : tally.sections) {
+        sections.push_back({{"name", section.name},
+                            {"code_bytes", section.code_bytes},
+                            {"data_bytes", section.data_bytes},
+                            {"padding_bytes", section.padding_bytes}});
+    }
+    return {{"instructions", tally.instructions},
+            {"bundles", tally.bundles},
+            {"mnemonics", tally.mnemonics},
+            {"sections", std::move(sections)}};
 }
 
 void write_words(Output& output, const std::vector<std::uint32_t>& words) {
@@ -210,13 +251,25 @@ std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
     return words;
 }
 
+nlohmann::json assembly_json(const program::Codelet& codelet, const isa::AssemblyTally& tally,
+                             const Listing& listing) {
+    auto undefined = nlohmann::json::array();
+    for (const auto& symbol : tally.undefined) {
+        undefined.push_back({{"name", symbol.name}, {"place", symbol.place}});
+    }
+    return {{"address", codelet.address},   {"bytes", 4 * codelet.words.size()},
+            {"symbols", codelet.symbols},   {"undefined", std::move(undefined)},
+            {"summary", tally_json(tally)}, {"listing", listing.json()}};
+}
+
 } // namespace
 
 std::string assemble_text(const AssembleCommand& command) {
     const bool to_stdout = check_outputs("asm", {{"--out", command.out}, {"--json", command.json}});
     const auto words_file = open_output(command.out);
     const auto json_file = open_output(command.json);
-    const program::Codelet codelet = assemble(command);
+    isa::AssemblyTally tally;
+    const program::Codelet codelet = assemble(command, tally);
     const Listing listing(codelet);
     for (const auto& warning : codelet.warnings) {
         std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
@@ -225,12 +278,10 @@ std::string assemble_text(const AssembleCommand& command) {
         write_words(*words_file, codelet.words);
     }
     if (json_file != nullptr) {
-        json_file->write(json_text({{"address", codelet.address},
-                                    {"bytes", 4 * codelet.words.size()},
-                                    {"symbols", codelet.symbols},
-                                    {"listing", listing.json()}}));
+        json_file->write(json_text(assembly_json(codelet, tally, listing)));
     }
-    std::string text = summary_text(codelet) + (command.listing ? "\n" + listing.text() : "");
+    std::string text = symbols_text(codelet, tally) + (command.summary ? tally_text(tally) : "") +
+                       (command.listing ? "\n" + listing.text() : "");
     if (to_stdout) {
         std::fputs(text.c_str(), stderr);
         text.clear();

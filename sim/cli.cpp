@@ -247,6 +247,8 @@ Command make_assemble(const po::variables_map& options, const std::vector<std::s
     command.out = text_of(options, "out");
     command.json = text_of(options, "json");
     command.listing = options.count("listing") != 0;
+    command.summary = options.count("summary") != 0;
+    command.allow_undefined = options.count("allow-undefined") != 0;
     return command;
 }
 
@@ -257,6 +259,8 @@ void add_assemble_options(po::options_description& options) {
         "define,D", po::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUE"),
         "define a preprocessor macro, 1 without a value; may be repeated")(
         "listing", "print address, words, text and source line of each instruction")(
+        "summary", "print instructions by mnemonic and the bytes of each section")(
+        "allow-undefined,c", "list symbols that no file defines, instead of refusing them")(
         "machine", po::value<std::string>()->default_value("bow")->value_name("M"),
         "machine, for its generation and memory map")(
         "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
@@ -334,7 +338,7 @@ const std::vector<CommandSpec>& commands() {
              one_of("schema", names[0], kSchemas);
              return SchemaCommand{names[0]};
          }},
-        {"asm", "tessera asm FILE... [--listing] [options]",
+        {"asm", "tessera asm FILE... [-c] [--listing] [--summary] [options]",
          "Assembles and links tile programs; lists their symbols and size.", "file", 1, 100000,
          add_assemble_options, make_assemble},
         {"disasm", "tessera disasm FILE [--hex] [options]",

@@ -85,6 +85,8 @@ struct AssembleCommand {
     std::string out;     ///< file for the words, or empty
     std::string json;    ///< file, "-" for stdout, or empty
     bool listing = false;
+    bool summary = false;         ///< count instructions and the bytes of each section
+    bool allow_undefined = false; ///< list symbols that nobody defines
 };
 
 struct DisassembleCommand {

@@ -4,6 +4,7 @@
 #include "models/isa/assembler/emit.h"
 #include "models/isa/assembler/parser.h"
 #include "models/isa/assembler/source_text.h"
+#include "models/isa/assembler/tally.h"
 
 namespace tessera::isa {
 namespace {
@@ -29,10 +30,14 @@ void check_address(const std::string& name, const std::string& what, Address add
     }
 }
 
+std::string place_of(const assembly::Position& at, const assembly::SourceMap& map) {
+    return map.files[at.file] + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
 } // namespace
 
 program::Codelet assemble(const std::string& name, const std::vector<SourceFile>& sources,
-                          Address address, const AssemblyOptions& options) {
+                          Address address, const AssemblyOptions& options, AssemblyTally* tally) {
     check_address(name, "code", address);
     if (options.data_address) {
         check_address(name, "data", *options.data_address);
@@ -44,7 +49,7 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     assembly::Diagnostics diagnostics(map);
     assembly::Unit unit;
     unit.scopes.resize(sources.size());
-    assembly::Evaluator evaluator(unit, options.constants, diagnostics);
+    assembly::Evaluator evaluator(unit, options.constants, options.allow_undefined, diagnostics);
     const assembly::PreprocessOptions preprocessing{options.target, options.include_directories,
                                                     options.defines};
     for (std::uint32_t file = 0; file < sources.size(); ++file) {
@@ -57,6 +62,12 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     assembly::emit(unit, evaluator, map, {options.target, options.data_address}, diagnostics,
                    codelet);
     diagnostics.throw_if_any();
+    if (tally != nullptr) {
+        *tally = assembly::tally_of(unit, codelet);
+        for (const auto& [symbol, use] : evaluator.undefined()) {
+            tally->undefined.push_back({std::string(symbol), place_of(use.at, map)});
+        }
+    }
     codelet.warnings = diagnostics.warnings();
     codelet.files = std::move(map.files);
     return codelet;

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "models/isa/csr.h"
+#include "models/isa/instruction.h"
 #include "models/isa/target.h"
 #include "models/program/program.h"
 
@@ -12,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,32 @@ struct AssemblyOptions {
     std::vector<std::pair<std::string, std::string>> defines; ///< preprocessor macros: name, text
     Constants constants;
     std::optional<Address> data_address; ///< where sections that hold only data go; none: with code
+    bool allow_undefined =
+        false; ///< what a symbol makes that nobody defines is 0, and it is listed
+};
+
+/// What a section of all sources holds; its padding aligns what is in it and what follows it.
+struct SectionTally {
+    std::string name;
+    Bytes code_bytes = 0;
+    Bytes data_bytes = 0;
+    Bytes padding_bytes = 0;
+};
+
+/// A symbol that nobody defines, and where it is used first: "a.S:3:5".
+struct UndefinedSymbol {
+    std::string name;
+    std::string place;
+};
+
+/// What was assembled, counted.
+struct AssemblyTally {
+    std::vector<SectionTally>
+        sections; ///< those in memory, in the order of their names' first appearance
+    std::map<std::string, std::int64_t> mnemonics; ///< of all instructions, both halves of bundles
+    std::int64_t instructions = 0;                 ///< the sum of them
+    std::int64_t bundles = 0;
+    std::vector<UndefinedSymbol> undefined; ///< by name
 };
 
 /// Options for a machine, with its standard constants.
@@ -44,7 +72,14 @@ struct AssemblyOptions {
 /// nearest name, and the way through macros and includes.
 [[nodiscard]] program::Codelet assemble(const std::string& name,
                                         const std::vector<SourceFile>& sources, Address address,
-                                        const AssemblyOptions& options);
+                                        const AssemblyOptions& options,
+                                        AssemblyTally* tally = nullptr);
+
+/// Whether the operation is what nop or fnop stands for.
+[[nodiscard]] bool is_nop(const Operation& operation);
+
+/// The mnemonic of an operation as it is shown: nop and fnop have their own.
+[[nodiscard]] std::string_view shown_mnemonic(const Operation& operation);
 
 /// One instruction of a listing.
 struct ListingLine {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -106,7 +107,18 @@ struct MemoryAccess {
     Address address = 0;
     std::uint8_t access_bytes = 0;
     bool writes = false;
+    std::array<std::uint32_t, 4> words{}; ///< what stood in the 32-bit words that it touches
 };
+
+/// The access to bytes inside memory that comes next.
+[[nodiscard]] inline MemoryAccess access_to(const MemoryView& memory, Address address,
+                                            unsigned access_bytes, bool writes) {
+    MemoryAccess access{address, static_cast<std::uint8_t>(access_bytes), writes};
+    const std::uint32_t offset = address - memory.base;
+    std::memcpy(access.words.data(), memory.bytes + offset / 4U * 4U,
+                access_bytes < 4 ? 4 : access_bytes);
+    return access;
+}
 
 enum class ConflictKind : std::uint8_t {
     Fetch,   ///< data in the region-0 element that instructions are fetched from

@@ -28,13 +28,10 @@ std::string instruction_text(const Operation& operation, CsrContext context) {
         !assembly::operation_problem(operation).empty()) {
         return {};
     }
-    for (const std::string_view pseudo : {"nop", "fnop"}) {
-        const auto real = assembly::expand_pseudo(pseudo, {}, false);
-        if (std::get<Operation>(assembly::match(real[0].mnemonic, real[0].operands)) == operation) {
-            return std::string(pseudo);
-        }
+    std::string text(shown_mnemonic(operation));
+    if (is_nop(operation)) {
+        return text;
     }
-    std::string text(spec.mnemonic);
     for (std::size_t i = 0; i < operands.size(); ++i) {
         text += i == 0 ? " " : ", ";
         text += operands[i].shape == assembly::OperandShape::Expression
@@ -45,6 +42,23 @@ std::string instruction_text(const Operation& operation, CsrContext context) {
 }
 
 } // namespace
+
+bool is_nop(const Operation& operation) {
+    static const auto nops = [] {
+        std::array<Operation, 2> list;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const auto real = assembly::expand_pseudo(i == 0 ? "nop" : "fnop", {}, false).front();
+            list[i] = std::get<Operation>(assembly::match(real.mnemonic, real.operands));
+        }
+        return list;
+    }();
+    return operation == nops[0] || operation == nops[1];
+}
+
+std::string_view shown_mnemonic(const Operation& operation) {
+    const OpcodeSpec& spec = spec_of(operation.opcode);
+    return !is_nop(operation) ? spec.mnemonic : spec.lane == Lane::Main ? "nop" : "fnop";
+}
 
 std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words, Address address,
                                      CsrContext context) {

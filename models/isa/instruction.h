@@ -41,7 +41,8 @@ enum class OperandKind : std::uint8_t {
     Csr,         ///< register number for get and put
     UCsr,        ///< register number minus 0x100 for uget and uput
     AmpFlag,     ///< TAMP_ constant
-    Events,      ///< events of an exchange instruction, from 1; the field holds them less one
+    Strides, ///< two bits an address of a paced access; those of addresses that it lacks are ignored
+    Events,  ///< events of an exchange instruction, from 1; the field holds them less one
     EventsSplit, ///< the same of sendoff: the low six bits stand at `shift`, the others at 14
 };
 

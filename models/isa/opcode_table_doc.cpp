@@ -80,6 +80,7 @@ std::string operand_text(const OperandSpec& spec) {
         return "$a0:3";
     case OperandKind::UImm:
     case OperandKind::WeightIndex:
+    case OperandKind::Strides:
         return fmt::format("u{}", spec.bits);
     case OperandKind::SImm:
         return fmt::format("s{}", spec.bits);

@@ -4,6 +4,7 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "kernels/plan/stub.h"
+#include "models/isa/data_flow.h"
 #include "models/isa/instruction.h"
 #include "sim/vertex/assemble.h"
 #include "sim/vertex/state.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 namespace tessera::vertex {
@@ -60,15 +62,17 @@ public:
 
     Bench build() {
         measure_arrays();
-        assemble(machine_.memory.region0_begin(), machine_.memory.region1_begin());
         measure_states();
+        evaluate_defines();
         scratch_bytes_ = round_up(
             whole("/worker_scratch_bytes", loaded_.spec.worker_scratch_bytes, 0, kMostBytes, "B"),
             8);
         stack_bytes_ =
             round_up(whole("/stack_bytes", loaded_.spec.stack_bytes, 0, kMostBytes, "B"), 8);
         request_all();
-        evaluation_.throw_if_failed();
+        evaluation_.throw_if_failed(); // before mistakes that come of them in the sources
+        assemble(machine_.memory.region0_begin(), machine_.memory.region1_begin());
+        request_code();
         place_all();
         assemble_in_place();
         fill_tables();
@@ -129,6 +133,22 @@ private:
         return own.value_or(ArrayShape{0});
     }
 
+    void evaluate_defines() {
+        for (const auto& [name, given] : loaded_.spec.defines.items()) {
+            if (given.is_object()) {
+                defines_.emplace_back(name, given.at("text").get<std::string>());
+                continue;
+            }
+            const auto value = evaluation_.whole(config::child_pointer("/defines", name), given,
+                                                 INT32_MIN, UINT32_MAX);
+            defines_.emplace_back(name, std::to_string(value));
+        }
+        for (const auto& define : options_.defines) {
+            const auto equals = define.find('=');
+            defines_.emplace_back(define.substr(0, equals),
+                                  equals == std::string::npos ? "1" : define.substr(equals + 1));
+        }
+    }
     void assemble(Address address, Address data_address) {
         AssemblyRequest request;
         request.address = address;
@@ -142,18 +162,15 @@ private:
         for (const auto& directory : options_.include_directories) {
             request.include_directories.push_back(directory);
         }
-        for (const auto& [name, given] : loaded_.spec.defines.items()) {
-            const auto value = evaluation_.whole(config::child_pointer("/defines", name), given,
-                                                 INT32_MIN, UINT32_MAX);
-            request.defines.emplace_back(name, std::to_string(value));
-        }
-        for (const auto& define : options_.defines) {
-            const auto equals = define.find('=');
-            request.defines.emplace_back(define.substr(0, equals), equals == std::string::npos
-                                                                       ? "1"
-                                                                       : define.substr(equals + 1));
-        }
+        request.defines = defines_;
         codelet_ = assemble_files(machine_, request);
+        for (std::string& file : codelet_.files) {
+            const auto relative =
+                std::filesystem::path(file).lexically_relative(loaded_.file.parent_path());
+            if (!relative.empty() && file.front() != '<') { // but for the standard headers
+                file = relative.string();
+            }
+        }
         bench_.code_bytes = static_cast<Bytes>(codelet_.words.size()) * 4;
     }
     [[nodiscard]] Bytes data_bytes() const {
@@ -193,16 +210,14 @@ private:
     // Places.
 
     void request_all() {
-        PlacementRequest code;
+        PlacementRequest code; // how long, request_code says
         code.name = "code";
-        stub_offset_ = round_up(bench_.code_bytes, 8);
-        code.bytes = stub_offset_ + stub_bytes();
         code.alignment = kCodeAlignment;
         code.region = Region::Executable;
         element(code, "/code/element", loaded_.spec.code.element);
         address(code, "/code/address", loaded_.spec.code.address);
         requests_.push_back(code);
-        request_block("data", data_bytes(), kDataAlignment);
+        request_block("data", 0, kDataAlignment);
         for (std::size_t i = 0; i < loaded_.arrays.size(); ++i) {
             request_array(loaded_.arrays[i], bench_.arrays[i]);
         }
@@ -217,6 +232,11 @@ private:
         }
         request_block("worker_scratch", scratch_bytes_ * machine_.tile.workers);
         request_block("stack", stack_bytes_);
+    }
+    void request_code() {
+        stub_offset_ = round_up(bench_.code_bytes, 8);
+        requests_[0].bytes = stub_offset_ + stub_bytes();
+        requests_[1].bytes = data_bytes();
     }
     void request_block(const std::string& name, Bytes bytes, Bytes alignment = 8) {
         PlacementRequest request;
@@ -328,11 +348,38 @@ private:
                 made.entry = found->second;
             }
             made.state = state_of(call);
+            made.keeps_m9 = call.keeps_m9;
             if (bench_.phases.empty() || call.new_phase) {
                 bench_.phases.emplace_back();
+                bench_.phases.back().registers = registers_of(call);
             }
             bench_.phases.back().calls.push_back(made);
         }
+    }
+    std::vector<InitialRegister> registers_of(const CallSpec& call) {
+        std::vector<InitialRegister> registers;
+        for (const auto& [name, given] : call.registers.items()) {
+            const std::string at = config::child_pointer(call.pointer + "/registers", name);
+            const unsigned file = name.front() == 'm' ? isa::place::kMain : isa::place::kAux;
+            registers.push_back({file + static_cast<unsigned>(std::stoi(name.substr(1))),
+                                 register_value(at, given)});
+        }
+        return registers;
+    }
+    std::uint32_t register_value(const std::string& at, const Json& given) {
+        if (!given.is_object()) {
+            return static_cast<std::uint32_t>(evaluation_.whole(at, given, INT32_MIN, UINT32_MAX));
+        }
+        std::vector<std::byte> bytes;
+        const std::string reason = append_element(
+            *find_element_type("f32"), evaluation_.number(at + "/f32", given.at("f32")), bytes);
+        if (!reason.empty()) {
+            evaluation_.fail(at + "/f32", reason);
+            return 0;
+        }
+        std::uint32_t value = 0;
+        std::memcpy(&value, bytes.data(), sizeof(value));
+        return value;
     }
     void unknown_entry(const CallSpec& call) {
         std::vector<std::string> known;
@@ -461,6 +508,7 @@ private:
     Evaluation evaluation_;
     Bench bench_;
     program::Codelet codelet_;
+    std::vector<std::pair<std::string, std::string>> defines_;
     std::vector<State> states_;
     std::vector<PlacementRequest> requests_;
     std::map<std::string, ArrayPlace> places_;

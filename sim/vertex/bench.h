@@ -36,12 +36,19 @@ struct BenchArray {
     std::optional<std::vector<double>> expected; ///< after the run
 };
 
+/// A register that a call finds set.
+struct InitialRegister {
+    unsigned place = 0; ///< isa::place
+    std::uint32_t value = 0;
+};
+
 struct BenchCall {
     std::string entry_name;
     Kind kind = Kind::Supervisor;
     Address entry = 0;
     Address state = 0;
     Address returns_to = 0; ///< of a supervisor vertex: in the stub, behind its call
+    bool keeps_m9 = true;   ///< of a supervisor vertex: to be checked
 };
 
 /// What $m9 holds while supervisor vertices run, which keep it: no address of code or data.
@@ -52,6 +59,7 @@ struct BenchPhase {
     Address stub = 0;
     Address stub_end = 0; ///< behind its last instruction
     std::vector<BenchCall> calls;
+    std::vector<InitialRegister> registers; ///< of whoever runs the first call
 };
 
 struct Bench {

@@ -24,16 +24,27 @@ Json phase_json(const PhaseResult& phase) {
     Json workers = Json::array();
     for (const auto& run : phase.workers) {
         workers.push_back({{"worker", run.worker},
+                           {"launch", run.launch},
                            {"entry", run.entry},
                            {"begin", run.begin},
                            {"end", run.end},
                            {"cycles", run.cycles}});
+    }
+    Json launches = Json::array();
+    for (const auto& launch : phase.launches) {
+        launches.push_back({{"entry", launch.entry},
+                            {"workers", launch.workers},
+                            {"begin", launch.begin},
+                            {"end", launch.end},
+                            {"cycles", launch.cycles}});
     }
     return {{"cycles", phase.outcome.cycles},
             {"supervisor_instructions", phase.outcome.supervisor_instructions},
             {"worker_issues", phase.outcome.worker_issues},
             {"worker_instructions", phase.outcome.worker_bundles},
             {"racing_accesses", phase.racing_accesses},
+            {"unused_reads", phase.unused_reads},
+            {"launches", std::move(launches)},
             {"conflicts", phase.conflicts_found},
             {"workers", std::move(workers)}};
 }

@@ -81,20 +81,28 @@ Json activity(const char* sentence) {
 }
 
 Json phase() {
-    const Json worker =
-        object("one launch", {{"worker", whole("number")},
-                              {"entry", text("symbol")},
-                              {"begin", whole("cycle of the first issue")},
-                              {"end", whole("cycle behind the last issue")},
-                              {"cycles", whole("issues times the slots of a round")}});
+    const Json worker = object("one run", {{"worker", whole("number")},
+                                           {"launch", whole("index in launches")},
+                                           {"entry", text("symbol")},
+                                           {"begin", whole("cycle of the first issue")},
+                                           {"end", whole("cycle behind the last issue")},
+                                           {"cycles", whole("issues times the slots of a round")}});
+    const Json launch = object("all workers that are started up to a sync",
+                               {{"entry", text("symbols, each once")},
+                                {"workers", whole("that took part")},
+                                {"begin", whole("cycle of the first issue")},
+                                {"end", whole("cycle behind the last issue")},
+                                {"cycles", whole("of the worker that has most")}});
     return object("one compute phase",
                   {{"cycles", whole("from the first instruction of the stub to its return")},
                    {"supervisor_instructions", whole("issued, with those of the stub")},
                    {"worker_issues", whole("turns taken, with waits of several turns")},
                    {"worker_instructions", whole("instructions and bundles")},
-                   {"racing_accesses", whole("accesses to words that another context wrote")},
+                   {"racing_accesses", whole("pairs of accesses whose order changes the result")},
+                   {"unused_reads", whole("that would race, had anything come of them")},
+                   {"launches", list("in their order", launch)},
                    {"conflicts", whole("accesses against the rules of memory elements")},
-                   {"workers", list("launches in their order", worker)}});
+                   {"workers", list("runs in the order of their launch", worker)}});
 }
 
 Json check() {
@@ -129,7 +137,7 @@ Json point() {
         "one run",
         {{"parameters", named_values("in the order of the file")},
          {"tile_cycles", whole("of all phases")},
-         {"worker_cycles", whole("of the slowest worker, summed over phases")},
+         {"worker_cycles", whole("of the slowest worker of each launch, summed over launches")},
          {"phases", list("in order", phase())},
          {"workers", activity("all workers together")},
          {"supervisor", activity("the supervisor")},

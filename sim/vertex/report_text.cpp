@@ -42,20 +42,77 @@ std::string counts_text(const Json& counts) {
     return text.empty() ? "none" : text;
 }
 
+/// "0", "0-5".
+std::string range_text(std::int64_t first, std::int64_t last) {
+    return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+/// Runs of one entry side by side that take the same are one line.
+std::string workers_text(const Json& workers) {
+    std::string text;
+    for (std::size_t i = 0; i < workers.size();) {
+        const Json& first = workers[i];
+        std::int64_t end = first.at("end");
+        std::int64_t last = first.at("worker");
+        std::size_t next = i + 1;
+        while (next < workers.size() && workers[next].at("worker") == last + 1 &&
+               workers[next].at("cycles") == first.at("cycles") &&
+               workers[next].at("entry") == first.at("entry")) {
+            end = std::max(end, workers[next].at("end").get<std::int64_t>());
+            last = workers[next++].at("worker");
+        }
+        const bool is_one = next == i + 1;
+        std::int64_t begin = first.at("begin");
+        for (std::size_t k = i; k < next; ++k) {
+            begin = std::min(begin, workers[k].at("begin").get<std::int64_t>());
+        }
+        text += line((is_one ? "worker " : "workers ") + range_text(first.at("worker"), last),
+                     fmt::format("{} cycles{}, {}..{}, {}", plain(first.at("cycles")),
+                                 is_one ? "" : " each", begin, end, plain(first.at("entry"))));
+        i = next;
+    }
+    return text;
+}
+
+/// A line a launch; launches of one entry that follow each other and take the same are one line.
+std::string launches_text(const Json& launches) {
+    std::string text =
+        line("launches", fmt::format("{:>9} {:>9} {:>9}  entry", "workers", "cycles", "begin"));
+    for (std::size_t i = 0; i < launches.size();) {
+        const Json& first = launches[i];
+        std::size_t next = i + 1;
+        while (next < launches.size() && launches[next].at("entry") == first.at("entry") &&
+               launches[next].at("workers") == first.at("workers") &&
+               launches[next].at("cycles") == first.at("cycles")) {
+            ++next;
+        }
+        text += line(
+            "  " + range_text(static_cast<std::int64_t>(i), static_cast<std::int64_t>(next) - 1),
+            fmt::format("{:>9} {:>9} {:>9}  {}{}", plain(first.at("workers")),
+                        plain(first.at("cycles")), plain(first.at("begin")),
+                        plain(first.at("entry")), next == i + 1 ? "" : ", each"));
+        i = next;
+    }
+    return text;
+}
+
 std::string phases_text(const Json& point) {
     std::string text;
     const Json& phases = point.at("phases");
+    std::size_t launches_in_all = 0;
     for (std::size_t i = 0; i < phases.size(); ++i) {
+        launches_in_all += phases[i].at("launches").size();
         if (phases.size() > 1) {
             text += line(fmt::format("phase {}", i),
                          fmt::format("{} cycles", plain(phases[i].at("cycles"))));
         }
-        for (const auto& run : phases[i].at("workers")) {
-            text += line(fmt::format("worker {}", plain(run.at("worker"))),
-                         fmt::format("{} cycles, {}..{}, {}", plain(run.at("cycles")),
-                                     plain(run.at("begin")), plain(run.at("end")),
-                                     plain(run.at("entry"))));
-        }
+        const Json& launches = phases[i].at("launches");
+        text +=
+            launches.size() > 1 ? launches_text(launches) : workers_text(phases[i].at("workers"));
+    }
+    if (launches_in_all > 1) {
+        text += line("workers",
+                     plain(point.at("worker_cycles")) + " cycles, the slowest of each launch");
     }
     return text;
 }
@@ -76,22 +133,53 @@ std::string access_text(const Json& access) {
                        plain(access.at("source")), plain(access.at("instruction")));
 }
 
-std::string troubles_text(const Json& point) {
-    std::string text;
-    for (const auto& race : point.at("races")) {
-        text += line(
-            "RACE", fmt::format("word {:#x}: {} {}; {} {}", race.at("address").get<std::uint64_t>(),
-                                access_text(race.at("first")),
-                                race.at("first").at("writes") == true ? "writes" : "reads",
-                                access_text(race.at("second")),
-                                race.at("second").at("writes") == true ? "writes" : "reads"));
+std::string race_text(const Json& race) {
+    const auto does = [](const Json& access) {
+        return access.at("writes") == true ? "writes" : "reads";
+    };
+    return fmt::format("word {:#x}: {} {}; {} {}", race.at("address").get<std::uint64_t>(),
+                       access_text(race.at("first")), does(race.at("first")),
+                       access_text(race.at("second")), does(race.at("second")));
+}
+
+std::string conflict_text(const Json& conflict) {
+    return fmt::format("{} at {:#x}: {}", plain(conflict.at("kind")),
+                       conflict.at("address").get<std::uint64_t>(), access_text(conflict));
+}
+
+/// Where the instructions of an entry stand: entries that differ in other things only are shown once.
+std::string places_of(const Json& entry) {
+    return entry.contains("first") ? plain(entry.at("first").at("source")) + " " +
+                                         plain(entry.at("second").at("source"))
+                                   : plain(entry.at("kind")) + " " + plain(entry.at("source"));
+}
+
+template <class Text>
+std::string folded_text(const std::string& head, const Json& entries, Text text_of) {
+    std::vector<std::pair<std::string, std::size_t>> places; // with how many there are
+    std::vector<std::string> shown;
+    for (const auto& entry : entries) {
+        const std::string place = places_of(entry);
+        const auto known = std::find_if(places.begin(), places.end(),
+                                        [&](const auto& one) { return one.first == place; });
+        if (known != places.end()) {
+            ++known->second;
+            continue;
+        }
+        places.emplace_back(place, 1);
+        shown.push_back(text_of(entry));
     }
-    for (const auto& conflict : point.at("conflicts")) {
-        text += line("CONFLICT", fmt::format("{} at {:#x}: {}", plain(conflict.at("kind")),
-                                             conflict.at("address").get<std::uint64_t>(),
-                                             access_text(conflict)));
+    std::string text;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        const std::size_t more = places[i].second - 1;
+        text += line(head, shown[i] + (more == 0 ? "" : fmt::format("; {} more of them", more)));
     }
     return text;
+}
+
+std::string troubles_text(const Json& point) {
+    return folded_text("RACE", point.at("races"), race_text) +
+           folded_text("CONFLICT", point.at("conflicts"), conflict_text);
 }
 
 std::string memory_text(const Json& point) {

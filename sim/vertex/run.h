@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Runs a bench: once on the fast tile for the result, once on the lock-step tile for what happened.
-// Without races both must agree in cycles and memory.
+// Without races both must agree in cycles and memory. With races they may differ, and what they differ in is told; the fast
+// tile must then agree with the same order interpreted instruction by instruction.
 #pragma once
 
 #include "models/tile/core/lockstep.h"
@@ -17,20 +18,32 @@
 
 namespace tessera::vertex {
 
-/// One launch of a worker.
+/// One run of a worker.
 struct WorkerRun {
     int worker = 0;
-    std::string entry; ///< symbol, or its address
-    Cycles begin = 0;  ///< first issue, cycles since the start of the phase
-    Cycles end = 0;    ///< behind its last issue
-    Cycles cycles = 0; ///< issues times the slots of a round
+    std::size_t launch = 0; ///< index in PhaseResult::launches
+    std::string entry;      ///< symbol, or its address
+    Cycles begin = 0;       ///< first issue, cycles since the start of the phase
+    Cycles end = 0;         ///< behind its last issue
+    Cycles cycles = 0;      ///< issues times the slots of a round
+};
+
+/// All workers that are started up to a sync.
+struct Launch {
+    std::string entry; ///< symbols, each once
+    int workers = 0;
+    Cycles begin = 0;
+    Cycles end = 0;
+    Cycles cycles = 0; ///< of the worker that has most, in all its runs of the launch
 };
 
 struct PhaseResult {
     tile::ComputeOutcome outcome;
     std::vector<WorkerRun> workers;
+    std::vector<Launch> launches;
     std::vector<tile::Race> races;
     std::int64_t racing_accesses = 0;
+    std::int64_t unused_reads = 0; ///< that would race, had anything come of them
     std::vector<tile::Conflict> conflicts;
     std::int64_t conflicts_found = 0;
 };
@@ -51,7 +64,7 @@ struct Activity {
 struct PointResult {
     std::vector<PhaseResult> phases;
     Cycles tile_cycles = 0;   ///< all phases: from the first instruction of a stub to its return
-    Cycles worker_cycles = 0; ///< of the slowest worker, summed over the phases
+    Cycles worker_cycles = 0; ///< of the slowest worker of each launch, summed over the launches
     std::vector<std::vector<std::byte>> arrays; ///< after the run, as Bench::arrays
 
     Activity workers;

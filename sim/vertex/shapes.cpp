@@ -242,6 +242,19 @@ Shape make_state_shape() {
     return shape;
 }
 
+/// A number or expression, or an object with one key.
+Json number_or(const char* key, const Json& value) {
+    return {{"anyOf", Json::array({{{"type", Json::array({"number", "string"})}},
+                                   {{"type", "object"},
+                                    {"properties", {{key, value}}},
+                                    {"required", Json::array({key})},
+                                    {"additionalProperties", false}}})}};
+}
+
+Json register_form() {
+    return number_or("f32", {{"type", Json::array({"number", "string"})}});
+}
+
 /// The keys that the file itself and each entry of `calls` have.
 template <class Struct> void describe_call(Describe<Struct>& d) {
     d.field("entry", static_cast<std::string Struct::*>(&Struct::entry))
@@ -260,6 +273,14 @@ template <class Struct> void describe_call(Describe<Struct>& d) {
     d.field("state", static_cast<Json Struct::*>(&Struct::state))
         .json({"array"}, {{"items", config::inner_schema(state_shape())}})
         .says("fields of the vertex state, in order, each aligned as C++ does")
+        .from(kSource);
+    d.field("registers", static_cast<Json Struct::*>(&Struct::registers))
+        .json({"object"}, {{"additionalProperties", register_form()}})
+        .says("what the context finds in registers at the start of a phase, by name: a word, or "
+              "{\"f32\": ...}")
+        .from(kSource);
+    d.field("keeps_m9", static_cast<bool Struct::*>(&Struct::keeps_m9))
+        .says("false: a supervisor vertex may return with another $m9")
         .from(kSource);
     number(d, "state_alignment", static_cast<Json Struct::*>(&Struct::state_alignment))
         .unit("B")
@@ -321,8 +342,8 @@ void describe_program(Describe<VertexSpec>& d) {
         .says("searched by #include, relative to this file")
         .from(kSource);
     d.field("defines", &VertexSpec::defines)
-        .json({"object"}, numbers_form())
-        .says("preprocessor macros of the sources: numbers")
+        .json({"object"}, {{"additionalProperties", number_or("text", {{"type", "string"}})}})
+        .says("preprocessor macros of the sources: numbers, or {\"text\": \"...\"}")
         .from(kSource);
     d.field("parameters", &VertexSpec::parameters)
         .json({"object"}, numbers_form())

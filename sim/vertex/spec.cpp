@@ -35,7 +35,7 @@ public:
             fail("/sources", "got an empty array, expected a file");
         }
         numbers("/parameters");
-        numbers("/defines");
+        defines();
         loaded_.parameter_names = names_of("/parameters");
         points();
         arrays();
@@ -134,6 +134,67 @@ private:
         }
     }
 
+    /// An object with one key of the given ones, or none.
+    static bool is_form(const Json& value, const std::vector<std::string>& keys) {
+        return value.is_object() && value.size() == 1 &&
+               std::find(keys.begin(), keys.end(), value.begin().key()) != keys.end();
+    }
+
+    /// Numbers, or `{"text": ...}`.
+    void defines() {
+        const Json* object = find("/defines", Json::value_t::object);
+        if (object == nullptr) {
+            return;
+        }
+        for (const auto& [key, value] : object->items()) {
+            const std::string at = child_pointer("/defines", key);
+            check_name(at, key);
+            const bool is_text = is_form(value, {"text"}) && value.at("text").is_string();
+            if (!is_text && !value.is_number() && !value.is_string()) {
+                fail(at, "got " + got_text(value) +
+                             ", expected a number, an expression or {\"text\": \"...\"}");
+            }
+        }
+    }
+
+    /// What a call may find in registers: of a supervisor those that its stub and the convention leave free.
+    static std::vector<std::string> free_registers(Kind kind) {
+        const bool is_supervisor = kind == Kind::Supervisor;
+        std::vector<std::string> names;
+        for (int number = is_supervisor ? 1 : 0; number < (is_supervisor ? 9 : 12); ++number) {
+            names.push_back(fmt::format("m{}", number));
+        }
+        for (int number = 0; number < 8 && !is_supervisor; ++number) {
+            names.push_back(fmt::format("a{}", number));
+        }
+        return names;
+    }
+
+    void registers(const CallSpec& call, bool starts_phase) {
+        if (!call.registers.is_object() || call.registers.empty()) {
+            return;
+        }
+        const std::string at = call.pointer + "/registers";
+        if (!starts_phase) {
+            fail(at, "got registers of a call inside a phase, where they are what the call before "
+                     "left, expected new_phase: true");
+        }
+        const auto known = free_registers(call.kind);
+        for (const auto& [name, value] : call.registers.items()) {
+            const std::string inner = child_pointer(at, name);
+            if (std::find(known.begin(), known.end(), name) == known.end()) {
+                mistakes_.push_back(document_.at_key(
+                    inner, fmt::format("unknown register, expected one of {}..{}{}", known.front(),
+                                       call.kind == Kind::Supervisor ? "m8" : "m11",
+                                       call.kind == Kind::Supervisor ? "" : " and a0..a7")));
+            }
+            if (!is_form(value, {"f32"}) && !value.is_number() && !value.is_string()) {
+                fail(inner, "got " + got_text(value) +
+                                ", expected a number, an expression or {\"f32\": ...}");
+            }
+        }
+    }
+
     void points() {
         constexpr std::size_t kMostPoints = 1000;
         const Json* list = find("/points", Json::value_t::array);
@@ -220,6 +281,7 @@ private:
         fields(spec, "");
         if (has_entry) {
             check_kind("");
+            registers(spec, true);
             loaded_.calls.push_back(spec);
         }
         for (std::size_t i = 0; spec.calls.is_array() && i < spec.calls.size(); ++i) {
@@ -233,6 +295,7 @@ private:
                 fail(call.pointer + "/entry", "missing, expected the symbol to call");
             }
             check_kind(call.pointer);
+            registers(call, i == 0 || call.new_phase);
             fields(call, call.pointer);
             loaded_.calls.push_back(std::move(call));
         }

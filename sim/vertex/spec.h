@@ -64,6 +64,8 @@ struct CallSpec {
     Json state_alignment = 8;
     Region state_region = Region::Any;
     bool new_phase = false;
+    Json registers = Json::object(); ///< by name, before the call
+    bool keeps_m9 = true;            ///< of a supervisor vertex: whether that is checked
     std::vector<StateField> fields;
 };
 

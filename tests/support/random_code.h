@@ -200,6 +200,8 @@ struct RandomOutcome {
     std::int64_t instructions = 0;
     std::string fault;  ///< empty if the phase ended
     bool raced = false; ///< only the lock-step model knows
+    bool read_unused =
+        false; ///< .. nor whether registers may hold what was read in a race without effect
 
     bool operator==(const RandomOutcome&) const = default;
 };
@@ -247,6 +249,7 @@ public:
         tile::LockstepTile lockstep(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
         RandomOutcome outcome = outcome_of(lockstep, memory);
         outcome.raced = lockstep.racing_accesses() > 0;
+        outcome.read_unused = lockstep.unused_reads() > 0;
         return outcome;
     }
 

@@ -149,6 +149,19 @@ class InquiriesTest(CliTest):
             text = self.tessera("schema", what).stdout
             self.assertEqual(text, (SOURCE / "configs" / "schemas" / f"{what}.schema.json").read_text())
 
+    def test_a_file_assembled_alone(self):
+        section = (SOURCE / "docs" / "assembler.md").read_text().split("## One file alone")[1]
+        self.file("copy.S", section.split("```asm\n")[1].split("```")[0])
+        self.assertIn("symbol 'count_rows': not defined", self.tessera("asm", "copy.S", code=3).stderr)
+        command, shown = section.split("```\n$ tessera ")[1].split("```")[0].split("\n", 1)
+        self.assertEqual(self.tessera(*command.split()).stdout, shown)
+        document = json.loads(self.tessera("asm", "--allow-undefined", "--json", "-", "copy.S").stdout)
+        self.assertEqual(document["undefined"], [{"name": "count_rows", "place": "copy.S:4:13"}])
+        self.assertEqual(document["summary"]["mnemonics"]["bri"], 1)
+        self.assertEqual(document["summary"]["bundles"], 1)
+        self.assertEqual(document["summary"]["sections"],
+                         [{"name": ".text", "code_bytes": 28, "data_bytes": 0, "padding_bytes": 0}])
+
     def test_help_and_version(self):
         self.assertIn("tessera run", self.tessera("help").stdout)
         self.assertIn("--trace-tiles", self.tessera("help", "run").stdout)

@@ -64,11 +64,8 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_apart(const Section& section) const {
-        return options_.data_address.has_value() && section.is_only_data();
-    }
     [[nodiscard]] Memory& memory_of(const Section& section) {
-        return is_apart(section) ? data_ : code_;
+        return section.is_apart ? data_ : code_;
     }
 
     /// Sections of one name and source stand together, their subsections by number.
@@ -90,10 +87,12 @@ private:
             if (!section.is_loaded) {
                 continue;
             }
-            std::uint32_t& next = is_apart(section) ? next_data : next_code;
+            section.is_apart = options_.data_address.has_value() && section.is_only_data();
+            std::uint32_t& next = section.is_apart ? next_data : next_code;
             section.base = next;
             if (section.bytes != 0) {
                 section.base = align_up(next, section.alignment);
+                section.gap = section.base - next;
                 next = section.base + section.bytes;
             }
         }
@@ -284,10 +283,13 @@ private:
             }
             const auto matched = match(real.mnemonic, real.operands);
             if (const auto* mismatch = std::get_if<Mismatch>(&matched)) {
-                report_mismatch(instruction, *mismatch, real.operands);
-                return {};
+                if (!report_mismatch(instruction, *mismatch, real.operands)) {
+                    return {};
+                }
+                operations.push_back(*mismatch->loose);
+            } else {
+                operations.push_back(std::get<Operation>(matched));
             }
-            operations.push_back(std::get<Operation>(matched));
             checker_.check_operation(instruction, operations.back());
         }
         checker_.check_control_registers(instruction);
@@ -306,13 +308,16 @@ private:
                          diagnostics_.nearest(name, names));
     }
 
-    void report_mismatch(const Instruction& instruction, const Mismatch& mismatch,
+    /// Whether the instruction is taken nevertheless (`.allow_invalid_operands`).
+    bool report_mismatch(const Instruction& instruction, const Mismatch& mismatch,
                          const std::vector<Operand>& operands) {
         Origin at = instruction.at;
         if (mismatch.operand && operands[*mismatch.operand].at.at.line != 0) {
             at = operands[*mismatch.operand].at;
         }
-        diagnostics_.add(at, mismatch.message);
+        const Severity severity = mismatch.loose ? instruction.checks.operands : Severity::Error;
+        checker_.report(severity, at, mismatch.message);
+        return severity != Severity::Error;
     }
 
     void write_symbols() {

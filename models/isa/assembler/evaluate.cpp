@@ -2,6 +2,7 @@
 #include "models/isa/assembler/evaluate.h"
 
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace tessera::isa::assembly {
@@ -79,7 +80,11 @@ std::optional<Value> Evaluator::early(const Expression& expression) {
 
 std::optional<std::int64_t> Evaluator::late(const Expression& expression) {
     stack_.clear();
+    met_undefined_ = false;
     const auto value = evaluate(expression);
+    if (met_undefined_) {
+        return 0; // whatever is made of a value that is not known: it has no range
+    }
     return value ? std::optional(value->number) : std::nullopt;
 }
 
@@ -89,6 +94,7 @@ void Evaluator::start_late() {
     // In source order, where each mostly needs the ones before it: nesting stays shallow.
     for (std::uint32_t i = 0; i < unit_.definitions.size(); ++i) {
         stack_.clear();
+        met_undefined_ = false;
         push_definition(i, unit_.definitions[i].at);
     }
 }
@@ -208,7 +214,16 @@ bool Evaluator::push_symbol(const Node& node) {
         stack_.push_back({Value::kAbsolute, 0});
         return true;
     }
-    report_undefined(node);
+    if (allows_undefined_) {
+        const auto place = [](const Position& at) { return std::tie(at.file, at.line, at.column); };
+        const auto [known, is_new] = undefined_.emplace(node.name, node.at);
+        if (!is_new && place(node.at.at) < place(known->second.at)) {
+            known->second = node.at; // assignments are evaluated before all else
+        }
+        met_undefined_ = true;
+    } else {
+        report_undefined(node);
+    }
     return false;
 }
 
@@ -246,8 +261,10 @@ bool Evaluator::push_definition(std::uint32_t index, const Origin& at) {
         --depth_;
         definition.is_active = false;
         definition.is_failed = !definition.known && is_late_;
+        definition.is_undefined = definition.is_failed && met_undefined_;
     }
     if (!definition.known) {
+        met_undefined_ = met_undefined_ || definition.is_undefined;
         return false;
     }
     if (is_late_ && !definition.known->is_absolute()) {

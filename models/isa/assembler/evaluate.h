@@ -8,6 +8,7 @@
 #include "models/isa/assembler/unit.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,14 +20,19 @@ namespace tessera::isa::assembly {
 
 class Evaluator {
 public:
-    Evaluator(Unit& unit, const Constants& constants, Diagnostics& diagnostics)
-        : unit_(unit), constants_(constants), diagnostics_(diagnostics) {}
+    Evaluator(Unit& unit, const Constants& constants, bool allows_undefined,
+              Diagnostics& diagnostics)
+        : unit_(unit), constants_(constants), allows_undefined_(allows_undefined),
+          diagnostics_(diagnostics) {}
 
     /// The value as far as it is known while parsing; says nothing when it is not.
     [[nodiscard]] std::optional<Value> early(const Expression& expression);
 
-    /// The value after the link; reports why there is none.
+    /// The value after the link; reports why there is none. 0 where a symbol is undefined that may be.
     [[nodiscard]] std::optional<std::int64_t> late(const Expression& expression);
+
+    /// Symbols that nobody defines, with the place of a use: those that may be undefined.
+    [[nodiscard]] const std::map<std::string_view, Origin>& undefined() const { return undefined_; }
 
     /// Sections have their addresses from here on, and globals of all sources are visible.
     void start_late();
@@ -59,9 +65,12 @@ private:
 
     Unit& unit_;
     const Constants& constants_;
+    bool allows_undefined_;
     Diagnostics& diagnostics_;
     std::unordered_map<std::string_view, Symbol> globals_;
     std::unordered_set<std::string_view> reported_;
+    std::map<std::string_view, Origin> undefined_;
+    bool met_undefined_ = false; ///< in the expression that is being evaluated
     std::vector<Value> stack_;
     unsigned depth_ = 0;
     bool is_late_ = false;

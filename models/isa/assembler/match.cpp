@@ -8,7 +8,8 @@
 namespace tessera::isa::assembly {
 namespace {
 
-constexpr std::uint8_t kMainZero = 15;
+constexpr std::uint8_t kZeroRegister = 15; ///< of either file
+constexpr std::int64_t kMostStrides = 63;  ///< of three addresses, as ld2xst64pace has
 constexpr std::int64_t kUCsrBase = 0x100;
 
 /// How a register operand of a form is written; width 0 for operands that are no register.
@@ -62,12 +63,36 @@ bool broadcast_fits(const RegisterShape& shape, std::uint16_t flags, Broadcast b
            !(is_half && (flags & kWordOnly) != 0);
 }
 
-bool register_fits(const RegisterShape& shape, std::uint16_t flags, const Operand& operand) {
+/// `:BL` of whole words: an even register names its pair, whose lower word is broadcast.
+bool is_lower_word(std::uint16_t flags, const Operand& operand) {
+    return (flags & kWordOnly) != 0 && operand.broadcast == Broadcast::Lower &&
+           operand.first % 2 == 0;
+}
+
+/// How well a written operand fits one of a form.
+enum class Fit : std::uint8_t { None, Loose, Exact };
+
+/// `$azero` as what a load adds to its base: register 15 of either file is zero there.
+bool is_zero_offset(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) {
+    const bool is_offset = spec.kind == OperandKind::MainDelta ||
+                           (spec.kind == OperandKind::MainSrc && spec.slot == Slot::C);
+    return is_offset && (flags & kLoad) != 0 && operand.file == RegisterFile::Aux &&
+           operand.first == kZeroRegister && operand.width == 1;
+}
+
+/// A register of the other file is a loose fit: its number is taken.
+Fit register_fit(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) {
+    const RegisterShape shape = shape_of(spec.kind);
     const bool is_broadcast = operand.broadcast != Broadcast::None;
     const std::uint8_t width = is_broadcast ? 1 : shape.width;
-    return operand.shape == OperandShape::Register && operand.file == shape.file &&
-           operand.width == width && operand.first % width == 0 && operand.suffix == shape.suffix &&
-           (!is_broadcast || broadcast_fits(shape, flags, operand.broadcast));
+    if (operand.shape != OperandShape::Register || operand.width != width ||
+        operand.first % width != 0 || operand.suffix != shape.suffix ||
+        (is_broadcast && !broadcast_fits(shape, flags, operand.broadcast) &&
+         !(shape.may_broadcast && is_lower_word(flags, operand)))) {
+        return Fit::None;
+    }
+    const bool is_exact = operand.file == shape.file || is_zero_offset(spec, flags, operand);
+    return is_exact ? Fit::Exact : Fit::Loose;
 }
 
 bool is_between(std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -88,6 +113,8 @@ bool constant_fits(const OperandSpec& spec, std::int64_t value) {
     case OperandKind::Events:
     case OperandKind::EventsSplit:
         return is_between(value, 1, range);
+    case OperandKind::Strides:
+        return is_between(value, 0, kMostStrides);
     case OperandKind::UCsr:
         return is_between(value, 0, range - 1) ||
                is_between(value, kUCsrBase, kUCsrBase + range - 1);
@@ -96,19 +123,30 @@ bool constant_fits(const OperandSpec& spec, std::int64_t value) {
     }
 }
 
-bool fits(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) {
-    const RegisterShape shape = shape_of(spec.kind);
-    if (shape.width != 0) {
-        return register_fits(shape, flags, operand);
+/// Whether a constant that is too wide may lose its upper bits where operands are not checked.
+bool may_be_cut(OperandKind kind) {
+    return kind == OperandKind::UImm || kind == OperandKind::SImm || kind == OperandKind::AmpFlag ||
+           kind == OperandKind::Strides;
+}
+
+Fit fit_of(const OperandSpec& spec, std::uint16_t flags, const Operand& operand) {
+    const auto exact = [](bool fits) { return fits ? Fit::Exact : Fit::None; };
+    if (shape_of(spec.kind).width != 0) {
+        return register_fit(spec, flags, operand);
     }
     if (operand.shape == OperandShape::Csr) {
         if (operand.csr->context == CsrContext::Weights) {
-            return spec.kind == OperandKind::WeightIndex;
+            return exact(spec.kind == OperandKind::WeightIndex);
         }
-        return (spec.kind == OperandKind::Csr && operand.csr->number < kUCsrBase) ||
-               (spec.kind == OperandKind::UCsr && operand.csr->number >= kUCsrBase);
+        return exact((spec.kind == OperandKind::Csr && operand.csr->number < kUCsrBase) ||
+                     (spec.kind == OperandKind::UCsr && operand.csr->number >= kUCsrBase));
     }
-    return operand.shape == OperandShape::Expression && constant_fits(spec, operand.value);
+    if (operand.shape != OperandShape::Expression) {
+        return Fit::None;
+    }
+    return constant_fits(spec, operand.value) ? Fit::Exact
+           : may_be_cut(spec.kind)            ? Fit::Loose
+                                              : Fit::None;
 }
 
 std::string range_text(std::int64_t least, std::int64_t most) {
@@ -133,6 +171,9 @@ std::string constant_text(const OperandSpec& spec) {
         return range_text(1, range);
     case OperandKind::UCsr:
         return "aux control register 256..511";
+    case OperandKind::Strides:
+        return range_text(0, kMostStrides) + ", whose low " + std::to_string(spec.bits) +
+               " bits count";
     default:
         return range_text(0, range - 1);
     }
@@ -162,46 +203,72 @@ std::string expectation(const OperandSpec& spec, std::uint16_t flags) {
         break;
     }
     if (shape.may_broadcast && (flags & kBroadcast) != 0) {
-        const std::string suffixes = (flags & kWordOnly) != 0 ? ":B" : ":BL, :BU or :B";
+        const std::string suffixes =
+            (flags & kWordOnly) != 0 ? ":B, or :BL if even" : ":BL, :BU or :B";
         text +=
             shape.width == 1 ? " (" + suffixes + " may follow)" : " or register with " + suffixes;
     }
     return text;
 }
 
-void store(const OperandSpec& spec, const Operand& operand, Operation& operation) {
+/// What a field of so many bits holds of a value.
+std::int64_t cut(const OperandSpec& spec, std::int64_t value) {
+    const unsigned unused = 64U - spec.bits;
+    const std::uint64_t top = static_cast<std::uint64_t>(value) << unused;
+    return spec.kind == OperandKind::SImm ? static_cast<std::int64_t>(top) >> unused
+                                          : static_cast<std::int64_t>(top >> unused);
+}
+
+void store(const OperandSpec& spec, std::uint16_t flags, const Operand& operand,
+           Operation& operation) {
     if (shape_of(spec.kind).width != 0) {
         set_operand(operation, spec.slot, operand.first);
         if (operand.broadcast != Broadcast::None) {
-            operation.broadcast = operand.broadcast;
+            operation.broadcast =
+                is_lower_word(flags, operand) ? Broadcast::Word : operand.broadcast;
         }
         return;
     }
     std::int64_t value = operand.shape == OperandShape::Csr ? operand.csr->number : operand.value;
     if (spec.kind == OperandKind::UCsr) {
         value &= 0xff;
+    } else if (may_be_cut(spec.kind)) {
+        value = cut(spec, value);
     }
     set_operand(operation, spec.slot, static_cast<std::int32_t>(static_cast<std::uint32_t>(value)));
 }
 
-/// The first operand that does not fit the row; the number of operands when all do.
-std::size_t fitting_operands(const OpcodeSpec& row, std::span<const Operand> operands,
-                             Operation& operation) {
+/// How a list of operands fits a row.
+struct RowFit {
+    std::size_t exact = 0;   ///< operands before the first that does not fit exactly
+    std::size_t loose = 0;   ///< operands that fit loosely
+    bool is_possible = true; ///< all fit, exactly or loosely
+    Operation operation;
+};
+
+RowFit fit_row(Opcode opcode, std::span<const Operand> operands) {
+    const OpcodeSpec& row = spec_of(opcode);
     const auto list = spec_of(row.form).list();
     const bool is_short = operands.size() + 1 == list.size();
+    RowFit result;
+    result.operation.opcode = opcode;
     std::size_t next = 0;
     for (const OperandSpec& spec : list) {
         if (is_short && spec.kind == OperandKind::MainDelta) {
-            set_operand(operation, spec.slot, kMainZero);
+            set_operand(result.operation, spec.slot, kZeroRegister);
             continue;
         }
-        if (!fits(spec, row.flags, operands[next])) {
-            return next;
+        const Operand& operand = operands[next];
+        const Fit fit = fit_of(spec, row.flags, operand);
+        result.is_possible = result.is_possible && fit != Fit::None;
+        result.loose += fit == Fit::Loose ? 1 : 0;
+        result.exact += fit == Fit::Exact && result.exact == next ? 1 : 0;
+        if (fit != Fit::None) {
+            store(spec, row.flags, operand, result.operation);
         }
-        store(spec, operands[next], operation);
         ++next;
     }
-    return next;
+    return result;
 }
 
 bool takes(const FormSpec& form, std::size_t operand_count) {
@@ -251,8 +318,10 @@ Mismatch wrong_number(std::string_view mnemonic, std::size_t got) {
             }
         }
     }
-    return {std::nullopt, std::string(mnemonic) + ": got " + std::to_string(got) +
-                              " operands, expected " + join(numbers)};
+    return {std::nullopt,
+            std::string(mnemonic) + ": got " + std::to_string(got) + " operands, expected " +
+                join(numbers),
+            std::nullopt};
 }
 
 std::uint16_t main_written(const OperandSpec& spec, unsigned number) {
@@ -297,8 +366,10 @@ std::uint16_t aux_written(const Operation& operation) {
 
 std::variant<Operation, Mismatch> match(std::string_view mnemonic,
                                         std::span<const Operand> operands) {
-    std::size_t furthest = 0;
     std::vector<std::string> expected;
+    Mismatch mismatch;
+    std::size_t furthest = 0;
+    std::size_t least_loose = operands.size() + 1;
     bool is_number_right = false;
     for (const Opcode opcode : opcodes_named(mnemonic)) {
         const OpcodeSpec& row = spec_of(opcode);
@@ -307,26 +378,30 @@ std::variant<Operation, Mismatch> match(std::string_view mnemonic,
             continue;
         }
         is_number_right = true;
-        Operation operation;
-        operation.opcode = opcode;
-        const std::size_t fitted = fitting_operands(row, operands, operation);
-        if (fitted == operands.size()) {
-            return operation;
+        const RowFit fit = fit_row(opcode, operands);
+        if (fit.exact == operands.size()) {
+            return fit.operation;
         }
-        if (fitted > furthest) {
-            furthest = fitted;
+        if (fit.is_possible && fit.loose < least_loose) {
+            least_loose = fit.loose;
+            mismatch.loose = fit.operation;
+        }
+        if (fit.exact > furthest) {
+            furthest = fit.exact;
             expected.clear();
         }
-        if (fitted == furthest) {
-            add_once(expected, expectation(written_spec(form, fitted, operands.size()), row.flags));
+        if (fit.exact == furthest) {
+            add_once(expected,
+                     expectation(written_spec(form, fit.exact, operands.size()), row.flags));
         }
     }
     if (!is_number_right) {
         return wrong_number(mnemonic, operands.size());
     }
-    return Mismatch{furthest, std::string(mnemonic) + ": operand " + std::to_string(furthest + 1) +
-                                  ": got " + text_of(operands[furthest]) + ", expected " +
-                                  join(expected)};
+    mismatch.operand = furthest;
+    mismatch.message = std::string(mnemonic) + ": operand " + std::to_string(furthest + 1) +
+                       ": got " + text_of(operands[furthest]) + ", expected " + join(expected);
+    return mismatch;
 }
 
 std::vector<Operand> operands_of(const Operation& operation, CsrContext context) {

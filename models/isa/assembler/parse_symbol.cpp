@@ -69,6 +69,10 @@ void StatementParser::do_set(const Token& name) {
 
 void StatementParser::do_binding(const Token& name) {
     do {
+        if (state_.cursor.peek().is("@")) { // `.globl f, @function`: the kind has no effect
+            skip_statement();
+            return;
+        }
         const auto symbol_name = name_argument(name);
         if (!symbol_name) {
             return;

@@ -86,7 +86,8 @@ struct Definition {
     Origin at;
     std::optional<Value> known;
     bool is_failed = false;
-    bool is_active = false; ///< being evaluated
+    bool is_undefined = false; ///< failed for a symbol that may be undefined
+    bool is_active = false;    ///< being evaluated
 };
 
 struct Symbol {
@@ -172,6 +173,8 @@ struct Section {
     std::uint32_t alignment = 8;
     std::uint32_t bytes = 0;
     std::uint32_t base = 0; ///< address, set by the link
+    std::uint32_t gap = 0;  ///< bytes before it, set by the link
+    bool is_apart = false;  ///< linked where data go, set by the link
     bool is_data = false;   ///< by name or flags: neither code nor anything that is executed
     bool is_loaded = true;  ///< false: for tools (debug information and notes), not in memory
     bool has_code = false;  ///< holds instructions

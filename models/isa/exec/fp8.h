@@ -12,7 +12,7 @@ namespace tessera::isa::TESSERA_ENGINE {
 namespace quarter {
 
 inline const Format& data_format(const Context& c) {
-    return data_are_f152(c) ? kF152 : kF143;
+    return data_are_f143(c) ? kF143 : kF152;
 }
 
 /// Eight products a unit: the dot product in lane order as for FP16, then scaled.

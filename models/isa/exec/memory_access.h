@@ -18,42 +18,9 @@ namespace tessera::isa::TESSERA_ENGINE {
 [[noreturn]] void fault_element_conflict(const MicroOperation& op, Address first, Address second);
 
 #ifdef TESSERA_OBSERVED
-/// A load whose one result is thrown away, as in `ld64step $azeros, $mzero, $m0+=, 1`, which kernels write to move a
-/// pointer on: nothing depends on what it reads. Both register files discard from the same index on.
-inline bool is_discarded(const MicroOperation& op, bool writes) {
-    static_assert(kMainDiscard == kAuxDiscard);
-    if (writes || op.d < kAuxDiscard || op.d >= kAuxStage) {
-        return false;
-    }
-    switch (spec_of(static_cast<Opcode>(op.code)).form) { // not the paced loads and delta lists
-    case Form::LdMI:
-    case Form::LdAI:
-    case Form::LdPI:
-    case Form::LdQI:
-    case Form::LdMR:
-    case Form::LdAR:
-    case Form::LdPR:
-    case Form::LdQR:
-    case Form::LdMStepI:
-    case Form::LdAStepI:
-    case Form::LdPStepI:
-    case Form::LdQStepI:
-    case Form::LdMStepR:
-    case Form::LdAStepR:
-    case Form::LdPStepR:
-    case Form::LdQStepR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /// The observed engine notes each access, and conflicts where they are not to fault.
-inline void observe(const Context& c, const MicroOperation& op, Address address,
-                    unsigned access_bytes, bool writes) {
-    if (!is_discarded(op, writes)) {
-        c.log->accesses.push_back({address, static_cast<std::uint8_t>(access_bytes), writes});
-    }
+inline void observe(const Context& c, Address address, unsigned access_bytes, bool writes) {
+    c.log->accesses.push_back(access_to(*c.memory, address, access_bytes, writes));
 }
 inline bool conflict_goes_on(const Context& c, ConflictKind kind, Address address) {
     if (!c.log->conflicts_fault) {
@@ -62,7 +29,7 @@ inline bool conflict_goes_on(const Context& c, ConflictKind kind, Address addres
     return !c.log->conflicts_fault;
 }
 #else
-constexpr void observe(const Context&, const MicroOperation&, Address, unsigned, bool) {}
+constexpr void observe(const Context&, Address, unsigned, bool) {}
 constexpr bool conflict_goes_on(const Context&, ConflictKind, Address) {
     return false;
 }
@@ -104,7 +71,7 @@ TESSERA_INLINE std::byte* checked(const Context& c, const MicroOperation& op, Ad
     if (offset < memory.region0_bytes) {
         check_fetch_window(c, op, offset);
     }
-    observe(c, op, address, kBytes, writes);
+    observe(c, address, kBytes, writes);
     return memory.bytes + offset;
 }
 

@@ -19,10 +19,10 @@ inline constexpr Format kF143{3, 8, 240.0F};
 inline constexpr Format kF152{2, 16, 57344.0F};
 inline constexpr std::uint8_t kNan = 0x80;
 
-inline bool data_are_f152(const Context& c) {
+inline bool data_are_f143(const Context& c) {
     return (c.fp_format & 1U) != 0;
 }
-inline bool weights_are_f152(const Context& c) {
+inline bool weights_are_f143(const Context& c) {
     return (c.fp_format & 2U) != 0;
 }
 

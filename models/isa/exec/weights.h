@@ -91,7 +91,7 @@ TESSERA_INLINE const float* singles(Context& c, unsigned phase) {
 /// The FP8 lanes of registers n in the format that FP_NFMT says.
 TESSERA_INLINE const float* quarters(Context& c, unsigned n) {
     const WeightLanes kind =
-        quarter::weights_are_f152(c) ? WeightLanes::Quarters152 : WeightLanes::Quarters143;
+        quarter::weights_are_f143(c) ? WeightLanes::Quarters143 : WeightLanes::Quarters152;
     if (c.weights->made_for != kind) [[unlikely]] {
         widen_quarters(*c.weights, kind);
     }

@@ -4,6 +4,7 @@
 #include "models/isa/decoded_program.h"
 #include "models/isa/observed_engine.h"
 #include "models/tile/core/race_detector.h"
+#include "models/tile/core/read_use.h"
 #include "models/tile/core/tile_core_implementation.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     Implementation(const spec::MachineSpec& machine, TileId tile_id, std::byte* bytes,
                    LockstepOptions lockstep_options)
         : TileCore::Implementation(machine, tile_id, bytes), options(lockstep_options),
-          lanes(workers.size()),
-          races(memory.base, memory.span_bytes, workers.size(), lockstep_options.listed_races) {
+          lanes(workers.size()), races(memory, workers.size(), lockstep_options.listed_races),
+          reads(memory, workers.size(), races) {
         engine = &isa::observed_engine().engine;
         log.conflicts_fault = options.on_conflict == OnConflict::Fault;
         supervisor.log = &log;
@@ -56,7 +57,7 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     void take_turn(std::size_t number, Cycles cycle);
     void step_worker(std::size_t number, Cycles cycle, bool shares_issue);
     void exit_worker(std::size_t number, Cycles cycle);
-    void drain_log(int context, Cycles cycle, Address pc);
+    void drain_log(const isa::Context& context, Cycles cycle, Address pc);
     void supervisor_waits(StallReason reason, Cycles cycle, Address address);
     void end_supervisor_wait();
 
@@ -64,6 +65,7 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     isa::AccessLog log;
     std::vector<Lane> lanes;
     RaceDetector races;
+    ReadUse reads;
     std::vector<Conflict> conflicts;
     std::int64_t conflicts_found = 0;
     LockstepObserver* observer = nullptr;
@@ -80,8 +82,11 @@ ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
     syncing = false;
     waiting = StallRecord{};
     try {
-        return run(stub, recorded);
+        const ComputeOutcome done = run(stub, recorded);
+        races.end_phase();
+        return done;
     } catch (const TileFault&) {
+        races.end_phase();
         end_supervisor_wait(); // up to the fault
         throw;
     }
@@ -151,13 +156,14 @@ LockstepTile::Implementation::step_supervisor(const isa::MicroOperation& op, Cyc
     now = cycle + 1;
     supervisor.start_cycle = cycle;
     ++outcome.supervisor_instructions;
+    reads.begin(supervisor, pc);
     try {
         supervisor_operation(op, cycle);
     } catch (const isa::ExecutionFault&) {
-        drain_log(-1, cycle, pc);
+        drain_log(supervisor, cycle, pc);
         throw;
     }
-    drain_log(-1, cycle, pc);
+    drain_log(supervisor, cycle, pc);
     if (observer != nullptr) {
         observer->issue({-1, cycle, pc, 1});
     }
@@ -222,12 +228,13 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
         issues = shares_issue ? 0 : position.issues_upto - position.issues_before;
         lane.was_step = is_step(lane.operation);
         pc = worker.program->address_of_operation(*lane.operation);
+        reads.begin(worker, pc);
         lane.operation = observed.step(worker, lane.operation);
     } catch (const isa::ExecutionFault& fault) {
-        drain_log(context, cycle, pc);
+        drain_log(worker, cycle, pc);
         fault_of(worker, fault, cycle);
     }
-    drain_log(context, cycle, pc);
+    drain_log(worker, cycle, pc);
     ++lane.executed;
     lane.issues += issues;
     if (observer != nullptr) {
@@ -267,15 +274,14 @@ void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle)
 }
 
 /// Takes what the instruction at `pc` did to memory.
-void LockstepTile::Implementation::drain_log(int context, Cycles cycle, Address pc) {
-    for (const isa::MemoryAccess& access : log.accesses) {
-        races.touched(context, cycle, pc, access);
-    }
+void LockstepTile::Implementation::drain_log(const isa::Context& context, Cycles cycle,
+                                             Address pc) {
+    reads.end(context, cycle, pc, log.accesses);
     log.accesses.clear();
     for (const isa::MemoryConflict& conflict : log.conflicts) {
         ++conflicts_found;
         if (conflicts.size() < options.listed_conflicts) {
-            conflicts.push_back({conflict.kind, context, cycle, pc, conflict.address});
+            conflicts.push_back({conflict.kind, context.number, cycle, pc, conflict.address});
         }
     }
     log.conflicts.clear();
@@ -308,6 +314,7 @@ LockstepTile& LockstepTile::operator=(LockstepTile&&) noexcept = default;
 
 void LockstepTile::load(const program::Image& image, CodeCache& code) {
     implementation_->load(image, code);
+    implementation_->reads.load(implementation_->programs);
 }
 
 ComputeOutcome LockstepTile::run(Address stub, std::vector<ContextSpan>* spans) {
@@ -323,7 +330,11 @@ std::span<const Race> LockstepTile::races() const {
 }
 
 std::int64_t LockstepTile::racing_accesses() const {
-    return implementation_->races.racing_accesses();
+    return implementation_->races.races_found();
+}
+
+std::int64_t LockstepTile::unused_reads() const {
+    return implementation_->races.unused_reads();
 }
 
 std::span<const Conflict> LockstepTile::conflicts() const {
@@ -332,6 +343,11 @@ std::span<const Conflict> LockstepTile::conflicts() const {
 
 std::int64_t LockstepTile::conflicts_found() const {
     return implementation_->conflicts_found;
+}
+
+void LockstepTile::set_register(int context, unsigned place, std::uint32_t value) {
+    implementation_->set_register(context, place, value);
+    implementation_->reads.forget(context, place);
 }
 
 const isa::Context& LockstepTile::context(int number) const {

@@ -49,17 +49,21 @@ public:
     void set_observer(LockstepObserver* observer);
 
     /// Races of the last run, in order of the second access, also where it faulted. One entry for each pair of instructions and
-    /// contexts. A word that was written by one context and touched by another races if there was no local sync between
-    /// them, and the one was not the supervisor before it launched the other.
+    /// contexts. Two accesses to a word by different contexts race if one of them writes, there was no local sync between
+    /// them, the one was not the supervisor before it launched the other, and what comes of them depends on their order
+    /// (docs/models/tile.md#races). A read of an earlier run of which something comes in this one races in this one.
     [[nodiscard]] std::span<const Race> races() const;
-    /// All accesses of the last run that raced, listed or not.
+    /// All pairs of accesses of the last run that raced, listed or not.
     [[nodiscard]] std::int64_t racing_accesses() const;
+    /// Reads of the last run that would race, had anything come of them: registers may hold a value that depends on the order.
+    [[nodiscard]] std::int64_t unused_reads() const;
 
     /// Conflicts of the last run, where they are recorded.
     [[nodiscard]] std::span<const Conflict> conflicts() const;
     [[nodiscard]] std::int64_t conflicts_found() const;
 
-    /// As TileCore::context and TileCore::memory.
+    /// As TileCore::set_register, context and memory.
+    void set_register(int context, unsigned place, std::uint32_t value);
     [[nodiscard]] const isa::Context& context(int number) const;
     [[nodiscard]] std::span<std::byte> memory(Address address, Bytes bytes);
     [[nodiscard]] std::span<const std::byte> memory(Address address, Bytes bytes) const;

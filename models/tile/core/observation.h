@@ -51,7 +51,7 @@ struct StallRecord {
     Address address = 0; ///< of the instruction that takes or awaits the time
 };
 
-/// Two contexts met in a 32-bit word that one of them wrote, with no sync between them.
+/// Two contexts met in a 32-bit word that one of them wrote, with no sync between them, and their order matters.
 struct Race {
     Address address = 0; ///< of the word
     int first_context = -1;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Finds accesses of two contexts to one 32-bit word that nothing orders, one of them a write: for each word the last
-// write, the last read of the supervisor and the last reads of two workers since the last sync.
+// Finds words of memory whose use depends on the order of two contexts that nothing orders (docs/models/tile.md#races):
+// two writes that leave different values, or a read that would get another value in another order, if anything comes of it.
+// Whether something does is often known later: until then the race is pending at the read.
 #pragma once
 
+#include "models/isa/context.h"
 #include "models/tile/core/observation.h"
 
-#include <array>
 #include <cstdint>
 #include <set>
 #include <tuple>
@@ -15,48 +16,99 @@ namespace tessera::tile {
 
 class RaceDetector {
 public:
-    RaceDetector(Address base, std::uint32_t span_bytes, std::size_t workers,
-                 std::size_t listed_races);
+    /// Of one word, by one instruction; 0 is none.
+    using ReadId = std::uint32_t;
 
-    /// Forgets the races and accesses of the last phase.
+    RaceDetector(const isa::MemoryView& memory, std::size_t workers, std::size_t listed_races);
+
+    /// Forgets the races and accesses of the last phase, but not the reads that registers still hold.
     void start_phase();
     /// What the supervisor did up to `cycle` is ordered before what this worker does.
-    void launched(int worker, Cycles cycle);
+    void launched(int worker, Cycles cycle) {
+        launch_cycle_[static_cast<std::size_t>(worker)] = cycle;
+    }
     /// All that was done before is ordered before all that follows.
-    void synchronised() { ++epoch_; }
-    void touched(int context, Cycles cycle, Address pc, const isa::MemoryAccess& access);
+    void synchronised();
+    /// The phase is over: what races there are is known, but for reads that are still unused.
+    void end_phase();
+
+    /// A read of bits `mask` of the word at `address`, a multiple of 4, which held `value`. It is held once.
+    [[nodiscard]] ReadId read(int context, Cycles cycle, Address pc, Address address,
+                              std::uint32_t value, std::uint32_t mask);
+    /// A write of the whole word, which held `before`.
+    void write(int context, Cycles cycle, Address pc, Address address, std::uint32_t before,
+               std::uint32_t value);
+
+    void hold(ReadId id) { ++reads_[id].holders; }
+    /// Nothing can come of a read any more that nobody holds.
+    void release(ReadId id);
+    /// Something came of it.
+    void use(ReadId id);
+    [[nodiscard]] bool is_used(ReadId id) const { return reads_[id].is_used; }
 
     [[nodiscard]] const std::vector<Race>& races() const { return races_; }
-    [[nodiscard]] std::int64_t racing_accesses() const { return racing_accesses_; }
+    [[nodiscard]] std::int64_t races_found() const { return races_found_; }
+    /// Reads of this phase that would race, had anything come of them so far.
+    [[nodiscard]] std::int64_t unused_reads() const { return unused_reads_; }
 
 private:
-    static constexpr std::int16_t kNobody = -2;
-
     struct Touch {
+        int context = -1;
         Cycles cycle = 0;
         Address pc = 0;
-        std::int16_t context = kNobody;
     };
+    struct Read {
+        Touch touch;
+        std::uint32_t slot = 0; ///< of the word that lists it; 0: none does any more
+        Address address = 0;
+        std::uint32_t value = 0;
+        std::uint32_t mask = 0;
+        std::uint32_t holders = 0;
+        bool is_used = false;
+        std::vector<Race> pending; ///< at most one for each other context
+    };
+    /// What one context wrote since the last sync.
+    struct Writes {
+        Touch first;
+        Touch last;
+        Touch
+            other; ///< the last that left another value than `last`, where `varied` says that there is one
+        std::uint32_t value = 0;
+        std::uint32_t varied = 0; ///< bits in which its values differ
+        Cycles launch = 0;        ///< of the context, when it wrote `last`
+    };
+    /// A word that was touched since the last sync.
     struct Word {
-        std::uint64_t epoch = 0;
-        Touch write;
-        Touch supervisor_read;
-        std::array<Touch, 2> worker_reads; ///< of different workers, the later first
+        Address address = 0;
+        std::uint32_t initial = 0; ///< its value before the first write
+        std::vector<Writes> writes;
+        std::vector<ReadId> reads; ///< pending, and used ones of each context and value
     };
 
-    void touch_word(std::size_t index, const Touch& touch, bool writes);
-    [[nodiscard]] bool ordered(const Touch& first, const Touch& second) const;
-    void report(std::size_t index, const Touch& first, bool first_writes, const Touch& second,
-                bool second_writes);
+    [[nodiscard]] std::uint32_t slot_of(Address address);
+    [[nodiscard]] bool ordered(const Touch& first, int second_context) const;
+    void check_read(const Word& word, ReadId id);
+    [[nodiscard]] bool reads_own_value(const Word& word, const Read& read) const;
+    void check_written(const Word& word);
+    void conflict(ReadId id, const Race& race);
+    void report(const Race& race);
+    void unlist(ReadId id);
+    void forget_words();
+    [[nodiscard]] static Race race_of(Address address, const Touch& first, bool first_writes,
+                                      const Touch& second, bool second_writes);
 
     Address base_;
     std::size_t listed_races_;
-    std::uint64_t epoch_ = 1;
     std::vector<Cycles> launch_cycle_; ///< of each worker
-    std::vector<Word> words_;
+    std::vector<std::uint32_t> slots_; ///< of each word of memory: its place in words_, or 0
+    std::vector<Word> words_;          ///< the first `used_words_` are in use; 0 is none
+    std::size_t used_words_ = 1;
+    std::vector<Read> reads_; ///< 0 is none
+    std::vector<ReadId> free_reads_;
     std::set<std::tuple<Address, Address, int, int>> seen_; ///< pairs of instructions and contexts
     std::vector<Race> races_;
-    std::int64_t racing_accesses_ = 0;
+    std::int64_t races_found_ = 0;
+    std::int64_t unused_reads_ = 0;
 };
 
 } // namespace tessera::tile

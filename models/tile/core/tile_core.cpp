@@ -3,6 +3,7 @@
 
 #include "models/isa/assembler.h"
 #include "models/isa/csr_numbers.h"
+#include "models/isa/data_flow.h"
 #include "models/isa/decoded_program.h"
 #include "models/isa/engine.h"
 #include "models/isa/machine_target.h"
@@ -286,8 +287,7 @@ void TileCore::Implementation::load_weights(const isa::MicroOperation& op, Cycle
         throw isa::ExecutionFault{reason, false, &op};
     }
     if (supervisor.log != nullptr) {
-        supervisor.log->accesses.push_back(
-            {address, static_cast<std::uint8_t>(access_bytes), false});
+        supervisor.log->accesses.push_back(isa::access_to(memory, address, access_bytes, false));
     }
     std::memcpy(&weights.registers[first], memory.bytes + offset, access_bytes);
     weights.changed();
@@ -561,6 +561,15 @@ std::span<std::byte> TileCore::Implementation::bytes_at(Address address, Bytes b
                                        bytes, address));
     }
     return {memory.bytes + offset, static_cast<std::size_t>(bytes)};
+}
+
+void TileCore::Implementation::set_register(int number, unsigned place, std::uint32_t value) {
+    isa::Context& to = number < 0 ? supervisor : workers.at(static_cast<std::size_t>(number));
+    (place < isa::place::kAux ? to.main[place] : to.aux[place - isa::place::kAux]) = value;
+}
+
+void TileCore::set_register(int context, unsigned place, std::uint32_t value) {
+    implementation_->set_register(context, place, value);
 }
 
 const isa::Context& TileCore::context(int number) const {

@@ -112,6 +112,9 @@ public:
     /// Registers and accumulators of worker `number`, or of the supervisor (-1), as the last run left them.
     [[nodiscard]] const isa::Context& context(int number) const;
 
+    /// What a context finds in a register (isa::place: $m0..$m11, of workers $a0..$a7) in the next run.
+    void set_register(int context, unsigned place, std::uint32_t value);
+
     /// False: interpret every bundle of matrix-unit loops, as an oracle for doing them by rows. Results are the same.
     void set_rows_at_once(bool allowed);
 

@@ -32,6 +32,7 @@ struct TileCore::Implementation {
 
     void load(const program::Image& image, CodeCache& cache);
     [[nodiscard]] const isa::Context& context(int number) const;
+    void set_register(int number, unsigned place, std::uint32_t value);
     [[nodiscard]] std::span<std::byte> bytes_at(Address address, Bytes bytes) const;
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans);
 

@@ -156,11 +156,15 @@ TEST_CASE("operands that an instruction does not take are told", "[isa]") {
                                      "(:BL, :BU or :B may follow)"},
         {"f16v4add $a0:1, $a2, $a4:5", "1:17: f16v4add: operand 2: got $a2, expected $a pair or "
                                        "register with :BL, :BU or :B"},
-        {"f32v2add $a0:1, $a2:BL, $a4:5",
-         "1:17: f32v2add: operand 2: got $a2:BL, expected $a pair or register with :B"},
+        {"f32v2add $a0:1, $a3:BL, $a4:5", "1:17: f32v2add: operand 2: got $a3:BL, expected $a pair "
+                                          "or register with :B, or :BL if even"},
+        {"f32v2add $a0:1, $a2:BU, $a4:5", "1:17: f32v2add: operand 2: got $a2:BU, expected $a pair "
+                                          "or register with :B, or :BL if even"},
         {"f32add $a0, $a1:B, $a2", "1:13: f32add: operand 2: got $a1:B, expected $a register"},
-        {"st64pace $a0:1, $m0:1+=, $m2, 4",
-         "1:31: st64pace: operand 4: got 4, expected constant 0..3"},
+        {"st64pace $a0:1, $m0:1+=, $m2, 64", "1:31: st64pace: operand 4: got 64, expected constant "
+                                             "0..63, whose low 2 bits count"},
+        {"ld2xst64pace $a0:3, $a4:5, $m0:1+=, $m2, -1",
+         "1:42: ld2xst64pace: operand 5: got -1, expected constant 0..63, whose low 6 bits count"},
         {"f16v4sisoamp $a0:1, $a2:3, $a4:5, 64",
          "1:35: f16v4sisoamp: operand 4: got 64, expected constant 0..63"},
         {"mov $a0, $m0", "1:1: mov: got other operands, expected $m, $m or $a, $a or $a pair, $a "

@@ -168,3 +168,54 @@ TEST_CASE("texts with many odd characters take time in proportion") {
     CHECK(preprocessed(open).mistakes.size() == 1);
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
 }
+
+TEST_CASE("limits of macros and conditions are where the page says") {
+    const auto is_accepted = [](const std::string& text) {
+        return preprocessed(text).mistakes.empty();
+    };
+    const auto chain = [](int levels) {
+        std::string text;
+        for (int level = 0; level < levels; ++level) {
+            text += "#define C" + std::to_string(level) + " C" + std::to_string(level + 1) + "\n";
+        }
+        return text + "C0\n";
+    };
+    CHECK(is_accepted(chain(400)));
+    CHECK_FALSE(is_accepted(chain(401)));
+    const auto calls = [](int levels) {
+        std::string text = "1";
+        for (int level = 0; level < levels; ++level) {
+            text = "I(" + text + ")";
+        }
+        return "#define I(x) x\n" + text + "\n";
+    };
+    CHECK(is_accepted(calls(200)));
+    CHECK_FALSE(is_accepted(calls(202)));
+    const auto parameters = [](int count) {
+        std::string text = "#define F(p0";
+        for (int number = 1; number < count; ++number) {
+            text += ", p" + std::to_string(number);
+        }
+        return text + ") p0\n";
+    };
+    CHECK(is_accepted(parameters(1000)));
+    CHECK_FALSE(is_accepted(parameters(1001)));
+    const auto levels = [](int count, const std::string& open, const std::string& close) {
+        std::string text = "1";
+        for (int level = 0; level < count; ++level) {
+            text = open + text + close;
+        }
+        return "#if " + text + "\n#endif\n";
+    };
+    CHECK(is_accepted(levels(199, "(", ")")));
+    CHECK_FALSE(is_accepted(levels(200, "(", ")")));
+    CHECK(is_accepted(levels(199, "-", "")));
+    CHECK_FALSE(is_accepted(levels(200, "-", "")));
+    CHECK(is_accepted("#if 18446744073709551615\n#endif\n"));
+    CHECK_FALSE(is_accepted("#if 18446744073709551616\n#endif\n"));
+    CHECK(is_accepted("#if 0xffffffffffffffff && 0177 && 0b1111ull\n#endif\n"));
+    CHECK_FALSE(is_accepted("#if 0x10000000000000000\n#endif\n"));
+    CHECK_FALSE(is_accepted("#if 08\n#endif\n"));
+    CHECK_FALSE(is_accepted("#if 0b12\n#endif\n"));
+    CHECK_FALSE(is_accepted("#if 1ulll\n#endif\n"));
+}

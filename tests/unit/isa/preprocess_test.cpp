@@ -71,6 +71,19 @@ TEST_CASE("pasting before a backslash stands side by side") {
     CHECK(only_line("#define R(n) $a##n:BL\nR(3)\n") == "$a3:BL");
 }
 
+TEST_CASE("nothing is left of an empty operand of a paste") {
+    const std::string define = "#define RUN(IN) run ## IN ## _T\\OP\n";
+    CHECK(only_line(define + "call RUN()\n") == "call run_T\\OP");
+    CHECK(only_line(define + "call RUN( x )\n") == "call runx_T\\OP");
+    CHECK(only_line("#define R(a, b) run ## a ## b\\OP\nR(,)\n") == "run\\OP");
+    CHECK(only_line("#define R(a, b) run ## a ## b \\OP\nR(,)\n") == "run \\OP");
+    CHECK(only_line("#define R(a) x a ## _T\nR()\n") == "x _T");
+    CHECK(only_line("#define R(a) x a ## _T\\OP\nR()\n") == "x _T\\OP");
+    CHECK(only_line("#define R(a) x ## a y\nR()\n") == "x y");
+    CHECK(only_line("#define R(a) x a\\OP\nR()\n") == "x \\OP");
+    CHECK(only_line("#define R(a, b) [ a ## b ]\nR(,)R(1,)R(,2)\n") == "[ ][ 1 ][ 2 ]");
+}
+
 TEST_CASE("function-like macros take and place their arguments") {
     CHECK(only_line("#define F(a, b) a-b\nF(1, (2, 3)) F (x,y) F\n") == "1-(2, 3) x-y F");
     CHECK(only_line("#define F(a) a ; nop\nF(add $m0, 1)\n") ==
@@ -241,4 +254,56 @@ TEST_CASE("text knows where it was written and through which macros it came") {
     CHECK(result.origin_of(5, "0 ;") == "a.S:4:13 < in the expansion of macro 'REG' a.S:5:9");
     CHECK(result.origin_of(5, "5") == "a.S:5:15");
     CHECK(result.origin_of(5, "done") == "a.S:5:24");
+}
+
+TEST_CASE("conditions compare and compute to the ends of 64 bits") {
+    const auto holds = [](const std::string& condition) {
+        return only_line("#if " + condition + "\nyes\n#else\nno\n#endif\n") == "yes";
+    };
+    for (const char* condition : {"3 < 4",
+                                  "3 <= 3",
+                                  "4 > 3",
+                                  "3 >= 3",
+                                  "3 == 3",
+                                  "3 != 4",
+                                  "!(3 < 3)",
+                                  "!(4 <= 3)",
+                                  "!(3 > 3)",
+                                  "!(2 >= 3)",
+                                  "!(3 == 4)",
+                                  "!(3 != 3)",
+                                  "(6 ^ 3) == 5",
+                                  "(6 & 3) == 2",
+                                  "(6 | 3) == 7",
+                                  "7 - 3 - 2 == 2",
+                                  "16 / 4 / 2 == 2",
+                                  "17 % 5 == 2",
+                                  "1 << 63 < 0",
+                                  "1u << 63 > 0",
+                                  "0xffffffffffffffff > 0",
+                                  "9223372036854775807 > 0",
+                                  "9223372036854775808 > 0",
+                                  "-1 >> 63 == -1",
+                                  "-1u >> 63 == 1",
+                                  "(2 || 0) == 1",
+                                  "(2 && 3) == 1",
+                                  "(0 || 0) == 0",
+                                  "(1 && 0) == 0",
+                                  "1 ? 2 : 0",
+                                  "0 ? 0 : 2",
+                                  "!0",
+                                  "~0u > 0",
+                                  "-1 < 1 ? 1 : 0",
+                                  "(1 ? -1 : 0u) > 0",
+                                  "'\\0' == 0",
+                                  "'a' + 1 == 'b'",
+                                  "2 + 3 * 4 == 14",
+                                  "1 + 1 << 1 == 4",
+                                  "1 | 2 == 2",
+                                  "5 & 4 == 4",
+                                  "7 / 2 * 2 == 6",
+                                  "-9 % 4 == -1"}) {
+        INFO(condition);
+        CHECK(holds(condition));
+    }
 }

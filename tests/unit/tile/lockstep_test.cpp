@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The law of the two models of a tile: without races, a worker interpreted to its end at launch and all contexts clock by
-// clock give the same cycles, counts, spans, registers, memory, and faults.
+// clock give the same cycles, counts, spans, registers, memory, and faults. Registers may differ in what was read in a
+// race of which nothing comes.
 #include "tests/support/assembled_tile.h"
 #include "tests/support/random_code.h"
 
@@ -106,6 +107,7 @@ TEST_CASE("random programs without races are the same clock by clock", "[unit][t
     constexpr unsigned kPrograms = 3000;
     unsigned without_races = 0;
     unsigned ended = 0;
+    unsigned unused = 0;
     for (unsigned seed = 0; seed < kPrograms; ++seed) {
         CAPTURE(seed);
         std::mt19937 random(seed);
@@ -116,12 +118,16 @@ TEST_CASE("random programs without races are the same clock by clock", "[unit][t
             continue;
         }
         const test::RandomOutcome fast = program.run(isa::engine());
-        CHECK(fast.fault == lockstep.fault);
+        const auto shown = [&](const std::string& fault) {
+            return lockstep.read_unused ? fault.substr(0, fault.find("; $m0 = ")) : fault;
+        };
+        CHECK(shown(fast.fault) == shown(lockstep.fault));
         CHECK(fast.cycles == lockstep.cycles);
         ++without_races;
+        unused += lockstep.read_unused ? 1 : 0;
         if (lockstep.fault.empty()) { // else the fast model has run other contexts further
             CHECK(fast.instructions == lockstep.instructions);
-            CHECK(fast.registers == lockstep.registers);
+            CHECK((lockstep.read_unused || fast.registers == lockstep.registers));
             CHECK((fast.memory == lockstep.memory)); // not printed
             ++ended;
         }
@@ -129,6 +135,7 @@ TEST_CASE("random programs without races are the same clock by clock", "[unit][t
     // or the property would hold of little
     CHECK(without_races > kPrograms / 3);
     CHECK(ended > kPrograms / 20);
+    CHECK(unused > kPrograms / 50);
 }
 
 TEST_CASE("all workers of uneven length are the same clock by clock", "[unit][tile]") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the lock-step model reports: races of each kind and what is none, conflicts, and every clock of every context as an
-// issue or a stall with its reason.
+// What the lock-step model reports: conflicts, and every clock of every context as an issue or a stall with its reason.
 #include "models/isa/instruction.h"
 #include "tests/support/assembled_tile.h"
 
@@ -23,30 +22,7 @@ std::string text_of(const std::string& supervisor, const std::string& workers) {
            workers;
 }
 
-/// Two workers that run `first` and `second`, each an instruction on $m2 = 0x80000, beside `supervisor`.
-std::string pair_of(const std::string& first, const std::string& second,
-                    const std::string& supervisor = "") {
-    const auto worker = [](const std::string& label, const std::string& instruction) {
-        return label + ": setzi $m2, 0x80000\n" + instruction + "\nexitz $mzero\n.align 8\n";
-    };
-    return text_of("setzi $m0, one\nsetzi $m1, two\nsetzi $m2, 0x80000\nrun $m0, $mzero, 0\n"
-                   "run $m1, $mzero, 0\n" +
-                       supervisor + std::string(kSync),
-                   worker("one", first) + worker("two", second));
-}
-
 const std::string kRead = "ld32 $m3, $m2, $mzero, 0";
-const std::string kWrite = "st32 $m3, $m2, $mzero, 0";
-const std::string kReadNext = "ld32 $m3, $m2, $mzero, 1";
-const std::string kWriteNext = "st32 $m3, $m2, $mzero, 1";
-
-std::vector<tile::Race> races_of(const std::string& text) {
-    test::AssembledLockstepTile tile(text);
-    tile.run();
-    const auto races = tile.core().races();
-    CHECK((tile.core().racing_accesses() == 0) == races.empty());
-    return {races.begin(), races.end()};
-}
 
 struct Observed {
     explicit Observed(const std::string& text, const spec::MachineSpec& machine = {})
@@ -72,113 +48,6 @@ struct Observed {
 using tile::StallReason;
 
 } // namespace
-
-TEST_CASE("two workers race in a word that one of them writes", "[unit][tile]") {
-    const auto races = races_of(pair_of(kWrite, kRead));
-    REQUIRE(races.size() == 1);
-    const tile::Race& race = races.front();
-    test::AssembledTile tile(pair_of(kWrite, kRead));
-    const spec::MachineSpec machine;
-    CHECK(race.address == 0x80000);
-    CHECK(race.first_context == 0);
-    CHECK(race.second_context == 1);
-    CHECK(race.first_writes);
-    CHECK_FALSE(race.second_writes);
-    CHECK(race.first_pc == tile.symbol("one") + 4);
-    CHECK(race.second_pc == tile.symbol("two") + 4);
-    // each is its worker's second issue, in the slot of its own
-    CHECK(race.first_cycle % machine.tile.workers == 0);
-    CHECK(race.second_cycle % machine.tile.workers == 1);
-
-    const auto later_write = races_of(pair_of(kRead, kWrite));
-    REQUIRE(later_write.size() == 1);
-    CHECK_FALSE(later_write.front().first_writes);
-    CHECK(later_write.front().second_writes);
-    const auto two_writes = races_of(pair_of(kWrite, kWrite));
-    REQUIRE(two_writes.size() == 1);
-    CHECK(two_writes.front().first_writes);
-    CHECK(two_writes.front().second_writes);
-}
-
-TEST_CASE("shared reads and neighbouring words are no race", "[unit][tile]") {
-    CHECK(races_of(pair_of(kRead, kRead)).empty());
-    CHECK(races_of(pair_of(kWrite, kWriteNext)).empty());
-    CHECK(races_of(pair_of(kReadNext, kWrite)).empty());
-    // halves of one word are one word
-    CHECK(races_of(pair_of(kWrite, "ldz16 $m3, $m2, $mzero, 1")).size() == 1);
-    CHECK(races_of(pair_of(kWrite, "ldz16 $m3, $m2, $mzero, 2")).empty());
-    // a load that is thrown away only moves its pointer on
-    CHECK(races_of(pair_of(kWrite, "ld64step $azeros, $mzero, $m2+=, 1")).empty());
-    CHECK(races_of(pair_of(kWrite, "ld32 $mzero, $m2, $mzero, 0")).empty());
-    CHECK(races_of(pair_of(kWrite, "ld64step $a0:1, $mzero, $m2+=, 1")).size() == 1);
-    // a 64-bit access touches two
-    CHECK(races_of(pair_of(kWriteNext, "ld64 $a0:1, $m2, $mzero, 0")).size() == 1);
-    CHECK(races_of(pair_of("st64 $a0:1, $m2, $mzero, 0", kReadNext)).size() == 1);
-}
-
-TEST_CASE("paced and delta-list accesses race too", "[unit][tile]") {
-    const std::string paced = "setzi $m4, 0x90008\ntapack $m6:7, $m4, $mzero, $m2\n"
-                              "ldst64pace $a0:1, $a2:3, $m6:7+=, $mzero, 0";
-    CHECK(races_of(pair_of(kReadNext, paced)).size() == 1);
-    const std::string delta_list = "setzi $m4, 0x90000\nldd16a32 $a0, $m4++, $m2, $m5@";
-    CHECK(races_of(pair_of(kWrite, delta_list)).size() == 1);
-    CHECK(races_of(pair_of("setzi $m2, 0x90000\n" + kWrite, delta_list)).size() == 1);
-}
-
-TEST_CASE("the supervisor races with a worker between its launch and the sync", "[unit][tile]") {
-    const auto after = races_of(pair_of(kRead, "nop", kWrite + "\n"));
-    REQUIRE(after.size() == 1);
-    CHECK(std::min(after.front().first_context, after.front().second_context) == -1);
-    CHECK(races_of(pair_of(kWrite, "nop", "nop\n" + kRead + "\n")).size() == 1);
-    CHECK(races_of(pair_of(kRead, "nop", kRead + "\n")).empty());
-    // before the launch, and behind the sync
-    const std::string before = "setzi $m2, 0x80000\n" + kWrite + "\n";
-    const std::string worker = "one: setzi $m2, 0x80000\n" + kWrite + "\nexitz $mzero\n";
-    const std::string launch = "setzi $m0, one\nrun $m0, $mzero, 0\n";
-    const std::string sync(kSync);
-    CHECK(races_of(text_of(before + launch + sync + kRead + "\n" + launch + sync, worker)).empty());
-    // between two launches it is ordered before the second worker only
-    const std::string between = before + "setzi $m0, one\nsetzi $m1, two\nrun $m0, $mzero, 0\n" +
-                                kWrite + "\nrun $m1, $mzero, 0\n" + sync;
-    const std::string quiet =
-        "one: exitz $mzero\n.align 8\ntwo: setzi $m2, 0x80000\n" + kRead + "\nexitz $mzero\n";
-    CHECK(races_of(text_of(between, quiet)).empty());
-    // a wait without a sync orders nothing
-    CHECK(races_of(text_of(launch + "setzi $m2, 99\n1: brnzdec $m2, 1b\nsetzi $m2, 0x80000\n" +
-                               kRead + "\n" + sync,
-                           worker))
-              .size() == 1);
-}
-
-TEST_CASE("races are listed once for each pair of instructions and all are counted",
-          "[unit][tile]") {
-    const std::string workers = "worker: setzi $m2, 0x80000\nsetzi $m4, 9\n1: " + kWrite +
-                                "\nbrnzdec $m4, 1b\nexitz $mzero\n";
-    const std::string text =
-        text_of("setzi $m0, worker\nrunall $m0, $mzero, 0\n" + std::string(kSync), workers);
-    const spec::MachineSpec machine;
-    const auto n = static_cast<std::size_t>(machine.tile.workers);
-    test::AssembledLockstepTile all(text);
-    all.run();
-    CHECK(all.core().races().size() == n); // each with the one in the slot before
-    CHECK(all.core().racing_accesses() == 10 * machine.tile.workers - 1);
-    test::AssembledLockstepTile some(text, machine, tile::LockstepOptions{.listed_races = 2});
-    some.run();
-    CHECK(some.core().races().size() == 2);
-    CHECK(some.core().racing_accesses() == 10 * machine.tile.workers - 1);
-    some.run(); // a phase of its own
-    CHECK(some.core().racing_accesses() == 10 * machine.tile.workers - 1);
-}
-
-TEST_CASE("a race is reported although it makes a worker fault", "[unit][tile]") {
-    // one overwrites the address that two loads and follows
-    const std::string text =
-        pair_of("setzi $m3, 3\n" + kWrite, "nop\nnop\n" + kRead + "\nld32 $m4, $m3, $mzero, 0");
-    test::AssembledLockstepTile tile(text);
-    tile.write(0x80000, std::vector<std::uint32_t>{0x80000});
-    CHECK_THROWS_AS(tile.run(), tile::TileFault);
-    CHECK(tile.core().races().size() == 1);
-}
 
 TEST_CASE("conflicts fault or are recorded", "[unit][tile]") {
     const std::string body = "setzi $m0, 0x80000\nsetzi $m1, 0x80010\n"

@@ -1,153 +1,168 @@
 // SPDX-License-Identifier: MIT
-// The race detector remembers a few accesses of each word; here every access is compared with all before it.
+// The race detector by itself: one word, contexts that read and write it in a given order.
 #include "models/tile/core/race_detector.h"
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-#include <array>
-#include <random>
-#include <vector>
-
 using namespace tessera;
+using tile::RaceDetector;
 
 namespace {
 
-constexpr Address kBase = 0x1000;
-constexpr std::size_t kWords = 6;
-constexpr int kWorkers = 4;
+constexpr Address kWord = 0x80010;
+constexpr int kSupervisor = -1;
 
-struct Access {
-    int context;
-    Cycles cycle;
-    std::size_t first_word;
-    std::size_t last_word;
-    bool writes;
-};
-
-/// All accesses since the last sync.
-class Everything {
+/// A word of memory and what four workers and the supervisor do to it, a cycle each.
+class Word {
 public:
-    void launched(int worker, Cycles cycle) { launched_[static_cast<std::size_t>(worker)] = cycle; }
-    void synchronised() {
-        accesses_.clear();
-        raced_ = {};
+    Word() : races_(view(), 4, 100) {}
+
+    Word& launch(int worker) {
+        races_.launched(worker, now_); // in the cycle of what the supervisor did last
+        return *this;
     }
-    /// The accesses that race with this one in a word that no race was found in before.
-    std::vector<Access> racing_with(const Access& now, std::size_t word) {
-        std::vector<Access> found;
-        for (const Access& before : accesses_) {
-            const bool supervisor_before_launch =
-                before.context < 0 && now.context >= 0 &&
-                before.cycle <= launched_[static_cast<std::size_t>(now.context)];
-            if (before.first_word <= word && word <= before.last_word &&
-                before.context != now.context && (before.writes || now.writes) &&
-                !supervisor_before_launch) {
-                found.push_back(before);
-            }
-        }
-        raced_.at(word) = raced_.at(word) || !found.empty();
-        return found;
+    Word& write(int context, std::uint32_t value) {
+        races_.write(context, ++now_, pc_ += 4, kWord, value_, value);
+        value_ = value;
+        return *this;
     }
-    [[nodiscard]] bool raced(std::size_t word) const { return raced_.at(word); }
-    void add(const Access& access) { accesses_.push_back(access); }
+    /// A read that is used at once.
+    Word& read(int context, std::uint32_t mask = 0xffffffffU) {
+        const auto id = ahead(context, mask);
+        races_.use(id);
+        races_.release(id);
+        return *this;
+    }
+    RaceDetector::ReadId ahead(int context, std::uint32_t mask = 0xffffffffU) {
+        return races_.read(context, ++now_, pc_ += 4, kWord, value_, mask);
+    }
+    RaceDetector& races() { return races_; }
+    std::int64_t found() {
+        races_.end_phase();
+        return races_.races_found();
+    }
 
 private:
-    std::array<Cycles, kWorkers> launched_{};
-    std::array<bool, kWords> raced_{};
-    std::vector<Access> accesses_;
+    static const isa::MemoryView& view() {
+        static isa::MemoryView memory;
+        memory.base = 0x80000;
+        memory.span_bytes = 64;
+        return memory;
+    }
+
+    RaceDetector races_;
+    Cycles now_ = 0;
+    Address pc_ = 0;
+    std::uint32_t value_ = 0;
 };
 
 } // namespace
 
-TEST_CASE("the first race of a word is found where any two accesses race", "[unit][tile]") {
-    int found = 0;
-    int none = 0;
-    for (unsigned seed = 0; seed < 2000; ++seed) {
-        CAPTURE(seed);
-        std::mt19937 random(seed);
-        const auto below = [&random](unsigned limit) {
-            return static_cast<unsigned>(random() % limit);
-        };
-        tile::RaceDetector detector(kBase, 4 * kWords, kWorkers, 1000);
-        detector.start_phase();
-        Everything everything;
-        const unsigned writes_of_eight = below(5);
-        for (Cycles cycle = 1; cycle < 40; ++cycle) {
-            const unsigned event = below(16);
-            if (event == 0) {
-                detector.synchronised();
-                everything.synchronised();
-                continue;
-            }
-            if (event <= 2) {
-                const auto worker = static_cast<int>(below(kWorkers));
-                detector.launched(worker, cycle);
-                everything.launched(worker, cycle);
-                continue;
-            }
-            const unsigned log_bytes = below(5); // 1 to 16 bytes, aligned
-            const unsigned bytes = 1U << log_bytes;
-            const unsigned at = below(4 * kWords / bytes) * bytes;
-            const Access access{static_cast<int>(below(kWorkers + 1)) - 1, cycle, at / 4,
-                                (at + bytes - 1) / 4, below(8) < writes_of_eight};
-            std::vector<std::size_t> fresh; // words in which no race was found yet
-            std::size_t racing_words = 0;
-            std::vector<Access> partners;
-            for (std::size_t word = access.first_word; word <= access.last_word; ++word) {
-                if (!everything.raced(word)) {
-                    fresh.push_back(word);
-                    const auto with = everything.racing_with(access, word);
-                    racing_words += with.empty() ? 0 : 1;
-                    partners.insert(partners.end(), with.begin(), with.end());
-                }
-            }
-            const bool all_fresh = fresh.size() == access.last_word - access.first_word + 1;
-            const std::int64_t before = detector.racing_accesses();
-            const std::size_t listed = detector.races().size();
-            detector.touched(access.context, cycle, static_cast<Address>(4 * cycle),
-                             {kBase + at, static_cast<std::uint8_t>(bytes), access.writes});
-            everything.add(access);
-            if (!all_fresh) {
-                continue;
-            }
-            REQUIRE(detector.racing_accesses() - before == static_cast<std::int64_t>(racing_words));
-            (racing_words == 0 ? none : found) += 1;
-            if (racing_words > 0) {
-                REQUIRE(detector.races().size() > listed);
-                const tile::Race& race = detector.races()[listed];
-                CHECK(race.second_context == access.context);
-                CHECK(race.second_cycle == cycle);
-                CHECK(race.second_pc == 4 * cycle);
-                CHECK(race.second_writes == access.writes);
-                CHECK(race.address % 4 == 0);
-                const std::size_t word = (race.address - kBase) / 4;
-                CHECK(std::any_of(partners.begin(), partners.end(), [&](const Access& partner) {
-                    return partner.context == race.first_context &&
-                           partner.cycle == race.first_cycle &&
-                           partner.writes == race.first_writes && partner.first_word <= word &&
-                           word <= partner.last_word;
-                }));
-            }
-        }
-    }
-    CHECK(found > 1000);
-    CHECK(none > 10000);
+TEST_CASE("what the supervisor did up to the launch is ordered", "[unit][tile]") {
+    CHECK(Word().write(kSupervisor, 3).launch(0).read(0).found() == 0);
+    CHECK(Word().launch(0).write(kSupervisor, 3).read(0).found() == 1);
+    CHECK(Word().write(kSupervisor, 3).launch(0).write(0, 4).found() == 0);
+    CHECK(Word().launch(0).write(kSupervisor, 3).write(0, 4).found() == 1);
+    CHECK(Word().read(kSupervisor).launch(0).write(0, 4).found() == 0);
+    CHECK(Word().launch(0).read(kSupervisor).write(0, 4).found() == 1);
+    // of one worker, not of another
+    CHECK(Word().launch(1).write(kSupervisor, 3).launch(0).read(0).read(1).found() == 1);
+    // a second launch orders what stands between
+    CHECK(Word().launch(0).write(0, 4).write(kSupervisor, 3).found() == 1);
+    CHECK(Word().launch(0).write(0, 4).write(kSupervisor, 3).launch(0).write(0, 4).found() == 0);
+    // the worker never comes before the supervisor
+    CHECK(Word().launch(0).write(0, 4).read(kSupervisor).found() == 1);
 }
 
-TEST_CASE("a new phase forgets races and accesses of the last one", "[unit][tile]") {
-    tile::RaceDetector detector(kBase, 4 * kWords, kWorkers, 1);
-    const isa::MemoryAccess write{kBase, 4, true};
-    for (int phase = 0; phase < 2; ++phase) {
-        detector.start_phase();
-        CHECK(detector.races().empty());
-        CHECK(detector.racing_accesses() == 0);
-        detector.touched(0, 1, 4, write);
-        CHECK(detector.racing_accesses() == 0);
-        detector.touched(1, 2, 8, write);
-        detector.touched(2, 3, 12, write); // beyond the list
-        detector.touched(1, 4, 8, write);
-        CHECK(detector.racing_accesses() == 3);
-        CHECK(detector.races().size() == 1);
-    }
+TEST_CASE("every value that a context wrote may be read", "[unit][tile]") {
+    // 1, 3, 7: bit 1 changed on the way, bit 3 never
+    CHECK(Word().write(0, 1).write(0, 3).write(0, 7).read(1, 2).found() == 1);
+    CHECK(Word().write(0, 1).write(0, 3).write(0, 7).read(1, 8).found() == 0);
+    CHECK(Word().write(0, 1).write(0, 3).write(0, 7).write(0, 7).read(1, 2).found() == 1);
+    CHECK(Word().write(1, 7).write(0, 1).write(0, 3).write(0, 7).read(1, 2).found() == 1);
+    CHECK(Word().write(1, 7).write(0, 1).write(0, 3).write(0, 7).read(1, 8).found() == 0);
+    // the race names the write that left something else
+    Word word;
+    word.write(0, 1).write(0, 3).write(0, 3).write(1, 3).read(1);
+    REQUIRE(word.found() == 1);
+    CHECK(word.races().races().front().first_pc == 4);
+    Word last;
+    last.write(0, 1).write(0, 3).read(1);
+    CHECK(last.found() == 1);
+}
+
+TEST_CASE("a read may get what stood there without the others", "[unit][tile]") {
+    // its own value, where that is later than the supervisor's, and the other way round
+    CHECK(Word().launch(0).write(0, 9).write(1, 9).read(0).found() == 0);
+    CHECK(Word().launch(0).write(0, 5).write(1, 9).write(1, 5).write(1, 9).read(0).found() >= 1);
+    Word relaunched;
+    relaunched.write(kSupervisor, 5).launch(0).write(0, 5).write(kSupervisor, 9).launch(0);
+    relaunched.write(1, 9).read(0).write(kSupervisor, 9).launch(0);
+    CHECK(relaunched.found() == 2); // 5 of worker 0 against 9 of both others, as last values
+    // one of two values of the supervisor, of which the later is not ordered
+    CHECK(Word().write(kSupervisor, 3).launch(0).write(kSupervisor, 3).read(0).found() == 0);
+    Word own;
+    own.write(kSupervisor, 3).launch(0).write(0, 5).write(kSupervisor, 3).read(0);
+    own.write(0, 3);
+    CHECK(own.found() == 1); // without the supervisor's it reads its own 5
+}
+
+TEST_CASE("a used read of a context and value stands for the earlier ones", "[unit][tile]") {
+    // of which launches order fewer
+    CHECK(Word().read(kSupervisor).launch(0).read(kSupervisor).write(0, 7).found() == 1);
+    Word reversed;
+    const auto first = reversed.ahead(kSupervisor);
+    reversed.launch(0);
+    const auto second = reversed.ahead(kSupervisor);
+    reversed.races().use(second);
+    reversed.races().use(first);
+    CHECK(reversed.write(0, 7).found() == 1);
+    // of another value or mask it does not
+    CHECK(Word().read(0).write(0, 5).read(0).write(1, 5).found() == 1);
+    CHECK(Word().read(0, 0xff).read(0, 0xff00).write(1, 1).found() == 1);
+    CHECK(Word().read(0, 0xff00).read(0, 0xff).write(1, 1).found() == 1);
+    // nor of another context
+    CHECK(Word().read(0).read(1).write(2, 1).found() == 2);
+}
+
+TEST_CASE("of many writers each is held against those of another value", "[unit][tile]") {
+    CHECK(Word().write(0, 5).write(1, 7).found() == 1);
+    CHECK(Word().write(0, 5).write(1, 7).write(2, 7).found() == 2);
+    CHECK(Word().write(0, 5).write(1, 7).write(2, 5).found() == 2);
+    CHECK(Word().write(0, 5).write(1, 5).write(2, 5).write(3, 5).found() == 0);
+    CHECK(Word().write(0, 5).write(1, 5).write(2, 5).write(3, 6).found() == 1);
+}
+
+TEST_CASE("a sync orders all and forgets nothing that is held", "[unit][tile]") {
+    Word word;
+    word.write(0, 5);
+    word.races().synchronised();
+    CHECK(word.read(1).write(1, 7).found() == 0);
+    Word held;
+    const auto id = held.ahead(1);
+    held.write(0, 5);
+    CHECK(held.races().unused_reads() == 1);
+    held.races().synchronised();
+    CHECK(held.races().races_found() == 0);
+    held.races().use(id);
+    CHECK(held.races().races_found() == 1);
+    CHECK(held.races().unused_reads() == 0);
+    held.races().use(id); // once
+    CHECK(held.races().races_found() == 1);
+    held.races().release(id);
+    // a read that is gone is gone, and its number may come again
+    const auto next = held.ahead(2);
+    CHECK(next == id);
+    held.races().release(next);
+    CHECK(held.write(3, 9).races().unused_reads() == 0);
+    // several holders
+    const auto shared = held.ahead(2);
+    held.races().hold(shared);
+    held.races().release(shared);
+    held.write(3, 11);
+    CHECK(held.races().unused_reads() == 1);
+    held.races().release(shared);
+    held.races().start_phase();
+    CHECK(held.races().races_found() == 0);
+    CHECK(held.races().races().empty());
 }

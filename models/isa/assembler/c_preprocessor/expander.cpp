@@ -275,7 +275,8 @@ std::vector<Lexeme> Expander::substitute(const Macro& macro, Arguments& argument
         const bool is_argument = macro.body[index].parameter >= 0;
         append_operand(macro, index, arguments, pastes, expansion, out);
         if (out.size() == left_end) {
-            owes_a_space = owes_a_space || blanks != 0;
+            // clang and gcc: beside ## nothing is left of an empty operand, no blank either.
+            owes_a_space = owes_a_space || (blanks != 0 && !pastes);
         } else if (pastes && left_end > operand) {
             // clang: white space before a name in the body stays, before a parameter it does not.
             out[left_end].blanks = is_argument ? 0 : blanks;
