@@ -48,14 +48,15 @@ TEST_CASE("in a loop only what each iteration writes first dies inside", "[kerne
     steps.step("0").writes({"table"});
     steps.begin_loop();
     steps.step("1").writes({"inside", "later"}).updates({"sum"});
-    steps.step("2").reads({"inside", "table"}).writes({"crossing by step"});
+    steps.step("2").reads({"inside", "table"}).writes({"crossing by step", "to the end"});
     steps.step("3").reads({"crossing"});
     steps.step("4").writes({"crossing"}).reads({"in place"}).writes({"in place"});
-    steps.writes({"written first"}).reads({"written first"});
+    steps.writes({"written first"}).reads({"written first", "to the end"});
     steps.end_loop();
     steps.step("5").reads({"later"});
     CHECK(steps.lifetime("inside") == Lifetime{1, 2});
     CHECK(steps.lifetime("crossing by step") == Lifetime{2, 2});
+    CHECK(steps.lifetime("to the end") == Lifetime{2, 4});
     // written before, read inside: all iterations need it
     CHECK(steps.lifetime("table") == Lifetime{0, 4});
     CHECK(steps.lifetime("later") == Lifetime{1, 5});

@@ -77,6 +77,30 @@ TEST_CASE("buffers that must be apart share no memory element", "[kernels]") {
     CHECK(memory.address("c") == region1 + 40);
 }
 
+TEST_CASE("a buffer that fills its elements leaves the next ones free", "[kernels]") {
+    const spec::MachineSpec machine;
+    const Bytes pair_bytes = 2 * machine.memory.element_bytes;
+    for (const Bytes less : {Bytes{0}, Bytes{16}, pair_bytes - 16}) {
+        plan::MemoryPlan memory(machine, {.code = 100});
+        REQUIRE(memory.place({"a", Kind::Tensor, pair_bytes - less, 16, Where::Region1, {}}));
+        REQUIRE(memory.place({"b", Kind::Tensor, 48, 16, Where::Region1, {"a"}}));
+        CHECK(memory.address("b") ==
+              machine.memory.region1_begin() + static_cast<Address>(pair_bytes));
+    }
+}
+
+TEST_CASE("a gap takes a buffer that fills it", "[kernels]") {
+    const spec::MachineSpec machine;
+    for (const Bytes bytes : {144, 160, 176}) {
+        plan::MemoryPlan memory(machine, {.code = 1});
+        REQUIRE(memory.place(kept("before", 160, 0, 1)));
+        REQUIRE(memory.place(kept("behind", 160, 0, 3)));
+        REQUIRE(memory.place(kept("gap", bytes, 2, 3)));
+        CHECK((memory.address("gap") == memory.address("before")) == (bytes <= 160));
+        CHECK(memory.address("behind") == memory.address("before") + 160);
+    }
+}
+
 TEST_CASE("data stay out of the elements of the code", "[kernels]") {
     const spec::MachineSpec machine;
     plan::MemoryPlan memory(machine, {.code = machine.memory.element_bytes + 1});

@@ -71,6 +71,38 @@ TEST_CASE("homes hold every unit once and evenly and away from receivers", "[ker
     }
 }
 
+TEST_CASE("no home holds more than an even share or the least that is worth a message",
+          "[kernels]") {
+    const auto nobody = [](TileId, std::size_t) { return false; };
+    const std::vector<TileId> tiles = {0, 1, 2, 3, 4, 5, 6};
+    for (std::int64_t total = 1; total <= 40; ++total) {
+        for (const std::int64_t share : {1, 3, 10}) {
+            std::map<TileId, std::int64_t> held;
+            for (const plan::Home& home :
+                 plan::deal_homes({total / 2, total - total / 2}, tiles, share, nobody)) {
+                held[home.tile] += home.last - home.first;
+            }
+            std::int64_t most = 0;
+            for (const auto& [tile, count] : held) {
+                most = std::max(most, count);
+            }
+            CHECK(most == std::min(total, std::max(share, (total + 6) / 7)));
+        }
+    }
+}
+
+TEST_CASE("a group's data have as many wide homes as are worth a message and as there are pairs",
+          "[kernels]") {
+    const std::vector<std::vector<TileId>> receivers = {{0, 1, 2, 3, 4, 5}, {6, 7, 8, 9, 10, 11}};
+    for (std::int64_t units = 1; units <= 20; ++units) {
+        for (std::int64_t shortest = 1; shortest <= 6; ++shortest) {
+            const auto homes = plan::deal_to_next_group({units, units}, receivers, shortest, 0);
+            const auto each = std::clamp<std::int64_t>(units / shortest, 1, 3);
+            CHECK(homes.size() == static_cast<std::size_t>(2 * each));
+        }
+    }
+}
+
 TEST_CASE("homes for double width stand on one member of other pairs", "[kernels]") {
     const std::vector<std::vector<TileId>> receivers = {{0, 1, 2, 3}, {4, 5, 6, 7}};
     for (const std::int64_t member : {0, 1}) {

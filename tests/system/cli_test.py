@@ -109,7 +109,12 @@ class ErrorsTest(CliTest):
 
     def test_what_is_not_modelled(self):
         self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
-        self.refused("run", "tiny_matmul", "--set", "chip.tiles=1538", code=5, says="1538 tiles")
+
+    def test_a_grid_too_large_is_refused_before_the_run(self):
+        for command in ("run", "check"):
+            machine = self.file("large.json", '{"schema_version": 1, "chip": {"tiles": 8130}}')
+            arguments = ("tiny_matmul", "--machine", "./" + machine.name) if command == "run" else (machine.name,)
+            self.refused(command, *arguments, code=3, says="large.json:1:41: /chip/tiles: got 8130 tiles")
 
     def test_full_stdout(self):
         # less and more than the buffer of the output
@@ -403,6 +408,22 @@ class RunsTest(CliTest):
         self.assertLess(cycles["bound"], min(cycles["compiled"], cycles["mesh"], cycles["ring"]))
         large = self.result("tiny_matmul", "--set", "exchange.fabric=mesh", "--set", "chip.tiles=1600")
         self.assertTrue(large["check"]["passed"])
+
+    def test_grids_larger_than_a_machines_run_on_the_compiled_fabric(self):
+        for generation in ("ipu1", "ipu2"):
+            with self.subTest(generation):
+                result = self.result("tiny_matmul_f32", "--set", f"chip.generation={generation}", "--set", "chip.tiles=2944")
+                self.assertTrue(result["check"]["passed"])
+                self.check_accounts(result)
+
+    def test_wider_lanes(self):
+        before = self.result("tiny_matmul")["phases"]["exchange"]
+        for lane_bytes in (8, 16):
+            with self.subTest(lane_bytes):
+                result = self.result("tiny_matmul", "--set", f"exchange.lane_bytes={lane_bytes}")
+                self.assertTrue(result["check"]["passed"])
+                self.check_accounts(result)
+                self.assertLess(result["phases"]["exchange"], before)
 
     def test_threads_change_nothing(self):
         for workload in TINY:
