@@ -9,6 +9,7 @@
 #include "models/isa/machine_target.h"
 #include "models/program/source_place.h"
 #include "models/spec/load.h"
+#include "sim/exit_code.h"
 #include "sim/result.h"
 #include "traces/output_file.h"
 
@@ -168,46 +169,54 @@ void write_words(const std::string& path, const std::vector<std::uint32_t>& word
     file.commit();
 }
 
-/// The words of a file: little-endian bytes, or text of hexadecimal words.
-std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
-    const std::string bytes = workload::read_file(command.file);
+/// The words of a text of hexadecimal words.
+std::vector<std::uint32_t> hex_words(const std::string& file, const std::string& text) {
     std::vector<std::uint32_t> words;
-    if (!command.hex) {
-        if (bytes.size() % 4 != 0) {
-            throw ConfigError({command.file, 0, 0, "",
-                               fmt::format("got {} bytes, expected words of 4", bytes.size()),
-                               "--hex reads text of hexadecimal words"});
-        }
-        words.resize(bytes.size() / 4);
-        std::memcpy(words.data(), bytes.data(), bytes.size());
-        return words;
-    }
     int line = 1;
-    for (std::size_t at = 0; at < bytes.size();) {
-        if (std::isspace(static_cast<unsigned char>(bytes[at])) != 0) {
-            line += bytes[at] == '\n' ? 1 : 0;
-            ++at;
+    std::size_t line_begin = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        if (std::isspace(static_cast<unsigned char>(text[at])) != 0) {
+            if (text[at++] == '\n') {
+                ++line;
+                line_begin = at;
+            }
             continue;
         }
         std::size_t end = at;
-        while (end < bytes.size() && std::isspace(static_cast<unsigned char>(bytes[end])) == 0) {
+        while (end < text.size() && std::isspace(static_cast<unsigned char>(text[end])) == 0) {
             ++end;
         }
-        std::string word = bytes.substr(at, end - at);
+        std::string word = text.substr(at, end - at);
         if (word.substr(0, 2) != "0x") {
             word.insert(0, "0x");
         }
         const auto value = number_of(word);
         if (!value) {
             throw ConfigError(
-                {command.file, line, 0, "",
+                {file, line, static_cast<int>(at - line_begin) + 1, "",
                  fmt::format("got '{}', expected a word of up to 8 hexadecimal digits",
-                             bytes.substr(at, std::min<std::size_t>(end - at, 40))),
+                             text.substr(at, std::min<std::size_t>(end - at, 40))),
                  ""});
         }
         words.push_back(*value);
         at = end;
     }
+    return words;
+}
+
+/// The words of a file: little-endian bytes, or text of hexadecimal words.
+std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
+    const std::string bytes = workload::read_file(command.file);
+    if (command.hex) {
+        return hex_words(command.file, bytes);
+    }
+    if (bytes.size() % 4 != 0) {
+        throw ConfigError({command.file, 0, 0, "",
+                           fmt::format("got {} bytes, expected words of 4", bytes.size()),
+                           "--hex reads text of hexadecimal words"});
+    }
+    std::vector<std::uint32_t> words(bytes.size() / 4);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
     return words;
 }
 
@@ -217,12 +226,13 @@ std::string assemble_text(const AssembleCommand& command) {
     const program::Codelet codelet = assemble(command);
     const Listing listing(codelet);
     for (const auto& warning : codelet.warnings) {
-        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+        tell_warning(warning);
     }
     if (!command.out.empty()) {
         write_words(command.out, codelet.words);
     }
-    const std::string text = summary_text(codelet) + (command.listing ? "\n" + listing.text() : "");
+    const std::string text =
+        command.quiet ? "" : summary_text(codelet) + (command.listing ? "\n" + listing.text() : "");
     if (command.json.empty()) {
         return text;
     }

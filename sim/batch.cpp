@@ -9,6 +9,7 @@
 #include "sim/progress_line.h"
 #include "sim/result.h"
 #include "sim/run.h"
+#include "sim/screen.h"
 
 #include <fmt/format.h>
 
@@ -55,16 +56,6 @@ private:
     Output npy_;
 };
 
-/// What a run tells while it runs.
-ipu::Progress progress_on(ProgressLine& line) {
-    if (!line.on_terminal()) {
-        return {};
-    }
-    return [&line](std::int64_t done, std::int64_t total, Cycles cycles) {
-        line.show(fmt::format("step {} of {}, {} cycles", done, total, cycles));
-    };
-}
-
 /// Runs one workload here and prints its summary.
 RunReport run_here(RunCommand command, const std::string& workload,
                    const std::string& out_directory, bool to_stderr, const Elaborate& elaborate) {
@@ -76,18 +67,20 @@ RunReport run_here(RunCommand command, const std::string& workload,
         }
     }
     RunReport report;
-    ProgressLine progress;
-    elaborate([&] {
-        report =
-            run_workload(command, workload, config::default_config_paths(), progress_on(progress));
-    });
-    progress.clear();
+    {
+        const ActivityWatch watch(fs::path(workload).stem().string(), !command.quiet);
+        elaborate(
+            [&] { report = run_workload(command, workload, config::default_config_paths()); });
+    }
     if (out != nullptr) {
         out->write(report);
     }
-    std::fputs(summary_text(report.result).c_str(), to_stderr ? stderr : stdout);
+    if (!command.quiet) {
+        std::FILE* const people = to_stderr ? stderr : stdout;
+        std::fputs(summary_text(report.result, layout_of(people)).c_str(), people);
+    }
     for (const auto& warning : report.warnings) {
-        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+        tell_warning(warning);
     }
     return report;
 }
@@ -148,9 +141,13 @@ int run_several(const RunCommand& command, const Elaborate& elaborate) {
         }
         code = outcome.exit_code == kOk ? code : kCheckFailed;
         results.push_back(nlohmann::json::parse(outcome.text));
-        std::fputs("\n", people);
+        if (!command.quiet) {
+            std::fputs("\n", people);
+        }
     }
-    std::fputs(ratio_text(results).c_str(), people);
+    if (!command.quiet) {
+        std::fputs(ratio_text(results, layout_of(people)).c_str(), people);
+    }
     const nlohmann::json document = {{"schema_version", kResultSchemaVersion}, {"runs", results}};
     if (json_file != nullptr) {
         json_file->write(json_text(document));

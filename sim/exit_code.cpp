@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "sim/cli.h"
+#include "sim/screen.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -12,11 +14,22 @@ namespace tessera::sim {
 namespace {
 
 int tell(const std::string& text, ExitCode code) {
-    std::fputs((text + "\n").c_str(), stderr);
+    // whose message it is, or the file: what stands in front of the first colon
+    const std::size_t head = std::min(text.find(": "), text.find('\n'));
+    const std::string shown =
+        head == std::string::npos
+            ? text
+            : painted(layout_of(stderr), Paint::Bad, text.substr(0, head)) + text.substr(head);
+    std::fputs((shown + "\n").c_str(), stderr);
     return code;
 }
 
 } // namespace
+
+void tell_warning(const std::string& sentence) {
+    const std::string head = painted(layout_of(stderr), Paint::Warning, "tessera: warning:") + " ";
+    std::fputs((head + sentence + "\n").c_str(), stderr);
+}
 
 int report_error(const std::exception_ptr& error) {
     try {

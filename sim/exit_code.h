@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The program's exit codes, and the one place that turns an error into text.
+// The program's exit codes, and the one place that turns an error or a warning into text.
 #pragma once
 
 #include <exception>
+#include <string>
 
 namespace tessera::sim {
 
@@ -16,6 +17,9 @@ enum ExitCode : int {
     kIo = 6,           ///< IoError
     kBug = 70,         ///< anything else
 };
+
+/// Prints a warning to stderr.
+void tell_warning(const std::string& sentence);
 
 /// Prints the error to stderr and returns its exit code.
 int report_error(const std::exception_ptr& error);

@@ -2,6 +2,7 @@
 #include "sim/interrupt.h"
 
 #include "base/error.h"
+#include "sim/progress_line.h"
 
 #include <array>
 #include <atomic>
@@ -25,6 +26,7 @@ std::array<Slot, kSlots> slots;
 std::array<std::atomic<pid_t>, kMostChildren> children{};
 
 extern "C" void on_signal(int signal_number) {
+    clear_progress_line_at_once();
     for (auto& slot : slots) {
         if (slot.used.load()) {
             unlink(slot.path.data());

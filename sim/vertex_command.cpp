@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex_command.h"
 
+#include "base/activity.h"
 #include "base/config/paths.h"
 #include "base/config/suggest.h"
 #include "base/error.h"
@@ -8,7 +9,9 @@
 #include "models/spec/load.h"
 #include "sim/exit_code.h"
 #include "sim/output.h"
+#include "sim/progress_line.h"
 #include "sim/result.h"
+#include "sim/screen.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/trace.h"
 
@@ -188,7 +191,10 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     bool right = true;
     std::int64_t found = 0;
     std::vector<std::string> warnings = setup.benches.front().warnings;
+    std::optional<ActivityWatch> watch(std::in_place, setup.loaded.spec.name, !command.quiet);
+    const Activity running("point", static_cast<std::int64_t>(setup.points.size()));
     for (std::size_t i = 0; i < setup.points.size(); ++i) {
+        running.step();
         const auto& bench = setup.benches[i];
         const auto result = vertex::run_bench(setup.machine, bench, settings);
         const auto checks = vertex::check_arrays(bench, result, setup.loaded.spec.tolerance);
@@ -205,6 +211,7 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
         outputs.write_arrays(i, bench, result);
         write_traces(command, setup, result);
     }
+    watch.reset();
     Json fit = nullptr;
     if (!command.fit.empty()) {
         fit = vertex::fit_json(vertex::fit(command.fit, setup.points, measured), command.fit_of);
@@ -214,17 +221,19 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     const std::string text = json_text(result);
     outputs.write_json(text);
     const bool to_stdout = command.json == "-";
-    std::fputs(vertex::report_text(result).c_str(), to_stdout ? stderr : stdout);
+    if (!command.quiet) {
+        std::FILE* const people = to_stdout ? stderr : stdout;
+        std::fputs(vertex::report_text(result, layout_of(people)).c_str(), people);
+    }
     if (to_stdout) {
         std::fputs(text.c_str(), stdout);
     }
     for (const auto& warning : warnings) {
-        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+        tell_warning(warning);
     }
     if (found > 0 && !command.lockstep) {
-        std::fputs("tessera: warning: contexts race, so the result depends on their order; "
-                   "--lockstep makes that an error\n",
-                   stderr);
+        tell_warning("contexts race, so the result depends on their order; --lockstep makes that "
+                     "an error");
     }
     return command.lockstep && found > 0 ? kProgramFault : right ? kOk : kCheckFailed;
 }

@@ -96,6 +96,10 @@ struct Parameter {
 /// All leaves, in the order of their description. Paths start with `prefix`.
 [[nodiscard]] std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix = {});
 
+/// The same, of the alternatives that `document` has the form of.
+[[nodiscard]] std::vector<Parameter> parameters_of(const Shape& shape, const std::string& prefix,
+                                                   const nlohmann::json& document);
+
 /// "1..8 workers", "one of error, ignore", "a number of Hz": the second half of an error message.
 [[nodiscard]] std::string expected_text(const Field& field);
 

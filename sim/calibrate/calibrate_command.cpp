@@ -9,6 +9,7 @@
 #include "sim/output.h"
 #include "sim/progress_line.h"
 #include "sim/result.h"
+#include "sim/screen.h"
 
 #include <fmt/format.h>
 
@@ -138,7 +139,10 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
     run_rows(calibration, command, elaborate);
 
     const bool on_stdout = command.json == "-" || command.csv == "-";
-    std::fputs(calibration_text(calibration).c_str(), on_stdout ? stderr : stdout);
+    if (!command.quiet) {
+        std::FILE* const people = on_stdout ? stderr : stdout;
+        std::fputs(calibration_text(calibration, layout_of(people)).c_str(), people);
+    }
     const std::string json = json_text(calibration_json(calibration));
     const std::string csv = calibration_csv(calibration);
     if (json_file != nullptr) {

@@ -10,13 +10,10 @@ namespace tessera::vertex {
 namespace {
 
 constexpr std::size_t kMostListed = 10;
+constexpr std::size_t kHead = 13; ///< columns of what stands in front of a line
 
 std::string plain(const Json& value) {
     return value.is_string() ? value.get<std::string>() : config::value_text(value);
-}
-
-std::string line(const std::string& head, const std::string& text) {
-    return fmt::format("{:<13}{}\n", head, text);
 }
 
 std::string parameters_text(const Json& point) {
@@ -42,138 +39,161 @@ std::string counts_text(const Json& counts) {
     return text.empty() ? "none" : text;
 }
 
-std::string phases_text(const Json& point) {
-    std::string text;
-    const Json& phases = point.at("phases");
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-        if (phases.size() > 1) {
-            text += line(fmt::format("phase {}", i),
-                         fmt::format("{} cycles", plain(phases[i].at("cycles"))));
-        }
-        for (const auto& run : phases[i].at("workers")) {
-            text += line(fmt::format("worker {}", plain(run.at("worker"))),
-                         fmt::format("{} cycles, {}..{}, {}", plain(run.at("cycles")),
-                                     plain(run.at("begin")), plain(run.at("end")),
-                                     plain(run.at("entry"))));
-        }
-    }
-    return text;
-}
-
-std::string lines_text(const Json& point) {
-    std::string text;
-    const Json& lines = point.at("lines");
-    for (std::size_t i = 0; i < std::min(kMostListed, lines.size()); ++i) {
-        text += line(i == 0 ? "hot lines" : "",
-                     fmt::format("{:>8} cycles {:>8} issues  {}", plain(lines[i].at("cycles")),
-                                 plain(lines[i].at("issues")), plain(lines[i].at("source"))));
-    }
-    return text;
-}
-
 std::string access_text(const Json& access) {
     return fmt::format("{} @ {}: {}: {}", plain(access.at("context")), plain(access.at("cycle")),
                        plain(access.at("source")), plain(access.at("instruction")));
 }
 
-std::string troubles_text(const Json& point) {
-    std::string text;
-    for (const auto& race : point.at("races")) {
-        text += line(
-            "RACE", fmt::format("word {:#x}: {} {}; {} {}", race.at("address").get<std::uint64_t>(),
-                                access_text(race.at("first")),
-                                race.at("first").at("writes") == true ? "writes" : "reads",
-                                access_text(race.at("second")),
-                                race.at("second").at("writes") == true ? "writes" : "reads"));
-    }
-    for (const auto& conflict : point.at("conflicts")) {
-        text += line("CONFLICT", fmt::format("{} at {:#x}: {}", plain(conflict.at("kind")),
-                                             conflict.at("address").get<std::uint64_t>(),
-                                             access_text(conflict)));
-    }
-    return text;
-}
+/// The lines about one point.
+class PointText {
+public:
+    PointText(const Json& result, const Json& point, const Layout& layout)
+        : result_(result), point_(point), layout_(layout) {}
 
-std::string memory_text(const Json& point) {
-    std::string text;
-    for (const auto& placed : point.at("memory")) {
-        text +=
-            line(text.empty() ? "memory" : "",
-                 fmt::format("{:#x} {:>8} B  element {:>2}  {}",
-                             placed.at("address").get<std::uint64_t>(), plain(placed.at("bytes")),
-                             plain(placed.at("element")), plain(placed.at("name"))));
-    }
-    return text;
-}
-
-std::string check_text(const Json& point) {
-    std::string text;
-    if (point.at("check").is_null()) {
-        return text;
-    }
-    for (const auto& check : point.at("check").at("arrays")) {
-        const bool right = check.at("wrong") == 0;
-        text += line("check", fmt::format("{}: {}", plain(check.at("array")),
-                                          right ? fmt::format("all {} elements as expected",
-                                                              plain(check.at("elements")))
-                                                : fmt::format("WRONG: {} of {} elements",
-                                                              plain(check.at("wrong")),
-                                                              plain(check.at("elements")))));
-        for (const auto& mismatch : check.at("first")) {
-            text +=
-                line("", fmt::format("[{}] got {}, expected {}", plain(mismatch.at("index")),
-                                     plain(mismatch.at("got")), plain(mismatch.at("expected"))));
-        }
-    }
-    return text;
-}
-
-std::string point_text(const Json& result, const Json& point) {
-    const Json& workers = point.at("workers");
-    const Json& supervisor = point.at("supervisor");
-    std::string text =
-        line("vertex", fmt::format("{} on {}{}", plain(result.at("name")),
-                                   plain(result.at("machine")), parameters_text(point)));
-    text += line("tile", fmt::format("{} cycles from the first instruction of the stub to its "
-                                     "return",
-                                     plain(point.at("tile_cycles"))));
-    text += phases_text(point);
-    text +=
+    std::string text() {
+        const Json& workers = point_.at("workers");
+        const Json& supervisor = point_.at("supervisor");
+        const Json& instructions = point_.at("instructions");
+        line("vertex", fmt::format("{} on {}{}", plain(result_.at("name")),
+                                   plain(result_.at("machine")), parameters_text(point_)));
+        line("tile", fmt::format("{} cycles from the first instruction of the stub to its return",
+                                 plain(point_.at("tile_cycles"))));
+        phases();
         line("issues", fmt::format("{} of workers, {} of the supervisor",
                                    plain(workers.at("issues")), plain(supervisor.at("issues"))));
-    text += line("classes", counts_text(point.at("instructions").at("by_class")));
-    text += line("mnemonics", counts_text(point.at("instructions").at("by_mnemonic")));
-    text += line("lanes", counts_text(point.at("instructions").at("by_lane")));
-    text += line("stalls", "workers: " + counts_text(workers.at("stall_cycles")) + " cycles");
-    text += line("", "supervisor: " + counts_text(supervisor.at("stall_cycles")) + " cycles");
-    text += lines_text(point);
-    text += troubles_text(point);
-    text += line("code", plain(point.at("code_bytes")) + " bytes");
-    text += memory_text(point);
-    return text + check_text(point);
-}
+        line("classes", counts_text(instructions.at("by_class")));
+        line("mnemonics", counts_text(instructions.at("by_mnemonic")));
+        line("lanes", counts_text(instructions.at("by_lane")));
+        line("stalls", "workers: " + counts_text(workers.at("stall_cycles")) + " cycles");
+        line("", "supervisor: " + counts_text(supervisor.at("stall_cycles")) + " cycles");
+        hot_lines();
+        troubles();
+        line("code", plain(point_.at("code_bytes")) + " bytes");
+        memory();
+        check();
+        return std::move(text_);
+    }
 
-std::string table_text(const Json& result) {
-    std::string text;
+private:
+    void line(const std::string& head, const std::string& words) {
+        text_ += paragraph(layout_, painted(layout_, Paint::Head, head), kHead, words);
+    }
+
+    /// Rows with `head` in front of the first.
+    void rows(const std::string& head, const std::vector<Align>& columns,
+              const std::vector<std::vector<std::string>>& rows) {
+        if (!rows.empty()) {
+            std::string lines = table(layout_, kHead, columns, rows);
+            text_ += lines.replace(0, head.size(), painted(layout_, Paint::Head, head));
+        }
+    }
+
+    void phases() {
+        const Json& phases = point_.at("phases");
+        for (std::size_t i = 0; i < phases.size(); ++i) {
+            if (phases.size() > 1) {
+                line(fmt::format("phase {}", i),
+                     fmt::format("{} cycles", plain(phases[i].at("cycles"))));
+            }
+            for (const auto& run : phases[i].at("workers")) {
+                line(fmt::format("worker {}", plain(run.at("worker"))),
+                     fmt::format("{} cycles, {}..{}, {}", plain(run.at("cycles")),
+                                 plain(run.at("begin")), plain(run.at("end")),
+                                 plain(run.at("entry"))));
+            }
+        }
+    }
+
+    void hot_lines() {
+        std::vector<std::vector<std::string>> lines;
+        const Json& all = point_.at("lines");
+        for (std::size_t i = 0; i < std::min(kMostListed, all.size()); ++i) {
+            lines.push_back({plain(all[i].at("cycles")), "cycles", plain(all[i].at("issues")),
+                             "issues", plain(all[i].at("source"))});
+        }
+        rows("hot lines", {Align::Right, Align::Left, Align::Right, Align::Left, Align::Left},
+             lines);
+        if (all.size() > kMostListed) {
+            line("", fmt::format("and {} more lines; --json lists all", all.size() - kMostListed));
+        }
+    }
+
+    void troubles() {
+        const auto did = [](const Json& access) {
+            return access_text(access) + (access.at("writes") == true ? " writes" : " reads");
+        };
+        for (const auto& race : point_.at("races")) {
+            line(painted(layout_, Paint::Bad, "RACE"),
+                 fmt::format("word {:#x}: {}; {}", race.at("address").get<std::uint64_t>(),
+                             did(race.at("first")), did(race.at("second"))));
+        }
+        for (const auto& conflict : point_.at("conflicts")) {
+            line(painted(layout_, Paint::Bad, "CONFLICT"),
+                 fmt::format("{} at {:#x}: {}", plain(conflict.at("kind")),
+                             conflict.at("address").get<std::uint64_t>(), access_text(conflict)));
+        }
+    }
+
+    void memory() {
+        std::vector<std::vector<std::string>> places;
+        for (const auto& placed : point_.at("memory")) {
+            places.push_back({fmt::format("{:#x}", placed.at("address").get<std::uint64_t>()),
+                              plain(placed.at("bytes")) + " B", "element",
+                              plain(placed.at("element")), plain(placed.at("name"))});
+        }
+        rows("memory", {Align::Left, Align::Right, Align::Left, Align::Right, Align::Left}, places);
+    }
+
+    void check() {
+        if (point_.at("check").is_null()) {
+            return;
+        }
+        for (const auto& check : point_.at("check").at("arrays")) {
+            const std::string elements = plain(check.at("elements"));
+            line("check", fmt::format("{}: {}", plain(check.at("array")),
+                                      check.at("wrong") == 0
+                                          ? painted(layout_, Paint::Good, "all") +
+                                                fmt::format(" {} elements as expected", elements)
+                                          : painted(layout_, Paint::Bad, "WRONG:") +
+                                                fmt::format(" {} of {} elements",
+                                                            plain(check.at("wrong")), elements)));
+            for (const auto& mismatch : check.at("first")) {
+                line("", fmt::format("[{}] got {}, expected {}", plain(mismatch.at("index")),
+                                     plain(mismatch.at("got")), plain(mismatch.at("expected"))));
+            }
+        }
+    }
+
+    const Json& result_;
+    const Json& point_;
+    const Layout& layout_;
+    std::string text_;
+};
+
+std::string points_table(const Json& result, const Layout& layout) {
+    std::vector<std::vector<std::string>> rows;
     const Json& points = result.at("points");
     const Json& fit = result.at("fit");
     for (std::size_t i = 0; i < points.size(); ++i) {
-        std::string head;
-        std::string row;
+        std::vector<std::string> head;
+        std::vector<std::string> row;
         for (const auto& parameter : points[i].at("parameters")) {
-            head += fmt::format("{:>12}", plain(parameter.at("name")));
-            row += fmt::format("{:>12}", plain(parameter.at("value")));
+            head.push_back(plain(parameter.at("name")));
+            row.push_back(plain(parameter.at("value")));
         }
-        head += fmt::format("{:>14}{:>14}", "tile cycles", "worker cycles");
-        row += fmt::format("{:>14}{:>14}", plain(points[i].at("tile_cycles")),
-                           plain(points[i].at("worker_cycles")));
+        head.insert(head.end(), {"tile cycles", "worker cycles"});
+        row.insert(row.end(),
+                   {plain(points[i].at("tile_cycles")), plain(points[i].at("worker_cycles"))});
         if (!fit.is_null()) {
-            head += fmt::format("{:>14}", "fitted");
-            row += fmt::format("{:>14.2f}", fit.at("fitted")[i].get<double>());
+            head.emplace_back("fitted");
+            row.push_back(fmt::format("{:.2f}", fit.at("fitted")[i].get<double>()));
         }
-        text += (i == 0 ? head + "\n" : "") + row + "\n";
+        if (rows.empty()) {
+            rows.push_back(std::move(head));
+        }
+        rows.push_back(std::move(row));
     }
-    return text;
+    return table(layout, 0, std::vector<Align>(rows.front().size(), Align::Right), rows);
 }
 
 std::string fit_text(const Json& fit) {
@@ -192,13 +212,13 @@ std::string fit_text(const Json& fit) {
 
 } // namespace
 
-std::string report_text(const Json& result) {
+std::string report_text(const Json& result, const Layout& layout) {
     std::string text;
     for (const auto& point : result.at("points")) {
-        text += (text.empty() ? "" : "\n") + point_text(result, point);
+        text += (text.empty() ? "" : "\n") + PointText(result, point, layout).text();
     }
     if (result.at("points").size() > 1) {
-        text += "\n" + table_text(result);
+        text += "\n" + points_table(result, layout);
     }
     if (!result.at("fit").is_null()) {
         text += "\n" + fit_text(result.at("fit"));

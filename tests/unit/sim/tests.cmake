@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
 # libsystemc wants an sc_main, so these link the main that has one.
 tessera_test(test_unit_sim SYSTEMC LABELS unit
-  SOURCES unit/sim/cli_test.cpp unit/sim/job_test.cpp unit/sim/memory_report_test.cpp unit/sim/result_test.cpp
+  SOURCES unit/sim/cli_test.cpp unit/sim/job_test.cpp unit/sim/layout_test.cpp unit/sim/progress_test.cpp unit/sim/memory_report_test.cpp unit/sim/result_test.cpp
   LINK tessera_sim)
