@@ -78,7 +78,7 @@ class Runner:
 
 def normal(line, varies):
     line = line.rstrip()
-    if line.startswith("host  "):
+    if re.match(r"host +plan ", line):
         return "host"
     for pattern in varies:
         line = re.sub(pattern, "#", line)

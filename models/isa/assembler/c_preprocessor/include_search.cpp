@@ -19,7 +19,7 @@ void add_neighbours(const std::filesystem::path& directory, const std::filesyste
     while (!error && entry != std::filesystem::directory_iterator{} &&
            names.size() < kMostCandidates) {
         std::error_code unknown;
-        if (!entry->is_other(unknown)) { // nobody includes a device
+        if (entry->is_regular_file(unknown)) {
             names.push_back((prefix / entry->path().filename()).string());
         }
         entry.increment(error);
