@@ -136,7 +136,10 @@ class Page:
     def compared(self, number, command, shown):
         self.checked += 1
         wanted = int(self.notes.get("fails", ["0"])[0])
-        better = merged(shown, self.runner.output(command, wanted), self.notes.get("varies", []))
+        printed = self.runner.output(command, wanted)
+        if not printed:
+            raise Mistake(f"`{command}` prints nothing")
+        better = merged(shown, printed, self.notes.get("varies", []))
         if better is None:
             return shown
         if not self.options.update:

@@ -55,3 +55,6 @@ set_tests_properties("the pages show what the program prints, also where that ta
 add_test(NAME "shells complete the command line"
   COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/completion_test.sh" $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("shells complete the command line" PROPERTIES LABELS "system;cli" TIMEOUT 60)
+add_test(NAME "an installed program finds what it needs"
+  COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/install_test.sh" "${CMAKE_BINARY_DIR}")
+set_tests_properties("an installed program finds what it needs" PROPERTIES LABELS "system;cli" TIMEOUT 60)
