@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kHead = 11; ///< columns of what stands in front of a line
-constexpr int kBarCharacters = 40;
+constexpr std::size_t kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
 constexpr std::size_t kLeastName = 13; ///< columns that a step's name has in any case
 
@@ -115,16 +115,17 @@ private:
                          grouped(tiles), kinds));
     }
 
-    /// A share of the run's cycles with its bar.
+    /// A share of the run's cycles with its bar, which is as long as there is room at 100 %.
     void share(const char* head, const char* word, double cycles, double percent) {
-        const auto bar = static_cast<std::size_t>(std::lround(percent / 100 * kBarCharacters));
-        std::string line =
-            painted(layout_, Paint::Head, head) + std::string(kHead - width_of(head), ' ') +
+        const std::string words =
             fmt::format("{:<18} {:>13} {:>6.1f} %", word, grouped(std::llround(cycles)), percent);
-        if (bar > 0) {
-            line += "  " + painted(layout_, Paint::Quiet, std::string(bar, '#'));
-        }
-        text_ += line + "\n";
+        const std::size_t before = kHead + words.size() + 2;
+        const auto longest = static_cast<double>(
+            std::min(kBarCharacters, std::max(layout_.columns, before + 1) - before));
+        const auto bar = static_cast<std::size_t>(std::lround(percent / 100 * longest));
+        text_ +=
+            painted(layout_, Paint::Head, head) + std::string(kHead - width_of(head), ' ') + words +
+            (bar == 0 ? "" : "  " + painted(layout_, Paint::Quiet, std::string(bar, '#'))) + "\n";
     }
 
     void phases() {

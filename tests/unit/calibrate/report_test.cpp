@@ -60,6 +60,26 @@ TEST_CASE("groups are judged by the rows that ran, and a failed run misses the t
     CHECK(group_outcomes(calibration)[0].reached());
 }
 
+TEST_CASE("a row that a constant was taken from is shown and not judged") {
+    auto calibration = scene();
+    calibration.rows.erase(calibration.rows.begin() + 2); // the one that failed
+    Reference taken;
+    add_rows(taken, parse_csv("id,machine,workload,metric,value,unit\n"
+                              "MEM-triad-FP32-naive,gc2,x,latency,100,us\n",
+                              "rows.csv"));
+    auto row = calibration.rows.front();
+    row.row = taken.rows.front();
+    row.simulated = 900.0; // far beyond any target
+    calibration.rows.push_back(row);
+    CHECK(row.use() == "calibrated");
+    CHECK(row.note().find("was taken from this row") != std::string::npos);
+    const auto outcome = group_outcomes(calibration).front();
+    CHECK(outcome.nearness.rows == 2);
+    CHECK(outcome.nearness.error_most == Approx(0.1));
+    CHECK(outcome.reached());
+    CHECK(calibration_text(calibration).find("9.000") != std::string::npos);
+}
+
 TEST_CASE("text, JSON and CSV tell each row, also those without a figure") {
     const auto calibration = scene();
     const auto text = calibration_text(calibration);

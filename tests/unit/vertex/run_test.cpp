@@ -338,6 +338,10 @@ TEST_CASE("a fit finds the coefficients that made the values", "[unit][vertex]")
     const auto mean = vertex::fit("a", {point(1), point(2)}, {10, 14});
     CHECK(mean.coefficients[0].second == Approx(12));
     CHECK(mean.largest_residual == Approx(2));
+    // the largest is that of the point below the fit
+    const auto below = vertex::fit("a", {point(1), point(2), point(3)}, {10, 10, 4});
+    CHECK(below.coefficients[0].second == Approx(8));
+    CHECK(below.largest_residual == Approx(4));
 }
 
 TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {
