@@ -242,6 +242,31 @@ TEST_CASE("values are taken by every option that has one, and words are checked"
     CHECK(refusal({"completion", "fish"}).find("expected one of bash, zsh") != std::string::npos);
 }
 
+TEST_CASE("arrays, files and macros are named as asked for") {
+    for (const std::string wrong : {"x", "x=", "=x.npy", ""}) {
+        CAPTURE(wrong);
+        CHECK(refusal({"vertex", "v", "--dump=" + wrong}) != "accepted");
+    }
+    CHECK(refusal({"vertex", "v", "--expect", "=x.npy"}).find("expected ARRAY=FILE.npy") !=
+          std::string::npos);
+    CHECK(refusal({"vertex", "v", "--expect", "x.npy"}) == "accepted");
+    CHECK(refusal({"vertex", "v", "-D", "=3"}).find("expected NAME or NAME=VALUE") !=
+          std::string::npos);
+    for (const std::string option : {"--machine", "--json", "--out", "--memory", "--trace"}) {
+        CHECK(refusal({"run", "cora", option, ""}).find("got an empty text") != std::string::npos);
+    }
+    for (const std::string option : {"--reference", "--group", "--csv"}) {
+        CHECK(refusal({"calibrate", option, ""}).find("got an empty text") != std::string::npos);
+    }
+    CHECK(refusal({"run", "a", "b", "--memory", "m"}).find("several workloads") !=
+          std::string::npos);
+    CHECK(refusal({"run", "a", "--memory", "-"}).find("stdout is the result's") !=
+          std::string::npos);
+    CHECK(refusal({"run", "a", "--out", "o", "--trace-tiles", "0"}) == "accepted");
+    CHECK(refusal({"run", "a", "--trace-level", "tile"}).find("there is no --trace") !=
+          std::string::npos);
+}
+
 TEST_CASE("completions and the manual page have every command and option") {
     const std::string bash = completion_text({"bash"});
     const std::string zsh = completion_text({"zsh"});

@@ -40,8 +40,10 @@ public:
     std::optional<sim::ProductWork> product() const override {
         return sim::ProductWork{4000, 64000, workload::PartialsType::F32};
     }
-    Bytes useful_bytes() const override { return 0; }
+    Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
+
+    Bytes useful = 0;
 
 private:
     program::Program program_;
@@ -75,6 +77,7 @@ struct Scene {
         account.sync_phase(50);
         auto& exchanged = account.exchange_phase(0, 40, scatter);
         exchanged.bytes = 64;
+        exchanged.sent_bytes = 24;
         exchanged.bound_cycles = 32;
         account.compute_phase(1, 20, reduce);
         return result_of(account);
@@ -119,11 +122,48 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["compute_sets"][0]["tile_cycles"]["max"] == 100);
     CHECK(result["compute_sets"][0]["tile_cycles"]["min"] == 0);
     CHECK(result["compute_sets"][0]["tile_cycles"]["mean"].get<double>() == Approx(40));
+    CHECK(result["exchanges"][0]["bytes"] == 64);
+    CHECK(result["exchanges"][0]["sent_bytes"] == 24);
     CHECK(result["exchanges"][0]["words"] == 16);
+    CHECK_FALSE(result.contains("useful_bytes"));
     CHECK(result["memory"]["max_bytes"] == 980);
     CHECK(result["memory"]["worst_tile"] == 1);
     CHECK(result["memory"]["max_bytes_by_kind"]["code"] == 100);
     CHECK(result["memory"]["worst_tile_bytes_by_kind"]["code"] == 80);
+}
+
+TEST_CASE("useful bytes are over the whole run's time, in 1e9 bytes a second") {
+    Scene scene;
+    scene.job.useful = 4200;
+    const auto result = scene.result();
+    CHECK(result["useful_bytes"] == 4200);
+    CHECK(result["gbytes_per_s"].get<double>() == Approx(4200 / 210e-9 / 1e9));
+}
+
+TEST_CASE("of tiles that are equally full the first is named, of more than one the fullest") {
+    Scene scene;
+    auto& images = scene.program.images;
+    images[0] = images[1];
+    CHECK(scene.result()["memory"]["worst_tile"] == 0);
+    images[1].segments.push_back({2000, 1, program::SegmentKind::Tensor, "b", nullptr});
+    CHECK(scene.result()["memory"]["worst_tile"] == 1);
+    CHECK(scene.result()["memory"]["mean_bytes"].get<double>() == Approx((980 + 981) / 4.0));
+}
+
+TEST_CASE("times have the unit in which they are at least one") {
+    Scene scene;
+    auto result = scene.result();
+    const auto shown = [&](double seconds) {
+        result["seconds"] = seconds;
+        const auto text = sim::summary_text(result);
+        const auto begin = text.find("(") + 1;
+        return text.substr(begin, text.find(")", begin) - begin);
+    };
+    CHECK(shown(1) == "1.00 s");
+    CHECK(shown(0.5) == "500.00 ms");
+    CHECK(shown(1e-3) == "1.00 ms");
+    CHECK(shown(0.0005) == "500.00 us");
+    CHECK(shown(0) == "0.00 us");
 }
 
 TEST_CASE("changes of layout have a line of the explanation") {
