@@ -10,6 +10,7 @@
 #include "models/isa/machine_target.h"
 #include "models/program/source_place.h"
 #include "models/spec/load.h"
+#include "sim/exit_code.h"
 #include "sim/output.h"
 #include "sim/result.h"
 #include "sim/vertex/assemble.h"
@@ -209,45 +210,54 @@ void write_words(Output& output, const std::vector<std::uint32_t>& words) {
     output.write(bytes);
 }
 
-/// The words of a file: little-endian bytes, or text of hexadecimal words.
-std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
-    const std::string bytes = read_file(command.file, vertex::kMostSourceBytes, "a file of words");
+/// The words of a text of hexadecimal words.
+std::vector<std::uint32_t> hex_words(const std::string& file, const std::string& text) {
     std::vector<std::uint32_t> words;
-    if (!command.hex) {
-        if (bytes.size() % 4 != 0) {
-            throw ConfigError({command.file, 0, 0, "",
-                               fmt::format("got {} bytes, expected words of 4", bytes.size()),
-                               "--hex reads text of hexadecimal words"});
-        }
-        words.resize(bytes.size() / 4);
-        std::memcpy(words.data(), bytes.data(), bytes.size());
-        return words;
-    }
     int line = 1;
-    for (std::size_t at = 0; at < bytes.size();) {
-        if (std::isspace(static_cast<unsigned char>(bytes[at])) != 0) {
-            line += bytes[at] == '\n' ? 1 : 0;
-            ++at;
+    std::size_t line_begin = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        if (std::isspace(static_cast<unsigned char>(text[at])) != 0) {
+            if (text[at++] == '\n') {
+                ++line;
+                line_begin = at;
+            }
             continue;
         }
         std::size_t end = at;
-        while (end < bytes.size() && std::isspace(static_cast<unsigned char>(bytes[end])) == 0) {
+        while (end < text.size() && std::isspace(static_cast<unsigned char>(text[end])) == 0) {
             ++end;
         }
-        std::string word = bytes.substr(at, end - at);
+        std::string word = text.substr(at, end - at);
         if (word.substr(0, 2) != "0x") {
             word.insert(0, "0x");
         }
         const auto value = number_of(word);
         if (!value) {
-            throw ConfigError({command.file, line, 0, "",
-                               fmt::format("got {}, expected a word of up to 8 hexadecimal digits",
-                                           in_quotes(std::string_view(bytes).substr(at, end - at))),
-                               ""});
+            throw ConfigError(
+                {file, line, static_cast<int>(at - line_begin) + 1, "",
+                 fmt::format("got '{}', expected a word of up to 8 hexadecimal digits",
+                             text.substr(at, std::min<std::size_t>(end - at, 40))),
+                 ""});
         }
         words.push_back(*value);
         at = end;
     }
+    return words;
+}
+
+/// The words of a file: little-endian bytes, or text of hexadecimal words.
+std::vector<std::uint32_t> words_of(const DisassembleCommand& command) {
+    const std::string bytes = read_file(command.file, vertex::kMostSourceBytes, "a file of words");
+    if (command.hex) {
+        return hex_words(command.file, bytes);
+    }
+    if (bytes.size() % 4 != 0) {
+        throw ConfigError({command.file, 0, 0, "",
+                           fmt::format("got {} bytes, expected words of 4", bytes.size()),
+                           "--hex reads text of hexadecimal words"});
+    }
+    std::vector<std::uint32_t> words(bytes.size() / 4);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
     return words;
 }
 
@@ -272,7 +282,7 @@ std::string assemble_text(const AssembleCommand& command) {
     const program::Codelet codelet = assemble(command, tally);
     const Listing listing(codelet);
     for (const auto& warning : codelet.warnings) {
-        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+        tell_warning(warning);
     }
     if (words_file != nullptr) {
         write_words(*words_file, codelet.words);
@@ -280,8 +290,10 @@ std::string assemble_text(const AssembleCommand& command) {
     if (json_file != nullptr) {
         json_file->write(json_text(assembly_json(codelet, tally, listing)));
     }
-    std::string text = symbols_text(codelet, tally) + (command.summary ? tally_text(tally) : "") +
-                       (command.listing ? "\n" + listing.text() : "");
+    std::string text = command.quiet ? ""
+                                     : symbols_text(codelet, tally) +
+                                           (command.summary ? tally_text(tally) : "") +
+                                           (command.listing ? "\n" + listing.text() : "");
     if (to_stdout) {
         std::fputs(text.c_str(), stderr);
         text.clear();

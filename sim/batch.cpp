@@ -9,6 +9,7 @@
 #include "sim/progress_line.h"
 #include "sim/result.h"
 #include "sim/run.h"
+#include "sim/screen.h"
 #include "sim/several.h"
 
 #include <fmt/format.h>
@@ -65,24 +66,11 @@ private:
     Output npy_;
 };
 
-/// What a run tells while it runs.
-ipu::Progress progress_on(ProgressLine& line) {
-    if (!line.on_terminal()) {
-        return {};
-    }
-    return [&line](std::int64_t done, std::int64_t total, Cycles cycles) {
-        line.show(fmt::format("step {} of {}, {} cycles", done, total, cycles));
-    };
-}
-
 RunReport run_elaborated(const RunCommand& command, const std::string& workload,
                          const Elaborate& elaborate) {
     RunReport report;
-    ProgressLine progress;
-    elaborate([&] {
-        report =
-            run_workload(command, workload, config::default_config_paths(), progress_on(progress));
-    });
+    const ActivityWatch watch(fs::path(workload).stem().string(), !command.quiet);
+    elaborate([&] { report = run_workload(command, workload, config::default_config_paths()); });
     return report;
 }
 
@@ -116,9 +104,11 @@ RunReport run_here(const RunCommand& command, const std::string& workload,
         OutDirectory out(out_directory);
         report = run_into(out, command, workload, elaborate);
     }
-    std::fputs(summary_text(report.result).c_str(), people);
+    if (!command.quiet) {
+        std::fputs(summary_text(report.result, layout_of(people)).c_str(), people);
+    }
     for (const auto& warning : report.warnings) {
-        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+        tell_warning(warning);
     }
     return report;
 }
@@ -233,9 +223,13 @@ int run_several(const RunCommand& command, const Elaborate& elaborate) {
         }
         code = worse(code, outcome.exit_code);
         results.push_back(result_of(outcome, name_of(command.workloads[i])));
-        std::fputs("\n", people);
+        if (!command.quiet) {
+            std::fputs("\n", people);
+        }
     }
-    std::fputs(several_text(results).c_str(), people);
+    if (!command.quiet) {
+        std::fputs(several_text(results, layout_of(people)).c_str(), people);
+    }
     if (json_file != nullptr) {
         json_file->write(json_text(several_results(results)));
     }

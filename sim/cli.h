@@ -2,6 +2,8 @@
 // The command line of `tessera` -> one command. Nothing is done here.
 #pragma once
 
+#include "base/layout.h"
+
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -27,6 +29,7 @@ struct RunCommand {
     std::string trace_level;       ///< as written, or empty
     int threads = 1;
     bool check = true;
+    bool quiet = false; ///< no summary
 };
 
 struct VertexCommand {
@@ -45,6 +48,7 @@ struct VertexCommand {
     std::string konata;                           ///< file, or empty
     bool arrays = false;                          ///< values in the JSON
     bool lockstep = false;
+    bool quiet = false; ///< no report
 };
 
 struct CalibrateCommand {
@@ -54,10 +58,13 @@ struct CalibrateCommand {
     std::string csv;       ///< file, "-" for stdout, or empty
     int threads = 1;       ///< runs at a time
     bool check = false;    ///< a target that is missed is a failure
+    bool quiet = false;    ///< no table
 };
 
 struct ListCommand {
-    std::string what; ///< machines, workloads, vertices, instructions, or empty for all
+    std::string what;   ///< machines, workloads, vertices, instructions, parameters; empty: all
+    bool names = false; ///< names alone
+    bool paths = false; ///< files instead of descriptions
 };
 
 struct DescribeCommand {
@@ -87,6 +94,7 @@ struct AssembleCommand {
     bool listing = false;
     bool summary = false;         ///< count instructions and the bytes of each section
     bool allow_undefined = false; ///< list symbols that nobody defines
+    bool quiet = false;           ///< no list of symbols
 };
 
 struct DisassembleCommand {
@@ -96,21 +104,41 @@ struct DisassembleCommand {
     bool hex = false;    ///< the file is text of hexadecimal words
 };
 
+struct CompletionCommand {
+    std::string shell; ///< bash or zsh
+};
+
+struct ManualCommand {};
+
 struct VersionCommand {};
 
 struct HelpCommand {
     std::string topic; ///< a command, or empty
 };
 
-using Command = std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand,
-                             DisassembleCommand, ListCommand, DescribeCommand, CheckCommand,
-                             SchemaCommand, VersionCommand, HelpCommand>;
+using Command =
+    std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
+                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, CompletionCommand,
+                 ManualCommand, VersionCommand, HelpCommand>;
+
+enum class ColorChoice { Auto, Always, Never };
+
+struct CommandLine {
+    Command command;
+    ColorChoice color = ColorChoice::Auto;
+};
 
 /// The command of the arguments after the program's name. @throws UsageError, with the nearest name
 /// where a command or option is unknown. Options may not be shortened.
-[[nodiscard]] Command parse_command_line(const std::vector<std::string>& arguments);
+[[nodiscard]] CommandLine parse_command_line(const std::vector<std::string>& arguments);
 
 /// What `help`, or `help TOPIC`, prints. @throws UsageError for an unknown topic.
-[[nodiscard]] std::string help_text(const std::string& topic);
+[[nodiscard]] std::string help_text(const std::string& topic, const Layout& layout = {});
+
+/// The completion of the command line for a shell.
+[[nodiscard]] std::string completion_text(const CompletionCommand& command);
+
+/// The manual page, as troff with the macros of man.
+[[nodiscard]] std::string manual_text();
 
 } // namespace tessera::sim

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "sim/cli.h"
+#include "sim/screen.h"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,20 @@ std::ptrdiff_t badness(int code) {
     return std::find(kWorstLast.begin(), kWorstLast.end(), code) - kWorstLast.begin();
 }
 
+/// Whose message it is, or the file, stands in front of the first colon.
+std::string with_head_painted(const std::string& text) {
+    const std::size_t head = std::min(text.find(": "), text.find('\n'));
+    return head == std::string::npos
+               ? text
+               : painted(layout_of(stderr), Paint::Bad, text.substr(0, head)) + text.substr(head);
+}
+
 } // namespace
+
+void tell_warning(const std::string& sentence) {
+    const std::string head = painted(layout_of(stderr), Paint::Warning, "tessera: warning:") + " ";
+    std::fputs((head + sentence + "\n").c_str(), stderr);
+}
 
 Failure failure_of(const std::exception_ptr& error) {
     try {
@@ -57,7 +71,7 @@ Failure failure_of(const std::exception_ptr& error) {
 
 int report_error(const std::exception_ptr& error) {
     const Failure failure = failure_of(error);
-    std::fputs((with_words_cut(failure.message) + "\n").c_str(), stderr);
+    std::fputs((with_head_painted(with_words_cut(failure.message)) + "\n").c_str(), stderr);
     return failure.exit_code;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program's exit codes, and the one place that turns an error into text.
+// The program's exit codes, and the one place that turns an error or a warning into text.
 #pragma once
 
 #include <exception>
@@ -25,6 +25,9 @@ struct Failure {
     std::string message; ///< lines for people
 };
 [[nodiscard]] Failure failure_of(const std::exception_ptr& error);
+
+/// Prints a warning to stderr.
+void tell_warning(const std::string& sentence);
 
 /// Prints the error to stderr and returns its exit code.
 int report_error(const std::exception_ptr& error);

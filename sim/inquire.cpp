@@ -18,15 +18,72 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <set>
+
 namespace tessera::sim {
 namespace {
 
-std::string configs_text(const std::string& kind) {
-    std::string text;
-    for (const auto& entry : config::list_configs(config::default_config_paths(), kind)) {
-        text += fmt::format("{:<24} {}\n", entry.name, entry.file.string());
+using Rows = std::vector<std::vector<std::string>>;
+
+/// The file's own sentence about itself.
+std::string description_of(const std::filesystem::path& file) {
+    try {
+        const auto document = config::read_document(file);
+        const auto found =
+            document.root.is_object() ? document.root.find("description") : document.root.end();
+        return found != document.root.end() && found->is_string() ? found->get<std::string>() : "";
+    } catch (const std::runtime_error&) { // the rest can still be listed
+        return "cannot be read; see `tessera check " + file.string() + "`";
     }
-    return text;
+}
+
+Rows config_rows(const std::string& kind, bool paths) {
+    Rows rows;
+    for (const auto& entry : config::list_configs(config::default_config_paths(), kind)) {
+        rows.push_back({entry.name, paths ? entry.file.string() : description_of(entry.file)});
+    }
+    return rows;
+}
+
+/// Paths for --set, each once: several kinds of workloads have the same key.
+Rows parameter_rows() {
+    Rows rows;
+    std::set<std::string> seen;
+    for (const auto& list :
+         {config::parameters(spec::machine_shape()),
+          config::parameters(workload::workload_shape(), workload::kSetPrefix)}) {
+        for (const auto& parameter : list) {
+            if (seen.insert(parameter.path).second) {
+                rows.push_back({parameter.path, parameter.sentence});
+            }
+        }
+    }
+    return rows;
+}
+
+std::string instructions_text(const Layout& layout) {
+    Rows rows;
+    for (const auto& line : isa::opcode_list()) {
+        rows.push_back(
+            {line.mnemonic, line.operands, line.lane, std::to_string(line.issues), line.meaning});
+    }
+    return table(layout, 0, {Align::Left, Align::Left, Align::Left, Align::Right, Align::Left},
+                 rows);
+}
+
+Rows rows_of(const ListCommand& command) {
+    if (command.what == "parameters") {
+        return parameter_rows();
+    }
+    if (command.what != "instructions") {
+        return config_rows(command.what, command.paths);
+    }
+    Rows rows;
+    for (const auto mnemonic : isa::mnemonics()) {
+        rows.push_back({std::string(mnemonic), std::string(isa::meaning_of(mnemonic))});
+    }
+    return rows;
 }
 
 /// A machine or workload with everything resolved.
@@ -77,31 +134,50 @@ std::string checked_name(const std::string& kind, const std::string& path) {
 
 } // namespace
 
-std::string list_text(const ListCommand& command) {
+std::string list_text(const ListCommand& command, const Layout& layout) {
+    const std::vector<Align> columns{Align::Left, Align::Left};
+    if (command.names) {
+        std::string text;
+        for (const auto& row : rows_of(command)) {
+            text += row.front() + "\n";
+        }
+        return text;
+    }
     if (command.what == "instructions") {
-        return isa::opcode_list_text();
+        return instructions_text(layout);
     }
     if (!command.what.empty()) {
-        return configs_text(command.what);
+        return table(layout, 0, columns, rows_of(command));
     }
-    return "machines\n" + configs_text("machines") + "\nworkloads\n" + configs_text("workloads") +
-           "\nvertices\n" + configs_text("vertices") +
-           fmt::format("\ninstructions\n{} mnemonics; see `tessera list instructions`\n",
-                       isa::mnemonics().size());
+    std::string text;
+    for (const char* kind : {"machines", "workloads", "vertices"}) {
+        text += painted(layout, Paint::Head, kind) + "\n" +
+                table(layout, 2, columns, config_rows(kind, command.paths)) + "\n";
+    }
+    return text + painted(layout, Paint::Head, "instructions") + "\n" +
+           wrapped(layout, 2,
+                   fmt::format("{} mnemonics; see `tessera list instructions`",
+                               isa::mnemonics().size())) +
+           "\n" + painted(layout, Paint::Head, "parameters") + "\n" +
+           wrapped(layout, 2,
+                   fmt::format("{} of machines and workloads; see `tessera list parameters`",
+                               parameter_rows().size()));
 }
 
-std::string describe_text(const DescribeCommand& command) {
+std::string describe_text(const DescribeCommand& command, const Layout& layout) {
     const bool is_workload = command.what == "workload";
     const auto& shape = is_workload ? workload::workload_shape() : spec::machine_shape();
+    const std::string prefix = is_workload ? workload::kSetPrefix : "";
     if (command.name.empty()) {
         if (command.json || !command.sets.empty()) {
             throw UsageError("describe: --json and --set need the name of a " + command.what);
         }
-        return config::parameters_text(config::parameters(shape, is_workload ? "workload." : ""));
+        return config::parameters_text(config::parameters(shape, prefix), layout);
     }
     const Resolved resolved = resolve(is_workload, command.name, command.sets);
-    return command.json ? json_text(resolved.document)
-                        : config::resolved_text(resolved.document, resolved.origins);
+    return command.json
+               ? json_text(resolved.document)
+               : config::resolved_text(shape, prefix, resolved.document, resolved.origins, layout);
 }
 
 std::string check_text(const CheckCommand& command) {

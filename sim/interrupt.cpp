@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/temporary_file.h"
+#include "sim/progress_line.h"
 
 #include <array>
 #include <atomic>
@@ -19,6 +20,7 @@ constexpr int kBugExitCode = 70;
 std::array<std::atomic<pid_t>, kMostChildren> children{};
 
 extern "C" void on_signal(int signal_number) {
+    clear_progress_line_at_once();
     remove_temporary_files();
     if (signal_number == SIGABRT) {
         _exit(kBugExitCode);

@@ -9,6 +9,7 @@
 #include "sim/exit_code.h"
 #include "sim/inquire.h"
 #include "sim/interrupt.h"
+#include "sim/screen.h"
 #include "sim/vertex_command.h"
 
 #include <systemc>
@@ -51,8 +52,12 @@ struct Execute {
     int operator()(const CalibrateCommand& command) const {
         return calibrate_command(command, elaborate);
     }
-    int operator()(const ListCommand& command) const { return say(list_text(command)); }
-    int operator()(const DescribeCommand& command) const { return say(describe_text(command)); }
+    int operator()(const ListCommand& command) const {
+        return say(list_text(command, layout_of(stdout)));
+    }
+    int operator()(const DescribeCommand& command) const {
+        return say(describe_text(command, layout_of(stdout)));
+    }
     int operator()(const CheckCommand& command) const { return say(check_text(command)); }
     int operator()(const SchemaCommand& command) const { return say(schema_text(command)); }
     int operator()(const AssembleCommand& command) const { return say(assemble_text(command)); }
@@ -60,7 +65,11 @@ struct Execute {
         return say(disassemble_text(command));
     }
     int operator()(const VersionCommand&) const { return say(version_text()); }
-    int operator()(const HelpCommand& command) const { return say(help_text(command.topic)); }
+    int operator()(const CompletionCommand& command) const { return say(completion_text(command)); }
+    int operator()(const ManualCommand&) const { return say(manual_text()); }
+    int operator()(const HelpCommand& command) const {
+        return say(help_text(command.topic, layout_of(stdout)));
+    }
 
     static int say(const std::string& text) {
         std::fputs(text.c_str(), stdout);
@@ -84,7 +93,9 @@ int main(int argc, char* argv[]) {
     install_signal_handlers();
     int code = kBug;
     try {
-        code = std::visit(Execute{}, parse_command_line({argv + 1, argv + argc}));
+        const CommandLine line = parse_command_line({argv + 1, argv + argc});
+        choose_color(line.color);
+        code = std::visit(Execute{}, line.command);
     } catch (...) {
         code = report_error(std::current_exception());
     }

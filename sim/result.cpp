@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <numeric>
 #include <sys/resource.h>
 
 namespace tessera::sim {
@@ -117,51 +119,52 @@ json streams_json(const RunFacts& facts) {
     return out;
 }
 
-double mean_tile_cycles(const StepRecord& record, std::size_t tiles) {
-    Cycles sum = 0;
-    for (const Cycles cycles : record.tile_cycles) {
-        sum += cycles;
-    }
-    return ratio(static_cast<double>(sum), static_cast<double>(tiles));
-}
-
 /// By their names: `rearrange...`, and what stands before and behind a halo's exchange.
 bool is_rearrangement(const std::string& step) {
     return step.rfind("rearrange", 0) == 0 || step == "halo pre" || step == "halo post";
 }
 
-/// Where the cycles of the machine went; the parts sum to the run. A step's mean over the tiles is
-/// its work, what its slowest tile takes longer than that is the price of the uneven split.
+/// The part of the explanation that a step's own work goes to.
+std::string part_of(const std::string& step, const char* otherwise) {
+    return step.rfind("reduce", 0) == 0 ? "reduction"
+           : is_rearrangement(step)     ? "rearrangement"
+                                        : otherwise;
+}
+
+/// Where the cycles of the machine went; the parts sum to the run. The work of a compute set is its
+/// mean over all tiles; what there is more is for tiles that take no part, and for the slowest of
+/// those that do. The work of an exchange is its bound, since what its busiest lane has to carry
+/// cannot be shared with others.
 json explanation_json(const ipu::Account& account) {
-    const std::size_t tiles = account.tiles().size();
-    double compute = 0;
-    double exchange = 0;
-    double reduction = 0;
-    double rearrangement = 0;
-    double uneven = 0;
-    const auto split = [&](const std::vector<StepRecord>& records, double& part) {
-        for (const auto& record : records) {
-            const double mean = mean_tile_cycles(record, tiles);
-            (record.name.rfind("reduce", 0) == 0 ? reduction
-             : is_rearrangement(record.name)     ? rearrangement
-                                                 : part) += mean;
-            uneven += static_cast<double>(record.cycles) - mean;
-        }
-    };
-    split(account.compute_sets(), compute);
-    split(account.exchanges(), exchange);
+    std::map<std::string, double> cycles;
+    for (const ExplanationPart& part : kExplanationParts) {
+        cycles[part.key] = 0;
+    }
+    const auto tiles = static_cast<double>(account.tiles().size());
+    for (const auto& record : account.compute_sets()) {
+        const auto sum = static_cast<double>(
+            std::accumulate(record.tile_cycles.begin(), record.tile_cycles.end(), Cycles{0}));
+        const double mean = ratio(sum, tiles);
+        const double mean_of_active = ratio(sum, static_cast<double>(record.active_tiles));
+        cycles[part_of(record.name, "compute")] += mean;
+        cycles["unused_tiles"] += mean_of_active - mean;
+        // a set without a vertex takes the control program's time and nobody's else
+        cycles[record.active_tiles == 0 ? "control" : "uneven_splits"] +=
+            static_cast<double>(record.cycles) - mean_of_active;
+    }
+    for (const auto& record : account.exchanges()) {
+        cycles[part_of(record.name, "exchange")] += static_cast<double>(record.bound_cycles);
+        cycles["exchange_overhead"] += static_cast<double>(record.cycles - record.bound_cycles);
+    }
+    cycles["sync"] += static_cast<double>(account.phases().sync);
+    cycles["stream"] += static_cast<double>(account.phases().stream);
+    cycles["control"] += static_cast<double>(account.control_cycles());
     const auto whole = static_cast<double>(account.cycles());
-    const auto part = [&](double cycles) {
-        return json{{"cycles", cycles}, {"percent", 100.0 * ratio(cycles, whole)}};
-    };
-    return {{"compute", part(compute)},
-            {"exchange", part(exchange)},
-            {"sync", part(static_cast<double>(account.phases().sync))},
-            {"stream", part(static_cast<double>(account.phases().stream))},
-            {"control", part(static_cast<double>(account.control_cycles()))},
-            {"reduction", part(reduction)},
-            {"rearrangement", part(rearrangement)},
-            {"uneven_splits", part(uneven)}};
+    json out = json::object();
+    for (const auto& [key, part] : cycles) {
+        out[key] = {{"cycles", part}, {"percent", 100.0 * ratio(part, whole)}};
+    }
+    return out;
 }
 
 json memory_json(const spec::MachineSpec& machine, const program::Program& program) {
@@ -250,15 +253,33 @@ void add_speed(json& result, const RunFacts& facts) {
     }
 }
 
-/// Tiles with a stub of their own in some compute set.
-std::int64_t tiles_busy(const ipu::Account& account) {
-    std::vector<bool> busy(account.tiles().size());
-    for (const auto& record : account.compute_sets()) {
-        for (std::size_t tile = 0; tile < record.tile_cycles.size(); ++tile) {
-            busy[tile] = busy[tile] || record.tile_cycles[tile] > 0;
+/// Tiles that take part in steps of each kind, and in any.
+void add_tiles_busy(json& result, const ipu::Account& account) {
+    const std::size_t tiles = account.tiles().size();
+    std::vector<bool> any(tiles);
+    const auto count_if = [&](const auto& is_busy) {
+        std::int64_t busy = 0;
+        for (std::size_t tile = 0; tile < tiles; ++tile) {
+            if (is_busy(tile)) {
+                any[tile] = true;
+                ++busy;
+            }
         }
-    }
-    return std::count(busy.begin(), busy.end(), true);
+        return busy;
+    };
+    const auto in_a_step = [&](const std::vector<StepRecord>& records) {
+        return [&](std::size_t tile) {
+            return std::any_of(records.begin(), records.end(), [&](const StepRecord& record) {
+                return !record.tile_cycles.empty() && record.tile_cycles[tile] > 0;
+            });
+        };
+    };
+    // of a copy in the background, a step may not wait at all
+    const auto streams = [&](std::size_t tile) { return account.tiles()[tile].stream > 0; };
+    result["tiles_busy_by_kind"] = {{"compute", count_if(in_a_step(account.compute_sets()))},
+                                    {"exchange", count_if(in_a_step(account.exchanges()))},
+                                    {"stream", count_if(streams)}};
+    result["tiles_busy"] = std::count(any.begin(), any.end(), true);
 }
 
 } // namespace
@@ -276,7 +297,6 @@ nlohmann::json make_result(const RunFacts& facts) {
                    {"cycles", account.cycles()},
                    {"phases", phases_json(account.phases())},
                    {"tiles", tiles_json(account.tiles())},
-                   {"tiles_busy", tiles_busy(account)},
                    {"compute_sets", compute_sets_json(account)},
                    {"exchanges", exchanges_json(account)},
                    {"streams", streams_json(facts)},
@@ -285,6 +305,7 @@ nlohmann::json make_result(const RunFacts& facts) {
                    {"plan", facts.job.plan_json()},
                    {"check", facts.check ? facts.check->json : json(nullptr)},
                    {"host", host_json(facts)}};
+    add_tiles_busy(result, account);
     add_speed(result, facts);
     if (facts.trace) {
         result["trace"] = {{"slices", facts.trace->slices},

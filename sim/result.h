@@ -10,6 +10,7 @@
 //     phases     compute     2,345   54.3 %  ###########
 #pragma once
 
+#include "base/layout.h"
 #include "models/ipu/core/account.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -18,13 +19,40 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tessera::sim {
 
 inline constexpr int kResultSchemaVersion = 1;
+
+/// One reason for which the machine spent cycles. The parts of a result's `explanation` sum to the
+/// run; docs/models/ipu.md#where-a-runs-cycles-go says how.
+struct ExplanationPart {
+    const char* key;
+    const char* word; ///< in the summary
+    const char* sentence;
+};
+inline constexpr std::array<ExplanationPart, 10> kExplanationParts{{
+    {"compute", "compute", "mean over all tiles of the compute sets that are nothing of the below"},
+    {"exchange", "exchange", "bounds of the exchanges that are nothing of the below"},
+    {"exchange_overhead", "exchange overhead",
+     "what exchanges take beyond their bounds: prologue, latency, return, gaps in the schedule"},
+    {"sync", "sync", "barriers"},
+    {"stream", "stream", "the machine waited for stream copies"},
+    {"control", "control", "the control program's own instructions and values"},
+    {"reduction", "reduction",
+     "compute sets (means) and exchanges (bounds) whose name starts with reduce"},
+    {"rearrangement", "rearrangement",
+     "means of compute sets that change layouts: rearrange, halo pre, halo post"},
+    {"unused_tiles", "unused tiles",
+     "compute sets: what the mean over the tiles that take part is longer than the mean over all"},
+    {"uneven_splits", "uneven splits",
+     "compute sets: what the slowest tile takes longer than the mean of those that take part"},
+}};
 
 /// What the host spent; the only part of a result that two equal runs may differ in.
 struct HostFacts {
@@ -59,10 +87,11 @@ struct RunFacts {
 [[nodiscard]] std::string json_text(const nlohmann::json& document);
 
 /// The summary of a result.
-[[nodiscard]] std::string summary_text(const nlohmann::json& result);
+[[nodiscard]] std::string summary_text(const nlohmann::json& result, const Layout& layout = {});
 
 /// A table of several results: cycles, time, fraction of peak, and the ratio of cycles to those of
 /// the first.
-[[nodiscard]] std::string ratio_text(const std::vector<nlohmann::json>& results);
+[[nodiscard]] std::string ratio_text(const std::vector<nlohmann::json>& results,
+                                     const Layout& layout = {});
 
 } // namespace tessera::sim

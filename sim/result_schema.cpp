@@ -23,14 +23,14 @@ json range(const char* sentence) {
 }
 
 json step_properties() {
-    return {
-        {"name", text("as in the program")},
-        {"executions", whole("how often it ran")},
-        {"cycles", whole("sum over executions of the slowest tile")},
-        {"bound_cycles", whole("the fewest cycles in which the busiest tile could have done it")},
-        {"active_tiles", whole("tiles that take part")},
-        {"slowest_tile", whole("of the last execution")},
-        {"tile_cycles", range("sum over executions, over all tiles of the machine")}};
+    return {{"name", text("as in the program")},
+            {"executions", whole("how often it ran")},
+            {"cycles", whole("sum over executions of the slowest tile")},
+            {"bound_cycles", whole("the fewest cycles in which the busiest tile could have done "
+                                   "it; never more than cycles")},
+            {"active_tiles", whole("tiles that take part")},
+            {"slowest_tile", whole("of the last execution")},
+            {"tile_cycles", range("sum over executions, over all tiles of the machine")}};
 }
 
 json list_of(const char* sentence, json properties) {
@@ -62,26 +62,18 @@ json stream_properties() {
     properties["transfer_cycles"] =
         whole("sum over executions from start to end, also where nothing waited");
     properties["cycles"] = whole("sum over executions of what the machine waited");
-    properties["bound_cycles"] = whole("sum over executions of what the link needed");
+    properties["bound_cycles"] =
+        whole("sum over executions of what the link needed; never more than transfer_cycles");
     return properties;
 }
 
-json part(const char* sentence) {
-    return object(sentence,
-                  {{"cycles", number("cycles")}, {"percent", number("of the run's cycles")}});
-}
-
 json explanation_schema() {
-    return object("where the machine's cycles went; the parts sum to the run",
-                  {{"compute", part("mean over the tiles, without reductions and rearrangements")},
-                   {"exchange", part("mean over the tiles, without reductions")},
-                   {"sync", part("barriers")},
-                   {"stream", part("the machine waited for stream copies")},
-                   {"control", part("the control program's own instructions and values")},
-                   {"reduction", part("compute sets and exchanges whose name starts with reduce")},
-                   {"rearrangement",
-                    part("compute sets that change layouts: rearrange, halo pre, halo post")},
-                   {"uneven_splits", part("what slowest tiles take longer than the mean")}});
+    json parts = json::object();
+    for (const ExplanationPart& part : kExplanationParts) {
+        parts[part.key] = object(part.sentence, {{"cycles", number("cycles")},
+                                                 {"percent", number("of the run's cycles")}});
+    }
+    return object("where the machine's cycles went; the parts sum to the run", std::move(parts));
 }
 
 json memory_schema() {
@@ -147,7 +139,12 @@ nlohmann::json result_schema() {
                             {"sync", whole("cycles")},
                             {"stream", whole("cycles")}})},
          {"tiles", object("the tiles' view", std::move(tiles))},
-         {"tiles_busy", whole("tiles that computed")},
+         {"tiles_busy", whole("tiles that computed, exchanged or streamed")},
+         {"tiles_busy_by_kind",
+          object("tiles that took part in some step of the kind; a tile may count in several",
+                 {{"compute", whole("in compute sets")},
+                  {"exchange", whole("in exchanges")},
+                  {"stream", whole("in stream copies")}})},
          {"compute_sets", list_of("in the program's order", compute_set_properties())},
          {"exchanges", list_of("in the program's order", exchange_properties())},
          {"streams", list_of("stream copies, in the program's order", stream_properties())},

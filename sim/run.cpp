@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/run.h"
 
+#include "base/activity.h"
 #include "base/config/read.h"
 #include "base/error.h"
 #include "kernels/workload/load.h"
@@ -131,6 +132,7 @@ struct PlannedJob {
 PlannedJob planned_job(const Configuration& configuration) {
     try {
         auto job = make_job(configuration.workload.workload);
+        const Activity planning("planning");
         const program::Program& program = job->plan(configuration.machine.spec);
         return {std::move(job), program};
     } catch (const ConfigError& error) {
@@ -148,7 +150,7 @@ PlannedJob planned_job(const Configuration& configuration) {
 
 /// `whole` was started before the configuration was read.
 RunReport run_configured(const RunCommand& command, const Configuration& configuration,
-                         const ipu::Progress& progress, Stopwatch whole) {
+                         Stopwatch whole) {
     Stopwatch watch = whole;
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(command.threads));
@@ -161,7 +163,12 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
 
-    ipu::RunOptions options{.threads = command.threads, .progress = progress};
+    std::optional<Activity> activity;
+    activity.emplace("simulating, step");
+    ipu::RunOptions options{.threads = command.threads,
+                            .progress = [&](std::int64_t done, std::int64_t total, Cycles) {
+                                activity->at(done, total);
+                            }};
     if (trace != nullptr) {
         options.sink = &trace->exporter;
         options.names = &trace->names;
@@ -183,9 +190,11 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         answer = simulation.read(job->answer());
     }
     host.simulate_s = watch.lap();
+    activity.reset();
 
     std::optional<CheckOutcome> check;
     if (command.check) {
+        const Activity checking("checking");
         const auto read = [&](const std::string& tensor) {
             return tensor == job->answer() ? answer : simulation.read(tensor);
         };
@@ -199,6 +208,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     std::optional<traces::TraceSummary> traced;
     if (trace != nullptr) {
+        const Activity writing("writing the trace");
         traced = trace->exporter.finish();
         if (traced->truncated) {
             report.warnings.push_back(traced->message);
@@ -227,9 +237,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
 } // namespace
 
 RunReport run_workload(const RunCommand& command, const std::string& workload,
-                       const config::ConfigPaths& paths, const ipu::Progress& progress) {
+                       const config::ConfigPaths& paths) {
     const Stopwatch whole;
-    return run_configured(command, read_configuration(command, workload, paths), progress, whole);
+    return run_configured(command, read_configuration(command, workload, paths), whole);
 }
 
 RunReport run_document(const RunCommand& command, const nlohmann::json& workload,
@@ -239,7 +249,7 @@ RunReport run_document(const RunCommand& command, const nlohmann::json& workload
         return workload::load_workload(config::parse_document(workload.dump(), name), name, paths,
                                        sets);
     };
-    return run_configured(command, read_configuration(command, paths, load), {}, whole);
+    return run_configured(command, read_configuration(command, paths, load), whole);
 }
 
 } // namespace tessera::sim

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/config/paths.h"
-#include "models/ipu/run_options.h"
 #include "sim/cli.h"
 
 #include <nlohmann/json.hpp>
@@ -31,8 +30,7 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 /// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; no file is left half
 /// written
 [[nodiscard]] RunReport run_workload(const RunCommand& command, const std::string& workload,
-                                     const config::ConfigPaths& paths,
-                                     const ipu::Progress& progress);
+                                     const config::ConfigPaths& paths);
 
 /// The same with a workload that no file holds; `name` is what errors call it.
 [[nodiscard]] RunReport run_document(const RunCommand& command, const nlohmann::json& workload,

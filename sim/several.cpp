@@ -29,7 +29,7 @@ json several_results(const std::vector<json>& results) {
     return {{"schema_version", kResultSchemaVersion}, {"runs", results}};
 }
 
-std::string several_text(const std::vector<json>& results) {
+std::string several_text(const std::vector<json>& results, const Layout& layout) {
     std::vector<json> good;
     std::string failures;
     for (const json& result : results) {
@@ -41,7 +41,7 @@ std::string several_text(const std::vector<json>& results) {
             good.push_back(result);
         }
     }
-    return (good.empty() ? "" : ratio_text(good)) + failures;
+    return (good.empty() ? "" : ratio_text(good, layout)) + failures;
 }
 
 json several_schema() {

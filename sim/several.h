@@ -6,6 +6,7 @@
 //      "workload": {"name": "dense_4096_f32"}}
 #pragma once
 
+#include "base/layout.h"
 #include "sim/exit_code.h"
 
 #include <nlohmann/json.hpp>
@@ -21,7 +22,8 @@ namespace tessera::sim {
 [[nodiscard]] nlohmann::json several_results(const std::vector<nlohmann::json>& results);
 
 /// The table of ratios to the first run that has a result, and a line for each that failed.
-[[nodiscard]] std::string several_text(const std::vector<nlohmann::json>& results);
+[[nodiscard]] std::string several_text(const std::vector<nlohmann::json>& results,
+                                       const Layout& layout = {});
 
 /// JSON Schema (draft 7) of several_results.
 [[nodiscard]] nlohmann::json several_schema();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -15,8 +16,10 @@ namespace {
 using nlohmann::json;
 using namespace nlohmann::literals;
 
-constexpr int kBarCharacters = 40;
+constexpr std::size_t kHead = 11; ///< columns of what stands in front of a line
+constexpr std::size_t kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
+constexpr std::size_t kLeastName = 13; ///< columns that a step's name has in any case
 
 /// 1234567 -> "1,234,567"
 std::string grouped(std::int64_t value) {
@@ -38,151 +41,282 @@ std::string duration(double seconds) {
     return fmt::format("{:.2f} us", seconds * 1e6);
 }
 
-std::string share_line(const std::string& head, const std::string& word, double cycles,
-                       double percent) {
-    const auto bar = static_cast<std::size_t>(std::lround(percent / 100 * kBarCharacters));
-    return fmt::format("{:<10} {:<14} {:>14} {:>6.1f} %  {}\n", head, word,
-                       grouped(std::llround(cycles)), percent, std::string(bar, '#'));
+/// Four digits and the prefix with which they stand before no more than three others.
+std::string quantity(double giga, const char* unit) {
+    constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+    std::size_t prefix = 3;
+    // 999.95 and more would be shown as 1000
+    for (; giga >= 999.95 && prefix + 1 < kPrefixes.size(); ++prefix) {
+        giga /= 1000;
+    }
+    for (; giga > 0 && giga < 0.99995 && prefix > 0; --prefix) {
+        giga *= 1000;
+    }
+    return fmt::format("{:.4g} {}{}", giga, kPrefixes.at(prefix), unit);
 }
 
-std::string phases_text(const json& result) {
-    const auto cycles = result["cycles"].get<double>();
-    std::string text;
-    for (const char* kind : {"compute", "exchange", "sync", "stream"}) {
-        const auto part = result["phases"][kind].get<double>();
-        if (part > 0 || std::string(kind) != "stream") {
-            text += share_line(text.empty() ? "phases" : "", kind, part,
-                               cycles == 0 ? 0 : 100 * part / cycles);
+using Row = std::vector<std::string>;
+
+/// The lines of one summary.
+class Summary {
+public:
+    Summary(const json& result, const Layout& layout) : result_(result), layout_(layout) {}
+
+    std::string text() {
+        const json& machine = result_["machine"];
+        const auto tiles = machine["chip"]["tiles"].get<std::int64_t>();
+        line("workload", fmt::format("{}: {}", result_["workload"]["name"].get<std::string>(),
+                                     result_["sentence"].get<std::string>()));
+        line("machine",
+             fmt::format("{}: {} tiles at {:.4g} GHz", machine["name"].get<std::string>(),
+                         grouped(tiles), machine["chip"]["clock_hz"].get<double>() * 1e-9));
+        unused();
+        line("cycles", fmt::format("{} ({})", grouped(result_["cycles"].get<std::int64_t>()),
+                                   duration(result_["seconds"].get<double>())));
+        speed();
+        matrix_unit();
+        tiles_busy(tiles);
+        phases();
+        explanation();
+        steps();
+        memory();
+        check();
+        host();
+        return std::move(text_);
+    }
+
+private:
+    void line(std::string_view head, const std::string& text) {
+        text_ += paragraph(layout_, painted(layout_, Paint::Head, head), kHead, text);
+    }
+
+    /// What was set in vain.
+    void unused() {
+        for (const auto& [path, reason] : result_["unused_parameters"].items()) {
+            line("unused", path + ": " + reason.get<std::string>());
         }
     }
-    return text;
-}
 
-std::string explanation_text(const json& result) {
-    std::string text;
-    for (const auto& [key, word] :
-         {std::pair{"compute", "compute"}, std::pair{"exchange", "exchange"},
-          std::pair{"sync", "sync"}, std::pair{"stream", "stream"}, std::pair{"control", "control"},
-          std::pair{"reduction", "reduction"}, std::pair{"rearrangement", "rearrangement"},
-          std::pair{"uneven_splits", "uneven splits"}}) {
-        const auto& part = result["explanation"][key];
-        const std::string_view name = key;
-        const bool rare = name == "stream" || name == "control" || name == "rearrangement";
-        if (rare && part["cycles"].get<double>() == 0) {
-            continue;
-        }
-        text += share_line(text.empty() ? "because of" : "", word, part["cycles"].get<double>(),
-                           part["percent"].get<double>());
-    }
-    return text;
-}
-
-/// Cycles over bound; empty for a step that had nothing to do.
-std::string over_bound(const json& step) {
-    const auto bound = step["bound_cycles"].get<double>();
-    return bound == 0 ? "" : fmt::format("{:.2f}", step["cycles"].get<double>() / bound);
-}
-
-std::string steps_text(const json& result) {
-    std::vector<const json*> steps;
-    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
-        for (const auto& step : result[list]) {
-            steps.push_back(&step);
+    /// Of a machine whose matrix unit is not as built.
+    void matrix_unit() {
+        const double steps = result_["machine"].value("/amp/steps_per_issue"_json_pointer, 1.0);
+        if (steps != 1 && result_.contains("matrix_unit")) {
+            const json& unit = result_["matrix_unit"];
+            line("amp",
+                 fmt::format("{} steps an issue: {} MACs and {} bytes of memory a tile cycle",
+                             steps, unit["macs_per_cycle"].get<std::int64_t>(),
+                             unit["memory_bytes_per_cycle"].get<std::int64_t>()));
         }
     }
-    std::stable_sort(steps.begin(), steps.end(), [](const json* left, const json* right) {
-        return (*left)["cycles"].get<std::int64_t>() > (*right)["cycles"].get<std::int64_t>();
-    });
-    steps.resize(std::min(steps.size(), kSlowestSteps));
-    std::size_t name_width = std::string("slowest first").size();
-    for (const json* step : steps) {
-        name_width = std::max(name_width, (*step)["name"].get_ref<const std::string&>().size());
-    }
-    std::string text = fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n",
-                                   "steps", "slowest first", name_width, "times", "cycles", "mean",
-                                   "bound", "x bound", "tiles", "slowest");
-    for (const json* step : steps) {
-        text += fmt::format("{:<10} {:<{}} {:>6} {:>14} {:>14} {:>14} {:>7} {:>6} {:>8}\n", "",
-                            (*step)["name"].get<std::string>(), name_width,
-                            (*step)["executions"].get<std::int64_t>(),
-                            grouped((*step)["cycles"].get<std::int64_t>()),
-                            grouped(std::llround((*step)["tile_cycles"]["mean"].get<double>())),
-                            grouped((*step)["bound_cycles"].get<std::int64_t>()), over_bound(*step),
-                            (*step)["active_tiles"].get<std::int64_t>(),
-                            (*step)["slowest_tile"].get<std::int64_t>());
-    }
-    return text;
-}
 
-std::string memory_text(const json& result) {
-    const json& memory = result["memory"];
-    const auto most = memory["max_bytes"].get<std::int64_t>();
-    const auto has = memory["tile_bytes"].get<std::int64_t>();
-    std::string kinds;
-    for (const auto& [kind, bytes] : memory["worst_tile_bytes_by_kind"].items()) {
-        if (bytes.get<std::int64_t>() > 0) {
-            kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", kind,
-                                 grouped(bytes.get<std::int64_t>()));
+    void speed() {
+        if (result_.contains("tflops")) {
+            line("speed",
+                 fmt::format("{}, {:.1f} % of the peak of {}",
+                             quantity(1e3 * result_["tflops"].get<double>(), "FLOP/s"),
+                             100 * result_["fraction_of_peak"].get<double>(),
+                             quantity(1e3 * result_["peak_tflops"].get<double>(), "FLOP/s")));
+        }
+        if (result_.contains("gbytes_per_s")) {
+            line("speed",
+                 fmt::format("{}: {} bytes", quantity(result_["gbytes_per_s"].get<double>(), "B/s"),
+                             grouped(result_["useful_bytes"].get<std::int64_t>())));
         }
     }
-    return fmt::format("{:<10} fullest tile {}: {} of {} bytes ({:.1f} %) in '{}': {}\n", "memory",
-                       memory["worst_tile"].get<std::int64_t>(), grouped(most), grouped(has),
-                       100.0 * static_cast<double>(most) / static_cast<double>(has),
-                       memory["peak_step"].get<std::string>(), kinds);
-}
 
-std::string host_text(const json& result) {
-    const json& host = result["host"];
-    return fmt::format(
-        "{:<10} plan {}, simulate {} ({:.1f} M bundles/s, {} threads), check {}, {:.0f} MiB\n",
-        "host", duration(host["plan_s"].get<double>()), duration(host["simulate_s"].get<double>()),
-        host["bundles_per_s"].get<double>() * 1e-6, host["threads"].get<int>(),
-        duration(host["check_s"].get<double>()),
-        host["peak_rss_bytes"].get<double>() / (1024.0 * 1024.0));
-}
-
-std::string check_text(const json& result) {
-    const json& check = result["check"];
-    return fmt::format("{:<10} {}\n", "check",
-                       check.is_null() ? "not made" : check["sentence"].get<std::string>());
-}
-
-/// What was set in vain.
-std::string unused_text(const json& result) {
-    std::string text;
-    for (const auto& [path, reason] : result["unused_parameters"].items()) {
-        text += fmt::format("{:<10} {}: {}\n", "unused", path, reason.get<std::string>());
+    void tiles_busy(std::int64_t tiles) {
+        std::string kinds;
+        for (const char* kind : {"compute", "exchange", "stream"}) {
+            const auto busy = result_["tiles_busy_by_kind"][kind].get<std::int64_t>();
+            if (busy > 0) {
+                kinds += fmt::format("{} {} {}", kinds.empty() ? ":" : ",", kind, grouped(busy));
+            }
+        }
+        line("tiles busy",
+             fmt::format("{} of {}{}", grouped(result_["tiles_busy"].get<std::int64_t>()),
+                         grouped(tiles), kinds));
     }
-    return text;
-}
 
-std::string speed_text(const json& result) {
-    std::string text;
-    if (result.contains("tflops")) {
-        text += fmt::format("{:<10} {:.4g} TFLOP/s, {:.1f} % of the peak of {:.4g} TFLOP/s\n",
-                            "speed", result["tflops"].get<double>(),
-                            100 * result["fraction_of_peak"].get<double>(),
-                            result["peak_tflops"].get<double>());
+    /// A share of the run's cycles with its bar, which is as long as there is room at 100 %.
+    void share(const char* head, const char* word, double cycles, double percent) {
+        const std::string words =
+            fmt::format("{:<18} {:>13} {:>6.1f} %", word, grouped(std::llround(cycles)), percent);
+        const std::size_t before = kHead + words.size() + 2;
+        const auto longest = static_cast<double>(
+            std::min(kBarCharacters, std::max(layout_.columns, before + 1) - before));
+        const auto bar = static_cast<std::size_t>(std::lround(percent / 100 * longest));
+        text_ +=
+            painted(layout_, Paint::Head, head) + std::string(kHead - width_of(head), ' ') + words +
+            (bar == 0 ? "" : "  " + painted(layout_, Paint::Quiet, std::string(bar, '#'))) + "\n";
     }
-    if (result.contains("gbytes_per_s")) {
-        text += fmt::format("{:<10} {:.4g} GB/s: {} bytes\n", "speed",
-                            result["gbytes_per_s"].get<double>(),
-                            grouped(result["useful_bytes"].get<std::int64_t>()));
-    }
-    return text;
-}
 
-/// Of a machine whose matrix unit is not as built.
-std::string matrix_unit_text(const json& result) {
-    const double steps = result["machine"].value("/amp/steps_per_issue"_json_pointer, 1.0);
-    if (steps == 1 || !result.contains("matrix_unit")) {
-        return {};
+    void phases() {
+        const auto cycles = result_["cycles"].get<double>();
+        const char* head = "phases";
+        for (const char* kind : {"compute", "exchange", "sync", "stream"}) {
+            const auto part = result_["phases"][kind].get<double>();
+            if (part > 0) {
+                share(head, kind, part, 100 * part / cycles);
+                head = "";
+            }
+        }
     }
-    const json& unit = result["matrix_unit"];
-    return fmt::format("{:<10} {} steps an issue: {} MACs and {} bytes of memory a tile cycle\n",
-                       "amp", steps, unit["macs_per_cycle"].get<std::int64_t>(),
-                       unit["memory_bytes_per_cycle"].get<std::int64_t>());
-}
+
+    void explanation() {
+        const char* head = "because of";
+        for (const ExplanationPart& part : kExplanationParts) {
+            const auto& value = result_["explanation"][part.key];
+            const auto cycles = value["cycles"].get<double>();
+            if (cycles > 0) {
+                share(head, part.word, cycles, value["percent"].get<double>());
+                head = "";
+            }
+        }
+    }
+
+    /// Time over bound; empty for a step that had nothing to do. A stream copy's time is from its
+    /// start to its end: in the background nothing waits for it, or not for all of it.
+    static std::string over_bound(const json& step) {
+        const auto bound = step["bound_cycles"].get<double>();
+        const auto& cycles =
+            step.contains("transfer_cycles") ? step["transfer_cycles"] : step["cycles"];
+        return bound == 0 ? "" : fmt::format("{:.2f}", cycles.get<double>() / bound);
+    }
+
+    void steps() {
+        std::vector<const json*> steps;
+        for (const char* list : {"compute_sets", "exchanges", "streams"}) {
+            for (const auto& step : result_[list]) {
+                steps.push_back(&step);
+            }
+        }
+        if (steps.empty()) {
+            return;
+        }
+        const auto cycles_of = [](const json* step) {
+            return (*step)["cycles"].get<std::int64_t>();
+        };
+        std::stable_sort(steps.begin(), steps.end(), [&](const json* left, const json* right) {
+            return cycles_of(left) > cycles_of(right);
+        });
+        const std::size_t shown = std::min(steps.size(), kSlowestSteps);
+        std::vector<Row> rows{
+            {"slowest first", "times", "cycles", "mean", "bound", "x bound", "tiles", "slowest"}};
+        for (std::size_t i = 0; i < shown; ++i) {
+            rows.push_back(step_row(*steps[i]));
+        }
+        steps_table(std::move(rows));
+        if (shown < steps.size()) {
+            std::int64_t rest = 0;
+            for (std::size_t i = shown; i < steps.size(); ++i) {
+                rest += cycles_of(steps[i]);
+            }
+            line("", fmt::format("and {} more of {} cycles together; --json lists all",
+                                 steps.size() - shown, grouped(rest)));
+        }
+    }
+
+    static Row step_row(const json& step) {
+        return {step["name"].get<std::string>(),
+                grouped(step["executions"].get<std::int64_t>()),
+                grouped(step["cycles"].get<std::int64_t>()),
+                grouped(std::llround(step["tile_cycles"]["mean"].get<double>())),
+                grouped(step["bound_cycles"].get<std::int64_t>()),
+                over_bound(step),
+                grouped(step["active_tiles"].get<std::int64_t>()),
+                std::to_string(step["slowest_tile"].get<std::int64_t>())};
+    }
+
+    /// A narrow screen has the heading on a line of its own, and no means.
+    void steps_table(std::vector<Row> rows) {
+        const std::string_view head = "steps";
+        const bool narrow = layout_.columns < Layout{}.columns;
+        const std::size_t indent = narrow ? 2 : kHead;
+        if (narrow) {
+            constexpr std::ptrdiff_t kMean = 3;
+            for (Row& row : rows) {
+                row.erase(row.begin() + kMean);
+            }
+            line(head, "");
+        }
+        clip_names(rows, indent);
+        std::vector<Align> columns(rows.front().size(), Align::Right);
+        columns.front() = Align::Left;
+        std::string lines = table(layout_, indent, columns, rows);
+        if (!narrow) {
+            lines.replace(0, head.size(), painted(layout_, Paint::Head, head));
+        }
+        text_ += lines;
+    }
+
+    /// Shortens the names in the first column to what the others leave of a line.
+    void clip_names(std::vector<Row>& rows, std::size_t indent) const {
+        std::size_t others = indent;
+        for (std::size_t column = 1; column < rows.front().size(); ++column) {
+            std::size_t width = 0;
+            for (const Row& row : rows) {
+                width = std::max(width, row[column].size());
+            }
+            others += 2 + width;
+        }
+        const std::size_t room = std::max(layout_.columns, others + kLeastName) - others;
+        for (Row& row : rows) {
+            if (row.front().size() > room) {
+                row.front() = row.front().substr(0, room - 3) + "...";
+            }
+        }
+    }
+
+    void memory() {
+        const json& memory = result_["memory"];
+        const auto most = memory["max_bytes"].get<std::int64_t>();
+        const auto has = memory["tile_bytes"].get<std::int64_t>();
+        line("memory",
+             fmt::format("fullest tile {}: {} of {} bytes ({:.1f} %) in '{}'",
+                         memory["worst_tile"].get<std::int64_t>(), grouped(most), grouped(has),
+                         100.0 * static_cast<double>(most) / static_cast<double>(has),
+                         memory["peak_step"].get<std::string>()));
+        std::string kinds;
+        for (const auto& [kind, bytes] : memory["worst_tile_bytes_by_kind"].items()) {
+            if (bytes.get<std::int64_t>() > 0) {
+                kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", kind,
+                                     grouped(bytes.get<std::int64_t>()));
+            }
+        }
+        if (!kinds.empty()) {
+            line("", kinds);
+        }
+    }
+
+    void check() {
+        const json& check = result_["check"];
+        if (check.is_null()) {
+            line("check", "not made");
+            return;
+        }
+        const std::string sentence = check["sentence"].get<std::string>();
+        const std::size_t word = sentence.find(' ');
+        const Paint paint = check["passed"].get<bool>() ? Paint::Good : Paint::Bad;
+        line("check", painted(layout_, paint, sentence.substr(0, word)) +
+                          (word == std::string::npos ? "" : sentence.substr(word)));
+    }
+
+    void host() {
+        const json& host = result_["host"];
+        line("host",
+             fmt::format("plan {}, simulate {} ({:.1f} M bundles/s, {} threads), check {}, "
+                         "{:.0f} MiB",
+                         duration(host["plan_s"].get<double>()),
+                         duration(host["simulate_s"].get<double>()),
+                         host["bundles_per_s"].get<double>() * 1e-6, host["threads"].get<int>(),
+                         duration(host["check_s"].get<double>()),
+                         host["peak_rss_bytes"].get<double>() / (1024.0 * 1024.0)));
+    }
+
+    const json& result_;
+    const Layout& layout_;
+    std::string text_;
+};
 
 std::string of_peak_text(const json& result) {
     return result.contains("fraction_of_peak")
@@ -192,37 +326,22 @@ std::string of_peak_text(const json& result) {
 
 } // namespace
 
-std::string summary_text(const nlohmann::json& result) {
-    const json& machine = result["machine"];
-    const auto tiles = machine["chip"]["tiles"].get<std::int64_t>();
-    std::string text =
-        fmt::format("{:<10} {}: {}\n", "workload", result["workload"]["name"].get<std::string>(),
-                    result["sentence"].get<std::string>());
-    text += fmt::format("{:<10} {}: {} tiles at {:.4g} GHz\n", "machine",
-                        machine["name"].get<std::string>(), grouped(tiles),
-                        machine["chip"]["clock_hz"].get<double>() * 1e-9);
-    text += unused_text(result);
-    text += fmt::format("{:<10} {} ({})\n", "cycles", grouped(result["cycles"].get<std::int64_t>()),
-                        duration(result["seconds"].get<double>()));
-    text += speed_text(result) + matrix_unit_text(result);
-    text += fmt::format("{:<10} {} of {}\n", "tiles busy",
-                        grouped(result["tiles_busy"].get<std::int64_t>()), grouped(tiles));
-    return text + phases_text(result) + explanation_text(result) + steps_text(result) +
-           memory_text(result) + check_text(result) + host_text(result);
+std::string summary_text(const nlohmann::json& result, const Layout& layout) {
+    return Summary(result, layout).text();
 }
 
-std::string ratio_text(const std::vector<nlohmann::json>& results) {
-    std::string text = fmt::format("{:<28} {:>14} {:>12} {:>10} {:>14}\n", "workload", "cycles",
-                                   "time", "of peak", "cycles ratio");
+std::string ratio_text(const std::vector<nlohmann::json>& results, const Layout& layout) {
+    std::vector<Row> rows{{"workload", "cycles", "time", "of peak", "cycles ratio"}};
     const auto first = results.front()["cycles"].get<double>();
     for (const auto& result : results) {
-        text += fmt::format("{:<28} {:>14} {:>12} {:>10} {:>14.3f}\n",
-                            result["workload"]["name"].get<std::string>(),
-                            grouped(result["cycles"].get<std::int64_t>()),
-                            duration(result["seconds"].get<double>()), of_peak_text(result),
-                            first == 0 ? 0.0 : result["cycles"].get<double>() / first);
+        rows.push_back(
+            {result["workload"]["name"].get<std::string>(),
+             grouped(result["cycles"].get<std::int64_t>()),
+             duration(result["seconds"].get<double>()), of_peak_text(result),
+             fmt::format("{:.3f}", first == 0 ? 0.0 : result["cycles"].get<double>() / first)});
     }
-    return text;
+    return table(layout, 0, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right},
+                 rows);
 }
 
 } // namespace tessera::sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex_command.h"
 
+#include "base/activity.h"
 #include "base/config/paths.h"
 #include "base/config/suggest.h"
 #include "base/error.h"
@@ -8,7 +9,9 @@
 #include "models/spec/load.h"
 #include "sim/exit_code.h"
 #include "sim/output.h"
+#include "sim/progress_line.h"
 #include "sim/result.h"
+#include "sim/screen.h"
 #include "sim/unused_parameters.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/trace.h"
@@ -254,7 +257,10 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     bool right = true;
     std::int64_t found = 0;
     std::vector<std::string> warnings = setup.benches.front().warnings;
+    std::optional<ActivityWatch> watch(std::in_place, setup.loaded.spec.name, !command.quiet);
+    const Activity running("point", static_cast<std::int64_t>(setup.points.size()));
     for (std::size_t i = 0; i < setup.points.size(); ++i) {
+        running.step();
         const auto& bench = setup.benches[i];
         outputs.begin_point(i);
         const auto result = vertex::run_bench(setup.machine, bench, settings);
@@ -271,6 +277,7 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
         points.push_back(vertex::point_json(setup.machine, bench, result, checks, command.arrays));
         outputs.write_point(bench, result);
     }
+    watch.reset();
     Json fit = nullptr;
     if (!command.fit.empty()) {
         fit = vertex::fit_json(vertex::fit(command.fit, setup.points, measured), command.fit_of);
@@ -278,14 +285,16 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     const Json result = vertex::result_json(setup.loaded.spec.name, setup.machine.name,
                                             setup.unused, std::move(points), std::move(fit));
     outputs.write_json(json_text(result));
-    std::fputs(vertex::report_text(result).c_str(), outputs.to_stdout() ? stderr : stdout);
+    if (!command.quiet) {
+        std::FILE* const people = outputs.to_stdout() ? stderr : stdout;
+        std::fputs(vertex::report_text(result, layout_of(people)).c_str(), people);
+    }
     for (const auto& warning : warnings) {
-        std::fputs(("tessera: warning: " + warning + "\n").c_str(), stderr);
+        tell_warning(warning);
     }
     if (found > 0 && !command.lockstep) {
-        std::fputs("tessera: warning: contexts race, so the result depends on their order; "
-                   "--lockstep makes that an error\n",
-                   stderr);
+        tell_warning("contexts race, so the result depends on their order; --lockstep makes that "
+                     "an error");
     }
     return command.lockstep && found > 0 ? kProgramFault : right ? kOk : kCheckFailed;
 }

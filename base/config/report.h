@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Configuration as text, for people. Example of the two tables:
+// Configuration as text, for people: a line of columns a parameter, and its meaning below.
 //
-//     path          type     unit     range  default  meaning                         source
-//     tile.workers  integer  workers  1..8   6        worker contexts = issue slots
-//     docs/evidence.md#tile
-//
-//     tile.workers  4  configs/machines/four.json:5
-//     tile.pipeline_cycles  6  default
+//     path          value      range  default
+//     tile.workers  4 workers  1..8   6
+//         hardware worker contexts; docs/evidence.md#tile; set at configs/machines/four.json:5
 #pragma once
 
 #include "base/config/document.h"
 #include "base/config/shape.h"
+#include "base/layout.h"
 
 #include <string>
 #include <vector>
 
 namespace tessera::config {
 
-/// One line a parameter, in aligned columns under a line of headings.
-[[nodiscard]] std::string parameters_text(const std::vector<Parameter>& parameters);
+/// Type, range with its unit and default of each parameter, those of one form below its heading.
+[[nodiscard]] std::string parameters_text(const std::vector<Parameter>& parameters,
+                                          const Layout& layout = {});
 
 struct ResolvedValue {
     std::string path;
@@ -30,7 +29,10 @@ struct ResolvedValue {
 [[nodiscard]] std::vector<ResolvedValue> resolved_values(const nlohmann::json& resolved,
                                                          const Origins& origins);
 
-/// Path, value and origin in aligned columns.
-[[nodiscard]] std::string resolved_text(const nlohmann::json& resolved, const Origins& origins);
+/// Value with its unit, range and default of each parameter that `resolved` has, in the order of
+/// `shape`. Paths start with `prefix`.
+[[nodiscard]] std::string resolved_text(const Shape& shape, const std::string& prefix,
+                                        const nlohmann::json& resolved, const Origins& origins,
+                                        const Layout& layout = {});
 
 } // namespace tessera::config

@@ -152,21 +152,32 @@ json object_schema(const Shape& shape) {
     return schema;
 }
 
+const json kEmpty = json::object();
+
+/// All leaves; with a document, those of the alternatives that it has the form of.
 void list(const Shape& shape, const std::string& prefix, const std::string& form,
-          std::vector<Parameter>& out) {
+          const json* document, std::vector<Parameter>& out) {
     for (const auto& alternative : shape.alternatives) {
+        if (document != nullptr && shape.chosen(*document) != &alternative) {
+            continue;
+        }
         std::string inner = form.empty() ? "" : form + ", ";
         if (shape.selector.empty()) {
             inner += "with " + prefix + alternative.name;
         } else {
             inner += prefix + shape.selector + "=" + alternative.name;
         }
-        list(*alternative.shape, prefix, inner, out);
+        list(*alternative.shape, prefix, inner, document, out);
     }
     for (const auto& field : shape.fields) {
         const std::string path = prefix + field.key;
         if (field.type == FieldType::Object) {
-            list(*field.shape, path + ".", form, out);
+            const json* inner = document;
+            if (document != nullptr) {
+                const auto found = document->find(field.key);
+                inner = found == document->end() ? &kEmpty : &*found;
+            }
+            list(*field.shape, path + ".", form, inner, out);
             continue;
         }
         std::string otherwise = field.required ? "required" : field.default_text;
@@ -231,7 +242,14 @@ json inner_schema(const Shape& shape) {
 
 std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix) {
     std::vector<Parameter> out;
-    list(shape, prefix, "", out);
+    list(shape, prefix, "", nullptr, out);
+    return out;
+}
+
+std::vector<Parameter> parameters_of(const Shape& shape, const std::string& prefix,
+                                     const json& document) {
+    std::vector<Parameter> out;
+    list(shape, prefix, "", &document, out);
     return out;
 }
 

@@ -119,6 +119,9 @@ struct Parameter {
 
 /// "a, b or c".
 [[nodiscard]] std::string either_text(const std::vector<std::string>& words);
+/// The same, of the alternatives that `document` has the form of.
+[[nodiscard]] std::vector<Parameter> parameters_of(const Shape& shape, const std::string& prefix,
+                                                   const nlohmann::json& document);
 
 /// "1..8 workers", "one of error, ignore", "a number of Hz": the second half of an error message.
 [[nodiscard]] std::string expected_text(const Field& field);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/exchange_planner.h"
 
+#include "base/activity.h"
 #include "kernels/plan/exchange_check.h"
 #include "kernels/plan/exchange_jobs.h"
 #include "kernels/plan/exchange_orders.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace tessera::plan {
@@ -187,9 +189,12 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
                std::span<const timing::TransferRun> runs, const timing::ExchangeBound& bound,
                PlannedExchange& plan) {
     const timing::ExchangeTiming timing{machine};
+    std::optional<Activity> activity(std::in_place, "finding messages");
     const auto list = make_jobs(timing, transfers, runs);
+    activity.emplace("placing messages");
     Attempts attempts{machine, timing, list, bound.cycles()};
     find_schedule(attempts, list, timing.grid(), bound, machine.exchange.far_first);
+    activity.emplace("writing rows");
     const auto& best = attempts.best_list();
     plan.exchange.rows = Timelines{machine, timing, best, attempts.best()}.rows();
     plan.stats = stats_of(best, attempts.best(), plan.exchange.rows);
@@ -201,6 +206,7 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
                                          std::vector<program::Transfer> transfers) {
     PlannedExchange plan;
     std::vector<timing::TransferRun> runs;
+    const Activity planning("planning an exchange");
     tbb::parallel_invoke([&] { check_transfers(machine, name, transfers); },
                          [&] { runs = timing::transfer_runs(machine, transfers); });
     const auto bound = timing::exchange_bound(machine, transfers, runs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/exchange_schedule.h"
 
+#include "base/activity.h"
 #include "base/error.h"
 
 #include <algorithm>
@@ -248,7 +249,11 @@ void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
                                  const PlacementRules& rules) {
     // Orders jump about in the list, so what comes next is fetched ahead.
     constexpr std::size_t kAhead = 8;
+    constexpr std::size_t kTold = 1024; // messages from one word about it to the next
+    const Activity placing("message", static_cast<std::int64_t>(order.size()));
     for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i % kTold == 0)
+            placing.step(kTold);
         if (i + 3 * kAhead < order.size())
             __builtin_prefetch(&list_.jobs[order[i + 3 * kAhead]]);
         if (i + 2 * kAhead < order.size()) {

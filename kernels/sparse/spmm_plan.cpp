@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/activity.h"
 #include "base/error.h"
 #include "kernels/plan/image_builder.h"
 #include "kernels/plan/superstep_builder.h"
@@ -52,7 +53,10 @@ public:
     void plan() {
         std::vector<program::Transfer> transfers;
         std::vector<LocalCopy> copies;
-        layout_.bring(transfers, copies);
+        {
+            const Activity dealing("dealing operands");
+            layout_.bring(transfers, copies);
+        }
         steps_.add_exchange("bring operands", std::move(transfers), false);
         add_multiply(copies);
         if (layout_.reduces()) {
@@ -330,8 +334,10 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
                                                const plan::CodeletLibrary& library,
                                                const Problem& problem, const Split& split,
                                                bool compared, std::string& reason) {
+    std::optional<Activity> dividing(std::in_place, "dividing the matrix");
     const Partition partition(problem, split);
     Layout layout(machine, partition);
+    dividing.reset();
     if (compared && layout.messages() > kManyTransfers) {
         return std::nullopt;
     }
@@ -347,6 +353,7 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
                                     problem.matrix->columns, problem.n));
         planner.plan();
         if (planner.code_room().bytes() <= layout.memory().code_zone_bytes()) {
+            const Activity building("writing images");
             return planner.finish();
         }
         code = planner.code_room();
@@ -368,7 +375,10 @@ plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
     std::string reason;
     std::size_t planned = 0;
     std::size_t tried = 0;
-    for (const Candidate& candidate : search(machine, problem)) {
+    const auto candidates = search(machine, problem);
+    const Activity trying("split", 0);
+    for (const Candidate& candidate : candidates) {
+        trying.step();
         if (planned == kPlanned || (tried++ >= kTried && planned > 0) || tried > 4 * kTried) {
             break;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_search.h"
 
+#include "base/activity.h"
 #include "kernels/sparse/spmm_cost.h"
 
 #include <algorithm>
@@ -59,7 +60,9 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
     const auto ranked =
         static_cast<std::ptrdiff_t>(std::min(std::clamp(affordable, kFewestRanked, kMostRanked),
                                              static_cast<std::int64_t>(candidates.size())));
+    const Activity comparing("comparing splits", ranked);
     std::for_each(candidates.begin(), candidates.begin() + ranked, [&](Candidate& candidate) {
+        comparing.step();
         candidate.cycles = refine(machine, Partition(problem, candidate.split)).total();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,

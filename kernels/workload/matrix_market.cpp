@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/matrix_market.h"
 
+#include "base/activity.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "kernels/workload/text.h"
@@ -311,8 +312,13 @@ CoordinateMatrix Reader::read() {
     read_banner();
     read_size_line();
     matrix_.has_values = field_ != Field::Pattern;
+    const Activity reading("reading the pattern, entries", entries_said_);
+    constexpr std::int64_t kTold = 4096; // entries from one word about it to the next
     while (next_line()) {
         read_entry();
+        if (entries_read_ % kTold == 0) {
+            reading.step(kTold);
+        }
     }
     finish();
     return std::move(matrix_);

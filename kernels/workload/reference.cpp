@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/reference.h"
 
+#include "base/activity.h"
 #include "base/error.h"
 #include "base/float16.h"
 #include "kernels/workload/blas.h"
@@ -218,7 +219,9 @@ CheckResult check_panels(std::span<const std::uint16_t> result, const Reference&
     std::vector<double> products(static_cast<std::size_t>(height * n));
     std::vector<float> sums(products.size());
     Comparison comparison(options, k);
+    const Activity comparing("row", m);
     for (std::int64_t first = 0; first < m; first += height) {
+        comparing.at(first, m);
         const std::int64_t rows = std::min(height, m - first);
         product.rows(first, rows, products.data(), sums.data());
         for (std::int64_t i = 0; i < rows * n; ++i) {

@@ -17,6 +17,7 @@ template <class Description>
 void describe_kind(Description& d, const char* kind, const char* source,
                    const char* says = "what is done") {
     d.fixed("schema_version", 1).required().says("version of this file's format").from(source);
+    d.note("description").says("one sentence for lists of workloads").from(source);
     d.fixed("kind", kind).required().says(says).from(source);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/values.h"
 
+#include "base/activity.h"
 #include "base/error.h"
 #include "base/host_memory.h"
 #include "kernels/workload/half.h"
@@ -290,8 +291,10 @@ DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& v
     DenseF16 matrix{rows, columns, {}};
     matrix.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     const Generator generator(values.kind, seed, operand, contraction_length);
+    const Activity making("making operands, row", rows);
     std::size_t at = 0;
     for (std::int64_t row = 0; row < rows; ++row) {
+        making.step();
         for (std::int64_t column = 0; column < columns; ++column, ++at) {
             matrix.values[at] = generator.value(at, static_cast<std::uint64_t>(row), column);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/ipu/ipu.h"
 
+#include "base/activity.h"
 #include "base/error.h"
 #include "models/exchange/core/fabric.h"
 #include "models/timing/link_timing.h"
@@ -109,7 +110,10 @@ void Ipu::prepare_exchanges() {
         const auto bytes = static_cast<Bytes>(words.size_bytes());
         std::memcpy(words.data(), memory_.at(tile, address, bytes), words.size_bytes());
     };
+    const Activity checking("checking the rows of exchange",
+                            static_cast<std::int64_t>(program_.exchanges.size()));
     host_threads_->for_each(program_.exchanges.size(), [&](std::size_t index) {
+        checking.step();
         fabric_.prepare(static_cast<std::uint32_t>(index), read_row);
     });
 }
@@ -235,7 +239,9 @@ void Ipu::begin_compute(std::uint32_t index) {
 }
 
 void Ipu::run_tiles(const program::ComputeSet& set) {
+    const Activity computing("tile", static_cast<std::int64_t>(active_.size()));
     host_threads_->for_each(active_.size(), [&](std::size_t item) {
+        computing.step();
         const TileId tile = active_[item];
         tiles_[tile].compute(set.tiles[tile].stub, trace_ && trace_->wants_contexts(tile));
     });

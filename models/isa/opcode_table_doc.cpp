@@ -181,8 +181,8 @@ std::string_view meaning_of(std::string_view mnemonic) {
     return found == meanings.end() ? std::string_view{} : found->second;
 }
 
-std::string opcode_list_text() {
-    std::string text;
+std::vector<OpcodeLine> opcode_list() {
+    std::vector<OpcodeLine> lines;
     for (const auto mnemonic : mnemonics()) {
         for (const Opcode opcode : opcodes_named(mnemonic)) {
             const OpcodeSpec& row = spec_of(opcode);
@@ -191,11 +191,12 @@ std::string opcode_list_text() {
             std::erase(operands, '\\');
             std::string meaning(meaning_of(mnemonic));
             std::erase(meaning, '\\');
-            text += fmt::format("{:<16} {:<44} {:<5} {:>2}  {}\n", row.mnemonic, operands,
-                                row.lane == Lane::Main ? "main" : "aux", row.cycles, meaning);
+            lines.push_back({std::string(row.mnemonic), std::move(operands),
+                             row.lane == Lane::Main ? "main" : "aux", static_cast<int>(row.cycles),
+                             std::move(meaning)});
         }
     }
-    return text;
+    return lines;
 }
 
 } // namespace tessera::isa

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::isa {
 
@@ -13,7 +14,16 @@ namespace tessera::isa {
 /// What the instruction does, in one line of Markdown; empty for an unknown mnemonic.
 [[nodiscard]] std::string_view meaning_of(std::string_view mnemonic);
 
-/// A line for every row of the table, by mnemonic: operands, lane, worker issues, what it does.
-[[nodiscard]] std::string opcode_list_text();
+/// A row of the table for people.
+struct OpcodeLine {
+    std::string mnemonic;
+    std::string operands;
+    std::string lane; ///< main or aux
+    int issues = 0;   ///< of a worker
+    std::string meaning;
+};
+
+/// Every row, by mnemonic.
+[[nodiscard]] std::vector<OpcodeLine> opcode_list();
 
 } // namespace tessera::isa

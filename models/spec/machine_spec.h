@@ -37,6 +37,7 @@ struct MachineSpec {
         d.note("extends").says(
             "machine whose values hold where this file says nothing: a name, or a "
             "path relative to this file");
+        d.note("description").says("one sentence for lists of machines");
         d.field("name", &MachineSpec::name).says("name in results; the file's name if not given");
         d.object("chip", &MachineSpec::chip).says("the chip as a whole");
         d.object("tile", &MachineSpec::tile).says("a tile's contexts and pipeline");

@@ -9,6 +9,7 @@
 #include "sim/output.h"
 #include "sim/progress_line.h"
 #include "sim/result.h"
+#include "sim/screen.h"
 
 #include <fmt/format.h>
 
@@ -139,7 +140,10 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
     const auto csv_file = open_output(command.csv);
     run_rows(calibration, command, elaborate);
 
-    std::fputs(calibration_text(calibration).c_str(), on_stdout ? stderr : stdout);
+    if (!command.quiet) {
+        std::FILE* const people = on_stdout ? stderr : stdout;
+        std::fputs(calibration_text(calibration, layout_of(people)).c_str(), people);
+    }
     if (json_file != nullptr) {
         json_file->write(json_text(calibration_json(calibration)));
     }

@@ -29,73 +29,112 @@ std::string target_text(const Target& target) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string row_text(const RowOutcome& row) {
-    const std::string simulated = row.simulated ? fmt::format("{:.5g}", *row.simulated) : "failed";
-    const std::string ratio = row.ratio() ? fmt::format("{:.3f}", *row.ratio()) : "-";
-    std::string line =
-        fmt::format("{:<34} {:<8} {:>10} {:>10} {:>7}  {}", row.row.id(), row.row.text("unit"),
-                    row.row.text("value"), simulated, ratio, row.note());
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
-}
+/// Columns of the table of rows, with what stands behind them.
+class RowLines {
+public:
+    RowLines(const Calibration& calibration, const Layout& layout) : layout_(layout) {
+        for (const RowOutcome& row : calibration.rows) {
+            if (row.measurement() != nullptr) {
+                id_width_ = std::max(id_width_, row.row.id().size());
+                unit_width_ = std::max(unit_width_, row.row.text("unit").size());
+            }
+        }
+    }
 
-std::string rows_text(const Calibration& calibration) {
-    std::string text = fmt::format("{:<34} {:<8} {:>10} {:>10} {:>7}\n", "row", "unit", "measured",
-                                   "simulated", "ratio");
+    [[nodiscard]] std::string heading() const {
+        return painted(layout_, Paint::Quiet,
+                       line("row", "unit", "measured", "simulated", "ratio")) +
+               "\n";
+    }
+
+    [[nodiscard]] std::string row(const RowOutcome& row) const {
+        const std::string head =
+            line(row.row.id(), row.row.text("unit"), row.row.text("value"),
+                 row.simulated ? fmt::format("{:.5g}", *row.simulated) : "failed",
+                 row.ratio() ? fmt::format("{:.3f}", *row.ratio()) : "-");
+        return paragraph(layout_, head, head.size() + 2, row.note());
+    }
+
+private:
+    [[nodiscard]] std::string line(const std::string& id, const std::string& unit,
+                                   const std::string& measured, const std::string& simulated,
+                                   const std::string& ratio) const {
+        return fmt::format("{:<{}}  {:<{}}  {:>9}  {:>9}  {:>6}", id, id_width_, unit, unit_width_,
+                           measured, simulated, ratio);
+    }
+
+    const Layout& layout_;
+    std::size_t id_width_ = 0;
+    std::size_t unit_width_ = 0;
+};
+
+std::string rows_text(const Calibration& calibration, const Layout& layout) {
+    const RowLines lines(calibration, layout);
+    std::string text = lines.heading();
     for (const GroupOutcome& outcome : group_outcomes(calibration)) {
-        text += fmt::format("\n{}\n", outcome.group.name);
+        text += "\n" + painted(layout, Paint::Head, outcome.group.name) + "\n";
         for (const RowOutcome& row : calibration.rows) {
             if (row.measurement() != nullptr && row.measurement()->group == outcome.group.name) {
-                text += row_text(row);
+                text += lines.row(row);
             }
         }
     }
     return text;
 }
 
-std::string groups_text(const Calibration& calibration) {
-    std::string text = fmt::format("\n{:<22} {:>5} {:>7} {:>8} {:>8} {:>8}  {}\n", "group", "rows",
-                                   "ratio", "error", "p90", "most", "target");
-    for (const GroupOutcome& outcome : group_outcomes(calibration)) {
-        const Nearness& near = outcome.nearness;
-        std::string target = target_text(outcome.group.target);
-        const bool judged = near.rows > 0 || outcome.failed > 0;
-        target += target.empty()      ? "none"
-                  : !judged           ? ": no row judged"
-                  : outcome.reached() ? ": reached"
-                                      : ": MISSED";
-        if (outcome.failed > 0) {
-            target += fmt::format(", {} failed", outcome.failed);
-        }
-        const auto shown = [&](std::string figure) { return near.rows == 0 ? "-" : figure; };
-        text += fmt::format("{:<22} {:>5} {:>7} {:>8} {:>8} {:>8}  {}\n", outcome.group.name,
-                            near.rows, shown(fmt::format("{:.3f}", near.ratio_mean)),
-                            shown(percent(near.error_mean)), shown(percent(near.error_p90)),
-                            shown(percent(near.error_most)), target);
-    }
-    return text + "ratio: geometric mean of simulated / measured; error: geometric mean of its "
-                  "distance from 1, either way\n";
+std::string verdict(const GroupOutcome& outcome, const Layout& layout) {
+    std::string target = target_text(outcome.group.target);
+    const bool judged = outcome.nearness.rows > 0 || outcome.failed > 0;
+    target += target.empty()      ? "none"
+              : !judged           ? ": no row judged"
+              : outcome.reached() ? ": " + painted(layout, Paint::Good, "reached")
+                                  : ": " + painted(layout, Paint::Bad, "MISSED");
+    return outcome.failed == 0 ? target : target + fmt::format(", {} failed", outcome.failed);
 }
 
-std::string not_covered_text(const Calibration& calibration) {
+std::string groups_text(const Calibration& calibration, const Layout& layout) {
+    std::vector<std::vector<std::string>> rows{
+        {"group", "rows", "ratio", "error", "p90", "most", "target"}};
+    for (const GroupOutcome& outcome : group_outcomes(calibration)) {
+        const Nearness& near = outcome.nearness;
+        const auto shown = [&](std::string figure) { return near.rows == 0 ? "-" : figure; };
+        rows.push_back({outcome.group.name, std::to_string(near.rows),
+                        shown(fmt::format("{:.3f}", near.ratio_mean)),
+                        shown(percent(near.error_mean)), shown(percent(near.error_p90)),
+                        shown(percent(near.error_most)), verdict(outcome, layout)});
+    }
+    return "\n" +
+           table(layout, 0,
+                 {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                  Align::Left},
+                 rows) +
+           wrapped(layout, 0,
+                   "ratio: geometric mean of simulated / measured; error: geometric mean of its "
+                   "distance from 1, either way");
+}
+
+std::string not_covered_text(const Calibration& calibration, const Layout& layout) {
     std::map<std::string, std::vector<std::string>> rows_of_reason;
     for (const RowOutcome& row : calibration.rows) {
         if (row.measurement() == nullptr) {
             rows_of_reason[row.note()].push_back(row.row.id());
         }
     }
-    std::string text;
+    std::vector<std::vector<std::string>> rows;
     for (const auto& [reason, ids] : rows_of_reason) {
         constexpr std::size_t kShown = 3;
         const std::vector<std::string> first(
             ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, ids.size())));
-        text += fmt::format("{:>5}  {}: {}{}\n", ids.size(), reason, fmt::join(first, ", "),
-                            ids.size() > kShown ? ", ..." : "");
+        rows.push_back(
+            {std::to_string(ids.size()), fmt::format("{}: {}{}", reason, fmt::join(first, ", "),
+                                                     ids.size() > kShown ? ", ..." : "")});
     }
     for (const OtherFile& other : calibration.other_files) {
-        text += fmt::format("{:>5}  {}: {}\n", other.rows, other.reason, other.file);
+        rows.push_back({std::to_string(other.rows), other.reason + ": " + other.file});
     }
-    return text.empty() ? text : "\nnot covered\n" + text;
+    return rows.empty() ? ""
+                        : "\n" + painted(layout, Paint::Head, "not covered") + "\n" +
+                              table(layout, 2, {Align::Right, Align::Left}, rows);
 }
 
 json target_json(const Target& target) {
@@ -141,8 +180,9 @@ json row_json(const RowOutcome& row) {
 
 } // namespace
 
-std::string calibration_text(const Calibration& calibration) {
-    return rows_text(calibration) + groups_text(calibration) + not_covered_text(calibration);
+std::string calibration_text(const Calibration& calibration, const Layout& layout) {
+    return rows_text(calibration, layout) + groups_text(calibration, layout) +
+           not_covered_text(calibration, layout);
 }
 
 json calibration_json(const Calibration& calibration) {

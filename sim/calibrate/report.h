@@ -11,6 +11,7 @@
 //     exchange: gather     8  1.012  2.1 %  4.0 %   4.4 %   mean 10 %, p90 25 %: reached
 #pragma once
 
+#include "base/layout.h"
 #include "sim/calibrate/outcome.h"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +20,8 @@
 
 namespace tessera::sim::calibrate {
 
-[[nodiscard]] std::string calibration_text(const Calibration& calibration);
+[[nodiscard]] std::string calibration_text(const Calibration& calibration,
+                                           const Layout& layout = {});
 [[nodiscard]] nlohmann::json calibration_json(const Calibration& calibration);
 /// One line a row, those that are not covered too.
 [[nodiscard]] std::string calibration_csv(const Calibration& calibration);

@@ -7,6 +7,7 @@
 //     instructions 66 of workers, 6 of the supervisor
 #pragma once
 
+#include "base/layout.h"
 #include "sim/vertex/check.h"
 #include "sim/vertex/fit.h"
 #include "sim/vertex/run.h"
@@ -36,6 +37,6 @@ inline constexpr int kVertexResultSchemaVersion = 1;
 [[nodiscard]] Json vertex_result_schema();
 
 /// The report of a result for people.
-[[nodiscard]] std::string report_text(const Json& result);
+[[nodiscard]] std::string report_text(const Json& result, const Layout& layout = {});
 
 } // namespace tessera::vertex

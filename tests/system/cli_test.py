@@ -3,13 +3,17 @@
 """Runs the program `tessera` as a user does. Usage: cli_test.py BINARY SOURCE_DIRECTORY TEST_CLASS"""
 
 import copy
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -96,6 +100,15 @@ class ErrorsTest(CliTest):
             "partials": "f16", "seed": 1, "values": "uniform", "pattern": {"file": pattern.name, "values": "ones"}}))
         self.refused("run", workload, "--machine", "tiny", code=3, says="bad.mtx")
 
+    def test_hexadecimal_words(self):
+        words = self.file("words.txt", "19001000 0x18000000\n  19001000\n\t 190010zz 1\n")
+        self.refused("disasm", words, "--hex", code=3,
+                     says="words.txt:3:3: got '190010zz', expected a word of up to 8 hexadecimal digits")
+        self.refused("disasm", self.file("one.txt", "123456789"), "--hex", code=3, says="one.txt:1:1: got")
+        self.refused("disasm", self.file("odd.bin", "12345"), code=3, says="got 5 bytes, expected words of 4")
+        good = self.file("good.txt", "19001000\n0x19001000 ")
+        self.assertEqual(len(self.tessera("disasm", good, "--hex").stdout.splitlines()), 2)
+
     def test_absent_files(self):
         self.refused("run", "./absent.json", code=6, says="absent.json")
         self.refused("check", "absent.json", code=6, says="absent.json")
@@ -131,7 +144,43 @@ class InquiriesTest(CliTest):
         self.assertIn("bow", self.tessera("list", "machines").stdout)
         self.assertIn("cora", self.tessera("list", "workloads").stdout)
         self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
-        self.assertIn("cora", self.tessera("list").stdout)
+        self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
+        self.assertIn("tile.workers", self.tessera("list", "parameters", "--names").stdout.splitlines())
+        whole = self.tessera("list").stdout
+        self.assertIn("cora", whole)
+        self.assertRegex(whole, r"\n  [1-9]\d* mnemonics")
+        broken = self.scratch / "mine" / "machines"
+        broken.mkdir(parents=True)
+        (broken / "broken.json").write_text("{")
+        done = subprocess.run([BINARY, "list", "machines"], capture_output=True, text=True,
+                              env=dict(os.environ, TESSERA_CONFIGS=str(self.scratch / "mine")), cwd=SOURCE)
+        self.assertRegex(done.stdout, r"broken +cannot be read; see `tessera check")
+        self.assertRegex(done.stdout, r"tiny +four tiles")
+
+    def test_everything_that_is_listed_has_a_name_a_sentence_and_a_file(self):
+        for kind in ("machines", "workloads", "vertices"):
+            files = sorted((SOURCE / "configs" / kind).glob("*.json"))
+            names = self.tessera("list", kind, "--names").stdout.splitlines()
+            self.assertEqual(names, [file.stem for file in files])
+            paths = [line.split() for line in self.tessera("list", kind, "--paths").stdout.splitlines()]
+            # a path longer than a line stands below its name
+            self.assertEqual({word for line in paths for word in line}, set(names) | {str(file) for file in files})
+            for file in files:
+                text = "\n".join(line.split("//")[0] if not '"' in line.split("//")[0] else line.split(" //")[0]
+                                 for line in file.read_text().splitlines())
+                description = json.loads(text)["description"]
+                self.assertGreater(len(description), 5, file)
+                self.assertNotIn("\n", description)
+                self.assertFalse(description.endswith("."), file)
+
+    def test_no_report_has_long_lines_or_blanks_at_their_end(self):
+        vertices = ["softmax_rows_half", "scaled_add"]
+        for command in (["help"], ["help", "vertex"], ["list"], ["list", "instructions"], ["list", "parameters"],
+                        ["describe", "machine"], ["describe", "machine", "gc2"], ["describe", "workload"],
+                        ["describe", "workload", "cora"], *(["vertex", name] for name in vertices)):
+            for line in self.tessera(*command).stdout.splitlines():
+                self.assertLessEqual(len(line), 100, f"{command}: {line}")
+                self.assertEqual(line, line.rstrip())
 
     def test_every_checked_in_file_is_valid(self):
         files = sorted((SOURCE / "configs").glob("machines/*.json")) + sorted(
@@ -146,6 +195,9 @@ class InquiriesTest(CliTest):
         again = self.file("again.json", json.dumps(resolved))
         self.assertEqual(json.loads(self.tessera("describe", "machine", again, "--json").stdout), resolved)
         self.assertIn("tile.workers", self.tessera("describe", "machine").stdout)
+        text = self.tessera("describe", "machine", "tiny", "--set", "tile.workers=4").stdout
+        self.assertRegex(text, r"\ntile\.workers +4 workers +1\.\.8 +6\n    .*docs/evidence\.md#tile.*; set at --set\n")
+        self.assertRegex(text, r"\nchip\.tiles +4 tiles +1\.\.\d+ +1472\n.*\n?.*set at\s+\S*tiny\.json:\d+\n")
         self.assertIn("512", self.tessera("describe", "workload", "cora").stdout)
         self.tessera("describe", "machine", "--json", code=2)
 
@@ -315,6 +367,8 @@ class RunsTest(CliTest):
             self.assertGreaterEqual(step["bytes"], step["sent_bytes"])
         for step in result["exchanges"] + result["compute_sets"]:
             self.assertLessEqual(step["bound_cycles"], step["cycles"], step["name"])
+        for copy_ in result["streams"]:
+            self.assertLessEqual(copy_["bound_cycles"], copy_["transfer_cycles"], copy_["name"])
         self.assertLessEqual(result["memory"]["max_bytes"], result["memory"]["tile_bytes"])
 
     def test_every_tiny_workload_is_exact(self):
@@ -448,6 +502,68 @@ class RunsTest(CliTest):
         self.assertIn("tiles busy", done.stdout)
         self.assertEqual(done.stderr, "")
         self.assertEqual(sorted(path.name for path in self.scratch.rglob("*")), ["deep", "er", "output.npy", "r.json", "result.json", "trace.pftrace.gz"])
+
+    def on_terminal(self, *arguments, columns=80, **variables):
+        """What a terminal gets, stdout and stderr."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = dict(self.environment(), TERM="xterm", **variables)
+        process = subprocess.Popen([BINARY, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=self.scratch,
+                                   env=environment)
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                text += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0, text)
+        return text.decode().replace("\r\n", "\n")
+
+    def test_a_terminal_sees_progress_that_leaves_nothing(self):
+        text = self.on_terminal("run", "self_copy")
+        clear = "\r\033[K"
+        self.assertIn(clear + "self_copy: ", text)
+        before, after = text.split("workload", 1)[0], text.split("workload", 1)[1]
+        self.assertTrue(before.removesuffix("\033[1m").endswith(clear), before)
+        self.assertNotIn("\r", after)
+        self.assertNotIn("\n", before)
+        self.assertEqual(self.on_terminal("run", "self_copy", "-q"), "")
+        self.assertEqual(self.tessera("run", "self_copy", "--machine", "tiny").stderr, "")
+
+    def test_colors_are_where_a_terminal_is_or_where_they_are_asked_for(self):
+        run = ["run", "tiny_matmul", "--machine", "tiny"]
+        self.assertIn("\033[1mworkload\033[0m", self.on_terminal(*run))
+        self.assertNotIn("\033[1m", self.on_terminal(*run, NO_COLOR="1"))
+        self.assertIn("\033[1m", self.on_terminal(*run, NO_COLOR=""))
+        self.assertNotIn("\033[1m", self.on_terminal(*run, "--color", "never"))
+        self.assertNotIn("\033", self.tessera(*run).stdout)
+        colored = self.tessera(*run, "--color", "always").stdout
+        self.assertIn("\033[1mworkload\033[0m", colored)
+        self.assertIn("\033[32mexact:\033[0m", colored)
+        self.assertIn("\033[", self.tessera("run", "absent", "--color", "always", code=3).stderr)
+
+    def test_a_report_is_as_wide_as_its_terminal(self):
+        widest = {}
+        for columns in (40, 80, 120, 300):
+            lines = self.on_terminal("list", "workloads", "--color", "never", columns=columns).splitlines()
+            widest[columns] = max(map(len, lines))
+            self.assertLessEqual(widest[columns], min(160, max(80, columns)))
+        self.assertEqual(widest[40], widest[80])
+        self.assertGreater(widest[120], widest[80])
+
+    def test_quiet(self):
+        run = ["run", "tiny_matmul", "--machine", "tiny", "-q"]
+        self.assertEqual(self.tessera(*run).stdout, "")
+        done = self.tessera(*run, "--json", "-")
+        self.assertEqual(done.stderr, "")
+        json.loads(done.stdout)
+        self.assertEqual(self.tessera("run", *TINY, "--machine", "tiny", "-q").stdout, "")
+        self.assertEqual(self.tessera("vertex", "scaled_add", "-q").stdout, "")
+        self.file("a.S", "one: nop\n")
+        self.assertEqual(self.tessera("asm", "a.S", "-q", "--out", "a.bin").stdout, "")
+        self.assertEqual((self.scratch / "a.bin").stat().st_size, 4)
 
     def test_no_check(self):
         self.assertIsNone(self.result("tiny_matmul", "--machine", "tiny", "--no-check")["check"])

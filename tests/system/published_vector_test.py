@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Published-style vector kernels through the program: `tessera vertex` on their files, and docs/kernels/published_vector.md.
+"""Published-style vector kernels through the program: `tessera vertex` on their files. tools/check_docs.py compares the page.
 
 Usage: published_vector_test.py BINARY SOURCE_DIRECTORY
 """
@@ -43,16 +43,6 @@ class VectorTest(unittest.TestCase):
         done = vertex("random_bits", "--set", "parameters.seed=1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("y", done.stdout + done.stderr)
-
-
-class PageTest(unittest.TestCase):
-    def test_page_shows_what_the_tool_prints(self):
-        page = (SOURCE / "docs" / "kernels" / "published_vector.md").read_text(encoding="utf-8")
-        done = run(sys.executable, str(SOURCE / "tools" / "published_cycles.py"), str(BINARY),
-                   str(SOURCE / "configs" / "reference" / "published_vector_kernels.json"))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertGreater(len(done.stdout.splitlines()), 200)
-        self.assertTrue(page.endswith(done.stdout))
 
 
 if __name__ == "__main__":

@@ -165,6 +165,41 @@ TEST_CASE("names that are nearly right are told with the right ones") {
               .find("did you mean 'cycles'?") != std::string::npos);
 }
 
+TEST_CASE("every unit is as large as its name says") {
+    struct Known {
+        const char* unit;
+        const char* base;
+        double size;
+    };
+    const double kibi = 1024;
+    const std::vector<Known> known{{"s", "s", 1},
+                                   {"ms", "s", 1e-3},
+                                   {"us", "s", 1e-6},
+                                   {"ns", "s", 1e-9},
+                                   {"cycles", "cycles", 1},
+                                   {"B/s", "B/s", 1},
+                                   {"kB/s", "B/s", 1e3},
+                                   {"MB/s", "B/s", 1e6},
+                                   {"GB/s", "B/s", 1e9},
+                                   {"TB/s", "B/s", 1e12},
+                                   {"KiB/s", "B/s", kibi},
+                                   {"MiB/s", "B/s", kibi * kibi},
+                                   {"B", "B", 1},
+                                   {"kB", "B", 1e3},
+                                   {"KiB", "B", kibi},
+                                   {"MiB", "B", kibi * kibi},
+                                   {"%", "1", 0.01},
+                                   {"1", "1", 1},
+                                   {"GiB/s", "B/s", kibi * kibi * kibi},
+                                   {"GFLOP/s", "flop/s", 1e9},
+                                   {"TFLOP/s", "flop/s", 1e12}};
+    for (const auto& [unit, base, size] : known) {
+        CAPTURE(unit);
+        const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", unit);
+        CHECK(unit_in(row, base) == Approx(size));
+    }
+}
+
 TEST_CASE("a time is cycles over the clock, in the row's unit") {
     const double cycles = 320;
     const double clock = 1.6e9;

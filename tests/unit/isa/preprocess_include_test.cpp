@@ -113,9 +113,30 @@ TEST_CASE("a missing include names the nearest that is there") {
     CHECK(preprocessed("#include \"TileConstants.hpp\"\n", options, name).mistakes ==
           Texts{name + ":1:2: cannot find the include file 'TileConstants.hpp'; did you mean "
                        "'poplar/TileConstants.hpp'?"});
-    CHECK(preprocessed("#include \"sub\"\n", options, name).mistakes.size() == 1);
     CHECK(preprocessed("#include <qqqqqqqqqqqqqqqqqqqq>\n", options, name).mistakes ==
           Texts{name + ":1:2: cannot find the include file 'qqqqqqqqqqqqqqqqqqqq'"});
+}
+
+TEST_CASE("an include that is there and cannot be read says why, and is never what was meant") {
+    const Directory directory;
+    directory.write("sub/deep.h", "");
+    const std::string name = directory.in("a.S");
+    CHECK(preprocessed("#include \"sub\"\n", {}, name).mistakes ==
+          Texts{name + ":1:2: cannot read the include file 'sub': it is no file with a text"});
+    CHECK(
+        preprocessed("#include \"/dev/zero\"\n", {}, name).mistakes ==
+        Texts{name + ":1:2: cannot read the include file '/dev/zero': it is no file with a text"});
+    CHECK(preprocessed("#include \"/dev/zer\"\n", {}, name).mistakes ==
+          Texts{name + ":1:2: cannot find the include file '/dev/zer'"});
+    directory.write("large.h", "");
+    std::filesystem::resize_file(directory.in("large.h"), (64U << 20U) + 1);
+    CHECK(preprocessed("#include \"large.h\"\n", {}, name).mistakes ==
+          Texts{name + ":1:2: cannot read the include file 'large.h': it has more than 64 MiB"});
+    // what another directory has is still found
+    directory.write("other/sub", "text\n");
+    PreprocessOptions options;
+    options.include_directories = {directory.in("other")};
+    CHECK(preprocessed("#include \"sub\"\n", options, name).texts() == Texts{"text"});
 }
 
 TEST_CASE("an include without end is an error") {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "sim/cli.h"
+#include "sim/cli_table.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,7 +15,7 @@ using namespace tessera::sim;
 namespace {
 
 template <class Wanted> Wanted parsed(const std::vector<std::string>& arguments) {
-    return std::get<Wanted>(parse_command_line(arguments));
+    return std::get<Wanted>(parse_command_line(arguments).command);
 }
 
 std::string refusal(const std::vector<std::string>& arguments) {
@@ -89,14 +93,203 @@ TEST_CASE("values that make no sense are refused") {
     CHECK(refusal({"list", "machines", "workloads"}) != "accepted");
 }
 
-TEST_CASE("every command has help and a version is told") {
-    CHECK(std::holds_alternative<VersionCommand>(parse_command_line({"--version"})));
+TEST_CASE("every command has help, options and examples, and a version is told") {
+    CHECK(std::holds_alternative<VersionCommand>(parse_command_line({"--version"}).command));
     CHECK(parsed<HelpCommand>({"--help"}).topic.empty());
     CHECK(parsed<HelpCommand>({"run", "--help"}).topic == "run");
-    for (const std::string command :
-         {"run", "vertex", "list", "describe", "check", "schema", "help"}) {
-        CHECK(help_text("").find("tessera " + command) != std::string::npos);
-        CHECK(help_text(command).find("tessera " + command) == 0);
-    }
+    CHECK(parsed<HelpCommand>({"run", "-h"}).topic == "run");
     CHECK_THROWS_AS(help_text("rum"), UsageError);
+    const auto whole = help_text("");
+    for (const auto& command : commands()) {
+        CAPTURE(command.name);
+        CHECK(whole.find("\n  " + command.name + " ") != std::string::npos);
+        const auto help = help_text(command.name);
+        CHECK(help.find("tessera " + command.name) == 0);
+        CHECK(help.find(command.sentence) != std::string::npos);
+        for (const auto& option : all_options(command)) {
+            CHECK(help.find("--" + option.name) != std::string::npos);
+            CHECK_FALSE(option.sentence.empty());
+        }
+        REQUIRE_FALSE(command.examples.empty());
+        for (const auto& example : command.examples) {
+            CHECK(help.find("\n  " + example.command + "\n") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("the examples of the help are commands that parse") {
+    for (const auto& command : commands()) {
+        for (const auto& example : command.examples) {
+            CAPTURE(example.command);
+            std::string line = example.command.substr(example.command.find("tessera ") + 8);
+            line = line.substr(0, line.find_first_of("|>)"));
+            std::vector<std::string> arguments;
+            for (std::size_t at = 0; at < line.size();) { // words, and words in single quotes
+                if (line[at] == ' ') {
+                    ++at;
+                    continue;
+                }
+                const bool quoted = line[at] == '\'';
+                const std::size_t end =
+                    std::min(line.find(quoted ? '\'' : ' ', at + 1), line.size());
+                arguments.push_back(
+                    line.substr(at + (quoted ? 1 : 0), end - at - (quoted ? 1 : 0)));
+                at = end + 1;
+            }
+            CHECK_NOTHROW(parse_command_line(arguments));
+            CHECK(arguments.front() == command.name);
+        }
+    }
+}
+
+TEST_CASE("no line of the help is longer than asked for") {
+    for (const std::size_t columns : {80U, 100U}) {
+        std::string text = help_text("", {.columns = columns, .color = false});
+        for (const auto& command : commands()) {
+            text += help_text(command.name, {.columns = columns, .color = false});
+        }
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) {
+            CAPTURE(line);
+            CHECK(line.size() <= columns);
+        }
+    }
+}
+
+TEST_CASE("colors are chosen on any command, and quiet where there is a report") {
+    CHECK(parse_command_line({"list"}).color == ColorChoice::Auto);
+    CHECK(parse_command_line({"list", "--color", "always"}).color == ColorChoice::Always);
+    CHECK(parse_command_line({"run", "--color=never", "cora"}).color == ColorChoice::Never);
+    CHECK(parse_command_line({"run", "--color=never", "--help"}).color == ColorChoice::Never);
+    CHECK(refusal({"list", "--color", "allways"}).find("did you mean 'always'?") !=
+          std::string::npos);
+    CHECK(parsed<RunCommand>({"run", "cora", "-q"}).quiet);
+    CHECK_FALSE(parsed<RunCommand>({"run", "cora"}).quiet);
+    CHECK(parsed<VertexCommand>({"vertex", "v", "--quiet"}).quiet);
+    CHECK(parsed<CalibrateCommand>({"calibrate", "-q"}).quiet);
+    CHECK(parsed<AssembleCommand>({"asm", "a.S", "-q"}).quiet);
+    CHECK(refusal({"list", "-q"}) != "accepted");
+}
+
+TEST_CASE("values are taken by every option that has one, and words are checked") {
+    const auto vertex = parsed<VertexCommand>(
+        {"vertex", "v",          "-I",       "a",         "-Ib",           "--include=c",
+         "-DX=1",  "--define",   "Y",        "--dump",    "x=x.npy",       "--expect",
+         "y.npy",  "--fit",      "a",        "--fit-of",  "worker_cycles", "--konata",
+         "k",      "--lockstep", "--arrays", "--machine", "tiny",          "--json",
+         "j",      "--out",      "o"});
+    CHECK(vertex.include_directories == std::vector<std::string>{"a", "b", "c"});
+    CHECK(vertex.defines == std::vector<std::string>{"X=1", "Y"});
+    CHECK(vertex.dumps == std::vector<std::string>{"x=x.npy"});
+    CHECK(vertex.expects == std::vector<std::string>{"y.npy"});
+    CHECK(vertex.fit == "a");
+    CHECK(vertex.fit_of == "worker_cycles");
+    CHECK(vertex.konata == "k");
+    CHECK(vertex.lockstep);
+    CHECK(vertex.arrays);
+    CHECK(vertex.machine == "tiny");
+    CHECK(vertex.json == "j");
+    CHECK(vertex.out_directory == "o");
+    CHECK(parsed<VertexCommand>({"vertex", "v"}).fit_of == "tile_cycles");
+    CHECK(refusal({"vertex", "v", "--fit", "a", "--fit-of", "worker"}).find("worker_cycles") !=
+          std::string::npos);
+    CHECK(refusal({"run", "cora", "--trace", "t", "--trace-level", "tiles"})
+              .find("did you mean 'tile'?") != std::string::npos);
+    const auto assembly = parsed<AssembleCommand>({"asm", "a.S", "b.S", "--address", "0x4c000",
+                                                   "--out", "o", "--json", "-", "--listing",
+                                                   "--set", "tile.workers=4", "-DN=2", "-Id"});
+    CHECK(assembly.files == std::vector<std::string>{"a.S", "b.S"});
+    CHECK(assembly.machine == "bow");
+    CHECK(assembly.address == "0x4c000");
+    CHECK(assembly.out == "o");
+    CHECK(assembly.json == "-");
+    CHECK(assembly.listing);
+    CHECK(assembly.sets == std::vector<std::string>{"tile.workers=4"});
+    CHECK(assembly.defines == std::vector<std::string>{"N=2"});
+    CHECK(assembly.include_directories == std::vector<std::string>{"d"});
+    const auto words = parsed<DisassembleCommand>({"disasm", "w", "--hex", "--address", "8"});
+    CHECK(words.file == "w");
+    CHECK(words.hex);
+    CHECK(words.address == "8");
+    const auto calibrate =
+        parsed<CalibrateCommand>({"calibrate", "--reference", "r", "--group", "g", "--csv", "-",
+                                  "--threads", "1024", "--check"});
+    CHECK(calibrate.reference == "r");
+    CHECK(calibrate.group == "g");
+    CHECK(calibrate.csv == "-");
+    CHECK(calibrate.threads == 1024);
+    CHECK(calibrate.check);
+    CHECK(refusal({"calibrate", "--threads", "1025"}).find("expected 1..1024") !=
+          std::string::npos);
+    CHECK(refusal({"calibrate", "--csv", "-", "--json", "-"}).find("got - for both") !=
+          std::string::npos);
+    CHECK(refusal({"run", "cora", "--threads", "2x"}).find("got '2x', expected a whole number") !=
+          std::string::npos);
+    const auto describe = parsed<DescribeCommand>(
+        {"describe", "workload", "cora", "--set", "workload.n=8", "--json"});
+    CHECK(describe.what == "workload");
+    CHECK(describe.name == "cora");
+    CHECK(describe.sets.size() == 1);
+    CHECK(describe.json);
+    CHECK(parsed<CheckCommand>({"check", "a", "b"}).files.size() == 2);
+    CHECK(parsed<SchemaCommand>({"schema", "result"}).what == "result");
+    CHECK(parsed<CompletionCommand>({"completion", "zsh"}).shell == "zsh");
+    CHECK(parsed<ListCommand>({"list", "workloads", "--paths"}).paths);
+    CHECK(parsed<ListCommand>({"list", "workloads", "--names"}).names);
+    CHECK(refusal({"list", "--names"}).find("needs the kind of thing") != std::string::npos);
+    CHECK(refusal({"list", "machines", "--names", "--paths"}).find("one of them") !=
+          std::string::npos);
+    CHECK(refusal({"completion", "fish"}).find("expected one of bash, zsh") != std::string::npos);
+}
+
+TEST_CASE("arrays, files and macros are named as asked for") {
+    for (const std::string wrong : {"x", "x=", "=x.npy", ""}) {
+        CAPTURE(wrong);
+        CHECK(refusal({"vertex", "v", "--dump=" + wrong}) != "accepted");
+    }
+    CHECK(refusal({"vertex", "v", "--expect", "=x.npy"}).find("expected ARRAY=FILE.npy") !=
+          std::string::npos);
+    CHECK(refusal({"vertex", "v", "--expect", "x.npy"}) == "accepted");
+    CHECK(refusal({"vertex", "v", "-D", "=3"}).find("expected NAME or NAME=VALUE") !=
+          std::string::npos);
+    for (const std::string option : {"--machine", "--json", "--out", "--memory", "--trace"}) {
+        CHECK(refusal({"run", "cora", option, ""}).find("got an empty text") != std::string::npos);
+    }
+    for (const std::string option : {"--reference", "--group", "--csv"}) {
+        CHECK(refusal({"calibrate", option, ""}).find("got an empty text") != std::string::npos);
+    }
+    CHECK(refusal({"run", "a", "b", "--memory", "m"}).find("several workloads") !=
+          std::string::npos);
+    CHECK(refusal({"run", "a", "--memory", "-"}).find("stdout is the result's") !=
+          std::string::npos);
+    CHECK(refusal({"run", "a", "--out", "o", "--trace-tiles", "0"}) == "accepted");
+    CHECK(refusal({"run", "a", "--trace-level", "tile"}).find("there is no --trace") !=
+          std::string::npos);
+}
+
+TEST_CASE("completions and the manual page have every command and option") {
+    const std::string bash = completion_text({"bash"});
+    const std::string zsh = completion_text({"zsh"});
+    std::string manual = manual_text();
+    for (std::size_t at = 0; (at = manual.find("\\-", at)) != std::string::npos;) {
+        manual.replace(at, 2, "-");
+    }
+    CHECK(zsh.find("#compdef tessera\n") == 0);
+    CHECK(manual.find(".TH TESSERA 1") == 0);
+    for (const auto& command : commands()) {
+        CAPTURE(command.name);
+        CHECK(bash.find("\n        " + command.name + ")\n") != std::string::npos);
+        CHECK(zsh.find("\n            " + command.name + ")\n") != std::string::npos);
+        CHECK(manual.find(".SS \"tessera " + command.name) != std::string::npos);
+        for (const auto& option : all_options(command)) {
+            CHECK(bash.find("--" + option.name) != std::string::npos);
+            CHECK(zsh.find("--" + option.name) != std::string::npos);
+            CHECK(manual.find("\\fB--" + option.name + "\\fR") != std::string::npos);
+        }
+    }
+    for (const auto& code : exit_codes()) {
+        CHECK(manual.find(std::string(code.sentence).substr(0, 8)) != std::string::npos);
+        CHECK(help_text("").find(fmt::format("{:>5}  {}", code.code, code.sentence)) !=
+              std::string::npos);
+    }
 }

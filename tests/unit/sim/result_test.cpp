@@ -5,6 +5,7 @@
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
@@ -13,6 +14,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <sstream>
 
 using namespace tessera;
 using sim::RunFacts;
@@ -38,10 +41,11 @@ public:
     std::optional<sim::ProductWork> product() const override {
         return sim::ProductWork{4000, 64000, partials};
     }
-    Bytes useful_bytes() const override { return 0; }
+    Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
 
     workload::PartialsType partials = workload::PartialsType::F32;
+    Bytes useful = 0;
 
 private:
     program::Program program_;
@@ -73,7 +77,10 @@ struct Scene {
         const std::vector<ipu::TileShare> reduce{{0, 20}};
         account.compute_phase(0, 100, multiply);
         account.sync_phase(50);
-        account.exchange_phase(0, 40, scatter).bytes = 64;
+        auto& exchanged = account.exchange_phase(0, 40, scatter);
+        exchanged.bytes = 64;
+        exchanged.sent_bytes = 24;
+        exchanged.bound_cycles = 32;
         account.compute_phase(1, 20, reduce);
         return result_of(account);
     }
@@ -114,11 +121,15 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["fraction_of_peak"].get<double>() ==
           Approx(result["tflops"].get<double>() / result["peak_tflops"].get<double>()));
     CHECK(result["flops_dense_equivalent"] == 64000);
-    CHECK(result["tiles_busy"] == 2);
+    CHECK(result["tiles_busy"] == 4); // all of them exchange
+    CHECK(result["tiles_busy_by_kind"]["compute"] == 2);
     CHECK(result["compute_sets"][0]["tile_cycles"]["max"] == 100);
     CHECK(result["compute_sets"][0]["tile_cycles"]["min"] == 0);
     CHECK(result["compute_sets"][0]["tile_cycles"]["mean"].get<double>() == Approx(40));
+    CHECK(result["exchanges"][0]["bytes"] == 64);
+    CHECK(result["exchanges"][0]["sent_bytes"] == 24);
     CHECK(result["exchanges"][0]["words"] == 16);
+    CHECK_FALSE(result.contains("useful_bytes"));
     CHECK(result["memory"]["max_bytes"] == 980);
     CHECK(result["memory"]["worst_tile"] == 1);
     CHECK(result["memory"]["max_bytes_by_kind"]["code"] == 100);
@@ -204,11 +215,36 @@ TEST_CASE("the peak is that of the partials") {
     Scene scene;
     for (const auto partials : {workload::PartialsType::F16, workload::PartialsType::F32}) {
         scene.job.partials = partials;
-        const auto macs = partials == workload::PartialsType::F16 ? scene.machine.amp.macs_f16_f16
-                                                                  : scene.machine.amp.macs_f16_f32;
+        const auto macs = partials == workload::PartialsType::F16
+                              ? spec::matrix_unit(scene.machine).macs_f16_f16
+                              : spec::matrix_unit(scene.machine).macs_f16_f32;
         CHECK(scene.result()["peak_tflops"].get<double>() ==
               Approx(2.0 * 4 * static_cast<double>(macs) * 1e-3));
     }
+}
+
+TEST_CASE("useful bytes are over the whole run's time, in 1e9 bytes a second") {
+    Scene scene;
+    scene.job.useful = 4200;
+    const auto result = scene.result();
+    CHECK(result["useful_bytes"] == 4200);
+    CHECK(result["gbytes_per_s"].get<double>() == Approx(4200 / 210e-9 / 1e9));
+}
+
+TEST_CASE("times have the unit in which they are at least one") {
+    Scene scene;
+    auto result = scene.result();
+    const auto shown = [&](double seconds) {
+        result["seconds"] = seconds;
+        const auto text = sim::summary_text(result);
+        const auto begin = text.find("(") + 1;
+        return text.substr(begin, text.find(")", begin) - begin);
+    };
+    CHECK(shown(1) == "1.00 s");
+    CHECK(shown(0.5) == "500.00 ms");
+    CHECK(shown(1e-3) == "1.00 ms");
+    CHECK(shown(0.0005) == "500.00 us");
+    CHECK(shown(0) == "0.00 us");
 }
 
 TEST_CASE("changes of layout have a line of the explanation") {
@@ -221,17 +257,22 @@ TEST_CASE("changes of layout have a line of the explanation") {
     }
 }
 
-TEST_CASE("the parts of the explanation sum to the run") {
+TEST_CASE("the parts of the explanation are the tiles' means, the bounds, and what is lost") {
     Scene scene;
     const auto result = scene.result();
     const auto cycles = [&](const char* part) {
         return result["explanation"][part]["cycles"].get<double>();
     };
-    CHECK(cycles("compute") == Approx(40));
-    CHECK(cycles("exchange") == Approx(40));
+    // multiply: 100 and 60 on two of four tiles; reduce: 20 on one; scatter: 40, of which 32 bound
+    CHECK(cycles("compute") == Approx((100 + 60) / 4.0));
+    CHECK(cycles("reduction") == Approx(20 / 4.0));
+    CHECK(cycles("unused_tiles") ==
+          Approx((100 + 60) / 2.0 - (100 + 60) / 4.0 + 20 / 1.0 - 20 / 4.0));
+    CHECK(cycles("uneven_splits") == Approx(100 - (100 + 60) / 2.0));
+    CHECK(cycles("exchange") == Approx(32));
+    CHECK(cycles("exchange_overhead") == Approx(40 - 32));
     CHECK(cycles("sync") == Approx(50));
-    CHECK(cycles("reduction") == Approx(5));
-    CHECK(cycles("uneven_splits") == Approx((100 - 40) + (20 - 5)));
+    CHECK(cycles("control") == Approx(0));
     double sum = 0;
     double percent = 0;
     for (const auto& part : result["explanation"]) {
@@ -240,6 +281,64 @@ TEST_CASE("the parts of the explanation sum to the run") {
     }
     CHECK(sum == Approx(result["cycles"].get<double>()));
     CHECK(percent == Approx(100));
+    CHECK(result["explanation"].size() == sim::kExplanationParts.size());
+}
+
+TEST_CASE("an exchange among few tiles that is near its bound is neither uneven nor unused") {
+    Scene scene;
+    ipu::Account account(scene.program, 4);
+    const std::vector<ipu::TileShare> two{{1, 1000}, {3, 990}};
+    account.exchange_phase(0, 1000, two).bound_cycles = 960;
+    const auto result = scene.result_of(account);
+    CHECK(result["explanation"]["exchange"]["percent"].get<double>() == Approx(96));
+    CHECK(result["explanation"]["exchange_overhead"]["percent"].get<double>() == Approx(4));
+    CHECK(result["explanation"]["uneven_splits"]["cycles"] == 0.0);
+    CHECK(result["explanation"]["unused_tiles"]["cycles"] == 0.0);
+    CHECK(result["tiles_busy"] == 2);
+    CHECK(result["tiles_busy_by_kind"]["exchange"] == 2);
+    CHECK(result["tiles_busy_by_kind"]["compute"] == 0);
+    const auto text = sim::summary_text(result);
+    CHECK(text.find("tiles busy 2 of 4: exchange 2\n") != std::string::npos);
+    CHECK(text.find("uneven") == std::string::npos);
+}
+
+TEST_CASE("a reduction's exchange, an empty compute set and the control program have their parts") {
+    Scene scene;
+    scene.program.exchanges[0].name = "reduce: bring";
+    ipu::Account account(scene.program, 4);
+    const std::vector<ipu::TileShare> one{{2, 30}};
+    account.exchange_phase(0, 30, one).bound_cycles = 12;
+    account.compute_phase(0, 11, {});
+    account.control_phase(7);
+    account.broadcast_phase(5);
+    const auto result = scene.result_of(account);
+    const auto cycles = [&](const char* part) {
+        return result["explanation"][part]["cycles"].get<double>();
+    };
+    CHECK(cycles("reduction") == Approx(12));
+    CHECK(cycles("exchange") == Approx(0));
+    CHECK(cycles("exchange_overhead") == Approx(30 - 12));
+    CHECK(cycles("control") == Approx(11 + 7 + 5));
+    CHECK(cycles("uneven_splits") == Approx(0));
+}
+
+TEST_CASE("tiles are busy that compute, exchange or stream, each counted once") {
+    Scene scene;
+    scene.program.stream_copies.resize(1);
+    scene.program.remote_buffers.resize(1);
+    ipu::Account account(scene.program, 4);
+    const std::vector<ipu::TileShare> first{{0, 10}};
+    const std::vector<ipu::TileShare> both{{0, 10}, {1, 10}};
+    account.compute_phase(0, 10, first);
+    account.exchange_phase(0, 10, both);
+    account.streams_until(3, 40); // in the background: no step waits for it
+    account.sync_phase(5);
+    account.compute_phase(1, 20, first);
+    const auto result = scene.result_of(account);
+    CHECK(result["tiles_busy_by_kind"]["compute"] == 1);
+    CHECK(result["tiles_busy_by_kind"]["exchange"] == 2);
+    CHECK(result["tiles_busy_by_kind"]["stream"] == 1);
+    CHECK(result["tiles_busy"] == 3);
 }
 
 TEST_CASE("the schema accepts results and refuses what is none") {
@@ -268,13 +367,117 @@ TEST_CASE("the summary says what the result says") {
     const auto text = sim::summary_text(scene.result());
     CAPTURE(text);
     CHECK(text.find("workload   by_hand: spmm by hand\n") != std::string::npos);
-    CHECK(text.find("cycles     210 (0.21 us)") != std::string::npos);
-    CHECK(text.find("tiles busy 2 of 4") != std::string::npos);
-    CHECK(text.find("fullest tile 1: 980 of") != std::string::npos);
-    CHECK(text.find("in 'start': code 80, tensor 900") != std::string::npos);
-    CHECK(text.find("check      not made") != std::string::npos);
+    CHECK(text.find("machine    four: 4 tiles at 1 GHz\n") != std::string::npos);
+    CHECK(text.find("cycles     210 (0.21 us)\n") != std::string::npos);
+    CHECK(text.find("tiles busy 4 of 4: compute 2, exchange 4\n") != std::string::npos);
+    CHECK(text.find("fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'\n") !=
+          std::string::npos);
+    CHECK(text.find("           code 80, tensor 900\n") != std::string::npos);
+    CHECK(text.find("check      not made\n") != std::string::npos);
+    // slowest first: 100, 40 and 20 cycles
     CHECK(text.find("unused     host.latency_us: the run has no x\n") != std::string::npos);
     CHECK(text.find("multiply") < text.find("scatter"));
+    CHECK(text.find("scatter") < text.find("reduce_sum"));
+    CHECK(text.find("more of") == std::string::npos);
+    // a bar has 40 characters for all of the run: 120 of 210 cycles are 22.9
+    CHECK(text.find("phases     compute                      120   57.1 %  " +
+                    std::string(23, '#') + "\n") != std::string::npos);
+    CHECK(text.find("sync                          50   23.8 %  " + std::string(10, '#') + "\n") !=
+          std::string::npos);
+    CHECK(text.find("stream") == std::string::npos); // parts of no cycles are not shown
+}
+
+TEST_CASE("a list of steps that is cut short says so") {
+    Scene scene;
+    auto result = scene.result();
+    const auto step = result["compute_sets"][0];
+    result["compute_sets"] = nlohmann::json::array();
+    result["exchanges"] = nlohmann::json::array();
+    for (int i = 0; i < 8; ++i) {
+        result["compute_sets"].push_back(step);
+    }
+    CHECK(sim::summary_text(result).find("more of") == std::string::npos);
+    for (int i = 0; i < 2; ++i) {
+        result["exchanges"].push_back(step);
+        result["exchanges"].back()["cycles"] = 70 + i;
+    }
+    CHECK(sim::summary_text(result).find(
+              "\n           and 2 more of 141 cycles together; --json lists all\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("no line of a summary is longer than asked for, whatever the names and numbers") {
+    Scene scene;
+    auto result = scene.result();
+    auto& step = result["compute_sets"][0];
+    step["name"] = std::string(90, 'n');
+    for (const char* large : {"cycles", "bound_cycles", "executions"}) {
+        step[large] = 123456789;
+    }
+    result["phases"] = {
+        {"compute", result["cycles"]}, {"exchange", 0}, {"sync", 0}, {"stream", 0}}; // 100 %
+    result["sentence"] = "a very long sentence of many words " + std::string(60, 'x') + " and " +
+                         std::string(60, 'y') + " for those who like that";
+    for (const std::size_t columns : {80U, 100U, 140U}) {
+        std::istringstream lines(sim::summary_text(result, {.columns = columns, .color = false}));
+        for (std::string line; std::getline(lines, line);) {
+            CAPTURE(line);
+            CHECK(line.size() <= columns);
+            CHECK((line.empty() || line.back() != ' '));
+        }
+    }
+}
+
+TEST_CASE(
+    "colors change nothing but the colors, and what is wrong has another than what is right") {
+    Scene scene;
+    auto result = scene.result();
+    const auto stripped = [&] {
+        return std::regex_replace(sim::summary_text(result, {.columns = 100, .color = true}),
+                                  std::regex("\033\\[[0-9;]*m"), "");
+    };
+    CHECK(stripped() == sim::summary_text(result));
+    const auto sign = [&](bool passed) {
+        result["check"] = {{"passed", passed}, {"sentence", "said: all is known"}};
+        const auto text = sim::summary_text(result, {.columns = 100, .color = true});
+        CHECK(stripped() == sim::summary_text(result));
+        return text.substr(text.find("said") - 6, 6);
+    };
+    CHECK(sign(true) != sign(false));
+}
+
+TEST_CASE("speeds have the unit in which they are short") {
+    Scene scene;
+    auto result = scene.result();
+    const auto shown = [&](double gbytes) {
+        result["gbytes_per_s"] = gbytes;
+        result["useful_bytes"] = 1234;
+        const auto text = sim::summary_text(result);
+        const auto end = text.find(": 1,234 bytes");
+        REQUIRE(end != std::string::npos);
+        const auto begin = text.rfind("speed      ", end) + 11;
+        return text.substr(begin, end - begin);
+    };
+    CHECK(shown(59041.0) == "59.04 TB/s");
+    CHECK(shown(1e6) == "1 PB/s");
+    CHECK(shown(1000) == "1 TB/s");
+    CHECK(shown(999.9) == "999.9 GB/s");
+    CHECK(shown(999.96) == "1 TB/s");
+    CHECK(shown(1) == "1 GB/s");
+    CHECK(shown(0.5) == "500 MB/s");
+    CHECK(shown(1e-9) == "1 B/s");
+    CHECK(shown(0) == "0 GB/s");
+}
+
+TEST_CASE("cycles over bound are those of the copy where a stream may run in the background") {
+    Scene scene;
+    auto result = scene.result();
+    auto step = result["compute_sets"][0];
+    step["cycles"] = 950;
+    step["transfer_cycles"] = 1200;
+    step["bound_cycles"] = 1000;
+    result["streams"] = {step};
+    CHECK(sim::summary_text(result).find("     1.20  ") != std::string::npos);
 }
 
 TEST_CASE("the summary shows what a matrix unit does that is not as built") {
@@ -295,26 +498,18 @@ TEST_CASE("ratios are to the first workload") {
     auto second = first;
     second["cycles"] = 420;
     second["workload"]["name"] = "slower";
-    const auto text = sim::ratio_text({first, second});
-    CAPTURE(text);
-    CHECK(text.find("1.000") != std::string::npos);
-    CHECK(text.find("2.000") != std::string::npos);
+    second.erase("fraction_of_peak");
+    CHECK(sim::ratio_text({first, second}) ==
+          "workload  cycles     time  of peak  cycles ratio\n" +
+              fmt::format("by_hand      210  0.21 us  {:>7}         1.000\n",
+                          fmt::format("{:.1f} %", 100 * first["fraction_of_peak"].get<double>())) +
+              "slower       420  0.21 us        -         2.000\n");
 }
 
 TEST_CASE("a run of no cycles divides by nothing") {
     Scene scene;
     const ipu::Account account(scene.program, 4);
-    const auto result = sim::make_result({.machine = scene.machine,
-                                          .machine_resolved = scene.machine_json,
-                                          .unused_parameters = nlohmann::json::object(),
-                                          .workload_name = "empty",
-                                          .workload_resolved = scene.workload_json,
-                                          .job = scene.job,
-                                          .program = scene.program,
-                                          .account = account,
-                                          .check = std::nullopt,
-                                          .trace = std::nullopt,
-                                          .host = {}});
+    const auto result = scene.result_of(account);
     CHECK(schema_accepts(result));
     CHECK(result["tflops"] == 0.0);
     CHECK_FALSE(sim::summary_text(result).empty());

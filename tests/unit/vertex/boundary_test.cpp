@@ -250,6 +250,7 @@ TEST_CASE("fixed addresses lie in memory and on their alignment", "[unit][vertex
     // what is empty meets nothing
     CHECK(placing({at("a", 0, kBegin), at("b", 16, kBegin)}) == "placed");
     CHECK(placing({at("a", 16, kBegin), at("b", 0, kBegin)}) == "placed");
+    CHECK(placing({at("a", 16, kBegin), at("b", 0, kBegin + 8)}) == "placed");
 }
 
 TEST_CASE("what keeps apart does so whichever says it", "[unit][vertex]") {
@@ -315,6 +316,8 @@ TEST_CASE("elements and regions end where they end", "[unit][vertex]") {
     CHECK(front[1].address == kMemory.region1_begin() - 8);
     const auto behind = place(kMemory, {block("a", kMemory.region0_bytes - 8), block("b", 9)});
     CHECK(behind[1].address == kMemory.region1_begin());
+    const auto all = place(kMemory, {block("a", 8), block("b", kMemory.region1_bytes)});
+    CHECK(all[1].address == kMemory.region1_begin());
     CHECK(vertex::element_of(kMemory, static_cast<Address>(kMemory.region1_begin())) ==
           elements_of_region0);
     CHECK(vertex::element_of(kMemory, static_cast<Address>(kMemory.region1_begin() - 1)) ==

@@ -290,6 +290,11 @@ TEST_CASE("what a race changes is told", "[unit][vertex]") {
                     ran.bench.arrays.front().address));
     // the fast model's order is that of the launches
     CHECK(ran.out().front() == static_cast<double>(9 - (kWorkers - 1)));
+    const auto odd = run(R"("calls": [{"entry": "differs", "kind": "multi_worker",
+                                       "state": [{"pointer": "out", "offset_elements": 1}]}])");
+    REQUIRE(odd.result.warnings.size() == 1);
+    CHECK(holds(odd.result.warnings.front(),
+                fmt::format("first at {:#x}", odd.bench.arrays.front().address + 4)));
     vertex::RunSettings settings;
     settings.lockstep_only = true;
     const auto observed = run(R"("entry": "differs", "kind": "multi_worker")", settings);

@@ -168,8 +168,13 @@ void Preprocessor::include(const Directive& directive, bool in_call) {
     const std::filesystem::path* beside = is_quoted ? &files_.back().directory : nullptr;
     const IncludedFile* found = search_.find(*name, beside);
     if (found == nullptr) {
-        diagnostics_.add(directive.at, "cannot find the include file '" + *name + "'",
-                         search_.nearest(*name, beside, diagnostics_));
+        if (const std::string& reason = search_.refusal(); !reason.empty()) {
+            diagnostics_.add(directive.at,
+                             "cannot read the include file '" + *name + "': " + reason);
+        } else {
+            diagnostics_.add(directive.at, "cannot find the include file '" + *name + "'",
+                             search_.nearest(*name, beside, diagnostics_));
+        }
         return;
     }
     if (!once_.contains(found->name)) {

@@ -18,7 +18,10 @@ void add_neighbours(const std::filesystem::path& directory, const std::filesyste
     std::filesystem::directory_iterator entry(directory / prefix, error);
     while (!error && entry != std::filesystem::directory_iterator{} &&
            names.size() < kMostCandidates) {
-        names.push_back((prefix / entry->path().filename()).string());
+        std::error_code unknown;
+        if (entry->is_regular_file(unknown)) {
+            names.push_back((prefix / entry->path().filename()).string());
+        }
         entry.increment(error);
     }
 }
@@ -31,15 +34,21 @@ const IncludedFile* IncludeSearch::read(const std::filesystem::path& path) {
     if (known != files_.end()) {
         return &known->second;
     }
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error) || error ||
-        std::filesystem::file_size(path, error) > kMostFileBytes || error) {
+    const auto refuse = [&](const char* reason) {
+        refusal_ = refusal_.empty() ? reason : refusal_;
         return nullptr;
+    };
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+        return std::filesystem::exists(path, error) ? refuse("it is no file with a text") : nullptr;
+    }
+    if (std::filesystem::file_size(path, error) > kMostFileBytes) {
+        return refuse("it has more than 64 MiB");
     }
     std::ifstream stream(path, std::ios::binary);
     std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
     if (stream.bad() || !stream.is_open()) {
-        return nullptr;
+        return refuse("it cannot be opened");
     }
     const std::string_view kept = texts_.emplace_back(std::move(text));
     return &files_.emplace(shown, IncludedFile{shown, kept, path.parent_path().lexically_normal()})
@@ -48,6 +57,7 @@ const IncludedFile* IncludeSearch::read(const std::filesystem::path& path) {
 
 const IncludedFile* IncludeSearch::find(std::string_view name,
                                         const std::filesystem::path* beside) {
+    refusal_.clear();
     if (name.empty() || name.size() > kLongestName || name.find('\0') != std::string_view::npos) {
         return nullptr;
     }

@@ -29,6 +29,8 @@ public:
     /// The result is valid for the search's life.
     [[nodiscard]] const IncludedFile* find(std::string_view name,
                                            const std::filesystem::path* beside);
+    /// Why the last find() did not read what it found first; empty where it found nothing.
+    [[nodiscard]] const std::string& refusal() const { return refusal_; }
     /// "did you mean 'x'?" of what lies where `find` looks, or empty.
     [[nodiscard]] std::string nearest(std::string_view name, const std::filesystem::path* beside,
                                       Diagnostics& diagnostics) const;
@@ -39,6 +41,7 @@ private:
     const std::vector<std::filesystem::path>& directories_;
     std::map<std::string, IncludedFile> files_;
     std::deque<std::string> texts_;
+    std::string refusal_;
 };
 
 } // namespace tessera::isa::assembly::cpp

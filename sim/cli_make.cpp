@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "sim/cli_table.h"
+
+#include <fmt/format.h>
+
+namespace tessera::sim {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+void refuse_empty(const std::string& command, const Given& given,
+                  const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+        if (given.has(name) && given.text(name).empty()) {
+            throw UsageError(fmt::format("{}: --{}: got an empty text, expected a name or a file",
+                                         command, name));
+        }
+    }
+}
+
+void refuse_dash_folder(const std::string& command, const std::string& folder) {
+    if (folder == "-") {
+        throw UsageError(command + ": --out: got '-', expected a folder");
+    }
+}
+
+int threads_of(const std::string& command, const Given& given) {
+    const int threads = given.number("threads");
+    if (threads < 1 || threads > kMaxThreads) {
+        throw UsageError(fmt::format("{}: --threads: got {}, expected 1..{} threads", command,
+                                     threads, kMaxThreads));
+    }
+    return threads;
+}
+
+/// `array=FILE.npy`; for --expect the file's stem may name the array.
+void check_array_files(const std::string& option, const std::vector<std::string>& given,
+                       bool name_needed) {
+    for (const auto& text : given) {
+        const auto equals = text.find('=');
+        const bool named = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
+        if (text.empty() || equals == 0 || (name_needed && !named)) {
+            throw UsageError(
+                fmt::format("vertex: --{}: got '{}', expected ARRAY=FILE.npy", option, text));
+        }
+    }
+}
+
+std::string operand_or_nothing(const Given& given, std::size_t number) {
+    return given.operands().size() > number ? given.operands()[number] : std::string{};
+}
+
+} // namespace
+
+Command make_run(const Given& given) {
+    RunCommand run;
+    refuse_empty("run", given, {"machine", "json", "out", "memory", "trace"});
+    run.workloads = given.operands();
+    run.machine = given.text("machine");
+    run.sets = given.texts("set");
+    run.json = given.text("json");
+    run.out_directory = given.text("out");
+    refuse_dash_folder("run", run.out_directory);
+    run.memory = given.text("memory");
+    run.trace = given.text("trace");
+    run.trace_tiles = given.text("trace-tiles");
+    run.trace_level = given.text("trace-level");
+    run.check = !given.has("no-check");
+    run.quiet = given.has("quiet");
+    run.threads = threads_of("run", given);
+    if (run.trace.empty() && run.out_directory.empty() &&
+        !(run.trace_tiles.empty() && run.trace_level.empty())) {
+        throw UsageError(
+            "run: --trace-tiles and --trace-level say what a trace shows, and there is "
+            "no --trace or --out");
+    }
+    if (!run.trace.empty() && run.workloads.size() > 1) {
+        throw UsageError("run: --trace: got several workloads, expected one a trace");
+    }
+    if (!run.memory.empty() && run.workloads.size() > 1) {
+        throw UsageError("run: --memory: got several workloads, expected one a report");
+    }
+    return run;
+}
+
+Command make_vertex(const Given& given) {
+    VertexCommand vertex;
+    refuse_empty("vertex", given, {"machine", "json", "out", "trace", "konata", "fit"});
+    vertex.vertex = given.operands().front();
+    vertex.machine = given.text("machine");
+    vertex.sets = given.texts("set");
+    vertex.include_directories = given.texts("include");
+    vertex.defines = given.texts("define");
+    vertex.out_directory = given.text("out");
+    refuse_dash_folder("vertex", vertex.out_directory);
+    vertex.json = given.text("json");
+    vertex.expects = given.texts("expect");
+    vertex.dumps = given.texts("dump");
+    vertex.fit = given.text("fit");
+    vertex.fit_of = given.text("fit-of");
+    vertex.trace = given.text("trace");
+    vertex.konata = given.text("konata");
+    vertex.arrays = given.has("arrays");
+    vertex.lockstep = given.has("lockstep");
+    vertex.quiet = given.has("quiet");
+    check_array_files("expect", vertex.expects, false);
+    check_array_files("dump", vertex.dumps, true);
+    if (vertex.fit.empty() && given.has("fit-of")) {
+        throw UsageError("vertex: --fit-of says what is fitted, and there is no --fit");
+    }
+    for (const auto& define : vertex.defines) {
+        if (define.empty() || define.front() == '=') {
+            throw UsageError(
+                fmt::format("vertex: -D: got '{}', expected NAME or NAME=VALUE", define));
+        }
+    }
+    return vertex;
+}
+
+Command make_calibrate(const Given& given) {
+    refuse_empty("calibrate", given, {"reference", "group", "json", "csv"});
+    CalibrateCommand command;
+    command.reference = given.text("reference");
+    command.group = given.text("group");
+    command.json = given.text("json");
+    command.csv = given.text("csv");
+    command.threads = threads_of("calibrate", given);
+    command.check = given.has("check");
+    command.quiet = given.has("quiet");
+    return command;
+}
+
+Command make_list(const Given& given) {
+    ListCommand command;
+    command.what = operand_or_nothing(given, 0);
+    command.names = given.has("names");
+    command.paths = given.has("paths");
+    if (command.names && command.paths) {
+        throw UsageError("list: got --names and --paths, expected one of them");
+    }
+    if (command.names && command.what.empty()) {
+        throw UsageError("list: --names needs the kind of thing, as in `tessera list machines`");
+    }
+    return command;
+}
+
+Command make_describe(const Given& given) {
+    return DescribeCommand{given.operands()[0], operand_or_nothing(given, 1), given.texts("set"),
+                           given.has("json")};
+}
+
+Command make_check(const Given& given) {
+    return CheckCommand{given.operands()};
+}
+
+Command make_schema(const Given& given) {
+    return SchemaCommand{given.operands()[0]};
+}
+
+Command make_assemble(const Given& given) {
+    AssembleCommand command;
+    command.files = given.operands();
+    command.include_directories = given.texts("include");
+    command.defines = given.texts("define");
+    command.machine = given.text("machine");
+    command.sets = given.texts("set");
+    command.address = given.text("address");
+    command.out = given.text("out");
+    command.json = given.text("json");
+    command.listing = given.has("listing");
+    command.summary = given.has("summary");
+    command.allow_undefined = given.has("allow-undefined");
+    command.quiet = given.has("quiet");
+    return command;
+}
+
+Command make_disassemble(const Given& given) {
+    DisassembleCommand command;
+    command.file = given.operands()[0];
+    command.machine = given.text("machine");
+    command.address = given.text("address");
+    command.hex = given.has("hex");
+    return command;
+}
+
+Command make_completion(const Given& given) {
+    return CompletionCommand{given.operands()[0]};
+}
+
+Command make_manual(const Given& /*given*/) {
+    return ManualCommand{};
+}
+
+Command make_help(const Given& given) {
+    return HelpCommand{operand_or_nothing(given, 0)};
+}
+
+} // namespace tessera::sim
