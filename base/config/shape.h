@@ -82,6 +82,7 @@ struct Parameter {
     std::string default_value;
     std::string sentence;
     std::string source;
+    bool settable = true; ///< false for what is part of the file only
 };
 
 /// The values of `owner` as JSON, all of them, also those left at their defaults.
