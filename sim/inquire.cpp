@@ -54,7 +54,7 @@ Rows parameter_rows() {
          {config::parameters(spec::machine_shape()),
           config::parameters(workload::workload_shape(), workload::kSetPrefix)}) {
         for (const auto& parameter : list) {
-            if (seen.insert(parameter.path).second) {
+            if (parameter.settable && seen.insert(parameter.path).second) {
                 rows.push_back({parameter.path, parameter.sentence});
             }
         }

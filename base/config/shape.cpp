@@ -186,7 +186,8 @@ void list(const Shape& shape, const std::string& prefix, const std::string& form
                                                         : value_text(field.default_value);
         }
         out.push_back({path, form, type_text(field.type), field.unit, range_text(field),
-                       std::move(otherwise), field.sentence, field.source, used_text(field)});
+                       std::move(otherwise), field.sentence, field.source, used_text(field),
+                       static_cast<bool>(field.assign)});
     }
 }
 

@@ -91,7 +91,8 @@ struct Parameter {
     std::string default_value;
     std::string sentence;
     std::string source;
-    std::string used; ///< "with exchange.fabric mesh or ring; by exchanges"
+    std::string used;     ///< "with exchange.fabric mesh or ring; by exchanges"
+    bool settable = true; ///< false for what is part of the file only
 };
 
 /// The values of `owner` as JSON, all of them, also those left at their defaults.

@@ -21,6 +21,10 @@ TEST_CASE("the list of parameters comes from the descriptions", "[unit][config]"
     CHECK(cylinders.sentence == "pots that fire");
     CHECK(cylinders.source == "docs/engine.md#cylinders");
     CHECK(list[0].default_value == "required");
+    // the version and what the file extends are the file's alone
+    CHECK_FALSE(list[0].settable);
+    CHECK_FALSE(list[1].settable);
+    CHECK(list[2].settable);
     CHECK(list[4].default_value == "as the engine allows");
     CHECK(list[8].range == "red|green");
     CHECK(list[8].default_value == "green");

@@ -128,6 +128,7 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["compute_sets"][0]["tile_cycles"]["mean"].get<double>() == Approx(40));
     CHECK(result["exchanges"][0]["bytes"] == 64);
     CHECK(result["exchanges"][0]["sent_bytes"] == 24);
+    CHECK(result["exchanges"][0]["slowest_tile"] == 0); // the first of equals
     CHECK(result["exchanges"][0]["words"] == 16);
     CHECK_FALSE(result.contains("useful_bytes"));
     CHECK(result["memory"]["max_bytes"] == 980);
