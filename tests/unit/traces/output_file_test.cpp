@@ -217,10 +217,12 @@ TEST_CASE("an output that cannot be written is found when it is opened", "[unit]
 
 TEST_CASE("what is found at the end leaves nothing either", "[unit][traces]") {
     const test::ScratchFolder scratch;
-    OutputFile file(scratch.path("f"));
-    file.write("text");
-    fs::create_directories(scratch.path("f/inside"));
-    CHECK_THROWS_WITH(file.commit(),
-                      scratch.path("f") + ": cannot be put in place: Is a directory");
+    {
+        OutputFile file(scratch.path("f"));
+        file.write("text");
+        fs::create_directories(scratch.path("f/inside"));
+        CHECK_THROWS_WITH(file.commit(),
+                          scratch.path("f") + ": cannot be put in place: Is a directory");
+    }
     CHECK(scratch.names() == std::vector<std::string>{"f"});
 }
