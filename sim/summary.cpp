@@ -23,12 +23,16 @@ constexpr std::size_t kLeastName = 13; ///< columns that a step's name has in an
 
 /// 1234567 -> "1,234,567"
 std::string grouped(std::int64_t value) {
-    std::string digits = std::to_string(value);
-    for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0);
-         at -= 3) {
-        digits.insert(static_cast<std::size_t>(at), ",");
+    const std::string digits = std::to_string(value);
+    const std::size_t sign = value < 0 ? 1 : 0;
+    std::string text;
+    for (std::size_t at = 0; at < digits.size(); ++at) {
+        if (at > sign && (digits.size() - at) % 3 == 0) {
+            text += ',';
+        }
+        text += digits[at];
     }
-    return digits;
+    return text;
 }
 
 std::string duration(double seconds) {

@@ -203,9 +203,8 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
     machine.chip.tiles = 4;
     const Bytes element = machine.memory.element_bytes;
     const plan::CodeletLibrary library(machine, {"copy"});
-    constexpr Bytes kFetchAhead = 64;
-    CHECK(plan::ImageBuilder::first_code_room(library).bytes() ==
-          (library.bytes() + 7) / 8 * 8 + kFetchAhead);
+    CHECK(plan::ImageBuilder::first_code_room(machine, library).bytes() ==
+          (library.bytes() + 7) / 8 * 8 + machine.tile.fetch_window_bytes);
     // Rows of all sizes, so that code and rows end at each place beside an element's end.
     const Address data = machine.memory.region1_begin();
     for (int messages = 0; messages < 12; ++messages) {
@@ -227,7 +226,7 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
                 end = std::max(end, static_cast<Bytes>(segment.address) + segment.bytes);
             }
         }
-        const Bytes fetched = end + kFetchAhead - machine.memory.base;
+        const Bytes fetched = end + machine.tile.fetch_window_bytes - machine.memory.base;
         CHECK(room.bytes() >= fetched);
         CHECK(room.bytes() < fetched + 8 + 8 * messages); // and what aligns them
         CHECK((static_cast<Bytes>(memory.address("data")) - machine.memory.base) / element >

@@ -101,7 +101,8 @@ struct Ran {
     }
     [[nodiscard]] std::string text() const {
         const auto point = vertex::point_json(kMachine, bench, result, {}, false);
-        return vertex::report_text(vertex::result_json("v", "bow", {point}, nullptr));
+        return vertex::report_text(
+            vertex::result_json("v", "bow", vertex::Json::object(), {point}, nullptr));
     }
 };
 
