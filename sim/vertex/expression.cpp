@@ -23,6 +23,10 @@ bool is_name_start(char c) {
     return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 bool is_name_part(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
@@ -82,13 +86,15 @@ private:
         }
     }
     void skip_space() {
-        while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) {
+        while (at_ < text_.size() && is_space(text_[at_])) {
             ++at_;
         }
     }
     bool accept(std::string_view wanted) {
         skip_space();
-        if (text_.substr(at_, wanted.size()) != wanted) {
+        // mostly another character stands here, and every level of operators asks
+        if (at_ == text_.size() || text_[at_] != wanted.front() ||
+            text_.substr(at_, wanted.size()) != wanted) {
             return false;
         }
         at_ += wanted.size();

@@ -23,7 +23,7 @@
 namespace tessera::vertex {
 
 /// Characters that the expressions of a vertex file, its points and its fit may read together.
-inline constexpr std::int64_t kMostCharactersRead = 30'000'000;
+inline constexpr std::int64_t kMostCharactersRead = 100'000'000;
 
 /// What is left of them.
 struct ExpressionWork {

@@ -136,7 +136,7 @@ TEST_CASE("more than a file may read is refused however it is nested", "[unit][v
         return std::string("accepted");
     };
     const std::string why =
-        ": the expressions of a file may read 30000000 characters in all, terms "
+        ": the expressions of a file may read 100000000 characters in all, terms "
         "of sums each time, and this one reads more";
     CHECK(refusal_of("1 + 2", 6) == "accepted");
     CHECK(refusal_of("1 + 2", 5) == "1" + why);
