@@ -57,15 +57,6 @@ RowMachine loaded(const ReferenceRow& row, const NamedMachine& named) {
     }
 }
 
-/// A rule may look at the machine more closely than its file's reader does.
-Mapped measure_if_modelled(const Rule& rule, const ReferenceRow& row, const RowMachine& machine) {
-    try {
-        return rule.measure(row, machine);
-    } catch (const NotModelled& error) {
-        return NotCovered{error.what()};
-    }
-}
-
 /// Of the rules that all but the row's metric fits, the metrics.
 std::string metrics_hint(const ReferenceRow& row) {
     std::vector<std::string> metrics;
@@ -182,7 +173,7 @@ Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& m
         return NotCovered{fmt::format("no micro-workload for '{}', {}{}", row.text("workload"),
                                       row.text("metric"), metrics_hint(row))};
     }
-    Mapped mapped = measure_if_modelled(*rule, row, loaded(row, std::get<NamedMachine>(named)));
+    Mapped mapped = rule->measure(row, loaded(row, std::get<NamedMachine>(named)));
     if (auto* measurement = std::get_if<Measurement>(&mapped)) {
         static_cast<void>(row.value()); // what is no figure is told before the run
         measurement->group = rule->group;

@@ -143,10 +143,15 @@ TEST_CASE("a row with more tiles than its machine is a mistake") {
     CHECK(of("gather one word", "1216") == "accepted");
 }
 
-TEST_CASE("a row whose machine is not modelled does not stop the others") {
-    CHECK(reason(exchange_row("point-to-point, one word", "1", "4", "latency", "1", "us",
-                              "GC2 (4096 tiles)"))
-              .find("got 4096 tiles, the exchange numbers 1..") != std::string::npos);
+TEST_CASE("a row whose machine has more tiles than the exchange numbers is a mistake at its cell") {
+    const auto of = [](const char* machine) {
+        return refusal(
+            exchange_row("point-to-point, one word", "1", "4", "latency", "1", "us", machine));
+    };
+    CHECK(of("GC2 (4096 tiles)") == "accepted");
+    CHECK(
+        of("GC2 (9000 tiles)").find("machine: chip.tiles: got 9000 tiles, expected at most 8128") !=
+        std::string::npos);
 }
 
 TEST_CASE("bytes that are no whole words move as the next whole words, and the row says so") {
