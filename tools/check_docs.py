@@ -73,7 +73,18 @@ class Runner:
             print(f"{time.monotonic() - begin:8.2f} s  {command[:100]}")
         if done.returncode != wanted:
             raise Mistake(f"`{command}` ended with {done.returncode}:\n{done.stdout}")
-        return [line.rstrip() for line in done.stdout.splitlines()]
+        return with_host_in_one_line([line.rstrip() for line in done.stdout.splitlines()])
+
+
+def with_host_in_one_line(lines):
+    """A summary's last line has a continuation or none, as long as its times happen to be."""
+    whole = []
+    for line in lines:
+        if whole and re.match(r"host +plan ", whole[-1]) and line.startswith(" " * 11):
+            whole[-1] += " " + line.lstrip()
+        else:
+            whole.append(line)
+    return whole
 
 
 def normal(line, varies):

@@ -308,6 +308,10 @@ std::string report_text(const Json& result, const Layout& layout) {
     if (!result.at("fit").is_null()) {
         text += "\n" + fit_text(result.at("fit"));
     }
+    for (const auto& [path, reason] : result.at("unused_parameters").items()) {
+        text += paragraph(layout, painted(layout, Paint::Head, "unused"), kHead,
+                          path + ": " + plain(reason));
+    }
     return text;
 }
 

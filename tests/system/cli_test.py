@@ -196,7 +196,7 @@ class InquiriesTest(CliTest):
         self.assertEqual(json.loads(self.tessera("describe", "machine", again, "--json").stdout), resolved)
         self.assertIn("tile.workers", self.tessera("describe", "machine").stdout)
         text = self.tessera("describe", "machine", "tiny", "--set", "tile.workers=4").stdout
-        self.assertRegex(text, r"\ntile\.workers +4 workers +1\.\.8 +6\n    .*docs/evidence\.md#tile.*; set at --set\n")
+        self.assertRegex(text, r"\ntile\.workers +4 workers +1\.\.8 +6\n(    .*\n)*?    .*docs/evidence\.md#tile.*; set at --set\n")
         self.assertRegex(text, r"\nchip\.tiles +4 tiles +1\.\.\d+ +1472\n.*\n?.*set at\s+\S*tiny\.json:\d+\n")
         self.assertIn("512", self.tessera("describe", "workload", "cora").stdout)
         self.tessera("describe", "machine", "--json", code=2)
@@ -407,7 +407,7 @@ class RunsTest(CliTest):
         summary = self.tessera("run", "sync", "--machine", "tiny", "--set", "control.call_cycles=1").stdout
         self.assertIn("unused     control.call_cycles: the run has no calls\n", summary)
         report = self.tessera("vertex", "scaled_add", "--set", "exchange.prologue_cycles=1").stdout
-        self.assertIn("exchange.prologue_cycles: the run has no exchanges or decisions\n", report)
+        self.assertIn("unused       exchange.prologue_cycles: the run has no exchanges or decisions\n", report)
         error = self.tessera("run", "sync", "--machine", "gc2", "--set", "streaming.latency_us=1", code=3).stderr
         self.assertIn("--set: streaming.latency_us: unused on this machine; it is used with streaming.capacity_bytes other "
                       "than 0, and that is 0 here", error)

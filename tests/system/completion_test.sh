@@ -37,7 +37,7 @@ offers "machine tile worker" tessera run cora --trace-level ""
 offers "auto always never" tessera list --color ""
 offers "folder" tessera run cora --out f
 offers "" tessera run cora --threads ""
-offers "tile.workers=" tessera run cora --set tile.wor
+offers "tile.pipeline_cycles=" tessera run cora --set tile.pip
 offers "workload.n=" tessera run cora --set workload.n
 offers "machine workload" tessera describe ""
 offers "bow" tessera describe machine bo

@@ -184,7 +184,7 @@ std::vector<Experiment> exchange_experiments() {
         {"exchange.mux_to_pointer_cycles", {}, "52", "152", control_scene},
         {"exchange.mux_to_pointer_row_cycles", {"chip.tiles=128"}, "2", "50", broadcast_events},
         {"exchange.route_cycles", routes, "20", "30", longest_route_events, 10},
-        {"exchange.route_row_cycles", routes, "1", "11", longest_route_events, 10},
+        {"exchange.route_row_cycles", routes, "1", "100", longest_route_events},
         {"exchange.route_column_cycles", routes, "4", "14", longest_route_events},
         {"exchange.route_near_cycles", routes, "1", "100", longest_route_events},
         {"exchange.route_far_cycles", routes, "1", "100", longest_route_events},

@@ -63,11 +63,11 @@ set_tests_properties("what-ifs of every workload, reduced" PROPERTIES LABELS "sy
 add_test(NAME "what-ifs of every workload, whole chips"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
           "${PROJECT_SOURCE_DIR}" WholeTest)
-set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow" TIMEOUT 7200)
+set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow" TIMEOUT 3600)
 # Whole chips and minutes are the slow one's; `tools/check_docs.py TESSERA --update [--slow]` rewrites the pages.
 add_test(NAME "the pages show what the program prints"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" $<TARGET_FILE:tessera>)
-set_tests_properties("the pages show what the program prints" PROPERTIES LABELS "system;cli" TIMEOUT 600)
+set_tests_properties("the pages show what the program prints" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 add_test(NAME "build bench_exchange for the pages"
   COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --target bench_exchange)
 set_tests_properties("build bench_exchange for the pages" PROPERTIES LABELS "slow" TIMEOUT 3600 FIXTURES_SETUP docs_programs)

@@ -80,7 +80,8 @@ TEST_CASE("a row that a parameter was taken from is shown and not judged") {
     CHECK(outcome.nearness.error_most == Approx(0.1)); // not 49
     CHECK(outcome.failed == 0);
     CHECK(outcome.reached());
-    CHECK(calibration_text(calibration).find(row.note()) != std::string::npos);
+    CHECK(calibration_text(calibration, {.columns = 400, .color = false}).find(row.note()) !=
+          std::string::npos);
 }
 
 TEST_CASE("text, JSON and CSV tell each row, also those without a figure") {

@@ -100,7 +100,9 @@ TEST_CASE("long texts are shown up to sixty characters", "[unit][config]") {
     for (const std::size_t length : {1U, 57U, 58U, 59U, 60U, 1000U}) {
         const std::string whole = "\"" + std::string(length, 'y') + "\"";
         CHECK(got_text(std::string(length, 'y')) ==
-              "string " + (whole.size() <= 60 ? whole : whole.substr(0, 60) + "..."));
+              "string " + (whole.size() <= 60 ? whole
+                                              : whole.substr(0, 60) + "... (" +
+                                                    std::to_string(whole.size()) + " bytes)"));
     }
 }
 
