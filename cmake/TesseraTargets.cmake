@@ -5,8 +5,8 @@ add_library(tessera_warnings INTERFACE)
 target_compile_options(tessera_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>
-  # GCC 12 warns of std::string's own copies without cause (gcc.gnu.org bugs 105651 and 105329, mended in 13), some of them
-  # only for some lengths of a constant, such as the folder that the project stands in.
+  # GCC 12 warns of string + string without cause (gcc.gnu.org bug 105651, mended in 13). The other two were seen inside
+  # std::string and std::filesystem::path, for some lengths of the folder that base/config/paths.cpp is compiled with.
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
 
 # Multiply and add round separately on the machine, so the compiler must not fuse them.
@@ -65,8 +65,7 @@ endif()
 add_custom_target(sanitized)
 
 # tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... LINK ...): one Catch2 program, one ctest entry a
-# TEST_CASE. UNSANITIZED is for programs whose code is glue around what other programs test: it would take a third of
-# the sanitizers' build and finds nothing there.
+# TEST_CASE. UNSANITIZED is for programs of tessera_sim, which is glue around what other programs test and slow to compile.
 function(tessera_test name)
   cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
   if(TESSERA_SANITIZE AND NOT ARG_UNSANITIZED AND NOT "slow" IN_LIST ARG_LABELS)
