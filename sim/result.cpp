@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "models/spec/matrix_unit.h"
+#include "sim/digest.h"
 #include "sim/memory_report.h"
 
 #include <algorithm>
@@ -288,23 +289,26 @@ nlohmann::json make_result(const RunFacts& facts) {
     const auto& account = facts.account;
     json workload = facts.workload_resolved;
     workload["name"] = facts.workload_name;
-    json result = {{"schema_version", kResultSchemaVersion},
-                   {"status", "ok"},
-                   {"sentence", facts.job.sentence()},
-                   {"machine", facts.machine_resolved},
-                   {"unused_parameters", facts.unused_parameters},
-                   {"workload", std::move(workload)},
-                   {"cycles", account.cycles()},
-                   {"phases", phases_json(account.phases())},
-                   {"tiles", tiles_json(account.tiles())},
-                   {"compute_sets", compute_sets_json(account)},
-                   {"exchanges", exchanges_json(account)},
-                   {"streams", streams_json(facts)},
-                   {"explanation", explanation_json(account)},
-                   {"memory", memory_json(facts.machine, facts.program)},
-                   {"plan", facts.job.plan_json()},
-                   {"check", facts.check ? facts.check->json : json(nullptr)},
-                   {"host", host_json(facts)}};
+    json result = {
+        {"schema_version", kResultSchemaVersion},
+        {"status", "ok"},
+        {"sentence", facts.job.sentence()},
+        {"machine", facts.machine_resolved},
+        {"unused_parameters", facts.unused_parameters},
+        {"workload", std::move(workload)},
+        {"cycles", account.cycles()},
+        {"phases", phases_json(account.phases())},
+        {"tiles", tiles_json(account.tiles())},
+        {"compute_sets", compute_sets_json(account)},
+        {"exchanges", exchanges_json(account)},
+        {"streams", streams_json(facts)},
+        {"explanation", explanation_json(account)},
+        {"memory", memory_json(facts.machine, facts.program)},
+        {"plan", facts.job.plan_json()},
+        {"digests",
+         {{"tile_cycles", tile_cycles_digest(account)}, {"output", facts.output_digest}}},
+        {"check", facts.check ? facts.check->json : json(nullptr)},
+        {"host", host_json(facts)}};
     add_tiles_busy(result, account);
     add_speed(result, facts);
     if (facts.trace) {

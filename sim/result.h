@@ -75,6 +75,7 @@ struct RunFacts {
     const ipu::Account& account;
     std::optional<CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
+    std::string output_digest; ///< of the tensors that the run makes
     HostFacts host;
 };
 

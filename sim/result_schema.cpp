@@ -151,6 +151,11 @@ nlohmann::json result_schema() {
          {"explanation", explanation_schema()},
          {"memory", memory_schema()},
          {"plan", {{"type", "object"}, {"description", "what the planner chose"}}},
+         {"digests",
+          object("CRC-32 in hexadecimal; runs with equal ones found the same",
+                 {{"tile_cycles", text("of every tile's compute, exchange, sync, stream and idle "
+                                       "cycles")},
+                  {"output", text("of the names and bytes of all tensors that the run makes")}})},
          {"check",
           {{"type", json::array({"object", "null"})},
            {"description", "comparison with the host reference; null where switched off"}}},

@@ -8,6 +8,7 @@
 #include "kernels/workload/npy.h"
 #include "models/ipu/simulate.h"
 #include "models/spec/load.h"
+#include "sim/digest.h"
 #include "sim/job.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
@@ -123,6 +124,12 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 
 namespace {
 
+bool is_operand(const Job& job, const std::string& tensor) {
+    const auto operands = job.operands();
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const HostArray& operand) { return operand.tensor == tensor; });
+}
+
 struct PlannedJob {
     std::unique_ptr<Job> job;
     const program::Program& program; ///< the job's
@@ -202,6 +209,13 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     host.check_s = watch.lap();
 
+    Digest output;
+    for (const program::Tensor& tensor : program.tensors) {
+        if (!is_operand(*job, tensor.name)) {
+            output.add(tensor.name);
+            output.add(tensor.name == job->answer() ? answer : simulation.read(tensor.name));
+        }
+    }
     RunReport report;
     if (!job->answer().empty()) {
         report.output_npy = npy_bytes(program, job->answer(), answer);
@@ -230,6 +244,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
          .account = simulation.account(),
          .check = std::move(check),
          .trace = std::move(traced),
+         .output_digest = output.text(),
          .host = host});
     return report;
 }

@@ -22,13 +22,18 @@
 
 namespace tessera::vertex {
 
-/// Characters that the expressions of a vertex file, its points and its fit may read together.
-inline constexpr std::int64_t kMostCharactersRead = 100'000'000;
+/// What the expressions of a vertex file, its points and its fit may take together: a step for each
+/// character read, and for each number, name and operator of each term of a sum (% counts 5, exp, log,
+/// log2 and tanh 10).
+inline constexpr std::int64_t kMostSteps = 400'000'000;
 
 /// What is left of them.
 struct ExpressionWork {
-    std::int64_t characters_left = kMostCharactersRead;
+    std::int64_t steps_left = kMostSteps;
 };
+
+/// Characters of one expression.
+inline constexpr std::size_t kLongestExpression = 1'000'000;
 
 /// Of an expression in a message: its mistake is told by the number of a character.
 inline constexpr std::size_t kLongestExpressionShown = 200;

@@ -81,3 +81,10 @@ set_tests_properties("shells complete the command line" PROPERTIES LABELS "syste
 add_test(NAME "an installed program finds what it needs"
   COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/install_test.sh" "${CMAKE_BINARY_DIR}")
 set_tests_properties("an installed program finds what it needs" PROPERTIES LABELS "system;cli" TIMEOUT 60)
+# `tools/record.py --update TESSERA` writes what a change of results came to.
+add_test(NAME "workloads come to what the record says"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" $<TARGET_FILE:tessera>)
+set_tests_properties("workloads come to what the record says" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "workloads that take long come to what the record says"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --slow $<TARGET_FILE:tessera>)
+set_tests_properties("workloads that take long come to what the record says" PROPERTIES LABELS "slow" TIMEOUT 3600)

@@ -96,6 +96,7 @@ struct Scene {
                                  .account = account,
                                  .check = std::nullopt,
                                  .trace = std::nullopt,
+                                 .output_digest = "00000000",
                                  .host = {}});
     }
 

@@ -3,6 +3,7 @@
 tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
   SOURCES
     unit/sim/cli_test.cpp
+    unit/sim/digest_test.cpp
     unit/sim/exit_code_test.cpp
     unit/sim/job_test.cpp
     unit/sim/layout_test.cpp

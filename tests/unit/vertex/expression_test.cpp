@@ -78,6 +78,11 @@ TEST_CASE("a sum runs over whole numbers", "[unit][vertex]") {
     CHECK(names_in("sum(k, 0, rows, k + columns)") == std::vector<std::string>{"rows", "columns"});
     CHECK(refusal("sum(k, 0, 2, at(x, k + 2))") == "14: at: got index 3, expected 0..2");
     CHECK(refusal("sum(1, 0, 2, 3)") == "5: expected a name");
+    // the innermost variable of a name counts, and each sum has its own
+    CHECK(of("sum(i, 0, 2, sum(i, 5, 7, i) + i)") == 2 * 11 + 1);
+    CHECK(of("sum(i, 0, 3, i) * sum(j, 0, 3, j) + sum(i, 0, 2, sum(j, i, 2, j - i))") == 10);
+    CHECK(of("sum(i, 0, 4, i < 2 ? 10 : i)") == 25);
+    CHECK(of("rows > 3 ? sum(i, 0, 3, i) : 1 / 0") == 3);
 }
 
 TEST_CASE("a wrong expression says where and what was expected", "[unit][vertex]") {
@@ -107,27 +112,35 @@ TEST_CASE("the names of an expression come in its order and once", "[unit][verte
     CHECK_FALSE(is_name(""));
 }
 
-TEST_CASE("the expressions of a file share what they may read", "[unit][vertex]") {
+TEST_CASE("the expressions of a file share the steps that they may take", "[unit][vertex]") {
     Scope scope = kScope;
     scope.work = std::make_shared<ExpressionWork>();
-    const auto read_by = [&](const std::string& text) {
-        const auto before = scope.work->characters_left;
+    const auto taken_by = [&](const std::string& text) {
+        const auto before = scope.work->steps_left;
         static_cast<void>(evaluate(text, scope));
-        return before - scope.work->characters_left;
+        return static_cast<std::size_t>(before - scope.work->steps_left);
     };
-    // its characters and one, and of a sum again those of the term and one for each
-    CHECK(read_by("1 + 2") == 6);
-    CHECK(read_by("sum(k, 0, 10, k)") == 17 + 10 * 3);
-    CHECK(read_by("sum(k, 0, 0, k)") == 16);
-    CHECK(read_by("sum(i, 0, 3, sum(j, 0, 5, i))") == 30 + 3 * (17 + 5 * 3));
-    CHECK(read_by("rows") == 5);
+    // its characters and one; of a sum the numbers, names and operators of each term and its addition
+    const auto sum = [](std::size_t terms, std::size_t parts) { return terms * (parts + 1); };
+    for (const std::string text : {"1 + 2", "rows", "sum(k, 0, 0, k)"}) {
+        CHECK(taken_by(text) == text.size() + 1);
+    }
+    const std::string one = "sum(k, 0, 10, k)";
+    CHECK(taken_by(one) == one.size() + 1 + sum(10, 1));
+    const std::string longer = "sum(k, 0, 10, k * rows + at(x, 2))";
+    CHECK(taken_by(longer) == longer.size() + 1 + sum(10, 6));
+    const std::string slow = "sum(k, 0, 10, tanh(k % 3))"; // as many as ten, and as five
+    CHECK(taken_by(slow) == slow.size() + 1 + sum(10, 2 + 10 + 5));
+    // a nested sum has two limits and its beginning
+    const std::string nested = "sum(i, 0, 3, sum(j, 0, 5, i))";
+    CHECK(taken_by(nested) == nested.size() + 1 + sum(3, 3 + 2) + 3 * sum(5, 1));
     CHECK(evaluate("sum(k, 0, 2000001, 1)", scope) == 2000001);
 }
 
-TEST_CASE("more than a file may read is refused however it is nested", "[unit][vertex]") {
-    const auto refusal_of = [](const std::string& text, std::int64_t characters) {
+TEST_CASE("more steps than a file may take are refused however they are nested", "[unit][vertex]") {
+    const auto refusal_of = [](const std::string& text, std::int64_t steps) {
         Scope scope = kScope;
-        scope.work = std::make_shared<ExpressionWork>(ExpressionWork{characters});
+        scope.work = std::make_shared<ExpressionWork>(ExpressionWork{steps});
         try {
             static_cast<void>(evaluate(text, scope));
         } catch (const ExpressionError& error) {
@@ -135,16 +148,26 @@ TEST_CASE("more than a file may read is refused however it is nested", "[unit][v
         }
         return std::string("accepted");
     };
-    const std::string why =
-        ": the expressions of a file may read 100000000 characters in all, terms "
-        "of sums each time, and this one reads more";
+    const std::string why = ": the expressions of a file may take " + std::to_string(kMostSteps) +
+                            " steps in all, one for each character and for each number, name and "
+                            "operator of each term of a sum, and this one takes more";
     CHECK(refusal_of("1 + 2", 6) == "accepted");
     CHECK(refusal_of("1 + 2", 5) == "1" + why);
-    CHECK(refusal_of("1 + sum(k, 0, 10, k)", 51) == "accepted");
-    CHECK(refusal_of("1 + sum(k, 0, 10, k)", 50) == "5" + why);
+    CHECK(refusal_of("1 + sum(k, 0, 10, k)", 21 + 20) == "accepted");
+    CHECK(refusal_of("1 + sum(k, 0, 10, k)", 21 + 19) == "5" + why);
     const std::string nested = "sum(i, 0, 1e6, sum(j, 0, 1e6, sum(k, 0, 1e6, 1)))";
     CHECK(refusal_of(nested, 100'000) == "31" + why);
     CHECK(refusal_of("1 ? 2 : " + nested, 100'000) == "accepted"); // is not evaluated
+}
+
+TEST_CASE("a long expression takes no deeper stack than a short one", "[unit][vertex]") {
+    std::string text = "1";
+    while (text.size() + 2 <= kLongestExpression) {
+        text += "+1";
+    }
+    CHECK(of(text) == static_cast<double>((text.size() + 1) / 2));
+    text += "+1";
+    CHECK(refusal(text).find("expected at most 1000000") != std::string::npos);
 }
 
 TEST_CASE("long names and texts are cut in messages", "[unit][vertex]") {

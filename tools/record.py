@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the record of results: what every workload of configs/ came to when it was last looked at.
+
+usage: record.py [--update] [--slow | --all] TESSERA [WORKLOAD ...]
+
+Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer; --all: both) and
+compares plan, cycles, steps, memory and digests with tests/system/record.json. Exits with 1 where something differs.
+--update writes what was found instead: a commit that changes the record names the one mechanism that changed it.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RECORD = ROOT / "tests/system/record.json"
+SLOW = {"dense_4096_f16", "dense_4096_f32", "spmm_static_b1_4096"}
+TINY = ("tiny_", "four_tiles")
+
+
+def entry_of(result):
+    """The part of a result that the record keeps."""
+    steps = {}
+    for kind in ("compute_sets", "exchanges", "streams"):
+        for number, step in enumerate(result[kind]):
+            steps[f"{kind}/{number} {step['name']}"] = step["cycles"]
+    return {
+        "machine": result["machine"]["name"],
+        "cycles": result["cycles"],
+        "steps": steps,
+        "control_cycles": result["explanation"]["control"]["cycles"],
+        "memory_max_bytes": result["memory"]["max_bytes"],
+        "plan": result["plan"],
+        "digests": result["digests"],
+    }
+
+
+def run(tessera, workload, folder):
+    machine = "tiny" if workload.startswith(TINY) else "bow"
+    command = [tessera, "run", workload, "--machine", machine, "-q", "--out", str(folder)]
+    if workload in SLOW:
+        command.append("--no-check")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    found = sorted(pathlib.Path(folder).rglob("result.json"))
+    return entry_of(json.loads(found[0].read_text()))
+
+
+def differences(before, after, path=""):
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in {**before, **after}:
+            yield from differences(before.get(key), after.get(key), f"{path}/{key}")
+    elif before != after:
+        yield f"{path}: recorded {before}, now {after}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("tessera")
+    parser.add_argument("workloads", nargs="*")
+    options = parser.parse_args()
+    tessera = os.path.abspath(options.tessera)
+    every = sorted(path.stem for path in (ROOT / "configs/workloads").glob("*.json"))
+    unknown = [name for name in options.workloads if name not in every]
+    if unknown:
+        sys.exit(f"no workload of configs/: {', '.join(unknown)}")
+    chosen = options.workloads or [name for name in every if options.all or (name in SLOW) == options.slow]
+    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    found = {}
+    for workload in chosen:
+        with tempfile.TemporaryDirectory() as folder:
+            found[workload] = run(tessera, workload, folder)
+    wrong = [line for name in chosen for line in differences(record.get(name, {}), found[name], name)]
+    wrong += [f"{name}: recorded, but configs/ has no such workload" for name in record if name not in every]
+    for line in wrong:
+        print(line)
+    if options.update:
+        record = {name: entry for name, entry in record.items() if name in every} | found
+        RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+        return 0
+    print(f"{len(chosen)} workloads, {len(wrong)} differences")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
