@@ -4,6 +4,7 @@
 #include "kernels/matmul/matmul_cost.h"
 #include "kernels/matmul/matmul_layout.h"
 #include "kernels/matmul/matmul_search.h"
+#include "kernels/plan/chip_memory.h"
 #include "kernels/plan/image_builder.h"
 #include "kernels/plan/pieces.h"
 #include "kernels/plan/superstep_builder.h"
@@ -318,6 +319,11 @@ std::string too_big(const Problem& problem, const Candidate& tried, const Layout
 plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
+    const auto m = static_cast<double>(problem.m);
+    const auto k = static_cast<double>(problem.k);
+    const auto n = static_cast<double>(problem.n);
+    plan::need_chip_memory(machine, 2 * (m * k + k * n + m * n),
+                           fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n));
     const std::string p = suffix(workload.partials);
     const plan::CodeletLibrary library(machine, {"matmul_amp_" + p, "reduce_add_" + p, "copy"});
     std::string reason;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/activity.h"
 #include "base/error.h"
+#include "kernels/plan/chip_memory.h"
 #include "kernels/plan/image_builder.h"
 #include "kernels/plan/superstep_builder.h"
 #include "kernels/plan/vertex_cost.h"
@@ -370,6 +371,12 @@ plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
                                const workload::SpmmWorkload& workload,
                                const workload::SparseF16& matrix) {
     const Problem problem(workload, matrix);
+    const auto n = static_cast<double>(problem.n);
+    plan::need_chip_memory(
+        machine,
+        2 * (static_cast<double>(matrix.values.size()) +
+             (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n),
+        fmt::format("sparse product {} x {} x {}", matrix.rows, matrix.columns, problem.n));
     const plan::CodeletLibrary library(machine, sources(problem));
     std::optional<plan::PlannedProgram> best;
     std::string reason;
