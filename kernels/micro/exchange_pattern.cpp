@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/lower/lower.h"
+#include "kernels/micro/limits.h"
 #include "kernels/micro/message_pattern.h"
-#include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/rearrange/rearrange.h"
 #include "kernels/workload/random.h"
@@ -24,8 +25,6 @@ using workload::SelfCopyWorkload;
 constexpr Bytes kWord = 4;
 constexpr const char* kExchange = "exchange";
 constexpr const char* kOwnPart = "rearrange: own part";
-/// Exchange instructions that one message takes in a row, at most in the common case.
-constexpr Bytes kRowBytesOfMessage = 24;
 
 const char* name_of(ExchangePattern pattern) {
     switch (pattern) {
@@ -76,16 +75,16 @@ std::vector<std::byte> numbers(std::uint64_t seed, Bytes bytes) {
 }
 
 /// The rows of all tiles as one tensor, tile after tile.
-program::Tensor rows_tensor(const std::string& name, const std::vector<Bytes>& row_bytes,
-                            Address address) {
+graph::Tensor rows_tensor(const std::string& name, const std::vector<Bytes>& row_bytes,
+                          graph::BufferId buffer) {
     const Bytes total = std::accumulate(row_bytes.begin(), row_bytes.end(), Bytes{0});
-    program::Tensor tensor = array_tensor(name, DType::F32, total / kWord);
+    graph::Tensor tensor = graph::array_tensor(name, DType::F32, total / kWord);
     std::int64_t first = 0;
     for (std::size_t tile = 0; tile < row_bytes.size(); ++tile) {
         if (row_bytes[tile] > 0) {
             const std::int64_t words = row_bytes[tile] / kWord;
             tensor.pieces.push_back(
-                run_of(static_cast<TileId>(tile), address, first, words, DType::F32));
+                graph::run_of(static_cast<TileId>(tile), {buffer}, first, words, DType::F32));
             first += words;
         }
     }
@@ -99,12 +98,7 @@ public:
         : machine_(machine), pattern_(std::move(pattern)), bytes_(message_bytes), copies_(copies) {}
 
     [[nodiscard]] program::Program program(const std::string& name, std::int64_t repeats) const {
-        BuildRequest request;
-        request.name = name;
-        request.codelets = {codelet_of(copies_)};
-        request.row_bytes = kRowBytesOfMessage * most_messages();
-        request.repeats = repeats;
-        return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
+        return lower::lower(machine_, graph(name, repeats)).program;
     }
 
     [[nodiscard]] std::vector<std::byte> expected(const std::vector<std::byte>& sent) const {
@@ -149,91 +143,43 @@ private:
         return at;
     }
 
-    /// Sends and receives of the tile that has most of them.
-    [[nodiscard]] std::int64_t most_messages() const {
-        std::vector<std::int64_t> of_tile(pattern_.source_bytes.size());
-        for (const auto& transfer : pattern_.transfers) {
-            ++of_tile[transfer.source_tile];
+    [[nodiscard]] graph::Graph graph(const std::string& name, std::int64_t repeats) const {
+        graph::Graph graph(name);
+        graph.codelets = {codelet_of(copies_)};
+        const auto source = graph.add_buffer({.name = "source"});
+        const auto destination = graph.add_buffer({.name = "destination", .apart = {source}});
+        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
+            const auto id = static_cast<TileId>(tile);
+            graph.hold(source, id, pattern_.source_bytes[tile]);
+            graph.hold(destination, id, pattern_.destination_bytes[tile]);
+        }
+        const auto exchange = graph.add_exchange({kExchange});
+        std::vector<graph::Receiver> receivers;
+        for (const program::Transfer& transfer : pattern_.transfers) {
+            receivers.clear();
             for (const auto& to : transfer.destinations) {
-                ++of_tile[to.tile];
+                receivers.push_back({to.tile, {destination, Bytes{to.address}}});
             }
+            graph.add_message(exchange, transfer.source_tile,
+                              {source, Bytes{transfer.source_address}}, bytes_, receivers,
+                              timing::pairable(machine_, transfer, bytes_));
         }
-        return *std::max_element(of_tile.begin(), of_tile.end());
-    }
-
-    static Bytes most(const std::vector<Bytes>& row_bytes) {
-        return *std::max_element(row_bytes.begin(), row_bytes.end());
-    }
-    [[nodiscard]] bool any_tile_has_both() const {
-        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
-            if (pattern_.source_bytes[tile] > 0 && pattern_.destination_bytes[tile] > 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-    /// The first tile with the most messages to send and receive.
-    [[nodiscard]] TileId fullest_tile() const {
-        TileId fullest = 0;
-        Bytes held = 0;
-        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
-            const Bytes bytes = pattern_.source_bytes[tile] + pattern_.destination_bytes[tile];
-            if (bytes > held) {
-                held = bytes;
-                fullest = static_cast<TileId>(tile);
-            }
-        }
-        return fullest;
-    }
-
-    [[nodiscard]] plan::Liveness liveness() const {
-        plan::Liveness steps;
-        steps.given({"source"}).wanted({"destination"});
-        steps.begin_loop();
-        if (!pattern_.transfers.empty()) {
-            steps.step(kExchange).reads({"source"}).updates({"destination"});
-        }
-        if (!pattern_.copies.empty()) {
-            steps.step(kOwnPart).reads({"source"}).updates({"destination"});
-        }
-        steps.end_loop();
-        return steps;
-    }
-
-    void fill(MicroBuilder& builder) const {
-        const bool shared = !any_tile_has_both();
-        const Bytes source_bytes = most(pattern_.source_bytes);
-        const Bytes destination_bytes = most(pattern_.destination_bytes);
-        const plan::Liveness steps = liveness();
-        if (shared) { // one place serves those who send and those who receive
-            builder.place({tensor_buffer("messages", std::max(source_bytes, destination_bytes))},
-                          steps, fullest_tile());
-        } else {
-            auto received = tensor_buffer("destination", destination_bytes);
-            received.apart_from = {"source"};
-            builder.place({tensor_buffer("source", source_bytes), received}, steps, fullest_tile());
-        }
-        const Address source = builder.address(shared ? "messages" : "source");
-        const Address destination = builder.address(shared ? "messages" : "destination");
-        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
-            builder.hold(static_cast<TileId>(tile), shared ? "messages" : "source",
-                         pattern_.source_bytes[tile]);
-            builder.hold(static_cast<TileId>(tile), shared ? "messages" : "destination",
-                         pattern_.destination_bytes[tile]);
-        }
-        builder.add_exchange(kExchange, transfers(source, destination));
-        Vertices vertices = builder.no_vertices();
+        const auto own_part = graph.add_compute_set({kOwnPart});
         for (const LocalCopy& copy : pattern_.copies) {
-            for (const auto& call : copy_calls(source + copy.from, destination + copy.to)) {
-                vertices[copy.tile].push_back(builder.rearrange(copy.tile, call));
-            }
+            rearrange::add(graph, own_part, copy.tile,
+                           copy_calls({source, Bytes{copy.from}}, {destination, Bytes{copy.to}}));
         }
-        builder.add_compute_set(kOwnPart, std::move(vertices));
-        builder.add_tensor(rows_tensor("source", pattern_.source_bytes, source));
-        builder.add_tensor(rows_tensor("destination", pattern_.destination_bytes, destination));
+        graph.control = graph::repeat(repeats, {graph::run(exchange), graph::run(own_part)});
+        auto sent = rows_tensor("source", pattern_.source_bytes, source);
+        auto received = rows_tensor("destination", pattern_.destination_bytes, destination);
+        sent.given = true;
+        received.wanted = true;
+        graph.add_tensor(std::move(sent));
+        graph.add_tensor(std::move(received));
+        return graph;
     }
 
-    [[nodiscard]] rearrange::Calls copy_calls(Address from, Address to) const {
+    [[nodiscard]] rearrange::Calls copy_calls(graph::Place from, graph::Place to) const {
         constexpr Bytes kItem = 8;
         switch (copies_) {
         case CopyLoop::OneWorker:
@@ -244,19 +190,6 @@ private:
             break;
         }
         return rearrange::copy(machine_, from, to, bytes_);
-    }
-
-    [[nodiscard]] std::vector<program::Transfer> transfers(Address source,
-                                                           Address destination) const {
-        std::vector<program::Transfer> moved = pattern_.transfers;
-        for (auto& transfer : moved) {
-            transfer.source_address += source;
-            for (auto& to : transfer.destinations) {
-                to.address += destination;
-            }
-            transfer.paired = timing::pairable(machine_, transfer, bytes_);
-        }
-        return moved;
     }
 
     const spec::MachineSpec& machine_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
-#include "kernels/micro/micro_builder.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/plan/repeat_limit.h"
 
@@ -81,12 +82,7 @@ public:
     }
 
     [[nodiscard]] program::Program program(const std::string& name) const {
-        BuildRequest request;
-        request.name = name;
-        request.codelets = {"stream"};
-        request.state_bytes = 64 * cuts_;
-        request.repeats = workload_.repeats;
-        return build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
+        return lower::lower(machine_, graph(name)).program;
     }
 
     /// The same numbers stand on every tile, which has the first ones of the longest share.
@@ -136,7 +132,7 @@ private:
         return units_ * (tile + 1) / tiles_ - units_ * tile / tiles_;
     }
     [[nodiscard]] std::int64_t most_units() const { return (units_ + tiles_ - 1) / tiles_; }
-    [[nodiscard]] Bytes array_bytes() const { return most_units() * kUnitBytes + kReadBeyond; }
+    [[nodiscard]] Bytes array_bytes() const { return most_units() * kUnitBytes; }
 
     /// On a tile: the paced triad has three words under way before its loop begins.
     [[nodiscard]] std::int64_t least_units() const {
@@ -207,112 +203,113 @@ private:
         }
     }
 
-    /// Bundles with several accesses want them in different elements, and loads of two arrays or of
-    /// 16 bytes one in region 1.
-    [[nodiscard]] std::vector<plan::BufferRequest> buffers() const {
-        const bool paced = workload_.codelet == StreamCodelet::Paced;
-        auto a = tensor_buffer("a", array_bytes());
-        auto b = tensor_buffer("b", uses_b() ? array_bytes() : 0);
-        auto c = tensor_buffer("c", reads() ? sums_bytes() : array_bytes());
-        if (paced) {
-            a.where = plan::Where::Region1;
-            b.apart_from = {"a"};
-            c.apart_from = {"a", "b"};
-        }
-        return {a, b, c, tensor_buffer("product", has_product() ? array_bytes() : 0)};
-    }
-
-    [[nodiscard]] plan::Liveness liveness() const {
-        plan::Liveness steps;
-        steps.given({"a", "b"}).wanted({"c"});
-        steps.begin_loop();
-        if (has_product()) {
-            steps.step(kMultiply).reads({"b"}).writes({"product"});
-            steps.step(kAdd).reads({"a", "product"}).writes({"c"});
-        } else {
-            steps.step(name_of(workload_.op)).reads({"a", "b"}).writes({"c"});
-        }
-        steps.end_loop();
-        return steps;
-    }
-
     /// What the reading workers of a tile leave.
     [[nodiscard]] Bytes sums_bytes() const { return cuts_ * machine_.tile.workers * kSumBytes; }
 
-    void fill(MicroBuilder& builder) const {
-        const Bytes sums = sums_bytes();
-        builder.place(buffers(), liveness());
-        const Address a = builder.address("a");
-        const Address b = uses_b() ? builder.address("b") : 0;
-        const Address c = builder.address("c");
-        const Address product = has_product() ? builder.address("product") : 0;
+    struct Arrays {
+        graph::BufferId a;
+        graph::BufferId b;
+        graph::BufferId c;
+        graph::BufferId product;
+    };
+
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
+        graph::Graph graph(name);
+        graph.codelets = {"stream"};
+        const Arrays arrays = add_arrays(graph);
+        graph.control = graph::repeat(workload_.repeats, add_steps(graph, arrays));
+        add_tensors(graph, arrays);
+        return graph;
+    }
+
+    /// Bundles with several accesses want them in different elements, and loads of two arrays or of
+    /// 16 bytes one in region 1.
+    [[nodiscard]] Arrays add_arrays(graph::Graph& graph) const {
+        const bool paced = workload_.codelet == StreamCodelet::Paced;
+        const auto array = [&](const char* name, std::vector<graph::BufferId> apart) {
+            return graph.add_buffer(
+                {.name = name,
+                 .where = paced && apart.empty() ? graph::Where::Region1 : graph::Where::Any,
+                 .read_beyond = kReadBeyond,
+                 .apart = paced ? std::move(apart) : std::vector<graph::BufferId>{}});
+        };
+        Arrays arrays;
+        arrays.a = array("a", {});
+        arrays.b = array("b", {arrays.a});
+        arrays.c = array("c", {arrays.a, arrays.b});
+        graph.buffers[arrays.c.index].read_beyond = reads() ? 0 : kReadBeyond;
+        arrays.product = graph.add_buffer({.name = "product", .read_beyond = kReadBeyond});
+        for (std::int64_t t = 0; t < tiles_; ++t) {
+            const auto tile = static_cast<TileId>(t);
+            graph.hold(arrays.a, tile, array_bytes());
+            graph.hold(arrays.b, tile, uses_b() ? array_bytes() : 0);
+            graph.hold(arrays.c, tile, reads() ? sums_bytes() : array_bytes());
+            graph.hold(arrays.product, tile, has_product() ? array_bytes() : 0);
+        }
+        return arrays;
+    }
+
+    void add_tensors(graph::Graph& graph, const Arrays& arrays) const {
         const std::int64_t most = most_units() * workload_.unit_elements();
-        auto tensor_a = array_tensor("a", type(), most);
-        auto tensor_b = array_tensor("b", type(), most);
-        auto tensor_c = array_tensor("c", type(), reads() ? tiles_ * sums / 4 : workload_.elements);
+        const Bytes sums = sums_bytes();
+        auto a = graph::array_tensor("a", type(), most);
+        auto b = graph::array_tensor("b", type(), most);
+        auto c = graph::array_tensor("c", type(), reads() ? tiles_ * sums / 4 : workload_.elements);
+        a.given = b.given = c.wanted = true;
         std::int64_t first = 0;
         for (std::int64_t t = 0; t < tiles_; ++t) {
             const auto tile = static_cast<TileId>(t);
             const std::int64_t elements = units_of(t) * workload_.unit_elements();
-            builder.hold(tile, "a", array_bytes());
-            tensor_a.pieces.push_back(run_of(tile, a, 0, elements, type()));
-            if (uses_b()) {
-                builder.hold(tile, "b", array_bytes());
-                tensor_b.pieces.push_back(run_of(tile, b, 0, elements, type()));
-            }
-            builder.hold(tile, "c", reads() ? sums : array_bytes());
-            if (has_product()) {
-                builder.hold(tile, "product", array_bytes());
-            }
+            a.pieces.push_back(graph::run_of(tile, {arrays.a}, 0, elements, type()));
+            b.pieces.push_back(graph::run_of(tile, {arrays.b}, 0, elements, type()));
             const std::int64_t results = reads() ? sums / 4 : elements;
-            tensor_c.pieces.push_back(run_of(tile, c, first, results, type()));
+            c.pieces.push_back(graph::run_of(tile, {arrays.c}, first, results, type()));
             first += results;
         }
-        add_steps(builder, a, b, c, product);
-        builder.add_tensor(std::move(tensor_a));
+        graph.add_tensor(std::move(a));
         if (uses_b()) {
-            builder.add_tensor(std::move(tensor_b));
+            graph.add_tensor(std::move(b));
         }
-        builder.add_tensor(std::move(tensor_c));
+        graph.add_tensor(std::move(c));
     }
 
-    void add_steps(MicroBuilder& builder, Address a, Address b, Address c, Address product) const {
+    [[nodiscard]] std::vector<program::Step> add_steps(graph::Graph& graph,
+                                                       const Arrays& arrays) const {
         const char* op = name_of(workload_.op);
         if (workload_.codelet != StreamCodelet::Vendor) {
-            add_step(builder, op, op, name_of(workload_.codelet), {a, b, c});
-        } else if (has_product()) {
-            add_step(builder, kMultiply, "scale", "vector", {b, 0, product});
-            add_step(builder, kAdd, "add", "vector", {a, product, c});
-        } else {
-            add_step(builder, op, op, "vector", {a, b, c});
+            return {add_step(graph, op, op, name_of(workload_.codelet), arrays)};
         }
+        if (has_product()) {
+            return {
+                add_step(graph, kMultiply, "scale", "vector", {arrays.b, {}, arrays.product, {}}),
+                add_step(graph, kAdd, "add", "vector", {arrays.a, arrays.product, arrays.c, {}})};
+        }
+        return {add_step(graph, op, op, "vector", arrays)};
     }
 
-    struct Arrays {
-        Address a = 0;
-        Address b = 0;
-        Address c = 0;
-    };
-
-    void add_step(MicroBuilder& builder, const std::string& name, const std::string& op,
-                  const std::string& way, const Arrays& arrays) const {
+    program::Step add_step(graph::Graph& graph, const std::string& name, const std::string& op,
+                           const std::string& way, const Arrays& arrays) const {
         const std::string symbol = fmt::format("stream_{}_{}_{}", op, way,
                                                workload_.dtype == StreamType::F16 ? "f16" : "f32");
-        const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
-        Vertices vertices = builder.no_vertices();
+        const bool two = op == "add" || op == "triad";
+        const std::int64_t workers = machine_.tile.workers;
+        const auto set = graph.add_compute_set({name});
         for (std::int64_t t = 0; t < tiles_ * cuts_; ++t) {
             const std::int64_t tile = t / cuts_;
             const std::int64_t cut = t % cuts_;
-            const std::int64_t first = first_of(tile, cut);
-            const auto units = static_cast<std::uint32_t>(first_of(tile, cut + 1) - first);
-            const auto from = static_cast<Address>(first * kUnitBytes);
-            const auto to = reads() ? static_cast<Address>(cut * sums_bytes() / cuts_) : from;
-            vertices[static_cast<std::size_t>(tile)].push_back(
-                builder.workers(static_cast<TileId>(tile), symbol,
-                                {arrays.a + from, arrays.b + from, arrays.c + to, units / workers,
-                                 units % workers, scale_word()}));
+            const std::int64_t units = first_of(tile, cut + 1) - first_of(tile, cut);
+            const Bytes from = first_of(tile, cut) * kUnitBytes;
+            const Bytes bytes = units * kUnitBytes;
+            const Bytes to = reads() ? cut * sums_bytes() / cuts_ : from;
+            graph.add_vertex(set, static_cast<TileId>(tile), symbol,
+                             program::VertexKind::MultiWorker,
+                             {graph::read({arrays.a, from}, bytes),
+                              two ? graph::read({arrays.b, from}, bytes) : graph::word(0),
+                              graph::write({arrays.c, to}, reads() ? sums_bytes() / cuts_ : bytes),
+                              graph::word(units / workers), graph::word(units % workers),
+                              graph::word(scale_word())});
         }
-        builder.add_compute_set(name, std::move(vertices));
+        return graph::run(set);
     }
 
     /// FP32; or FP16 with 1 behind it, which is what a mix of two arrays multiplies the other with.

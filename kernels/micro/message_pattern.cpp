@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/micro/message_pattern.h"
 
-#include "kernels/micro/micro_builder.h"
+#include "kernels/micro/limits.h"
 #include "kernels/workload/random.h"
 #include "models/timing/tile_position.h"
 

@@ -5,7 +5,8 @@
 #include "kernels/rearrange/rearrange.h"
 
 #include "base/float16.h"
-#include "kernels/micro/micro_builder.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ DType other(DType type) {
 }
 
 Layout layout_of(const RearrangeWorkload& workload, DType type, bool turned, std::int64_t gap) {
-    Layout made{0, type, workload.rows, workload.columns, turned, 0};
+    Layout made{{}, type, workload.rows, workload.columns, turned, 0};
     made.step = (made.line_elements() + gap) * program::bytes_of(type);
     return made;
 }
@@ -92,63 +93,55 @@ std::vector<std::byte> bytes_of(const Stage& stage, std::int64_t tiles) {
 }
 
 /// The bytes of a stage on all tiles, gaps included.
-program::Tensor tensor_of(const Stage& stage, std::int64_t tiles) {
+graph::Tensor tensor_of(const Stage& stage, std::int64_t tiles) {
     const DType type = stage.layout.type;
     const std::int64_t elements = stage.bytes() / program::bytes_of(type);
-    auto tensor = array_tensor(stage.name, type, tiles * elements);
+    auto tensor = graph::array_tensor(stage.name, type, tiles * elements);
     tensor.shape = {tiles, stage.layout.lines(), elements / stage.layout.lines()};
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
-        tensor.pieces.push_back(run_of(static_cast<TileId>(tile), stage.layout.address,
-                                       tile * elements, elements, type));
+        tensor.pieces.push_back(graph::run_of(static_cast<TileId>(tile), stage.layout.place,
+                                              tile * elements, elements, type));
     }
     return tensor;
 }
 
-plan::Liveness liveness_of(const std::vector<Stage>& stages) {
-    plan::Liveness steps;
-    steps.given({stages.front().name}).wanted({stages.back().name});
-    steps.begin_loop();
-    for (std::size_t i = 1; i < stages.size(); ++i) {
-        steps.step(step_name(stages[i - 1].layout, stages[i].layout)).reads({stages[i - 1].name});
-        // The gaps of the last one keep what they had.
-        i + 1 == stages.size() ? steps.updates({stages[i].name}) : steps.writes({stages[i].name});
-    }
-    steps.end_loop();
-    return steps;
-}
+struct Planned {
+    graph::Graph graph;
+    Cycles cycles = 0; ///< that a repetition is expected to take
+};
 
-/// Places the stages and adds the steps between them; returns what a repetition is expected to take.
-Cycles fill(MicroBuilder& builder, const spec::MachineSpec& machine, std::vector<Stage> stages,
-            std::int64_t tiles) {
-    std::vector<plan::BufferRequest> buffers;
-    for (const Stage& stage : stages) {
-        buffers.push_back(tensor_buffer(stage.name, stage.bytes()));
-    }
-    builder.place(buffers, liveness_of(stages));
+/// The stages and the steps between them.
+Planned graph_of(const spec::MachineSpec& machine, const std::string& name,
+                 std::vector<Stage> stages, std::int64_t tiles, std::int64_t repeats) {
+    Planned planned{graph::Graph(name), machine.control.repeat_cycles};
+    graph::Graph& graph = planned.graph;
+    graph.codelets = {"copy", "rearrange"};
     for (Stage& stage : stages) {
-        stage.layout.address = builder.address(stage.name);
+        stage.layout.place.buffer = graph.add_buffer({.name = stage.name});
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            builder.hold(static_cast<TileId>(tile), stage.name, stage.bytes());
+            graph.hold(stage.layout.place.buffer, static_cast<TileId>(tile), stage.bytes());
         }
     }
-    Cycles cycles = machine.control.repeat_cycles;
+    std::vector<program::Step> steps;
     for (std::size_t i = 1; i < stages.size(); ++i) {
         const Layout& from = stages[i - 1].layout;
         const Layout& to = stages[i].layout;
         const auto calls = rearrange::change(machine, from, to);
-        cycles += machine.control.step_cycles + rearrange::cycles(machine, calls);
-        Vertices vertices = builder.no_vertices();
+        planned.cycles += machine.control.step_cycles + rearrange::cycles(machine, calls);
+        const auto set = graph.add_compute_set({step_name(from, to)});
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            for (const auto& call : calls) {
-                vertices[static_cast<std::size_t>(tile)].push_back(
-                    builder.rearrange(static_cast<TileId>(tile), call));
-            }
+            rearrange::add(graph, set, static_cast<TileId>(tile), calls);
         }
-        builder.add_compute_set(step_name(from, to), std::move(vertices));
+        steps.push_back(graph::run(set));
     }
-    builder.add_tensor(tensor_of(stages.front(), tiles));
-    builder.add_tensor(tensor_of(stages.back(), tiles));
-    return cycles;
+    graph.control = graph::repeat(repeats, std::move(steps));
+    auto first = tensor_of(stages.front(), tiles);
+    auto last = tensor_of(stages.back(), tiles);
+    first.given = true;
+    last.wanted = true;
+    graph.add_tensor(std::move(first));
+    graph.add_tensor(std::move(last));
+    return planned;
 }
 
 } // namespace
@@ -161,14 +154,9 @@ MicroPlan plan(const spec::MachineSpec& machine, const RearrangeWorkload& worklo
         "{} x {} {} elements on each of {} tiles{}{}, {} times", workload.rows, workload.columns,
         workload.dtype == StreamType::F16 ? "f16" : "f32", tiles, workload.cast ? ", cast" : "",
         workload.transpose ? ", transposed" : "", workload.repeats);
-    BuildRequest request;
-    request.name = plan.sentence;
-    request.codelets = {"copy", "rearrange"};
-    request.repeats = workload.repeats;
-    Cycles cycles = 0;
-    plan.program = build_program(machine, request, [&](MicroBuilder& builder) {
-        cycles = fill(builder, machine, stages, tiles);
-    });
+    auto planned = graph_of(machine, plan.sentence, stages, tiles, workload.repeats);
+    const Cycles cycles = planned.cycles;
+    plan.program = lower::lower(machine, std::move(planned.graph)).program;
     plan.operands.push_back({"from", bytes_of(stages.front(), tiles)});
     plan.expected.push_back({"to", bytes_of(stages.back(), tiles)});
     plan.useful_bytes = tiles * workload.rows * workload.columns * workload.repeats *

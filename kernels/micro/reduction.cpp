@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/micro/micro_builder.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -90,18 +92,17 @@ public:
     };
 
     [[nodiscard]] Planned program(const std::string& name) const {
-        BuildRequest request;
-        request.name = name;
-        request.codelets = {"sum"};
-        request.repeats = workload_.repeats;
+        auto lowered = lower::lower(machine_, graph(name));
         Planned planned;
-        planned.program = build_program(machine_, request, [&](MicroBuilder& builder) {
-            fill(builder);
-            planned.cycles = machine_.control.repeat_cycles + builder.exchange_cycles();
-        });
+        planned.cycles = machine_.control.repeat_cycles;
+        for (const plan::ExchangeStats& exchange : lowered.exchanges) {
+            planned.cycles += plan::row_overhead(machine_.exchange) + exchange.longest_row_events +
+                              machine_.sync.internal_cycles;
+        }
         for (std::size_t level = 0; level < levels_.size(); ++level) {
             planned.cycles += machine_.control.step_cycles + sum_cycles(most_operands(level));
         }
+        planned.program = std::move(lowered.program);
         return planned;
     }
 
@@ -164,33 +165,47 @@ private:
         stub.worker(plan::sum_issues(cuts(operands) == 0 ? operands : cuts(operands) * workers));
         return stub.finish();
     }
-    static std::string buffer(std::size_t level) { return fmt::format("operands {}", level); }
+    /// Buffers of the graph.
+    struct Buffers {
+        graph::BufferId sum;
+        graph::BufferId sums_of_workers;
+        std::vector<graph::BufferId> operands; ///< by level
+    };
 
-    void fill(MicroBuilder& builder) const {
-        std::vector<plan::BufferRequest> buffers{
-            tensor_buffer("sum", kOperandBytes),
-            tensor_buffer("sums of workers", sums_of_workers_bytes())};
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
+        graph::Graph graph(name);
+        graph.codelets = {"sum"};
+        const Buffers buffers = add_buffers(graph);
+        std::vector<program::Step> steps;
         for (std::size_t level = 0; level < levels_.size(); ++level) {
-            buffers.push_back(tensor_buffer(buffer(level), most_operands(level) * kOperandBytes));
-        }
-        for (std::size_t other = 1; other < buffers.size(); ++other) {
-            buffers[other].apart_from = {"sum"};
-        }
-        builder.place(buffers, liveness());
-        for (std::size_t level = 0; level < levels_.size(); ++level) {
-            for (const TileId tile : levels_[level].tiles) {
-                builder.hold(tile, buffer(level), most_operands(level) * kOperandBytes);
+            steps.push_back(add_sums(graph, buffers, level));
+            if (levels_[level].groups > 0) {
+                steps.push_back(add_gather(graph, buffers, level));
             }
         }
-        for (const TileId tile : levels_.front().tiles) {
-            builder.hold(tile, "sum", kOperandBytes);
-            builder.hold(tile, "sums of workers", sums_of_workers_bytes());
-        }
+        graph.control = graph::repeat(workload_.repeats, std::move(steps));
+        add_tensors(graph, buffers);
+        return graph;
+    }
+
+    [[nodiscard]] Buffers add_buffers(graph::Graph& graph) const {
+        Buffers buffers;
+        buffers.sum = graph.add_buffer({.name = "sum"});
+        buffers.sums_of_workers =
+            graph.add_buffer({.name = "sums of workers", .apart = {buffers.sum}});
         for (std::size_t level = 0; level < levels_.size(); ++level) {
-            add_sums(builder, level);
-            add_gather(builder, level);
+            const auto operands = graph.add_buffer(
+                {.name = fmt::format("operands {}", level), .apart = {buffers.sum}});
+            for (const TileId tile : levels_[level].tiles) {
+                graph.hold(operands, tile, most_operands(level) * kOperandBytes);
+            }
+            buffers.operands.push_back(operands);
         }
-        add_tensors(builder);
+        for (const TileId tile : levels_.front().tiles) {
+            graph.hold(buffers.sum, tile, kOperandBytes);
+            graph.hold(buffers.sums_of_workers, tile, sums_of_workers_bytes());
+        }
+        return buffers;
     }
 
     [[nodiscard]] Bytes sums_of_workers_bytes() const {
@@ -201,57 +216,41 @@ private:
         return most * machine_.tile.workers * kOperandBytes;
     }
 
-    [[nodiscard]] plan::Liveness liveness() const {
-        plan::Liveness steps;
-        steps.given({buffer(0)}).wanted({"sum"});
-        steps.begin_loop();
-        for (std::size_t level = 0; level < levels_.size(); ++level) {
-            steps.step(level == 0 ? kOwnOperands : kGatheredSums)
-                .reads({buffer(level)})
-                .writes({"sums of workers", "sum"});
-            if (levels_[level].groups > 0) { // a group's first has its sum there already
-                steps.writes({buffer(level + 1)});
-                steps.step(kGather).reads({"sum"}).updates({buffer(level + 1)});
-            }
-        }
-        steps.end_loop();
-        return steps;
-    }
-
     /// Where a level's tile leaves its sum: a group's first where the others' will stand.
-    [[nodiscard]] Address sum_address(const MicroBuilder& builder, std::size_t level,
-                                      TileId tile) const {
+    [[nodiscard]] graph::Place sum_place(const Buffers& buffers, std::size_t level,
+                                         TileId tile) const {
         const std::vector<TileId> leaders = levels_[level].leaders();
         const bool leads = std::binary_search(leaders.begin(), leaders.end(), tile);
-        return builder.address(leads ? buffer(level + 1) : "sum");
+        return {leads ? buffers.operands[level + 1] : buffers.sum};
     }
 
-    void add_sums(MicroBuilder& builder, std::size_t level) const {
-        const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
-        Vertices vertices = builder.no_vertices();
+    program::Step add_sums(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
+        const auto set = graph.add_compute_set({level == 0 ? kOwnOperands : kGatheredSums});
+        const std::int64_t workers = machine_.tile.workers;
         for (std::size_t i = 0; i < levels_[level].tiles.size(); ++i) {
             const TileId tile = levels_[level].tiles[i];
-            const std::int64_t operands = operands_of(level, i);
-            Address from = builder.address(buffer(level));
-            auto alone = static_cast<std::uint32_t>(operands);
+            graph::Place from{buffers.operands[level]};
+            std::int64_t alone = operands_of(level, i);
+            const std::int64_t operands = alone;
             if (cuts(operands) > 0) {
-                const Address partials = builder.address("sums of workers");
-                Address partial = partials;
-                for_cuts(operands, [&](std::int64_t first, std::int64_t cut) {
-                    const auto own = static_cast<std::uint32_t>(cut);
-                    vertices[tile].push_back(
-                        builder.workers(tile, "sum_f32",
-                                        {from + static_cast<Address>(first * kOperandBytes),
-                                         partial, own / workers, own % workers}));
-                    partial += workers * static_cast<Address>(kOperandBytes);
+                graph::Place partial{buffers.sums_of_workers};
+                for_cuts(operands, [&](std::int64_t first, std::int64_t own) {
+                    graph.add_vertex(
+                        set, tile, "sum_f32", program::VertexKind::MultiWorker,
+                        {graph::read(from + first * kOperandBytes, own * kOperandBytes),
+                         graph::write(partial, workers * kOperandBytes), graph::word(own / workers),
+                         graph::word(own % workers)});
+                    partial = partial + workers * kOperandBytes;
                 });
-                from = partials;
-                alone = static_cast<std::uint32_t>(cuts(operands)) * workers;
+                from = {buffers.sums_of_workers};
+                alone = cuts(operands) * workers;
             }
-            vertices[tile].push_back(builder.worker(
-                tile, "sum_f32", {from, sum_address(builder, level, tile), alone, 0}));
+            graph.add_vertex(set, tile, "sum_f32", program::VertexKind::Worker,
+                             {graph::read(from, alone * kOperandBytes),
+                              graph::write(sum_place(buffers, level, tile), kOperandBytes),
+                              graph::word(alone), graph::word(0)});
         }
-        builder.add_compute_set(level == 0 ? kOwnOperands : kGatheredSums, std::move(vertices));
+        return graph::run(set);
     }
 
     /// Of the i-th tile of a level.
@@ -266,41 +265,39 @@ private:
         return static_cast<std::int64_t>(end - before.first_of(group));
     }
 
-    void add_gather(MicroBuilder& builder, std::size_t level) const {
+    program::Step add_gather(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
+        const auto exchange = graph.add_exchange({kGather});
         const Level& senders = levels_[level];
-        std::vector<program::Transfer> transfers;
         for (std::int64_t group = 0; group < senders.groups; ++group) {
             const std::size_t first = senders.first_of(group);
             const std::size_t end =
                 group + 1 == senders.groups ? senders.tiles.size() : senders.first_of(group + 1);
             for (std::size_t i = first + 1; i < end; ++i) {
-                const auto slot = static_cast<Address>((i - first) * kOperandBytes);
-                transfers.push_back(
-                    {senders.tiles[i],
-                     builder.address("sum"),
-                     kOperandBytes,
-                     false,
-                     {{senders.tiles[first], builder.address(buffer(level + 1)) + slot}}});
+                const auto slot = static_cast<Bytes>(i - first) * kOperandBytes;
+                graph.add_message(exchange, senders.tiles[i], {buffers.sum}, kOperandBytes,
+                                  {senders.tiles[first], {buffers.operands[level + 1], slot}});
             }
         }
-        builder.add_exchange(kGather, std::move(transfers));
+        return graph::run(exchange);
     }
 
-    void add_tensors(MicroBuilder& builder) const {
-        auto operands = array_tensor("operands", DType::F32, tiles_ * workload_.operands);
+    void add_tensors(graph::Graph& graph, const Buffers& buffers) const {
+        auto operands = graph::array_tensor("operands", DType::F32, tiles_ * workload_.operands);
+        operands.given = true;
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-            operands.pieces.push_back(run_of(static_cast<TileId>(tile), builder.address(buffer(0)),
-                                             tile * workload_.operands, workload_.operands,
-                                             DType::F32));
+            operands.pieces.push_back(
+                graph::run_of(static_cast<TileId>(tile), {buffers.operands[0]},
+                              tile * workload_.operands, workload_.operands, DType::F32));
         }
         const std::vector<TileId>& last = levels_.back().tiles;
-        auto sums = array_tensor("sums", DType::F32, static_cast<std::int64_t>(last.size()));
+        auto sums = graph::array_tensor("sums", DType::F32, static_cast<std::int64_t>(last.size()));
+        sums.wanted = true;
         for (std::size_t i = 0; i < last.size(); ++i) {
-            sums.pieces.push_back(run_of(last[i], builder.address("sum"),
-                                         static_cast<std::int64_t>(i), 1, DType::F32));
+            sums.pieces.push_back(
+                graph::run_of(last[i], {buffers.sum}, static_cast<std::int64_t>(i), 1, DType::F32));
         }
-        builder.add_tensor(std::move(operands));
-        builder.add_tensor(std::move(sums));
+        graph.add_tensor(std::move(operands));
+        graph.add_tensor(std::move(sums));
     }
 
     const spec::MachineSpec& machine_;

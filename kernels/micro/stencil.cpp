@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
-#include "kernels/micro/micro_builder.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/micro/stencil_image.h"
+#include "kernels/rearrange/rearrange.h"
 
 #include <fmt/format.h>
 
@@ -65,14 +67,7 @@ public:
           rounds_of_pixel_(workload.dtype == StencilType::Float ? kChannels : 1) {}
 
     [[nodiscard]] program::Program program(const std::string& name) const {
-        BuildRequest request;
-        request.name = name;
-        request.codelets = {"blur", "rearrange_strided"};
-        request.state_bytes = most_state_bytes();
-        auto program =
-            build_program(machine_, request, [&](MicroBuilder& builder) { fill(builder); });
-        repeat_steps(program.control);
-        return program;
+        return lower::lower(machine_, graph(name)).program;
     }
     [[nodiscard]] DType type() const {
         return workload_.dtype == StencilType::Half4 ? DType::F16 : DType::F32;
@@ -86,24 +81,14 @@ private:
         return workload_.iterations > 1 ? 2 : 1;
     }
 
-    void repeat_steps(program::Step& control) const {
-        const std::size_t steps = control.children.size() / iterations_in_program();
-        program::Step repeat = std::move(control);
-        repeat.count = static_cast<std::uint32_t>(
-            workload_.iterations / static_cast<std::int64_t>(iterations_in_program()));
-        control = {};
-        control.children.push_back(repeat);
-        if (iterations_in_program() == 2 && workload_.iterations % 2 == 1) {
-            control.children.insert(control.children.end(), repeat.children.begin(),
-                                    repeat.children.begin() + static_cast<std::ptrdiff_t>(steps));
+    /// There and back as often as it goes, and there once more where that is odd.
+    [[nodiscard]] program::Step control(const std::vector<program::Step>& iterations) const {
+        const auto count = static_cast<std::int64_t>(iterations.size());
+        std::vector<program::Step> steps{graph::repeat(workload_.iterations / count, iterations)};
+        if (workload_.iterations % count != 0) {
+            steps.push_back(iterations.front());
         }
-    }
-
-    [[nodiscard]] Bytes most_state_bytes() const {
-        const std::int64_t workers = machine_.tile.workers;
-        const std::int64_t blur = 2 + 2 * workers + 3 * (grid_.highest() + workers);
-        const std::int64_t copies = 2 * 4 * 5;
-        return static_cast<Bytes>(iterations_in_program()) * 4 * (blur + copies);
+        return graph::sequence(std::move(steps));
     }
 
     [[nodiscard]] TileId tile_of(std::int64_t column, std::int64_t row) const {
@@ -124,11 +109,11 @@ private:
         return edge <= kBottom ? part.width : part.height;
     }
     /// Where a pixel stands in a padded field; the part's own begin at (0, 0).
-    [[nodiscard]] Address pixel(Address field, std::int64_t x, std::int64_t y) const {
-        return field + static_cast<Address>((y + 1) * row_bytes_ + (x + 1) * pixel_bytes_);
+    [[nodiscard]] graph::Place pixel(graph::BufferId field, std::int64_t x, std::int64_t y) const {
+        return {field, (y + 1) * row_bytes_ + (x + 1) * pixel_bytes_};
     }
     /// The part's pixels along an edge; `outside` those of its halo.
-    [[nodiscard]] rearrange::Row edge_row(Address field, std::size_t edge, const Part& part,
+    [[nodiscard]] rearrange::Row edge_row(graph::BufferId field, std::size_t edge, const Part& part,
                                           bool outside) const {
         const std::int64_t out = outside ? 1 : 0;
         switch (edge) {
@@ -151,43 +136,62 @@ private:
         }
     }
 
-    void fill(MicroBuilder& builder) const {
-        using program::SegmentKind;
-        const Bytes field = (grid_.highest() + 2) * row_bytes_;
-        const Bytes halos = edge_offset(4);
-        const auto table = std::make_shared<const std::vector<std::byte>>(taps());
-        const auto apart = [](const char* name, Bytes bytes) {
-            auto buffer = tensor_buffer(name, bytes);
-            buffer.apart_from = {"send"};
-            return buffer;
-        };
-        auto offsets = tensor_buffer("taps", static_cast<Bytes>(table->size()));
-        offsets.kind = SegmentKind::Metadata;
-        // All are kept: fields begin with zero halos, which only the neighbours' edges change.
-        builder.place({offsets, tensor_buffer("send", halos), apart("receive", halos),
-                       apart("field 0", field), apart("field 1", field)},
-                      {});
+    struct Buffers {
+        graph::BufferId taps;
+        graph::BufferId send;
+        graph::BufferId receive;
+        std::array<graph::BufferId, 2> fields;
+    };
+
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
         if (2 * row_bytes_ + 2 * pixel_bytes_ > kLongestOffset) {
             throw NotModelled(fmt::format(
                 "stencil {} x {}: not modelled: parts of {} pixels a row, expected windows of at "
                 "most {} B; see docs/kernels/micro.md",
                 grid_.width, grid_.height, grid_.widest(), kLongestOffset));
         }
-        const std::array<Address, 2> fields{builder.address("field 0"), builder.address("field 1")};
-        for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part&) {
-            builder.hold_bytes(tile, "taps", table);
-            builder.hold(tile, "send", halos);
-            builder.hold(tile, "receive", halos);
-            builder.hold(tile, "field 0", field);
-            builder.hold(tile, "field 1", field);
-        });
+        graph::Graph graph(name);
+        graph.codelets = {"blur", "rearrange_strided"};
+        const Buffers buffers = add_buffers(graph);
+        std::vector<program::Step> iterations;
         for (std::size_t from = 0; from < iterations_in_program(); ++from) {
-            add_halo(builder, fields.at(from));
-            add_blur(builder, fields.at(from), fields.at(1 - from));
+            auto steps = add_halo(graph, buffers, buffers.fields.at(from));
+            steps.push_back(
+                add_blur(graph, buffers, buffers.fields.at(from), buffers.fields.at(1 - from)));
+            iterations.push_back(graph::sequence(std::move(steps)));
         }
-        builder.add_tensor(image_tensor("image", fields[0]));
-        builder.add_tensor(
-            image_tensor("blurred", fields.at(static_cast<std::size_t>(workload_.iterations % 2))));
+        graph.control = control(iterations);
+        auto image = image_tensor("image", buffers.fields[0]);
+        auto blurred = image_tensor(
+            "blurred", buffers.fields.at(static_cast<std::size_t>(workload_.iterations % 2)));
+        image.given = true;
+        blurred.wanted = true;
+        graph.add_tensor(std::move(image));
+        graph.add_tensor(std::move(blurred));
+        return graph;
+    }
+
+    /// All are kept: fields begin with zero halos, which only the neighbours' edges change.
+    [[nodiscard]] Buffers add_buffers(graph::Graph& graph) const {
+        const Bytes field = (grid_.highest() + 2) * row_bytes_;
+        const Bytes halos = edge_offset(4);
+        const auto table = std::make_shared<const std::vector<std::byte>>(taps());
+        Buffers buffers;
+        buffers.taps = graph.add_buffer({.name = "taps", .kind = program::SegmentKind::Metadata});
+        buffers.send = graph.add_buffer({.name = "send", .zeroed = true});
+        const auto zeroed = [&](const char* name) {
+            return graph.add_buffer({.name = name, .zeroed = true, .apart = {buffers.send}});
+        };
+        buffers.receive = zeroed("receive");
+        buffers.fields = {zeroed("field 0"), zeroed("field 1")};
+        for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part&) {
+            graph.hold(buffers.taps, tile, table);
+            graph.hold(buffers.send, tile, halos);
+            graph.hold(buffers.receive, tile, halos);
+            graph.hold(buffers.fields[0], tile, field);
+            graph.hold(buffers.fields[1], tile, field);
+        });
+        return buffers;
     }
 
     /// What the codelet's table holds: offsets, then weights.
@@ -209,52 +213,57 @@ private:
     }
     static constexpr std::size_t weights_offset() { return (2 * kTaps + 3) / 4 * 4; }
 
-    void add_halo(MicroBuilder& builder, Address field) const {
-        const Address send = builder.address("send");
-        const Address receive = builder.address("receive");
-        Vertices gather = builder.no_vertices();
-        Vertices scatter = builder.no_vertices();
-        // All messages of one direction, then all of the next: every tile sends and receives at
-        // once, and the exchange is planned in the order given.
-        std::array<std::vector<program::Transfer>, 8> by_direction;
+    struct Message {
+        TileId tile;
+        graph::Place from;
+        Bytes bytes;
+        graph::Receiver to;
+    };
+    /// All messages of one direction, then all of the next: every tile sends and receives at once,
+    /// and the exchange is planned in the order given.
+    using Messages = std::array<std::vector<Message>, 8>;
+
+    [[nodiscard]] std::vector<program::Step> add_halo(graph::Graph& graph, const Buffers& buffers,
+                                                      graph::BufferId field) const {
+        const auto gather = graph.add_compute_set({"halo pre"});
+        const auto exchange = graph.add_exchange({"halo exchange"});
+        const auto scatter = graph.add_compute_set({"halo post"});
+        Messages messages;
         for_parts([&](std::int64_t column, std::int64_t row, TileId tile, const Part& part) {
             for (std::size_t edge = kTop; edge <= kRight; ++edge) {
                 const auto [dx, dy] = kToEdge.at(edge);
                 if (!has_part(column + dx, row + dy)) {
                     continue;
                 }
-                const auto at = static_cast<Address>(edge_offset(edge));
+                const graph::Place send{buffers.send, edge_offset(edge)};
+                const graph::Place receive{buffers.receive, edge_offset(edge)};
                 const std::int64_t pixels = edge_pixels(edge, part);
-                gather[tile].push_back(builder.rearrange(
-                    tile, rearrange::strided(edge_row(field, edge, part, false),
-                                             {send + at, pixel_bytes_}, pixels, pixel_bytes_)));
-                scatter[tile].push_back(
-                    builder.rearrange(tile, rearrange::strided({receive + at, pixel_bytes_},
-                                                               edge_row(field, edge, part, true),
-                                                               pixels, pixel_bytes_)));
-                const auto there = static_cast<Address>(edge_offset(kOpposite.at(edge)));
-                by_direction.at(edge).push_back(
-                    {tile,
-                     send + at,
-                     pixels * pixel_bytes_,
-                     false,
-                     {{tile_of(column + dx, row + dy), receive + there}}});
+                rearrange::add(graph, gather, tile,
+                               {rearrange::strided(edge_row(field, edge, part, false),
+                                                   {send, pixel_bytes_}, pixels, pixel_bytes_)});
+                rearrange::add(
+                    graph, scatter, tile,
+                    {rearrange::strided({receive, pixel_bytes_}, edge_row(field, edge, part, true),
+                                        pixels, pixel_bytes_)});
+                messages.at(edge).push_back({tile,
+                                             send,
+                                             pixels * pixel_bytes_,
+                                             {tile_of(column + dx, row + dy),
+                                              {buffers.receive, edge_offset(kOpposite.at(edge))}}});
             }
-            add_corners(by_direction, column, row, part, field, send);
+            add_corners(messages, column, row, part, field, buffers.send);
         });
-        std::vector<program::Transfer> transfers;
-        for (auto& messages : by_direction) {
-            transfers.insert(transfers.end(), messages.begin(), messages.end());
+        for (const auto& direction : messages) {
+            for (const Message& message : direction) {
+                graph.add_message(exchange, message.tile, message.from, message.bytes, message.to);
+            }
         }
-        builder.add_compute_set("halo pre", std::move(gather));
-        builder.add_exchange("halo exchange", std::move(transfers));
-        builder.add_compute_set("halo post", std::move(scatter));
+        return {graph::run(gather), graph::run(exchange), graph::run(scatter)};
     }
 
     /// A corner's pixel goes from the copied row that ends with it straight into the other's halo.
-    void add_corners(std::array<std::vector<program::Transfer>, 8>& by_direction,
-                     std::int64_t column, std::int64_t row, const Part& part, Address field,
-                     Address send) const {
+    void add_corners(Messages& messages, std::int64_t column, std::int64_t row, const Part& part,
+                     graph::BufferId field, graph::BufferId send) const {
         std::size_t direction = kRight;
         for (const std::int64_t dy : {-1, 1}) {
             for (const std::int64_t dx : {-1, 1}) {
@@ -265,65 +274,66 @@ private:
                 const Part other = grid_.part(column + dx, row + dy);
                 const Bytes from = edge_offset(dy < 0 ? kTop : kBottom) +
                                    (dx < 0 ? 0 : part.width - 1) * pixel_bytes_;
-                const Address to =
-                    pixel(field, dx < 0 ? other.width : -1, dy < 0 ? other.height : -1);
-                by_direction.at(direction).push_back({tile_of(column, row),
-                                                      send + static_cast<Address>(from),
-                                                      pixel_bytes_,
-                                                      false,
-                                                      {{tile_of(column + dx, row + dy), to}}});
+                messages.at(direction).push_back(
+                    {tile_of(column, row),
+                     {send, from},
+                     pixel_bytes_,
+                     {tile_of(column + dx, row + dy),
+                      pixel(field, dx < 0 ? other.width : -1, dy < 0 ? other.height : -1)}});
             }
         }
     }
 
-    void add_blur(MicroBuilder& builder, Address from, Address to) const {
+    program::Step add_blur(graph::Graph& graph, const Buffers& buffers, graph::BufferId from,
+                           graph::BufferId to) const {
         const std::string symbol = std::string("blur_") + name_of(workload_.dtype);
-        Vertices vertices = builder.no_vertices();
+        const auto set = graph.add_compute_set({"blur"});
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part& part) {
-            const std::int64_t workers = machine_.tile.workers;
-            std::vector<Address> lists;
-            for (std::int64_t w = 0; w < workers; ++w) {
-                lists.push_back(add_list(builder, tile, part, w, from, to));
+            const Bytes weights = kTaps * program::bytes_of(type());
+            std::vector<graph::Field> state{
+                graph::read({buffers.taps}, 2 * kTaps),
+                graph::read({buffers.taps, static_cast<Bytes>(weights_offset())}, weights)};
+            for (std::int64_t w = 0; w < machine_.tile.workers; ++w) {
+                state.push_back(graph::table(add_list(graph, tile, part, w, from, to)));
             }
-            const Address taps = builder.address("taps");
-            std::vector<std::uint32_t> state{taps, taps + static_cast<Address>(weights_offset())};
-            state.insert(state.end(), lists.begin(), lists.end());
-            vertices[tile].push_back(builder.workers(tile, symbol, state));
+            graph.add_vertex(set, tile, symbol, program::VertexKind::MultiWorker, state);
         });
-        builder.add_compute_set("blur", std::move(vertices));
+        return graph::run(set);
     }
 
-    /// The rows of pixels of worker `w`, who has as many pixels as the others, or one more. Returns
-    /// where its list stands.
-    [[nodiscard]] Address add_list(MicroBuilder& builder, TileId tile, const Part& part,
-                                   std::int64_t w, Address from, Address to) const {
+    /// The rows of pixels of worker `w`, who has as many pixels as the others, or one more.
+    [[nodiscard]] graph::TableId add_list(graph::Graph& graph, TileId tile, const Part& part,
+                                          std::int64_t w, graph::BufferId from,
+                                          graph::BufferId to) const {
         const std::int64_t workers = machine_.tile.workers;
         const std::int64_t pixels = part.width * part.height;
         std::int64_t at = pixels * w / workers;
         const std::int64_t end = pixels * (w + 1) / workers;
-        std::vector<std::uint32_t> list{0};
+        std::vector<graph::Field> list{graph::word(-1)};
         while (at < end) {
             const std::int64_t x = at % part.width;
             const std::int64_t y = at / part.width;
             const std::int64_t count = std::min(part.width - x, end - at);
-            list.push_back(pixel(from, x - 1, y - 1));
-            list.push_back(pixel(to, x, y));
-            list.push_back(static_cast<std::uint32_t>(count * rounds_of_pixel_ - 1));
+            // windows of three rows
+            list.push_back(graph::read(pixel(from, x - 1, y - 1),
+                                       2 * row_bytes_ + (count + 2) * pixel_bytes_));
+            list.push_back(graph::write(pixel(to, x, y), count * pixel_bytes_));
+            list.push_back(graph::word(count * rounds_of_pixel_ - 1));
             at += count;
         }
-        list[0] = static_cast<std::uint32_t>(list.size() / 3) - 1U;
-        return builder.state(tile, list);
+        list[0] = graph::word(static_cast<std::int64_t>(list.size() / 3) - 1);
+        return graph.add_table(tile, list);
     }
 
-    [[nodiscard]] program::Tensor image_tensor(const std::string& name, Address field) const {
-        program::Tensor tensor;
+    [[nodiscard]] graph::Tensor image_tensor(const std::string& name, graph::BufferId field) const {
+        graph::Tensor tensor;
         tensor.name = name;
         tensor.type = type();
         tensor.shape = {grid_.height, grid_.width, kChannels};
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part& part) {
-            program::Piece piece;
+            graph::Piece piece;
             piece.tile = tile;
-            piece.address = pixel(field, 0, 0);
+            piece.place = pixel(field, 0, 0);
             piece.host_offset = (part.top * grid_.width + part.left) * kChannels;
             piece.dims.push_back({part.height, grid_.width * kChannels, row_bytes_});
             piece.dims.push_back({part.width * kChannels, 1, program::bytes_of(type())});

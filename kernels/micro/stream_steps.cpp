@@ -9,50 +9,30 @@
 
 namespace tessera::micro {
 
-std::vector<program::StreamPiece> spread_over(Bytes bytes, TileId first, std::int64_t tiles,
-                                              Address address, Bytes request_bytes) {
-    std::vector<program::StreamPiece> pieces;
+std::vector<graph::StreamPiece> spread_over(Bytes bytes, TileId first, std::int64_t tiles,
+                                            graph::BufferId buffer, Bytes request_bytes) {
+    std::vector<graph::StreamPiece> pieces;
     const Bytes unit = bytes % request_bytes == 0 && request_bytes % 4 == 0 ? request_bytes : 4;
     std::int64_t done = 0;
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
         const std::int64_t end = bytes / unit * (tile + 1) / tiles;
         if (end > done) {
             pieces.push_back(
-                {first + static_cast<TileId>(tile), address, unit * (end - done), unit * done});
+                {first + static_cast<TileId>(tile), {buffer}, unit * (end - done), unit * done});
         }
         done = end;
     }
     return pieces;
 }
 
-program::Tensor tensor_of(const std::string& name,
-                          const std::vector<program::StreamPiece>& pieces) {
-    program::Tensor tensor;
-    tensor.name = name;
-    tensor.type = program::DType::F32;
-    std::int64_t words = 0;
+graph::Tensor tensor_of(const std::string& name, const std::vector<graph::StreamPiece>& pieces) {
+    auto tensor = graph::array_tensor(name, program::DType::F32, 0);
     for (const auto& piece : pieces) {
-        tensor.pieces.push_back(
-            {piece.tile, piece.address, piece.offset / 4, {{piece.bytes / 4, 1, 4}}});
-        words += piece.bytes / 4;
+        tensor.pieces.push_back(graph::run_of(piece.tile, piece.place, piece.offset / 4,
+                                              piece.bytes / 4, program::DType::F32));
+        tensor.shape.front() += piece.bytes / 4;
     }
-    tensor.shape = {words};
     return tensor;
-}
-
-program::Step step(program::Step::Kind kind, std::uint32_t index, std::int64_t row) {
-    program::Step made;
-    made.kind = kind;
-    made.index = index;
-    made.row = row;
-    return made;
-}
-
-program::Step repeat(std::int64_t count, std::vector<program::Step> body) {
-    program::Step made = step(program::Step::Kind::Repeat);
-    made.count = static_cast<std::uint32_t>(count);
-    made.children = std::move(body);
-    return made;
 }
 
 void need_memory_of_buffers(const std::vector<Bytes>& sizes, const std::string& what) {

@@ -2,7 +2,7 @@
 // What the planners of streaming workloads share: pieces, steps, and bytes that tell where they are.
 #pragma once
 
-#include "models/program/program.h"
+#include "kernels/graph/graph.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,19 +12,15 @@
 namespace tessera::micro {
 
 /// `bytes` over tiles [first, first + tiles) as evenly as whole requests of `request_bytes` allow, at
-/// `address`; words where `bytes` are not whole requests.
-[[nodiscard]] std::vector<program::StreamPiece>
-spread_over(Bytes bytes, TileId first, std::int64_t tiles, Address address, Bytes request_bytes);
+/// the start of `buffer`; words where `bytes` are not whole requests.
+[[nodiscard]] std::vector<graph::StreamPiece> spread_over(Bytes bytes, TileId first,
+                                                          std::int64_t tiles,
+                                                          graph::BufferId buffer,
+                                                          Bytes request_bytes);
 
 /// A tensor of 32-bit words that stands in the pieces as a copy would leave it.
-[[nodiscard]] program::Tensor tensor_of(const std::string& name,
-                                        const std::vector<program::StreamPiece>& pieces);
-
-[[nodiscard]] program::Step step(program::Step::Kind kind, std::uint32_t index = 0,
-                                 std::int64_t row = 0);
-
-/// `count` times `body`.
-[[nodiscard]] program::Step repeat(std::int64_t count, std::vector<program::Step> body);
+[[nodiscard]] graph::Tensor tensor_of(const std::string& name,
+                                      const std::vector<graph::StreamPiece>& pieces);
 
 /// The host holds remote buffers of these sizes twice: what is in them and what should be.
 /// @throws OutOfHostMemory where it cannot

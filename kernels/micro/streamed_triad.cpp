@@ -8,11 +8,11 @@
 // A row is what one round computes: `chunk_elements` on every computing tile. With prefetch 0 every
 // copy is waited for where it begins.
 #include "base/float16.h"
-#include "kernels/micro/micro_builder.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/micro/stream_steps.h"
 #include "kernels/plan/repeat_limit.h"
-#include "models/program/leaf_steps.h"
 #include "models/program/remote_sizes.h"
 #include "models/spec/machine_spec.h"
 
@@ -27,7 +27,6 @@ namespace tessera::micro {
 namespace {
 
 using program::Step;
-using program::StreamCopy;
 using Kind = Step::Kind;
 
 enum Array : std::size_t { kB, kC, kA, kArrays };
@@ -60,21 +59,11 @@ public:
             "streamed triad, {} {} elements, {} IO tiles, prefetch {}, computed {} times",
             workload_.elements, element_bytes_ == 2 ? "f16" : "f32", io_tiles_, workload_.prefetch,
             workload_.repeats);
-        program::Program streams = stream_program();
-        const auto sizes = program::remote_sizes(streams.remote_buffers,
+        graph::Graph graph = this->graph(plan.sentence);
+        const auto sizes = program::remote_sizes(graph.remote_buffers,
                                                  machine_.streaming.capacity_bytes, machine_.name);
         need_memory_of_buffers(sizes, plan.sentence);
-        BuildRequest request;
-        request.name = plan.sentence;
-        request.codelets = {"streamed_triad"};
-        plan.program = build_program(machine_, request,
-                                     [&](MicroBuilder& builder) { fill(builder, streams); });
-        plan.program.control = std::move(streams.control);
-        plan.program.remote_buffers = std::move(streams.remote_buffers);
-        plan.program.stream_copies = std::move(streams.stream_copies);
-        for (std::int64_t io = 0; io < io_tiles_; ++io) {
-            plan.program.io_tiles.push_back(io_tile(io));
-        }
+        plan.program = lower::lower(machine_, std::move(graph)).program;
         add_values(plan);
         plan.useful_bytes = kArrays * workload_.elements * element_bytes_;
         plan.choices = {{"tiles", tiles_},
@@ -106,14 +95,6 @@ private:
     }
     /// IO tiles are the last ones.
     [[nodiscard]] TileId io_tile(std::int64_t io) const { return static_cast<TileId>(tiles_ + io); }
-    /// A row buffer on the IO tiles.
-    [[nodiscard]] static std::string row_buffer(std::int64_t slot, std::size_t array) {
-        return fmt::format("row {} of {}", slot, kNames.at(array));
-    }
-    /// What a computing tile has of a row.
-    [[nodiscard]] static std::string slice(std::size_t array) {
-        return fmt::format("slice of {}", kNames.at(array));
-    }
     [[nodiscard]] std::int64_t served_by(std::int64_t io) const {
         return first_of(io + 1) - first_of(io);
     }
@@ -125,78 +106,69 @@ private:
         }
     }
 
-    /// What the steps of the control program read and write, IO tiles and others alike.
-    [[nodiscard]] plan::Liveness liveness(const program::Program& streams) const {
-        plan::Liveness steps;
-        for (const Step* leaf : program::leaf_steps(streams)) {
-            if (leaf->kind == Kind::ComputeSet) {
-                steps.step("triad").reads({slice(kB), slice(kC)}).writes({slice(kA)});
-            } else if (leaf->kind == Kind::Exchange) {
-                const std::int64_t slot = leaf->index / 2;
-                steps.step(exchange_name(leaf->index));
-                if (leaf->index % 2 == 0) {
-                    steps.reads({row_buffer(slot, kB), row_buffer(slot, kC)});
-                    steps.writes({slice(kB), slice(kC)});
-                } else {
-                    steps.reads({slice(kA)}).writes({row_buffer(slot, kA)});
-                }
-            } else {
-                const auto array = leaf->index % kArrays;
-                const std::string buffer = row_buffer(leaf->index / kArrays, array);
-                steps.step(streams.stream_copies.at(leaf->index).name);
-                if (array == kA || leaf->kind == Kind::StreamWait) {
-                    steps.reads({buffer});
-                } else {
-                    steps.writes({buffer});
-                }
+    /// Steps and memory, by slot where there are several.
+    struct Parts {
+        std::array<graph::BufferId, kArrays> slices;            ///< of a row, on computing tiles
+        std::vector<std::array<graph::BufferId, kArrays>> rows; ///< on IO tiles
+        std::vector<std::array<graph::CopyId, kArrays>> copies;
+        std::vector<graph::ExchangeId> in;
+        std::vector<graph::ExchangeId> out;
+        graph::ComputeSetId triad;
+    };
+
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
+        graph::Graph graph(name);
+        graph.codelets = {"streamed_triad"};
+        for (std::int64_t io = 0; io < io_tiles_; ++io) {
+            graph.io_tiles.push_back(io_tile(io));
+        }
+        Parts parts;
+        for (std::size_t array = 0; array < kArrays; ++array) {
+            program::RemoteBuffer buffer;
+            buffer.name = kNames.at(array);
+            buffer.rows = rounds_;
+            buffer.row_bytes = tiles_ * slice_bytes_;
+            graph.remote_buffers.push_back(buffer);
+            parts.slices.at(array) =
+                graph.add_buffer({.name = fmt::format("slice of {}", kNames.at(array))});
+            for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+                graph.hold(parts.slices.at(array), static_cast<TileId>(tile), slice_bytes_);
             }
         }
-        return steps;
+        add_triad(graph, parts);
+        for (std::int64_t slot = 0; slot < slots_; ++slot) {
+            add_rows(graph, parts, slot);
+            parts.in.push_back(add_exchange(graph, parts, slot, {kB, kC}, true));
+            parts.out.push_back(add_exchange(graph, parts, slot, {kA}, false));
+        }
+        graph.control = control(parts);
+        return graph;
     }
 
-    void fill(MicroBuilder& builder, program::Program& streams) const {
-        const plan::Liveness steps = liveness(streams);
-        std::vector<plan::BufferRequest> slices;
+    /// The row buffers of a slot, and the copies between them and streaming memory.
+    void add_rows(graph::Graph& graph, Parts& parts, std::int64_t slot) const {
+        parts.rows.emplace_back();
+        parts.copies.emplace_back();
         for (std::size_t array = 0; array < kArrays; ++array) {
-            slices.push_back(tensor_buffer(slice(array), slice_bytes_));
-        }
-        std::vector<plan::BufferRequest> rows;
-        for_row_buffers([&](std::int64_t slot, std::size_t array) {
-            rows.push_back(tensor_buffer(row_buffer(slot, array), largest_group() * slice_bytes_));
-        });
-        builder.place(slices, steps);
-        builder.place_elsewhere(rows, steps, fullest_io_tile());
-        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-            for (std::size_t array = 0; array < kArrays; ++array) {
-                builder.hold(static_cast<TileId>(tile), slice(array), slice_bytes_);
-            }
-        }
-        for_row_buffers([&](std::int64_t slot, std::size_t array) {
-            StreamCopy& copy = streams.stream_copies.at(copy_of(slot, array));
+            const auto row =
+                graph.add_buffer({.name = fmt::format("row {} of {}", slot, kNames.at(array))});
+            graph::StreamCopy copy;
+            copy.name =
+                fmt::format("{} {} {}", array == kA ? "store" : "load", kNames.at(array), slot);
+            copy.remote_buffer = static_cast<std::uint32_t>(array);
+            copy.direction = array == kA ? program::StreamCopy::Direction::Write
+                                         : program::StreamCopy::Direction::Read;
             for (std::int64_t io = 0; io < io_tiles_; ++io) {
                 const Bytes bytes = served_by(io) * slice_bytes_;
-                builder.hold(io_tile(io), row_buffer(slot, array), bytes);
-                copy.pieces.at(static_cast<std::size_t>(io)).address =
-                    builder.address(row_buffer(slot, array));
+                graph.hold(row, io_tile(io), bytes);
+                copy.pieces.push_back({io_tile(io), {row}, bytes, first_of(io) * slice_bytes_});
             }
-        });
-        add_triad(builder);
-        for (std::int64_t slot = 0; slot < slots_; ++slot) {
-            add_exchange(builder, slot, {kB, kC}, true);
-            add_exchange(builder, slot, {kA}, false);
+            parts.rows.back().at(array) = row;
+            parts.copies.back().at(array) = graph.add_stream_copy(std::move(copy));
         }
     }
 
-    /// The first of those that serve most tiles.
-    [[nodiscard]] TileId fullest_io_tile() const {
-        std::int64_t io = 0;
-        while (served_by(io) < largest_group()) {
-            ++io;
-        }
-        return io_tile(io);
-    }
-
-    void add_triad(MicroBuilder& builder) const {
+    void add_triad(graph::Graph& graph, Parts& parts) const {
         const bool half = element_bytes_ == 2;
         const std::string symbol = half ? "streamed_triad_f16" : "streamed_triad_f32";
         constexpr std::uint32_t kThreeInF16 = 0x4200;
@@ -204,118 +176,83 @@ private:
             half ? kThreeInF16 << 16 | kThreeInF16 : std::bit_cast<std::uint32_t>(float{kScale});
         // No loop makes more rounds than a repeat counts: several vertices share longer slices.
         const std::int64_t words = slice_bytes_ / kWordBytes;
-        const std::int64_t most = machine_.tile.workers * plan::most_rounds(machine_);
-        const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
-        Vertices vertices = builder.no_vertices();
+        const std::int64_t workers = machine_.tile.workers;
+        parts.triad = graph.add_compute_set({"triad"});
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
-            plan::for_cuts(words, most, [&](std::int64_t first, std::int64_t cut) {
-                const auto own = static_cast<std::uint32_t>(cut);
-                const auto from = [&](std::size_t array) {
-                    return builder.address(slice(array)) + static_cast<Address>(first * kWordBytes);
-                };
-                vertices[static_cast<std::size_t>(tile)].push_back(builder.workers(
-                    static_cast<TileId>(tile), symbol,
-                    {from(kB), from(kC), from(kA), scale, own / workers, own % workers}));
-            });
+            plan::for_cuts(words, workers * plan::most_rounds(machine_),
+                           [&](std::int64_t first, std::int64_t own) {
+                               const auto at = [&](std::size_t array) {
+                                   return graph::Place{parts.slices.at(array), first * kWordBytes};
+                               };
+                               const Bytes bytes = own * kWordBytes;
+                               graph.add_vertex(
+                                   parts.triad, static_cast<TileId>(tile), symbol,
+                                   program::VertexKind::MultiWorker,
+                                   {graph::read(at(kB), bytes), graph::read(at(kC), bytes),
+                                    graph::write(at(kA), bytes), graph::word(scale),
+                                    graph::word(own / workers), graph::word(own % workers)});
+                           });
         }
-        builder.add_compute_set("triad", std::move(vertices));
     }
 
-    static std::string exchange_name(std::uint32_t index) {
-        return fmt::format("{} {}", index % 2 == 0 ? "in" : "out", index / 2);
-    }
-
-    void add_exchange(MicroBuilder& builder, std::int64_t slot,
-                      const std::vector<std::size_t>& arrays, bool in) const {
-        std::vector<program::Transfer> transfers;
+    graph::ExchangeId add_exchange(graph::Graph& graph, const Parts& parts, std::int64_t slot,
+                                   const std::vector<std::size_t>& arrays, bool in) const {
+        const auto exchange = graph.add_exchange({fmt::format("{} {}", in ? "in" : "out", slot)});
         for (std::int64_t io = 0; io < io_tiles_; ++io) {
             for (std::int64_t tile = first_of(io); tile < first_of(io + 1); ++tile) {
                 for (const std::size_t array : arrays) {
-                    const program::Destination outside{
+                    const graph::Receiver outside{
                         io_tile(io),
-                        builder.address(row_buffer(slot, array)) +
-                            static_cast<Address>((tile - first_of(io)) * slice_bytes_)};
-                    const program::Destination inside{static_cast<TileId>(tile),
-                                                      builder.address(slice(array))};
+                        {parts.rows.back().at(array), (tile - first_of(io)) * slice_bytes_}};
+                    const graph::Receiver inside{static_cast<TileId>(tile),
+                                                 {parts.slices.at(array)}};
                     const auto& from = in ? outside : inside;
-                    transfers.push_back(
-                        {from.tile, from.address, slice_bytes_, false, {in ? inside : outside}});
+                    graph.add_message(exchange, from.tile, from.to, slice_bytes_,
+                                      in ? inside : outside);
                 }
             }
         }
-        builder.add_exchange(exchange_name(static_cast<std::uint32_t>(2 * slot + (in ? 0 : 1))),
-                             std::move(transfers));
+        return exchange;
     }
 
-    /// Buffers, copies and control; the copies' pieces have no addresses yet.
-    [[nodiscard]] program::Program stream_program() const {
-        program::Program program;
-        for (std::size_t array = 0; array < kArrays; ++array) {
-            program::RemoteBuffer buffer;
-            buffer.name = kNames.at(array);
-            buffer.rows = rounds_;
-            buffer.row_bytes = tiles_ * slice_bytes_;
-            program.remote_buffers.push_back(buffer);
-        }
-        for_row_buffers([&](std::int64_t slot, std::size_t array) {
-            StreamCopy copy;
-            copy.name =
-                fmt::format("{} {} {}", array == kA ? "store" : "load", kNames.at(array), slot);
-            copy.buffer = static_cast<std::uint32_t>(array);
-            copy.direction =
-                array == kA ? StreamCopy::Direction::Write : StreamCopy::Direction::Read;
-            for (std::int64_t io = 0; io < io_tiles_; ++io) {
-                copy.pieces.push_back(
-                    {io_tile(io), 0, served_by(io) * slice_bytes_, first_of(io) * slice_bytes_});
-            }
-            program.stream_copies.push_back(std::move(copy));
-        });
-        program.control = control();
-        return program;
+    /// The copy of one array of round `round`.
+    [[nodiscard]] Step copy(const Parts& parts, Kind kind, std::size_t array,
+                            std::int64_t round) const {
+        const auto slot = static_cast<std::size_t>(round % slots_);
+        return graph::stream(kind, parts.copies.at(slot).at(array), round);
     }
 
-    [[nodiscard]] static std::uint32_t copy_of(std::int64_t slot, std::size_t array) {
-        return static_cast<std::uint32_t>(slot * static_cast<std::int64_t>(kArrays)) +
-               static_cast<std::uint32_t>(array);
-    }
-
-    /// The steps of one array of round `round`.
-    void stream(std::vector<Step>& steps, Kind kind, std::size_t array, std::int64_t round) const {
-        steps.push_back(step(kind, copy_of(round % slots_, array), round));
-    }
-
-    [[nodiscard]] Step control() const {
+    [[nodiscard]] Step control(const Parts& parts) const {
         const bool ahead = workload_.prefetch > 0;
-        Step all = step(Kind::Sequence);
-        auto& steps = all.children;
+        std::vector<Step> steps;
         const auto load = [&](Kind kind, std::int64_t round) {
             if (round < rounds_) {
-                stream(steps, kind, kB, round);
-                stream(steps, kind, kC, round);
+                steps.push_back(copy(parts, kind, kB, round));
+                steps.push_back(copy(parts, kind, kC, round));
             }
         };
         for (std::int64_t round = 0; ahead && round < slots_; ++round) {
             load(Kind::StreamStart, round);
         }
         for (std::int64_t round = 0; round < rounds_; ++round) {
-            const auto slot = static_cast<std::uint32_t>(round % slots_);
+            const auto slot = static_cast<std::size_t>(round % slots_);
             load(ahead ? Kind::StreamWait : Kind::StreamCopy, round);
-            steps.push_back(step(Kind::Exchange, 2 * slot));
+            steps.push_back(graph::run(parts.in.at(slot)));
             if (ahead) {
                 load(Kind::StreamStart, round + slots_);
             }
-            steps.push_back(repeat(workload_.repeats, {step(Kind::ComputeSet)}));
+            steps.push_back(graph::repeat(workload_.repeats, {graph::run(parts.triad)}));
             if (ahead && round >= slots_) {
-                stream(steps, Kind::StreamWait, kA, round - slots_);
+                steps.push_back(copy(parts, Kind::StreamWait, kA, round - slots_));
             }
-            steps.push_back(step(Kind::Exchange, 2 * slot + 1));
-            stream(steps, ahead ? Kind::StreamStart : Kind::StreamCopy, kA, round);
+            steps.push_back(graph::run(parts.out.at(slot)));
+            steps.push_back(copy(parts, ahead ? Kind::StreamStart : Kind::StreamCopy, kA, round));
         }
         for (std::int64_t round = std::max<std::int64_t>(0, rounds_ - slots_);
              ahead && round < rounds_; ++round) {
-            stream(steps, Kind::StreamWait, kA, round);
+            steps.push_back(copy(parts, Kind::StreamWait, kA, round));
         }
-        return all;
+        return graph::sequence(std::move(steps));
     }
 
     /// Small whole numbers, which sum exactly in both types.

@@ -28,52 +28,67 @@ struct WordLoop {
 };
 
 struct Places {
-    Address from;
-    Address to;
+    graph::Place from;
+    graph::Place to;
 };
+
+bool is_multiple(graph::Place place, Bytes of) {
+    return place.offset % of == 0;
+}
 
 template <class IssuesOf>
 Calls copy_by_words(const spec::MachineSpec& machine, const WordLoop& loop, const Places& places,
                     Bytes bytes, const IssuesOf& issues_of) {
     const std::int64_t workers = machine.tile.workers;
     Calls calls;
-    plan::for_cuts(bytes / loop.word_bytes, workers * plan::most_rounds(machine),
-                   [&](std::int64_t first, std::int64_t words) {
-                       const auto offset = static_cast<Address>(first * loop.word_bytes);
-                       calls.push_back({loop.symbol,
-                                        program::VertexKind::MultiWorker,
-                                        {places.from + offset, places.to + offset,
-                                         static_cast<std::uint32_t>(words / workers),
-                                         static_cast<std::uint32_t>(words % workers)},
-                                        dealt(machine, words, issues_of)});
-                   });
+    plan::for_cuts(
+        bytes / loop.word_bytes, workers * plan::most_rounds(machine),
+        [&](std::int64_t first, std::int64_t words) {
+            const Bytes offset = first * loop.word_bytes;
+            const Bytes own = words * loop.word_bytes;
+            calls.push_back(
+                {loop.symbol,
+                 program::VertexKind::MultiWorker,
+                 {graph::read(places.from + offset, own), graph::write(places.to + offset, own),
+                  graph::word(words / workers), graph::word(words % workers)},
+                 dealt(machine, words, issues_of)});
+        });
     return calls;
 }
 
 } // namespace
 
-Calls copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
-    TESSERA_ASSERT(bytes % 4 == 0 && from % 4 == 0 && to % 4 == 0);
-    const bool wide = bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0;
+void add(graph::Graph& graph, graph::ComputeSetId set, TileId tile, const Calls& calls) {
+    for (const Call& call : calls) {
+        graph.add_vertex(set, tile, call.symbol, call.kind, call.state);
+    }
+}
+
+Calls copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to, Bytes bytes) {
+    TESSERA_ASSERT(bytes % 4 == 0 && is_multiple(from, 4) && is_multiple(to, 4));
+    const bool wide = bytes % 8 == 0 && is_multiple(from, 8) && is_multiple(to, 8);
     return copy_by_words(machine, {wide ? "copy64" : "copy32", wide ? 8 : 4}, {from, to}, bytes,
                          plan::copy_issues);
 }
 
-Calls paced_copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
-    TESSERA_ASSERT(bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0);
+Calls paced_copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
+                 Bytes bytes) {
+    TESSERA_ASSERT(bytes % 8 == 0 && is_multiple(from, 8) && is_multiple(to, 8));
     return copy_by_words(machine, {"copy64_paced", 8}, {from, to}, bytes,
                          [](std::int64_t own) { return own == 0 ? 16 : 20 + own; });
 }
 
 Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
     TESSERA_ASSERT(items > 0 && (item_bytes == 8 || item_bytes == 16));
-    TESSERA_ASSERT(from.address % 8 == 0 && from.step % 8 == 0 && to.address % 8 == 0 &&
+    TESSERA_ASSERT(is_multiple(from.place, 8) && from.step % 8 == 0 && is_multiple(to.place, 8) &&
                    to.step % 8 == 0);
     const std::int64_t words = item_bytes / 8;
+    const auto span = [&](const Row& row) { return (items - 1) * row.step + item_bytes; };
+    const auto written = to.step == item_bytes ? graph::Access::Write : graph::Access::WritePart;
     return {words == 1 ? "rearrange_strided8" : "rearrange_strided16",
             program::VertexKind::Worker,
-            {from.address, to.address, static_cast<std::uint32_t>(from.step / 8),
-             static_cast<std::uint32_t>(to.step / 8), static_cast<std::uint32_t>(items - 1)},
+            {graph::read(from.place, span(from)), graph::pointer(to.place, span(to), written),
+             graph::word(from.step / 8), graph::word(to.step / 8), graph::word(items - 1)},
             {4 + 2 * words + (2 * words + 1) * items}};
 }
 
@@ -95,27 +110,32 @@ Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layou
     constexpr std::int64_t kLine = 7;
     constexpr std::int64_t kNoLine = 7;
     const std::int64_t lines = to.lines();
+    const bool all = loop.items <= plan::most_rounds(machine) &&
+                     to.step == to.line_elements() * program::bytes_of(to.type);
+    const auto written = all ? graph::Access::Write : graph::Access::WritePart;
     Calls calls;
     plan::for_cuts(
         loop.items, plan::most_rounds(machine), [&](std::int64_t first, std::int64_t items) {
-            calls.push_back(
-                {loop.symbol,
-                 program::VertexKind::MultiWorker,
-                 {from.address + static_cast<Address>(first * loop.from_bytes),
-                  to.address + static_cast<Address>(first * loop.to_bytes),
-                  static_cast<std::uint32_t>(from_line), static_cast<std::uint32_t>(to.step),
-                  static_cast<std::uint32_t>(lines), static_cast<std::uint32_t>(items),
-                  static_cast<std::uint32_t>(loop.step)},
-                 dealt(machine, lines, [&](std::int64_t own) {
-                     return own == 0 ? kNoLine : kFrame + own * (kLine + loop.item_issues * items);
-                 })});
+            calls.push_back({loop.symbol,
+                             program::VertexKind::MultiWorker,
+                             {graph::read(from.place + first * loop.from_bytes,
+                                          from.bytes() - first * loop.from_bytes),
+                              graph::pointer(to.place + first * loop.to_bytes,
+                                             to.bytes() - first * loop.to_bytes, written),
+                              graph::word(from_line), graph::word(to.step), graph::word(lines),
+                              graph::word(items), graph::word(loop.step)},
+                             dealt(machine, lines, [&](std::int64_t own) {
+                                 return own == 0
+                                            ? kNoLine
+                                            : kFrame + own * (kLine + loop.item_issues * items);
+                             })});
         });
     return calls;
 }
 
 bool same(const Layout& a, const Layout& b) {
-    return a.address == b.address && a.type == b.type &&
-           a.lines_are_columns == b.lines_are_columns && (a.step == b.step || a.lines() == 1);
+    return a.place == b.place && a.type == b.type && a.lines_are_columns == b.lines_are_columns &&
+           (a.step == b.step || a.lines() == 1);
 }
 
 } // namespace
@@ -157,10 +177,10 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
     }
     const Bytes line_bytes = elements * to_element;
     if (to.lines() == 1 || (from.step == line_bytes && to.step == line_bytes)) {
-        return copy(machine, from.address, to.address, to.lines() * line_bytes);
+        return copy(machine, from.place, to.place, to.lines() * line_bytes);
     }
-    const bool wide = from.address % 8 == 0 && to.address % 8 == 0 && from.step % 8 == 0 &&
-                      to.step % 8 == 0 && line_bytes % 8 == 0;
+    const bool wide = is_multiple(from.place, 8) && is_multiple(to.place, 8) &&
+                      from.step % 8 == 0 && to.step % 8 == 0 && line_bytes % 8 == 0;
     const Bytes word_bytes = wide ? 8 : 4;
     return by_lines(machine, from, to, from.step,
                     {wide ? "rearrange_lines64" : "rearrange_lines32", line_bytes / word_bytes, 1,

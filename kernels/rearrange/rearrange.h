@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/graph/graph.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -13,29 +14,33 @@
 
 namespace tessera::rearrange {
 
-/// A vertex that has no tile and no place for its state yet.
+/// A vertex that has no tile yet.
 struct Call {
     std::string symbol;
     program::VertexKind kind = program::VertexKind::MultiWorker;
-    std::vector<std::uint32_t> state;
+    std::vector<graph::Field> state;
     std::vector<std::int64_t> issues; ///< that each worker makes; one entry for one worker
 };
 
 /// Vertices one after the other: one, but where its loop would make more rounds than a repeat counts.
 using Calls = std::vector<Call>;
 
+/// Adds the calls, in their order, to what the tile does in the compute set.
+void add(graph::Graph& graph, graph::ComputeSetId set, TileId tile, const Calls& calls);
+
 /// `bytes`, a multiple of 4, from one place to another that does not overlap it; both are multiples
-/// of 4. Words of 8 bytes where all three are multiples of 8.
-[[nodiscard]] Calls copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes);
+/// of 4. Words of 8 bytes where all three are multiples of 8. Buffers are aligned to 8 bytes at least.
+[[nodiscard]] Calls copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
+                         Bytes bytes);
 
 /// The same in one issue for 8 bytes: all three are multiples of 8, and the two places share no memory
 /// element.
-[[nodiscard]] Calls paced_copy(const spec::MachineSpec& machine, Address from, Address to,
+[[nodiscard]] Calls paced_copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
                                Bytes bytes);
 
 /// A row of places, `step` bytes from one to the next.
 struct Row {
-    Address address = 0;
+    graph::Place place;
     Bytes step = 0;
 };
 
@@ -45,7 +50,7 @@ struct Row {
 
 /// A matrix in a tile: line after line, `step` bytes from one to the next.
 struct Layout {
-    Address address = 0;
+    graph::Place place;
     program::DType type = program::DType::F32;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
@@ -54,6 +59,10 @@ struct Layout {
 
     [[nodiscard]] std::int64_t lines() const { return lines_are_columns ? columns : rows; }
     [[nodiscard]] std::int64_t line_elements() const { return lines_are_columns ? rows : columns; }
+    /// From the first element to the end of the last line, gaps between lines included.
+    [[nodiscard]] Bytes bytes() const {
+        return (lines() - 1) * step + line_elements() * program::bytes_of(type);
+    }
 };
 
 /// The vertices that bring a matrix from one layout into another: a copy, a transpose or a cast;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/graph/graph.h"
+
+#include "base/error.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::graph {
+namespace {
+
+template <class Of> Id<Of> append(std::vector<Of>& all, Of added) {
+    all.push_back(std::move(added));
+    return {static_cast<std::uint32_t>(all.size() - 1)};
+}
+
+program::Step leaf(program::Step::Kind kind, std::uint32_t index) {
+    program::Step made;
+    made.kind = kind;
+    made.index = index;
+    return made;
+}
+
+} // namespace
+
+BufferId Graph::add_buffer(Buffer traits) {
+    return append(buffers, std::move(traits));
+}
+
+void Graph::hold(BufferId buffer, TileId tile, Bytes bytes) {
+    if (bytes > 0) {
+        buffers.at(buffer.index).held.push_back({tile, bytes, nullptr});
+    }
+}
+
+void Graph::hold(BufferId buffer, TileId tile, program::SharedBytes contents) {
+    if (!contents->empty()) {
+        const auto bytes = static_cast<Bytes>(contents->size());
+        buffers.at(buffer.index).held.push_back({tile, bytes, std::move(contents)});
+    }
+}
+
+TensorId Graph::add_tensor(Tensor tensor) {
+    return append(tensors, std::move(tensor));
+}
+
+ComputeSetId Graph::add_compute_set(ComputeSet traits) {
+    return append(compute_sets, std::move(traits));
+}
+
+std::uint32_t Graph::symbol_number(std::string_view symbol) {
+    const auto known = symbol_numbers_.find(symbol);
+    if (known != symbol_numbers_.end()) {
+        return known->second;
+    }
+    const auto number = static_cast<std::uint32_t>(symbols.size());
+    symbols.emplace_back(symbol);
+    symbol_numbers_.emplace(symbol, number);
+    return number;
+}
+
+Fields Graph::add_fields(std::span<const Field> added) {
+    const Fields run{static_cast<std::uint32_t>(fields.size()),
+                     static_cast<std::uint32_t>(added.size())};
+    fields.insert(fields.end(), added.begin(), added.end());
+    return run;
+}
+
+void Graph::add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,
+                       program::VertexKind kind, std::span<const Field> state) {
+    compute_sets.at(set.index).vertices.push_back(
+        {tile, symbol_number(symbol), kind, add_fields(state)});
+}
+
+TableId Graph::add_table(TileId tile, std::span<const Field> words) {
+    return append(tables, Table{tile, add_fields(words)});
+}
+
+ExchangeId Graph::add_exchange(Exchange traits) {
+    return append(exchanges, std::move(traits));
+}
+
+void Graph::add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes,
+                        std::span<const Receiver> to, bool paired) {
+    Exchange& of = exchanges.at(exchange.index);
+    of.messages.push_back({tile, from, bytes, paired, static_cast<std::uint32_t>(of.to.size()),
+                           static_cast<std::uint32_t>(to.size())});
+    of.to.insert(of.to.end(), to.begin(), to.end());
+}
+
+CopyId Graph::add_stream_copy(StreamCopy copy) {
+    return append(stream_copies, std::move(copy));
+}
+
+Tensor array_tensor(const std::string& name, program::DType type, std::int64_t elements) {
+    return {.name = name, .type = type, .shape = {elements}};
+}
+
+Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
+             program::DType type) {
+    return {tile, place, first, {{elements, 1, program::bytes_of(type)}}};
+}
+
+program::Step run(ComputeSetId set) {
+    return leaf(program::Step::Kind::ComputeSet, set.index);
+}
+
+program::Step run(ExchangeId exchange) {
+    return leaf(program::Step::Kind::Exchange, exchange.index);
+}
+
+program::Step sequence(std::vector<program::Step> steps) {
+    program::Step made;
+    made.children = std::move(steps);
+    return made;
+}
+
+program::Step repeat(std::int64_t count, std::vector<program::Step> steps) {
+    program::Step made = leaf(program::Step::Kind::Repeat, 0);
+    made.count = static_cast<std::uint32_t>(count);
+    made.children = std::move(steps);
+    return made;
+}
+
+program::Step stream(program::Step::Kind kind, CopyId copy, std::int64_t row) {
+    program::Step made = leaf(kind, copy.index);
+    made.row = row;
+    return made;
+}
+
+} // namespace tessera::graph

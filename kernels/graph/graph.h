@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// What a kernel is written against: buffers on tiles, vertices with fields, messages, and the control
+// program over them. A kernel knows no address, no vertex state and no exchange row; kernels/lower
+// finds them. Several kernels may add to one graph.
+//
+//     Graph graph("twice the sum");
+//     const auto x = graph.add_buffer({.name = "x"});
+//     graph.hold(x, tile, 64);
+//     const auto work = graph.add_compute_set({.name = "sum"});
+//     graph.add_vertex(work, tile, "sum_f32", VertexKind::Worker,
+//                      {read({x, 0}, 60), write({x, 60}, 4), word(15), word(0)});
+//     graph.control.children = {run(work)};
+//
+// Plain data in flat pools; a hundred thousand vertices are ordinary. What is wrong in it (a field on
+// a tile that does not hold the buffer, bytes read before anything wrote them) shows when it is lowered.
+#pragma once
+
+#include "base/units.h"
+#include "models/program/program.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::graph {
+
+template <class Of> struct Id {
+    std::uint32_t index = 0;
+    friend constexpr bool operator==(const Id&, const Id&) = default;
+};
+using BufferId = Id<struct Buffer>;
+using TensorId = Id<struct Tensor>;
+using TableId = Id<struct Table>;
+using ComputeSetId = Id<struct ComputeSet>;
+using ExchangeId = Id<struct Exchange>;
+using CopyId = Id<struct StreamCopy>;
+
+/// Where a buffer must stand.
+enum class Where : std::uint8_t { Any, Region0, Region1 };
+
+/// Memory of one tile that is in a buffer.
+struct Held {
+    TileId tile = 0;
+    Bytes bytes = 0;
+    program::SharedBytes contents; ///< there from the start; null: undefined until it is written
+};
+
+/// Memory that has one address on all tiles that hold some of it.
+struct Buffer {
+    std::string name;
+    program::SegmentKind kind = program::SegmentKind::Tensor;
+    Bytes alignment = 16;
+    Where where = Where::Any;
+    Bytes read_beyond = 0;            ///< bytes behind the end that codelets may read
+    bool zeroed = false;              ///< zero from the start on, and kept all over the run
+    std::vector<BufferId> apart = {}; ///< buffers that may share no memory element with this one
+    std::vector<Held> held = {};      ///< by hold()
+};
+
+/// Bytes of a buffer from `offset` on, on a tile that is said beside it.
+struct Place {
+    BufferId buffer;
+    Bytes offset = 0;
+
+    [[nodiscard]] constexpr Place operator+(Bytes bytes) const { return {buffer, offset + bytes}; }
+    friend constexpr bool operator==(const Place&, const Place&) = default;
+};
+
+enum class Access : std::uint8_t {
+    Read,
+    Write,     ///< all of the bytes
+    WritePart, ///< some of them; the others keep what they had
+    Update     ///< read and written
+};
+
+/// One word of vertex state, or a use of memory that has none.
+struct Field {
+    enum class Kind : std::uint8_t {
+        Word,    ///< `word`
+        Pointer, ///< address of `place`
+        Table,   ///< address of table `word`
+        Use      ///< no word: memory that the codelet reaches in another way
+    };
+    Kind kind = Kind::Word;
+    Access access = Access::Read;
+    std::uint32_t word = 0;
+    Place place = {};
+    Bytes bytes = 0;
+};
+
+/// Of a number that has 32 bits.
+[[nodiscard]] constexpr Field word(std::int64_t value) {
+    return {.kind = Field::Kind::Word, .word = static_cast<std::uint32_t>(value)};
+}
+[[nodiscard]] constexpr Field pointer(Place place, Bytes bytes, Access access) {
+    return {
+        .kind = Field::Kind::Pointer, .access = access, .word = 0, .place = place, .bytes = bytes};
+}
+[[nodiscard]] constexpr Field read(Place place, Bytes bytes) {
+    return pointer(place, bytes, Access::Read);
+}
+[[nodiscard]] constexpr Field write(Place place, Bytes bytes) {
+    return pointer(place, bytes, Access::Write);
+}
+[[nodiscard]] constexpr Field use(Place place, Bytes bytes, Access access) {
+    return {.kind = Field::Kind::Use, .access = access, .word = 0, .place = place, .bytes = bytes};
+}
+[[nodiscard]] constexpr Field table(TableId table) {
+    return {.kind = Field::Kind::Table, .word = table.index};
+}
+
+/// A run of fields in Graph::fields.
+struct Fields {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+};
+
+/// Words that a vertex's state points to, among the state of its tile.
+struct Table {
+    TileId tile = 0;
+    Fields fields;
+};
+
+/// One call of a codelet. Vertices of one tile and compute set run one after the other.
+struct Vertex {
+    TileId tile = 0;
+    std::uint32_t symbol = 0; ///< in Graph::symbols
+    program::VertexKind kind = program::VertexKind::MultiWorker;
+    Fields fields;
+};
+
+struct ComputeSet {
+    std::string name;
+    std::vector<Vertex> vertices = {};
+};
+
+struct Message {
+    TileId tile = 0;
+    Place from;
+    Bytes bytes = 0;
+    bool paired = false;        ///< the double width is wanted: the receivers are whole tile pairs
+    std::uint32_t first_to = 0; ///< in Exchange::to
+    std::uint32_t receivers = 0;
+};
+
+struct Receiver {
+    TileId tile = 0;
+    Place to;
+};
+
+struct Exchange {
+    std::string name;
+    std::vector<Message> messages = {};
+    std::vector<Receiver> to = {};
+};
+
+/// Bytes [offset, offset + bytes) of the rows of a stream copy.
+struct StreamPiece {
+    TileId tile = 0;
+    Place place;
+    Bytes bytes = 0;
+    Bytes offset = 0;
+};
+
+struct StreamCopy {
+    std::string name;
+    std::uint32_t remote_buffer = 0; ///< in Graph::remote_buffers
+    program::StreamCopy::Direction direction = program::StreamCopy::Direction::Read;
+    std::int64_t rows = 1;
+    std::vector<StreamPiece> pieces = {};
+};
+
+/// A strided block of a tensor, as program::Piece.
+struct Piece {
+    TileId tile = 0;
+    Place place;
+    std::int64_t host_offset = 0; ///< elements
+    std::vector<program::PieceDim> dims;
+};
+
+/// How the host sees tile memory: row-major.
+struct Tensor {
+    std::string name;
+    program::DType type = program::DType::F16;
+    std::vector<std::int64_t> shape;
+    bool given = false;  ///< the host writes it before the run
+    bool wanted = false; ///< the host reads it after the run
+    std::vector<Piece> pieces = {};
+};
+
+/// See above. Ids count from 0 in the order of adding; those of steps are indices of program::Step.
+class Graph {
+public:
+    explicit Graph(std::string program_name) : name(std::move(program_name)) {}
+
+    BufferId add_buffer(Buffer traits);
+    /// The tile has (at least) so many bytes of the buffer.
+    void hold(BufferId buffer, TileId tile, Bytes bytes);
+    /// The same with contents that do not change.
+    void hold(BufferId buffer, TileId tile, program::SharedBytes contents);
+    TensorId add_tensor(Tensor tensor);
+
+    ComputeSetId add_compute_set(ComputeSet traits);
+    void add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,
+                    program::VertexKind kind, std::span<const Field> state);
+    void add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,
+                    program::VertexKind kind, std::initializer_list<Field> state) {
+        add_vertex(set, tile, symbol, kind, std::span(state.begin(), state.size()));
+    }
+    TableId add_table(TileId tile, std::span<const Field> words);
+
+    ExchangeId add_exchange(Exchange traits);
+    void add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes,
+                     std::span<const Receiver> to, bool paired = false);
+    void add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes, Receiver to) {
+        add_message(exchange, tile, from, bytes, std::span(&to, 1));
+    }
+    CopyId add_stream_copy(StreamCopy copy);
+
+    [[nodiscard]] std::span<const Field> fields_of(Fields run) const {
+        return std::span(fields).subspan(run.first, run.count);
+    }
+
+    std::string name;                  ///< of the program
+    std::vector<std::string> codelets; ///< sources that vertices need, each once
+    std::vector<Buffer> buffers;
+    std::vector<Tensor> tensors;
+    std::vector<ComputeSet> compute_sets;
+    std::vector<Exchange> exchanges;
+    std::vector<StreamCopy> stream_copies;
+    std::vector<program::RemoteBuffer> remote_buffers;
+    std::vector<TileId> io_tiles; ///< ascending; only they take part in background copies
+    std::vector<Table> tables;
+    std::vector<Field> fields; ///< of vertices and tables
+    std::vector<std::string> symbols;
+    /// The tree of steps. Compute sets without vertices and exchanges without messages are left out.
+    program::Step control;
+
+private:
+    std::uint32_t symbol_number(std::string_view symbol);
+    Fields add_fields(std::span<const Field> added);
+
+    std::map<std::string, std::uint32_t, std::less<>> symbol_numbers_;
+};
+
+/// A one-dimensional tensor without pieces, and a run of its elements in a tile.
+[[nodiscard]] Tensor array_tensor(const std::string& name, program::DType type,
+                                  std::int64_t elements);
+[[nodiscard]] Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
+                           program::DType type);
+
+/// Steps of the control program.
+[[nodiscard]] program::Step run(ComputeSetId set);
+[[nodiscard]] program::Step run(ExchangeId exchange);
+[[nodiscard]] program::Step sequence(std::vector<program::Step> steps);
+[[nodiscard]] program::Step repeat(std::int64_t count, std::vector<program::Step> steps);
+/// A stream copy of the kind: StreamCopy, StreamStart or StreamWait.
+[[nodiscard]] program::Step stream(program::Step::Kind kind, CopyId copy, std::int64_t row);
+
+} // namespace tessera::graph

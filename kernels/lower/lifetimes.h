@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// When a buffer must be kept: from its first use to its last, over all tiles.
+//
+// In a loop it is kept all over the loop if it is used outside too, or if an iteration reads bytes
+// that it has not written before: then contents cross iterations. A loop runs at least once.
+#pragma once
+
+#include "kernels/graph/graph.h"
+#include "kernels/lower/uses.h"
+#include "models/program/program.h"
+
+#include <vector>
+
+namespace tessera::lower {
+
+/// By buffer: steps as program::Lifetime counts them, leaves of graph.control in tree order, without
+/// those that are left out. Buffers with contents and zeroed ones are always kept, and those that no
+/// step uses and the host neither writes nor reads.
+/// @throws ProgramError for bytes that are read before anything wrote them; names program, step, tile
+/// and buffer
+[[nodiscard]] std::vector<program::Lifetime> lifetimes_of(const graph::Graph& graph,
+                                                          const Uses& uses);
+
+/// Steps that are run: not the compute sets without vertices and exchanges without messages.
+[[nodiscard]] bool is_empty(const graph::Graph& graph, const program::Step& leaf);
+
+} // namespace tessera::lower

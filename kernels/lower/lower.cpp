@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/lower/lower.h"
+
+#include "base/error.h"
+#include "kernels/lower/lifetimes.h"
+#include "kernels/lower/placing.h"
+#include "kernels/lower/uses.h"
+#include "kernels/plan/codelet_library.h"
+#include "kernels/plan/image_builder.h"
+#include "models/program/leaf_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::lower {
+namespace {
+
+using graph::Field;
+using program::Step;
+
+constexpr Bytes kWordBytes = 4;
+constexpr const char* kStateName = "vertex state";
+
+/// Words of vertex state: of every vertex and table in the order of its tile.
+class State {
+public:
+    explicit State(const graph::Graph& graph) : graph_(graph) {
+        for (const graph::ComputeSet& set : graph.compute_sets) {
+            for (const graph::Vertex& vertex : set.vertices) {
+                place_tables(vertex.fields);
+                offsets_.push_back(take(vertex.tile, vertex.fields));
+            }
+        }
+    }
+
+    /// Where the state of the vertices begins, in the order of compute sets and vertices.
+    [[nodiscard]] const std::vector<Bytes>& offsets() const { return offsets_; }
+    [[nodiscard]] Bytes offset_of_table(std::uint32_t table) const {
+        return table_offsets_.at(table);
+    }
+    [[nodiscard]] const std::map<TileId, Bytes>& bytes() const { return bytes_; }
+
+private:
+    void place_tables(graph::Fields fields) {
+        for (const Field& field : graph_.fields_of(fields)) {
+            if (field.kind == Field::Kind::Table && !table_offsets_.contains(field.word)) {
+                const graph::Table& table = graph_.tables.at(field.word);
+                place_tables(table.fields);
+                table_offsets_.emplace(field.word, take(table.tile, table.fields));
+            }
+        }
+    }
+    Bytes take(TileId tile, graph::Fields fields) {
+        const auto all = graph_.fields_of(fields);
+        const auto words = std::count_if(all.begin(), all.end(), [](const Field& field) {
+            return field.kind != Field::Kind::Use;
+        });
+        return std::exchange(bytes_[tile], bytes_[tile] + kWordBytes * words);
+    }
+
+    const graph::Graph& graph_;
+    std::map<TileId, Bytes> bytes_;
+    std::map<std::uint32_t, Bytes> table_offsets_;
+    std::vector<Bytes> offsets_;
+};
+
+/// A graph at the places of its buffers.
+class Binder {
+public:
+    Binder(const spec::MachineSpec& machine, const graph::Graph& graph, const State& state,
+           const plan::CodeletLibrary& library, const Placing& placing)
+        : machine_(machine), graph_(graph), state_(state), library_(library), placing_(placing),
+          images_(machine, library, graph.name) {}
+
+    /// False where rows and stubs take more room than the code zone has.
+    [[nodiscard]] bool bind() {
+        bind_leaves();
+        hold_buffers();
+        hold_state();
+        for (const graph::Tensor& tensor : graph_.tensors) {
+            images_.add_tensor(bound(tensor));
+        }
+        return images_.code_room().bytes() <= placing_.code_zone_bytes;
+    }
+    [[nodiscard]] plan::CodeRoom code_room() const { return images_.code_room(); }
+
+    [[nodiscard]] Lowered finish() {
+        Lowered lowered;
+        lowered.program = images_.build();
+        lowered.program.control = renumbered(graph_.control);
+        lowered.program.remote_buffers = graph_.remote_buffers;
+        lowered.program.io_tiles = graph_.io_tiles;
+        for (const graph::StreamCopy& copy : graph_.stream_copies) {
+            lowered.program.stream_copies.push_back(bound(copy));
+        }
+        lowered.exchanges = std::move(stats_);
+        lowered.bytes_by_buffer = placing_.bytes_by_buffer;
+        lowered.bytes_used = placing_.bytes_used;
+        return lowered;
+    }
+
+private:
+    [[nodiscard]] Address address(graph::Place place) const {
+        return placing_.buffers[place.buffer.index].begin + static_cast<Address>(place.offset);
+    }
+    [[nodiscard]] Address state_address() const { return placing_.buffers.back().begin; }
+
+    /// Steps stand in memory in the order in which they first run.
+    void bind_leaves() {
+        set_numbers_.assign(graph_.compute_sets.size(), kLeftOut);
+        exchange_numbers_.assign(graph_.exchanges.size(), kLeftOut);
+        vertices_before_.assign(1, 0);
+        for (const graph::ComputeSet& set : graph_.compute_sets) {
+            vertices_before_.push_back(vertices_before_.back() + set.vertices.size());
+        }
+        bind_leaves_of(graph_.control);
+    }
+    void bind_leaves_of(const Step& step) {
+        if (step.kind == Step::Kind::ComputeSet && !is_empty(graph_, step) &&
+            set_numbers_[step.index] == kLeftOut) {
+            set_numbers_[step.index] = sets_++;
+            bind_set(step.index);
+        }
+        if (step.kind == Step::Kind::Exchange && !is_empty(graph_, step) &&
+            exchange_numbers_[step.index] == kLeftOut) {
+            exchange_numbers_[step.index] = static_cast<std::uint32_t>(stats_.size());
+            bind_exchange(graph_.exchanges[step.index]);
+        }
+        for (const Step& child : step.children) {
+            bind_leaves_of(child);
+        }
+    }
+
+    void bind_set(std::uint32_t index) {
+        const graph::ComputeSet& set = graph_.compute_sets[index];
+        std::vector<std::vector<program::Vertex>> of_tile(
+            static_cast<std::size_t>(machine_.chip.tiles));
+        for (std::size_t i = 0; i < set.vertices.size(); ++i) {
+            const graph::Vertex& vertex = set.vertices[i];
+            const std::string& symbol = graph_.symbols[vertex.symbol];
+            program::Vertex made;
+            made.entry = library_.entry(symbol);
+            made.kind = vertex.kind;
+            made.state_address =
+                state_address() +
+                static_cast<Address>(state_.offsets()[vertices_before_[index] + i]);
+            made.name = images_.vertex_name(symbol);
+            of_tile.at(vertex.tile).push_back(made);
+        }
+        images_.add_compute_set(set.name, std::move(of_tile));
+    }
+
+    void bind_exchange(const graph::Exchange& exchange) {
+        std::vector<program::Transfer> transfers;
+        transfers.reserve(exchange.messages.size());
+        for (const graph::Message& message : exchange.messages) {
+            program::Transfer transfer{
+                message.tile, address(message.from), message.bytes, message.paired, {}};
+            transfer.destinations.reserve(message.receivers);
+            for (std::uint32_t i = 0; i < message.receivers; ++i) {
+                const graph::Receiver& to = exchange.to[message.first_to + i];
+                transfer.destinations.push_back({to.tile, address(to.to)});
+            }
+            transfers.push_back(std::move(transfer));
+        }
+        auto planned =
+            plan::plan_exchange_with_stats(machine_, exchange.name, std::move(transfers));
+        stats_.push_back(planned.stats);
+        images_.add_exchange(std::move(planned.exchange));
+    }
+
+    void hold_buffers() {
+        for (std::size_t index = 0; index < graph_.buffers.size(); ++index) {
+            const auto& at = placing_.buffers[index];
+            for (const graph::Held& held : graph_.buffers[index].held) {
+                if (at.kind == program::SegmentKind::VertexState) {
+                    continue;
+                }
+                if (held.contents != nullptr) {
+                    images_.add_bytes(held.tile, at.kind, at.name, at.begin, held.contents,
+                                      at.lifetime);
+                } else {
+                    images_.add_zero(held.tile, at.kind, at.name, at.begin,
+                                     held.bytes + graph_.buffers[index].read_beyond, at.lifetime);
+                }
+            }
+        }
+    }
+
+    void append_words(std::vector<std::uint32_t>& words, Bytes offset, graph::Fields fields) const {
+        auto at = static_cast<std::size_t>(offset / kWordBytes);
+        for (const Field& field : graph_.fields_of(fields)) {
+            switch (field.kind) {
+            case Field::Kind::Word:
+                words[at++] = field.word;
+                break;
+            case Field::Kind::Pointer:
+                words[at++] = address(field.place);
+                break;
+            case Field::Kind::Table:
+                words[at++] =
+                    state_address() + static_cast<Address>(state_.offset_of_table(field.word));
+                append_words(words, state_.offset_of_table(field.word),
+                             graph_.tables[field.word].fields);
+                break;
+            case Field::Kind::Use:
+                break;
+            }
+        }
+    }
+    void hold_state() {
+        std::map<TileId, std::vector<std::uint32_t>> words;
+        for (const auto& [tile, bytes] : state_.bytes()) {
+            words[tile].resize(static_cast<std::size_t>(bytes / kWordBytes));
+        }
+        auto offset = state_.offsets().begin();
+        for (const graph::ComputeSet& set : graph_.compute_sets) {
+            for (const graph::Vertex& vertex : set.vertices) {
+                append_words(words[vertex.tile], *offset++, vertex.fields);
+            }
+        }
+        for (const auto& [tile, of_tile] : words) {
+            images_.add_words(tile, program::SegmentKind::VertexState, kStateName, state_address(),
+                              of_tile);
+        }
+    }
+
+    [[nodiscard]] program::Tensor bound(const graph::Tensor& tensor) const {
+        program::Tensor made{tensor.name, tensor.type, tensor.shape, {}};
+        made.pieces.reserve(tensor.pieces.size());
+        for (const graph::Piece& piece : tensor.pieces) {
+            made.pieces.push_back(
+                {piece.tile, address(piece.place), piece.host_offset, piece.dims});
+        }
+        return made;
+    }
+    [[nodiscard]] program::StreamCopy bound(const graph::StreamCopy& copy) const {
+        program::StreamCopy made{copy.name, copy.remote_buffer, copy.direction, copy.rows, {}};
+        for (const graph::StreamPiece& piece : copy.pieces) {
+            made.pieces.push_back({piece.tile, address(piece.place), piece.bytes, piece.offset});
+        }
+        return made;
+    }
+
+    [[nodiscard]] Step renumbered(const Step& step) const {
+        Step made = step;
+        made.children.clear();
+        for (const Step& child : step.children) {
+            if (!is_empty(graph_, child)) {
+                made.children.push_back(renumbered(child));
+            }
+        }
+        if (step.kind == Step::Kind::ComputeSet) {
+            made.index = set_numbers_[step.index];
+        } else if (step.kind == Step::Kind::Exchange) {
+            made.index = exchange_numbers_[step.index];
+        }
+        return made;
+    }
+
+    static constexpr std::uint32_t kLeftOut = 0xffffffff;
+
+    const spec::MachineSpec& machine_;
+    const graph::Graph& graph_;
+    const State& state_;
+    const plan::CodeletLibrary& library_;
+    const Placing& placing_;
+    plan::ImageBuilder images_;
+    std::vector<plan::ExchangeStats> stats_;
+    std::vector<std::uint32_t> set_numbers_;      ///< of the program, by compute set of the graph
+    std::vector<std::uint32_t> exchange_numbers_; ///< the same of exchanges
+    std::uint32_t sets_ = 0;
+    std::vector<std::size_t> vertices_before_; ///< by compute set
+};
+
+/// Names of the steps that lifetimes count.
+std::vector<std::string> step_names(const graph::Graph& graph, const Step& step) {
+    std::vector<std::string> names;
+    const auto add = [&](StepNumber number) { names.push_back(name_of(graph, number)); };
+    switch (step.kind) {
+    case Step::Kind::ComputeSet:
+        if (!is_empty(graph, step)) {
+            add(number_of(graph, graph::ComputeSetId{step.index}));
+        }
+        break;
+    case Step::Kind::Exchange:
+        if (!is_empty(graph, step)) {
+            add(number_of(graph, graph::ExchangeId{step.index}));
+        }
+        break;
+    case Step::Kind::StreamCopy:
+    case Step::Kind::StreamStart:
+    case Step::Kind::StreamWait:
+        add(number_of(graph, graph::CopyId{step.index}));
+        break;
+    case Step::Kind::Sync:
+        names.emplace_back("sync");
+        break;
+    default:
+        for (const Step& child : step.children) {
+            const auto inside = step_names(graph, child);
+            names.insert(names.end(), inside.begin(), inside.end());
+        }
+    }
+    return names;
+}
+
+/// Is there anything that a supervisor fetches? Copies and barriers alone leave all memory to data.
+bool has_code(const graph::Graph& graph) {
+    const auto any = [](const auto& steps, const auto& is_used) {
+        return std::any_of(steps.begin(), steps.end(), is_used);
+    };
+    return any(graph.compute_sets, [](const auto& set) { return !set.vertices.empty(); }) ||
+           any(graph.exchanges, [](const auto& exchange) { return !exchange.messages.empty(); });
+}
+
+} // namespace
+
+Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
+    const State state(graph);
+    const auto state_buffer = graph.add_buffer(
+        {.name = kStateName, .kind = program::SegmentKind::VertexState, .alignment = 16});
+    for (const auto& [tile, bytes] : state.bytes()) {
+        graph.hold(state_buffer, tile, bytes);
+    }
+    const Uses uses(graph);
+    const auto lifetimes = lifetimes_of(graph, uses);
+    const auto steps = step_names(graph, graph.control);
+    const plan::CodeletLibrary library(machine, graph.codelets);
+    const bool runs_code = has_code(graph);
+    plan::CodeRoom code =
+        runs_code ? plan::ImageBuilder::first_code_room(machine, library) : plan::CodeRoom{};
+    while (true) {
+        const Placing placing = place(machine, graph, lifetimes, code, steps);
+        Binder binder(machine, graph, state, library, placing);
+        if (binder.bind() || !runs_code) {
+            return binder.finish();
+        }
+        code.code = std::max(code.code, binder.code_room().code);
+        code.rows = std::max(code.rows, binder.code_room().rows);
+    }
+}
+
+} // namespace tessera::lower

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// From a graph to a Program, one pass a file:
+//
+//   uses       which bytes each step touches on which tile      (finds fields that are wrong)
+//   lifetimes  when buffers must be kept                        (finds reads of what nothing wrote)
+//   placing    where buffers stand
+//   lower      vertex state, exchange rows, stubs and images at these places; once more with more
+//              room for code where the rows turned out longer than expected
+#pragma once
+
+#include "kernels/graph/graph.h"
+#include "kernels/plan/exchange_planner.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::lower {
+
+struct Lowered {
+    program::Program program;
+    std::vector<plan::ExchangeStats> exchanges;   ///< by exchange of the program
+    std::map<std::string, Bytes> bytes_by_buffer; ///< of a tile with most of them, and "code"
+    Bytes bytes_used = 0;                         ///< of that tile, code included
+};
+
+/// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError for
+/// a graph that is wrong, which names program, step, tile and buffer
+[[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph);
+
+} // namespace tessera::lower

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Where the buffers of a graph stand. Buffers that stand together on some tile share one plan, in
+// which each has its largest size; plans of buffers that no tile has together know nothing of each
+// other.
+#pragma once
+
+#include "kernels/graph/graph.h"
+#include "kernels/plan/memory_plan.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::lower {
+
+struct Placing {
+    std::vector<plan::MemoryPlan::Buffer>
+        buffers; ///< by buffer of the graph; no bytes: held nowhere
+    Bytes code_zone_bytes = 0;
+    std::map<std::string, Bytes> bytes_by_buffer; ///< of the fullest plan, and "code"
+    Bytes bytes_used = 0;                         ///< of the fullest plan
+};
+
+/// Places the buffers, behind `code`. `steps`: names of the steps that lifetimes count.
+/// @throws DoesNotFit naming a tile with most to hold, the bytes over, and what they are
+[[nodiscard]] Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
+                            std::span<const program::Lifetime> lifetimes, plan::CodeRoom code,
+                            const std::vector<std::string>& steps);
+
+} // namespace tessera::lower

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/lower/uses.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+namespace tessera::lower {
+namespace {
+
+using graph::Access;
+using graph::Field;
+
+struct Found {
+    std::uint32_t buffer = 0;
+    TileId tile = 0;
+    Use use;
+};
+
+class Finder {
+public:
+    explicit Finder(const graph::Graph& graph) : graph_(graph), held_(graph.buffers.size()) {
+        for (std::size_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
+            for (const graph::Held& held : graph.buffers[buffer].held) {
+                Bytes& bytes = held_[buffer][held.tile];
+                bytes = std::max(bytes, held.bytes);
+            }
+        }
+    }
+
+    std::vector<Found> run() {
+        for (std::uint32_t i = 0; i < graph_.compute_sets.size(); ++i) {
+            add(graph::ComputeSetId{i}, graph_.compute_sets[i]);
+        }
+        for (std::uint32_t i = 0; i < graph_.exchanges.size(); ++i) {
+            add(graph::ExchangeId{i}, graph_.exchanges[i]);
+        }
+        for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
+            add(graph::CopyId{i}, graph_.stream_copies[i]);
+        }
+        std::sort(found_.begin(), found_.end(), [](const Found& left, const Found& right) {
+            return std::tie(left.buffer, left.tile, left.use.step, left.use.order, left.use.begin) <
+                   std::tie(right.buffer, right.tile, right.use.step, right.use.order,
+                            right.use.begin);
+        });
+        return std::move(found_);
+    }
+
+private:
+    void add(graph::ComputeSetId id, const graph::ComputeSet& set) {
+        std::unordered_map<TileId, std::uint32_t> vertices;
+        for (const graph::Vertex& vertex : set.vertices) {
+            // what it reads, then what it writes
+            const std::uint32_t order = 2 * vertices[vertex.tile]++;
+            add_fields(number_of(graph_, id), vertex, vertex.fields, order);
+        }
+    }
+    void add_fields(StepNumber step, const graph::Vertex& vertex, graph::Fields fields,
+                    std::uint32_t order) {
+        std::uint32_t number = 0;
+        for (const Field& field : graph_.fields_of(fields)) {
+            ++number;
+            if (field.kind == Field::Kind::Table) {
+                const graph::Table& table = graph_.tables.at(field.word);
+                if (table.tile != vertex.tile) {
+                    fail(step, vertex.tile,
+                         fmt::format("field {} of '{}' points to a table on tile {}", number,
+                                     graph_.symbols[vertex.symbol], table.tile));
+                }
+                add_fields(step, vertex, table.fields, order);
+            } else if (field.kind != Field::Kind::Word) {
+                add(step, vertex.tile, field.place, field.bytes, field.access, order, [&] {
+                    return fmt::format("field {} of '{}'", number, graph_.symbols[vertex.symbol]);
+                });
+            }
+        }
+    }
+    void add(graph::ExchangeId id, const graph::Exchange& exchange) {
+        const StepNumber step = number_of(graph_, id);
+        for (const graph::Message& message : exchange.messages) {
+            add(step, message.tile, message.from, message.bytes, Access::Read, 0,
+                [] { return std::string("a message"); });
+            for (std::uint32_t i = 0; i < message.receivers; ++i) {
+                const graph::Receiver& to = exchange.to[message.first_to + i];
+                add(step, to.tile, to.to, message.bytes, Access::Write, 1,
+                    [] { return std::string("a message"); });
+            }
+        }
+    }
+    void add(graph::CopyId id, const graph::StreamCopy& copy) {
+        const bool read = copy.direction == program::StreamCopy::Direction::Read;
+        for (const graph::StreamPiece& piece : copy.pieces) {
+            add(number_of(graph_, id), piece.tile, piece.place, piece.bytes,
+                read ? Access::Write : Access::Read, 0, [] { return std::string("a piece"); });
+        }
+    }
+
+    template <class What>
+    void add(StepNumber step, TileId tile, graph::Place place, Bytes bytes, Access access,
+             std::uint32_t order, const What& what) {
+        if (bytes == 0) {
+            return;
+        }
+        const auto& tiles = held_.at(place.buffer.index);
+        const auto held = tiles.find(tile);
+        const Bytes there = held == tiles.end() ? 0 : held->second;
+        if (place.offset < 0 || bytes < 0 || place.offset + bytes > there) {
+            fail(step, tile,
+                 fmt::format("{} uses bytes {}..{} of '{}', of which the tile holds {}", what(),
+                             place.offset, place.offset + bytes - 1,
+                             graph_.buffers[place.buffer.index].name, there));
+        }
+        const auto add_one = [&](Access one, std::uint32_t at) {
+            found_.push_back(
+                {place.buffer.index, tile, {step, at, place.offset, place.offset + bytes, one}});
+        };
+        if (access == Access::Read || access == Access::Update) {
+            add_one(Access::Read, order);
+        }
+        if (access != Access::Read) {
+            add_one(access == Access::WritePart ? access : Access::Write, order + 1);
+        }
+    }
+
+    [[noreturn]] void fail(StepNumber step, TileId tile, const std::string& what) const {
+        throw ProgramError(fmt::format("{}: step '{}', tile {}: {}", graph_.name,
+                                       name_of(graph_, step), tile, what));
+    }
+
+    const graph::Graph& graph_;
+    std::vector<std::unordered_map<TileId, Bytes>> held_; ///< by buffer
+    std::vector<Found> found_;
+};
+
+/// Of one compute set, buffer and tile: all of them written whole, ascending orders.
+void check_overlaps(const graph::Graph& graph, std::span<const Found> found) {
+    std::vector<Use> writes;
+    for (const Found& each : found) {
+        if (each.use.access == Access::Write) {
+            writes.push_back(each.use);
+        }
+    }
+    std::sort(writes.begin(), writes.end(), [](const Use& left, const Use& right) {
+        return std::tie(left.begin, left.order) < std::tie(right.begin, right.order);
+    });
+    for (std::size_t i = 1; i < writes.size(); ++i) {
+        if (writes[i].begin < writes[i - 1].end && writes[i].order != writes[i - 1].order) {
+            throw ProgramError(
+                fmt::format("{}: step '{}', tile {}: two vertices write byte {} of '{}'",
+                            graph.name, name_of(graph, writes[i].step), found.front().tile,
+                            writes[i].begin, graph.buffers[found.front().buffer].name));
+        }
+    }
+}
+
+} // namespace
+
+Uses::Uses(const graph::Graph& graph) : tiles_(graph.buffers.size()) {
+    const std::vector<Found> found = Finder(graph).run();
+    uses_.reserve(found.size());
+    std::size_t step_begin = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const Found& each = found[i];
+        auto& tiles = tiles_[each.buffer];
+        if (tiles.empty() || tiles.back().tile != each.tile) {
+            tiles.push_back({each.tile, static_cast<std::uint32_t>(i), 0});
+        }
+        ++tiles.back().count;
+        uses_.push_back(each.use);
+        const bool ends = i + 1 == found.size() || found[i + 1].buffer != each.buffer ||
+                          found[i + 1].tile != each.tile || found[i + 1].use.step != each.use.step;
+        if (ends) {
+            if (each.use.step < graph.compute_sets.size()) {
+                check_overlaps(graph, std::span(found).subspan(step_begin, i + 1 - step_begin));
+            }
+            step_begin = i + 1;
+        }
+    }
+}
+
+const std::string& name_of(const graph::Graph& graph, StepNumber step) {
+    std::size_t number = step;
+    if (number < graph.compute_sets.size()) {
+        return graph.compute_sets[number].name;
+    }
+    number -= graph.compute_sets.size();
+    if (number < graph.exchanges.size()) {
+        return graph.exchanges[number].name;
+    }
+    return graph.stream_copies.at(number - graph.exchanges.size()).name;
+}
+
+} // namespace tessera::lower

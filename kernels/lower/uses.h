@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Which bytes of which buffer a step touches on which tile, in the order in which the tile does it.
+#pragma once
+
+#include "kernels/graph/graph.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tessera::lower {
+
+/// A step of the graph: one of its compute sets, exchanges or stream copies, numbered through.
+using StepNumber = std::uint32_t;
+
+struct Use {
+    StepNumber step = 0;
+    std::uint32_t order = 0; ///< within the step, on the tile
+    Bytes begin = 0;
+    Bytes end = 0;
+    graph::Access access = graph::Access::Read;
+
+    friend constexpr bool operator==(const Use&, const Use&) = default;
+};
+
+/// The uses of a buffer on a tile, by step and order.
+struct UsesOnTile {
+    TileId tile = 0;
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+};
+
+/// All uses of a graph. Finding them also finds what is wrong with its fields.
+class Uses {
+public:
+    /// @throws ProgramError for a field, message or piece outside what its tile holds of the buffer
+    /// (read_beyond not counted), and for two vertices of one tile and compute set that write the
+    /// same bytes; names program, step, tile and buffer
+    explicit Uses(const graph::Graph& graph);
+
+    /// Ascending tiles; only tiles that use the buffer.
+    [[nodiscard]] std::span<const UsesOnTile> of(graph::BufferId buffer) const {
+        return tiles_.at(buffer.index);
+    }
+    [[nodiscard]] std::span<const Use> of(const UsesOnTile& tile) const {
+        return std::span(uses_).subspan(tile.first, tile.count);
+    }
+
+private:
+    std::vector<Use> uses_;
+    std::vector<std::vector<UsesOnTile>> tiles_; ///< by buffer
+};
+
+/// Numbers of steps, and their names.
+[[nodiscard]] inline StepNumber number_of(const graph::Graph& /*graph*/, graph::ComputeSetId set) {
+    return set.index;
+}
+[[nodiscard]] inline StepNumber number_of(const graph::Graph& graph, graph::ExchangeId exchange) {
+    return static_cast<StepNumber>(graph.compute_sets.size()) + exchange.index;
+}
+[[nodiscard]] inline StepNumber number_of(const graph::Graph& graph, graph::CopyId copy) {
+    return static_cast<StepNumber>(graph.compute_sets.size() + graph.exchanges.size()) + copy.index;
+}
+[[nodiscard]] const std::string& name_of(const graph::Graph& graph, StepNumber step);
+
+} // namespace tessera::lower
