@@ -2,6 +2,8 @@
 #include "kernels/rearrange/rearrange.h"
 
 #include "base/error.h"
+#include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/rearrange_cost.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -56,25 +58,24 @@ Calls copy(const spec::MachineSpec& machine, Address from, Address to, Bytes byt
     TESSERA_ASSERT(bytes % 4 == 0 && from % 4 == 0 && to % 4 == 0);
     const bool wide = bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0;
     return copy_by_words(machine, {wide ? "copy64" : "copy32", wide ? 8 : 4}, {from, to}, bytes,
-                         plan::copy_issues);
+                         codelets::copy_issues);
 }
 
 Calls paced_copy(const spec::MachineSpec& machine, Address from, Address to, Bytes bytes) {
     TESSERA_ASSERT(bytes % 8 == 0 && from % 8 == 0 && to % 8 == 0);
     return copy_by_words(machine, {"copy64_paced", 8}, {from, to}, bytes,
-                         [](std::int64_t own) { return own == 0 ? 16 : 20 + own; });
+                         codelets::paced_copy_issues);
 }
 
 Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
     TESSERA_ASSERT(items > 0 && (item_bytes == 8 || item_bytes == 16));
     TESSERA_ASSERT(from.address % 8 == 0 && from.step % 8 == 0 && to.address % 8 == 0 &&
                    to.step % 8 == 0);
-    const std::int64_t words = item_bytes / 8;
-    return {words == 1 ? "rearrange_strided8" : "rearrange_strided16",
+    return {item_bytes == 8 ? "rearrange_strided8" : "rearrange_strided16",
             program::VertexKind::Worker,
             {from.address, to.address, static_cast<std::uint32_t>(from.step / 8),
              static_cast<std::uint32_t>(to.step / 8), static_cast<std::uint32_t>(items - 1)},
-            {4 + 2 * words + (2 * words + 1) * items}};
+            {codelets::strided_issues(item_bytes, items)}};
 }
 
 namespace {
@@ -91,9 +92,6 @@ struct Loop {
 
 Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layout& to,
                Bytes from_line, const Loop& loop) {
-    constexpr std::int64_t kFrame = 19;
-    constexpr std::int64_t kLine = 7;
-    constexpr std::int64_t kNoLine = 7;
     const std::int64_t lines = to.lines();
     Calls calls;
     plan::for_cuts(
@@ -107,7 +105,7 @@ Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layou
                   static_cast<std::uint32_t>(lines), static_cast<std::uint32_t>(items),
                   static_cast<std::uint32_t>(loop.step)},
                  dealt(machine, lines, [&](std::int64_t own) {
-                     return own == 0 ? kNoLine : kFrame + own * (kLine + loop.item_issues * items);
+                     return codelets::rearrange_issues(own, items, loop.item_issues);
                  })});
         });
     return calls;
@@ -143,17 +141,17 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
         const bool widens = to.type == DType::F32;
         return by_lines(machine, from, to, from.step,
                         {widens ? "rearrange_cast_f16_f32" : "rearrange_cast_f32_f16", elements / 2,
-                         0, 2 * from_element, 2 * to_element, 3});
+                         0, 2 * from_element, 2 * to_element, codelets::kRearrangeCastItem});
     }
     if (turned && to.type == DType::F16) {
         return by_lines(machine, from, to, from_element,
                         {"rearrange_transpose_f16", elements / 2, from.step / from_element,
-                         2 * from.step, 2 * to_element, 4});
+                         2 * from.step, 2 * to_element, codelets::kRearrangeTransposeItem});
     }
     if (turned) {
-        return by_lines(
-            machine, from, to, from_element,
-            {"rearrange_lines32", elements, from.step / from_element, from.step, to_element, 2});
+        return by_lines(machine, from, to, from_element,
+                        {"rearrange_lines32", elements, from.step / from_element, from.step,
+                         to_element, codelets::kRearrangeLinesItem});
     }
     const Bytes line_bytes = elements * to_element;
     if (to.lines() == 1 || (from.step == line_bytes && to.step == line_bytes)) {
@@ -164,7 +162,7 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
     const Bytes word_bytes = wide ? 8 : 4;
     return by_lines(machine, from, to, from.step,
                     {wide ? "rearrange_lines64" : "rearrange_lines32", line_bytes / word_bytes, 1,
-                     word_bytes, word_bytes, 2});
+                     word_bytes, word_bytes, codelets::kRearrangeLinesItem});
 }
 
 Cycles cycles(const spec::MachineSpec& machine, const Calls& calls) {
