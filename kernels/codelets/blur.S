@@ -13,6 +13,8 @@
 // Timing, worker issues: rounds * (61 half4, 99 float2, 52 float) + 4 rows + 10; 10 without rows.
 // Source: docs/evidence.md#blur-loops.
 
+#include "worker_share.inc"
+
 #define list m0
 #define rows m1
 #define window m2
@@ -33,8 +35,7 @@
         .align 8
         .globl \NAME
 \NAME:
-        get     $list, $WSR
-        and     $list, $list, CSR_W_WSR__CTXTID_M1__MASK
+        WORKER_INDEX $list
         shl     $list, $list, 2
         add     $list, $list, $mvertex_base
         ld32    $list, $list, $mzero, 2

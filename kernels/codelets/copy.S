@@ -6,29 +6,26 @@
 // Timing, worker issues with n words: 16 + 2 n.
 // Source: docs/evidence.md#instruction-set.
 
+#include "worker_share.inc"
+
 .macro COPY NAME LOG2_BYTES LOAD STORE DATA
         .section .text.\NAME, "ax"
         .worker
         .align 8
         .globl \NAME
 \NAME:
-        get     $m8, $WSR
-        and     $m8, $m8, CSR_W_WSR__CTXTID_M1__MASK
+        WORKER_INDEX
         ld32    $m0, $mvertex_base, $mzero, 0
         ld32    $m1, $mvertex_base, $mzero, 1
-        ld32    $m9, $mvertex_base, $mzero, 2
-        ld32    $m10, $mvertex_base, $mzero, 3
-        mul     $m11, $m8, $m9
-        min     $m7, $m8, $m10
-        add     $m11, $m11, $m7
-        cmpult  $m8, $m8, $m10
-        add     $m6, $m9, $m8
+        WORKER_SHARE 2
         shl     $m11, $m11, \LOG2_BYTES
         add     $m0, $m0, $m11
         add     $m1, $m1, $m11
         { rpt   $m6, 1 ; fnop }
+.Lword_\NAME:
         { \LOAD \DATA, $mzero, $m0+=, 1 ; fnop }
         { \STORE \DATA, $mzero, $m1+=, 1 ; fnop }
+.Lend_\NAME:
         exitz   $mzero
 .endm
 

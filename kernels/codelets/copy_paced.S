@@ -6,31 +6,29 @@
 // Timing, worker issues with n words: 20 + n; without words 16.
 // Source: docs/evidence.md#instruction-set.
 
+#include "worker_share.inc"
+
         .section .text.copy64_paced, "ax"
         .worker
         .align 8
         .globl copy64_paced
 copy64_paced:
-        get     $m8, $WSR
-        and     $m8, $m8, CSR_W_WSR__CTXTID_M1__MASK
+        WORKER_INDEX
         ld32    $m0, $mvertex_base, $mzero, 0
         ld32    $m1, $mvertex_base, $mzero, 1
-        ld32    $m9, $mvertex_base, $mzero, 2
-        ld32    $m10, $mvertex_base, $mzero, 3
-        mul     $m11, $m8, $m9
-        min     $m7, $m8, $m10
-        add     $m11, $m11, $m7
-        cmpult  $m8, $m8, $m10
-        add     $m6, $m9, $m8
+        WORKER_SHARE 2
         shl     $m11, $m11, 3
         add     $m0, $m0, $m11
         add     $m1, $m1, $m11
         brz     $m6, .Lnothing
+.Lsome_words:
         ld64step $a0:1, $mzero, $m0+=, 1
         { add   $m6, $m6, -1 ; fnop }
         { tapack $m4:5, $m0, $mzero, $m1 ; fnop }
         { rpt   $m6, 0 ; fnop }
+.Lword:
         { ldst64pace $a0:1, $a0:1, $m4:5+=, $mzero, 0b0000 ; fnop }
+.Lend:
         st64pace $a0:1, $m4:5+=, $mzero, 0b00
 .Lnothing:
         exitz   $mzero

@@ -8,8 +8,8 @@
 
 namespace tessera::codelets {
 
-/// Every source: `copy.S`, and the templates for both partial types (`matmul_amp_f16.S`,
-/// `matmul_amp_f32.S`, ...).
+/// Every source (`copy.S`, `matmul_amp_f16.S`, ...) and what these include (`matmul_amp.S`,
+/// `worker_share.inc`, ...). A source is assembled with all of them as AssemblyOptions::embedded.
 [[nodiscard]] const std::vector<isa::SourceFile>& embedded_sources();
 
 } // namespace tessera::codelets

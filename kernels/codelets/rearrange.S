@@ -14,6 +14,8 @@
 // Timing, worker issues with l lines of n items: 19 + l (7 + k n), k = 2 (lines), 4 (transpose), 3 (casts); 7 without lines.
 // Source: docs/evidence.md#instruction-set.
 
+#include "worker_share.inc"
+
 #define from m0
 #define to m1
 #define from_line m2
@@ -30,13 +32,13 @@
         .align 8
         .globl \NAME
 \NAME:
-        get     $m9, $WSR
-        and     $m9, $m9, CSR_W_WSR__CTXTID_M1__MASK
+        WORKER_INDEX $m9
         ld32    $lines, $mvertex_base, $mzero, 4
         // lines from this worker's first on, in steps of all workers
         sub     $lines, $lines, $m9
         add     $lines, $lines, -1
         brneg   $lines, .Lend_\NAME
+.Lsome_lines_\NAME:
         ld32    $from, $mvertex_base, $mzero, 0
         ld32    $to, $mvertex_base, $mzero, 1
         ld32    $from_line, $mvertex_base, $mzero, 2
@@ -55,6 +57,7 @@
 .endm
 
 .macro END NAME
+.Lnext_line_\NAME:
         add     $from, $from, $from_line
         add     $to, $to, $to_line
         add     $lines, $lines, -CTXT_WORKERS
@@ -65,18 +68,21 @@
 
         START rearrange_lines32
         { rpt   $items, 1 ; fnop }
+.Litem_rearrange_lines32:
         { ld32step $a0, $mzero, $line_from+=, $step ; fnop }
         { st32step $a0, $mzero, $line_to+=, 1 ; fnop }
         END rearrange_lines32
 
         START rearrange_lines64
         { rpt   $items, 1 ; fnop }
+.Litem_rearrange_lines64:
         { ld64step $a0:1, $mzero, $line_from+=, $step ; fnop }
         { st64step $a0:1, $mzero, $line_to+=, 1 ; fnop }
         END rearrange_lines64
 
         START rearrange_transpose_f16
         { rpt   $items, 3 ; fnop }
+.Litem_rearrange_transpose_f16:
         { ldb16step $a0, $mzero, $line_from+=, $step ; fnop }
         { ldb16step $a1, $mzero, $line_from+=, $step ; fnop }
         { nop   ; sort4x16lo $a2, $a0, $a1 }
@@ -85,6 +91,7 @@
 
         START rearrange_cast_f16_f32
         { rpt   $items, 2 ; fnop }
+.Litem_rearrange_cast_f16_f32:
         { ld32step $a0, $mzero, $line_from+=, 1 ; fnop }
         { nop   ; f16v2tof32 $a2:3, $a0 }
         { st64step $a2:3, $mzero, $line_to+=, 1 ; fnop }
@@ -92,6 +99,7 @@
 
         START rearrange_cast_f32_f16
         { rpt   $items, 2 ; fnop }
+.Litem_rearrange_cast_f32_f16:
         { ld64step $a0:1, $mzero, $line_from+=, 1 ; fnop }
         { nop   ; f32v2tof16 $a2, $a0:1 }
         { st32step $a2, $mzero, $line_to+=, 1 ; fnop }

@@ -18,10 +18,11 @@ rearrange_strided8:
         ld32    $m2, $mvertex_base, $mzero, 2
         ld32    $m3, $mvertex_base, $mzero, 3
         ld32    $m4, $mvertex_base, $mzero, 4
-1:
+.Litem8:
         ld64step $a0:1, $mzero, $m0+=, $m2
         st64step $a0:1, $mzero, $m1+=, $m3
-        brnzdec $m4, 1b
+        brnzdec $m4, .Litem8
+.Lend8:
         exitz   $mzero
 
         .section .text.rearrange_strided16, "ax"
@@ -36,10 +37,11 @@ rearrange_strided16:
         ld32    $m4, $mvertex_base, $mzero, 4
         add     $m2, $m2, -1
         add     $m3, $m3, -1
-1:
+.Litem16:
         ld64step $a0:1, $mzero, $m0+=, 1
         st64step $a0:1, $mzero, $m1+=, 1
         ld64step $a0:1, $mzero, $m0+=, $m2
         st64step $a0:1, $mzero, $m1+=, $m3
-        brnzdec $m4, 1b
+        brnzdec $m4, .Litem16
+.Lend16:
         exitz   $mzero

@@ -17,6 +17,8 @@
 // scale, add, triad), naive FP16 20, 20, 24, 26; read 1/2 (paced), 1 (vector), 2 (naive).
 // Source: docs/evidence.md#stream-loops.
 
+#include "worker_share.inc"
+
 #define a_ptr m0
 #define b_ptr m1
 #define c_ptr m2
@@ -31,15 +33,8 @@
         .align 8
         .globl \NAME
 \NAME:
-        get     $index, $WSR
-        and     $index, $index, CSR_W_WSR__CTXTID_M1__MASK
-        ld32    $m9, $mvertex_base, $mzero, 3
-        ld32    $m10, $mvertex_base, $mzero, 4
-        mul     $m11, $index, $m9
-        min     $m7, $index, $m10
-        add     $m11, $m11, $m7
-        cmpult  $m7, $index, $m10
-        add     $words, $m9, $m7
+        WORKER_INDEX
+        WORKER_SHARE 3, UNITS=$words FLAG=$m7
         brz     $words, .Lend_\NAME
         shl     $words, $words, 1
         shl     $m11, $m11, 4

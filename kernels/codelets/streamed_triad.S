@@ -8,18 +8,17 @@
 // Timing, worker issues with n words of its own: 17 + 4 n, 8 without any.
 // Source: docs/evidence.md#instruction-set
 
+#include "worker_share.inc"
+
 .macro TRIAD NAME MUL BROADCAST ADD
         .section .text.\NAME, "ax"
         .worker
         .align 8
         .globl \NAME
 \NAME:
-        get     $m0, $WSR
-        and     $m0, $m0, CSR_W_WSR__CTXTID_M1__MASK
-        ld32    $m1, $mvertex_base, $mzero, 4
-        ld32    $m2, $mvertex_base, $mzero, 5
-        cmpult  $m2, $m0, $m2
-        add     $m1, $m1, $m2                   // words of this worker
+        WORKER_INDEX $m0
+        LOAD_SHARE 4, $m1, $m2
+        OWN_UNITS $m1, $m0, $m1, $m2, $m2       // words of this worker
         brz     $m1, .Lend_\NAME
         ld32    $m2, $mvertex_base, $mzero, 0
         ld32    $m3, $mvertex_base, $mzero, 1

@@ -8,22 +8,17 @@
 // Timing, worker issues with n operands: 23 + n.
 // Source: docs/evidence.md#sum-loop.
 
+#include "worker_share.inc"
+
         .section .text.sum_f32, "ax"
         .worker
         .align 8
         .globl sum_f32
 sum_f32:
-        get     $m8, $WSR
-        and     $m8, $m8, CSR_W_WSR__CTXTID_M1__MASK
+        WORKER_INDEX
         ld32    $m0, $mvertex_base, $mzero, 0
         ld32    $m1, $mvertex_base, $mzero, 1
-        ld32    $m9, $mvertex_base, $mzero, 2
-        ld32    $m10, $mvertex_base, $mzero, 3
-        mul     $m11, $m8, $m9
-        min     $m7, $m8, $m10
-        add     $m11, $m11, $m7
-        cmpult  $m7, $m8, $m10
-        add     $m6, $m9, $m7
+        WORKER_SHARE 2, FLAG=$m7
         shl     $m11, $m11, 2
         add     $m0, $m0, $m11
         shl     $m8, $m8, 2
@@ -31,12 +26,15 @@ sum_f32:
         zero    $a0:1
         and     $m7, $m6, 1
         brz     $m7, .Leven
+.Lodd:
         ld32step $a1, $mzero, $m0+=, 1
 .Leven:
         shr     $m6, $m6, 1
         { rpt   $m6, 1 ; fnop }
+.Ltwo_operands:
         { ld32step $a1, $mzero, $m0+=, 1 ; f32add $a0, $a0, $a1 }
         { ld32step $a1, $mzero, $m0+=, 1 ; f32add $a0, $a0, $a1 }
+.Lend:
         f32add  $a0, $a0, $a1
         st32    $a0, $m1, $mzero, 0
         exitz   $mzero

@@ -305,6 +305,26 @@ std::vector<std::string> step_names(const graph::Graph& graph, const Step& step)
     return names;
 }
 
+/// Exchange instructions of a tile that has most of them, as far as messages tell. Too few cost a
+/// second round.
+Bytes likely_row_bytes(const graph::Graph& graph) {
+    constexpr Bytes kOfMessage = 24; // at most, in the common case
+    std::map<TileId, Bytes> of_tile;
+    for (const graph::Exchange& exchange : graph.exchanges) {
+        for (const graph::Message& message : exchange.messages) {
+            of_tile[message.tile] += kOfMessage;
+        }
+        for (const graph::Receiver& to : exchange.to) {
+            of_tile[to.tile] += kOfMessage;
+        }
+    }
+    Bytes most = 0;
+    for (const auto& [tile, bytes] : of_tile) {
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
 /// Is there anything that a supervisor fetches? Copies and barriers alone leave all memory to data.
 bool has_code(const graph::Graph& graph) {
     const auto any = [](const auto& steps, const auto& is_used) {
@@ -330,6 +350,7 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     const bool runs_code = has_code(graph);
     plan::CodeRoom code =
         runs_code ? plan::ImageBuilder::first_code_room(machine, library) : plan::CodeRoom{};
+    code.rows = likely_row_bytes(graph);
     while (true) {
         const Placing placing = place(machine, graph, lifetimes, code, steps);
         Binder binder(machine, graph, state, library, placing);

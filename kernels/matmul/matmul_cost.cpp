@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_cost.h"
 
+#include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "models/timing/exchange_latency.h"
@@ -21,11 +22,11 @@ Cycles exchange_cycles(const spec::MachineSpec& machine, std::int64_t events) {
 Cycles load_cycles(const spec::MachineSpec& machine, const Problem& problem, std::int64_t rows,
                    bool fresh) {
     const Cycles workers = machine.tile.workers;
-    const std::int64_t issues =
-        plan::amp_issues(machine.amp, ceil_div(rows, workers), fresh) + (fresh ? 2 : 1);
+    const std::int64_t issues = codelets::amp_issues(machine.amp, ceil_div(rows, workers), fresh) +
+                                (fresh ? codelets::kMatmulNextOutFresh : codelets::kMatmulNextK);
     const Cycles barrier = rows % workers == 0 ? 3 : 0;
-    return 2 * problem.group + machine.tile.round_cycles() * issues + workers - 1 +
-           machine.tile.pipeline_cycles + barrier;
+    return codelets::weight_loads(problem.partials) + machine.tile.round_cycles() * issues +
+           workers - 1 + machine.tile.pipeline_cycles + barrier;
 }
 
 Cycles vertex_cycles(const spec::MachineSpec& machine, const Grid& grid) {
@@ -33,7 +34,8 @@ Cycles vertex_cycles(const spec::MachineSpec& machine, const Grid& grid) {
     const std::int64_t out_groups = grid.most_out_groups();
     const std::int64_t k_groups = grid.most_chunk_groups();
     const Cycles add = load_cycles(machine, problem, grid.most_rows(), false);
-    return 45 + 19 * machine.tile.round_cycles() + out_groups * (k_groups * add + 8);
+    return 45 + codelets::kMatmulStart * machine.tile.round_cycles() +
+           out_groups * (k_groups * add + 8);
 }
 
 /// Words into one tile for a chunk; an 8-byte item of a paired operand counts as one.

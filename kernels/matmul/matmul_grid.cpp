@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_grid.h"
 
-#include "kernels/plan/vertex_cost.h"
+#include "kernels/codelets/matmul_amp_cost.h"
 
 namespace tessera::matmul {
 
 Problem::Problem(const workload::MatmulWorkload& workload)
     : m(workload.m), k(workload.k), n(workload.n), partials(workload.partials),
-      group(plan::amp_group(workload.partials)), k_groups(ceil_div(workload.k, 16)),
+      group(codelets::amp_group(workload.partials)), k_groups(ceil_div(workload.k, 16)),
       out_groups(ceil_div(workload.n, group)) {}
 
 TileId Grid::tile(const TilePart& part) const {

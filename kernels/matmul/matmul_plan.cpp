@@ -164,9 +164,9 @@ private:
 
     Cycles stub_cycles(const TilePart& part, std::int64_t chunk,
                        const std::vector<std::int64_t>& copied_words) {
-        const plan::MatmulVertexShape shape{grid_.rows(part.im).length(),
-                                            grid_.out_groups(part.in).length(),
-                                            grid_.chunk(part.ik, chunk).length(), chunk == 0};
+        const codelets::MatmulVertexShape shape{grid_.rows(part.im).length(),
+                                                grid_.out_groups(part.in).length(),
+                                                grid_.chunk(part.ik, chunk).length(), chunk == 0};
         const auto key = std::make_tuple(shape.rows, shape.out_groups, shape.k_groups, shape.fresh,
                                          copied_words);
         const auto found = known_cycles_.find(key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/codelets/sum_cost.h"
 #include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
@@ -158,11 +159,12 @@ private:
         for_cuts(operands, [&](std::int64_t /*first*/, std::int64_t own) {
             std::vector<std::int64_t> issues;
             for (std::int64_t w = 0; w < workers; ++w) {
-                issues.push_back(plan::sum_issues(own / workers + (w < own % workers ? 1 : 0)));
+                issues.push_back(codelets::sum_issues(own / workers + (w < own % workers ? 1 : 0)));
             }
             stub.multi_worker(issues);
         });
-        stub.worker(plan::sum_issues(cuts(operands) == 0 ? operands : cuts(operands) * workers));
+        stub.worker(
+            codelets::sum_issues(cuts(operands) == 0 ? operands : cuts(operands) * workers));
         return stub.finish();
     }
     /// Buffers of the graph.

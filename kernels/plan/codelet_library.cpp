@@ -28,13 +28,14 @@ std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
 
 program::Codelet assembled(const spec::MachineSpec& machine,
                            const std::vector<std::string>& sources) {
+    isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
+    options.embedded = codelets::embedded_sources();
     try {
-        return isa::assemble("codelets", select(sources), machine.memory.code_begin(),
-                             isa::options_for(isa::target_of(machine)));
+        return isa::assemble("codelets", select(sources), machine.memory.code_begin(), options);
     } catch (const ConfigError& error) {
         // They assemble for the machine that they were written for.
         throw NotModelled(fmt::format("machine {}: not modelled: a codelet for its instruction "
-                                      "set: {}; see docs/deviations.md",
+                                      "set; see docs/deviations.md\n  {}",
                                       machine.name, error.diagnostics().front().text()));
     }
 }

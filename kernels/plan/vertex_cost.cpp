@@ -1,59 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/vertex_cost.h"
 
+#include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/reduce_add_cost.h"
+#include "kernels/codelets/spmm_block16_cost.h"
+
 #include <vector>
 
 namespace tessera::plan {
-namespace {
-
-// Worker issues of the pieces of the codelets, counted in their texts.
-constexpr std::int64_t kMatmulStart = 19;   ///< .Lstart_*
-constexpr std::int64_t kNextOutFresh = 2;   ///< .Lnext_out_fresh
-constexpr std::int64_t kNextOutAdd = 3;     ///< .Lnext_out_add
-constexpr std::int64_t kNextK = 1;          ///< .Lnext_k_add
-constexpr std::int64_t kBlockColumns = 13;  ///< .Lcolumns
-constexpr std::int64_t kBlockAddresses = 5; ///< spmm_block16_*_fresh, _add
-
-/// Weight-load instructions of a block.
-std::int64_t weight_loads(workload::PartialsType partials) {
-    return 2 * amp_group(partials);
-}
-
-} // namespace
-
-/// Each path is its steps of the matrix unit, in runs that a repeat or nothing interrupts, and its other issues.
-std::int64_t amp_issues(const spec::AmpSpec& amp, std::int64_t rows, bool fresh) {
-    const std::int64_t rows_in_flight =
-        fresh ? 2 : 3; // what comes in before the loop and leaves behind it
-    if (rows >= rows_in_flight) {
-        const std::int64_t looping = 4 * (rows - rows_in_flight);
-        return fresh ? 8 + amp.issues_of(6) + amp.issues_of(looping + 6)
-                     : 7 + amp.issues_of(10) + amp.issues_of(looping + 10);
-    }
-    if (fresh) {
-        return rows == 1 ? 7 + amp.issues_of(8) : 4;
-    }
-    return rows == 2 ? 7 + amp.issues_of(16) : (rows == 1 ? 7 + amp.issues_of(12) : 5);
-}
-
-std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
-                                std::int64_t non_zeros, std::int64_t column_groups) {
-    if (rows == 0) {
-        return 7;
-    }
-    const std::int64_t row_issues = partials == workload::PartialsType::F16 ? 6 : 7;
-    return 11 + column_groups * (12 + 3 * non_zeros + row_issues * rows);
-}
-
-std::int64_t reduce_issues(workload::PartialsType partials, std::int64_t units,
-                           std::int64_t slices) {
-    const std::int64_t unit_issues = partials == workload::PartialsType::F16 ? 8 : 6;
-    return units == 0 ? 11 : 24 + units * (slices + unit_issues);
-}
-
-std::int64_t copy_issues(std::int64_t words) {
-    return 16 + 2 * words;
-}
 
 StubTimeline::StubTimeline(const spec::MachineSpec& machine, bool calls)
     : time_(machine), amp_(machine.amp) {
@@ -67,73 +21,16 @@ void StubTimeline::call() {
     time_.jump();
 }
 
-void StubTimeline::launch_rows(std::int64_t rows, bool fresh, std::int64_t extra) {
-    const std::int64_t workers = time_.workers();
-    time_.run_all(rows % workers, extra + amp_issues(amp_, rows / workers + 1, fresh),
-                  extra + amp_issues(amp_, rows / workers, fresh));
-}
-
-void StubTimeline::weights(workload::PartialsType partials, Cycles address_ready) {
-    time_.issue(address_ready);
-    time_.plain(weight_loads(partials) - 1);
-}
-
-void StubTimeline::matmul(workload::PartialsType partials, const MatmulVertexShape& shape) {
+void StubTimeline::matmul(workload::PartialsType partials,
+                          const codelets::MatmulVertexShape& shape) {
     call();
-    const Cycles pointer = time_.issue();
-    time_.plain(2);
-    if (shape.fresh) {
-        time_.jump();
-    }
-    time_.plain(1); // out groups
-    const Cycles k_groups = time_.issue();
-    time_.plain(1);
-    Cycles address = time_.result_ready(time_.issue(time_.result_ready(pointer)));
-    time_.issue(time_.result_ready(k_groups));
-    for (std::int64_t out = 0; out < shape.out_groups; ++out) {
-        for (std::int64_t k = 0; k < shape.k_groups; ++k) {
-            time_.sync();
-            weights(partials, address);
-            address = 0;
-            const bool fresh = shape.fresh && k == 0;
-            const std::int64_t next_out = fresh ? kNextOutFresh : kNextOutAdd;
-            launch_rows(shape.rows, fresh,
-                        out == 0 && k == 0 ? kMatmulStart : (k == 0 ? next_out : kNextK));
-            time_.plain(1); // the next entry
-            if (k + 1 < shape.k_groups) {
-                time_.jump();
-            } else {
-                time_.plain(3);
-                out + 1 < shape.out_groups ? time_.jump() : time_.plain(1);
-            }
-        }
-    }
-    time_.sync();
-    time_.jump();
+    codelets::run_matmul(time_, amp_, partials, shape);
 }
 
 void StubTimeline::block16(workload::PartialsType partials, std::int64_t columns,
                            const std::vector<bool>& fresh) {
     call();
-    const Cycles pointer = time_.issue();
-    Cycles list = time_.result_ready(time_.issue());
-    time_.plain(1);
-    const Cycles entry = time_.issue();
-    const std::vector<std::int64_t> issues(static_cast<std::size_t>(time_.workers()),
-                                           kBlockColumns);
-    time_.run_all(issues, time_.result_ready(entry));
-    Cycles address = time_.result_ready(time_.issue(time_.result_ready(pointer)));
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-        time_.issue(list); // the worker entry, ready long before it is launched
-        time_.sync();
-        weights(partials, address);
-        address = 0;
-        launch_rows(columns, fresh[i], kBlockAddresses);
-        list = time_.result_ready(time_.issue());
-        i + 1 < fresh.size() ? time_.jump() : time_.plain(1);
-    }
-    time_.sync();
-    time_.jump();
+    codelets::run_block16(time_, amp_, partials, columns, fresh);
 }
 
 void StubTimeline::multi_worker(std::span<const std::int64_t> issues) {
@@ -162,11 +59,11 @@ void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
 
 void StubTimeline::reduce(workload::PartialsType partials, std::int64_t units,
                           std::int64_t slices) {
-    dealt(units, [&](std::int64_t u) { return reduce_issues(partials, u, slices); });
+    dealt(units, [&](std::int64_t u) { return codelets::reduce_issues(partials, u, slices); });
 }
 
 void StubTimeline::copy(std::int64_t words) {
-    dealt(words, copy_issues);
+    dealt(words, codelets::copy_issues);
 }
 
 Cycles StubTimeline::finish() {
@@ -175,7 +72,7 @@ Cycles StubTimeline::finish() {
 }
 
 Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
-                            const MatmulVertexShape& shape) {
+                            const codelets::MatmulVertexShape& shape) {
     StubTimeline stub(machine, true);
     stub.matmul(partials, shape);
     return stub.finish();

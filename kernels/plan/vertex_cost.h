@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Cycles of the vertices of kernels/codelets in closed form: what the planners search with. Tests
-// hold them equal to the interpreter's cycles for the standard pipeline (issue to issue of the
-// whole vertex call, stub included).
+// Cycles of a tile's stub with its vertices in closed form: what the planners search with. What a vertex
+// itself costs stands beside its codelet (kernels/codelets/*_cost.h). Tests hold the sum equal to the
+// interpreter's cycles for the standard pipeline (issue to issue of the whole vertex call, stub included).
 #pragma once
 
 #include "base/units.h"
-#include "kernels/plan/supervisor_timeline.h"
+#include "kernels/codelets/matmul_amp_cost.h"
+#include "kernels/codelets/supervisor_timeline.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
@@ -15,35 +16,6 @@
 
 namespace tessera::plan {
 
-/// Outputs of one weight load: 16 with FP16 partials, 8 with FP32.
-[[nodiscard]] constexpr std::int64_t amp_group(workload::PartialsType partials) {
-    return partials == workload::PartialsType::F16 ? 16 : 8;
-}
-
-/// Worker issues of one weight load over `rows` rows, from the entry amp_fresh or amp_add.
-[[nodiscard]] std::int64_t amp_issues(const spec::AmpSpec& amp, std::int64_t rows, bool fresh);
-
-struct MatmulVertexShape {
-    std::int64_t rows = 0;
-    std::int64_t out_groups = 1;
-    std::int64_t k_groups = 1;
-    bool fresh = true; ///< the first k group starts from zero
-};
-
-/// Worker issues of spmm_elementwise_<p>: rows and non-zeros of one worker.
-[[nodiscard]] std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
-                                              std::int64_t non_zeros, std::int64_t column_groups);
-
-/// Worker issues of sum_f32 over so many operands of a worker.
-[[nodiscard]] constexpr std::int64_t sum_issues(std::int64_t operands) {
-    return 23 + operands;
-}
-
-/// Worker issues of reduce_<p> and copy64.
-[[nodiscard]] std::int64_t reduce_issues(workload::PartialsType partials, std::int64_t units,
-                                         std::int64_t slices);
-[[nodiscard]] std::int64_t copy_issues(std::int64_t words);
-
 /// Cycles of one tile's stub, vertex by vertex in its order.
 class StubTimeline {
 public:
@@ -51,7 +23,7 @@ public:
     StubTimeline(const spec::MachineSpec& machine, bool calls);
 
     /// matmul_<p>_fresh or _add.
-    void matmul(workload::PartialsType partials, const MatmulVertexShape& shape);
+    void matmul(workload::PartialsType partials, const codelets::MatmulVertexShape& shape);
     /// spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from zero?
     void block16(workload::PartialsType partials, std::int64_t columns,
                  const std::vector<bool>& fresh);
@@ -68,18 +40,16 @@ public:
 
 private:
     void call();
-    void launch_rows(std::int64_t rows, bool fresh, std::int64_t extra);
-    void weights(workload::PartialsType partials, Cycles address_ready);
     template <typename IssuesOf> void dealt(std::int64_t units, const IssuesOf& issues_of);
 
-    SupervisorTimeline time_;
+    codelets::SupervisorTimeline time_;
     spec::AmpSpec amp_;
 };
 
 /// Stubs with one vertex.
 [[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine,
                                           workload::PartialsType partials,
-                                          const MatmulVertexShape& shape);
+                                          const codelets::MatmulVertexShape& shape);
 [[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine,
                                            workload::PartialsType partials, std::int64_t columns,
                                            const std::vector<bool>& fresh);

@@ -2,6 +2,8 @@
 #include "kernels/rearrange/rearrange.h"
 
 #include "base/error.h"
+#include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/rearrange_cost.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -68,28 +70,27 @@ Calls copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
     TESSERA_ASSERT(bytes % 4 == 0 && is_multiple(from, 4) && is_multiple(to, 4));
     const bool wide = bytes % 8 == 0 && is_multiple(from, 8) && is_multiple(to, 8);
     return copy_by_words(machine, {wide ? "copy64" : "copy32", wide ? 8 : 4}, {from, to}, bytes,
-                         plan::copy_issues);
+                         codelets::copy_issues);
 }
 
 Calls paced_copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
                  Bytes bytes) {
     TESSERA_ASSERT(bytes % 8 == 0 && is_multiple(from, 8) && is_multiple(to, 8));
     return copy_by_words(machine, {"copy64_paced", 8}, {from, to}, bytes,
-                         [](std::int64_t own) { return own == 0 ? 16 : 20 + own; });
+                         codelets::paced_copy_issues);
 }
 
 Call strided(Row from, Row to, std::int64_t items, Bytes item_bytes) {
     TESSERA_ASSERT(items > 0 && (item_bytes == 8 || item_bytes == 16));
     TESSERA_ASSERT(is_multiple(from.place, 8) && from.step % 8 == 0 && is_multiple(to.place, 8) &&
                    to.step % 8 == 0);
-    const std::int64_t words = item_bytes / 8;
     const auto span = [&](const Row& row) { return (items - 1) * row.step + item_bytes; };
     const auto written = to.step == item_bytes ? graph::Access::Write : graph::Access::WritePart;
-    return {words == 1 ? "rearrange_strided8" : "rearrange_strided16",
+    return {item_bytes == 8 ? "rearrange_strided8" : "rearrange_strided16",
             program::VertexKind::Worker,
             {graph::read(from.place, span(from)), graph::pointer(to.place, span(to), written),
              graph::word(from.step / 8), graph::word(to.step / 8), graph::word(items - 1)},
-            {4 + 2 * words + (2 * words + 1) * items}};
+            {codelets::strided_issues(item_bytes, items)}};
 }
 
 namespace {
@@ -106,9 +107,6 @@ struct Loop {
 
 Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layout& to,
                Bytes from_line, const Loop& loop) {
-    constexpr std::int64_t kFrame = 19;
-    constexpr std::int64_t kLine = 7;
-    constexpr std::int64_t kNoLine = 7;
     const std::int64_t lines = to.lines();
     const bool all = loop.items <= plan::most_rounds(machine) &&
                      to.step == to.line_elements() * program::bytes_of(to.type);
@@ -125,9 +123,7 @@ Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layou
                               graph::word(from_line), graph::word(to.step), graph::word(lines),
                               graph::word(items), graph::word(loop.step)},
                              dealt(machine, lines, [&](std::int64_t own) {
-                                 return own == 0
-                                            ? kNoLine
-                                            : kFrame + own * (kLine + loop.item_issues * items);
+                                 return codelets::rearrange_issues(own, items, loop.item_issues);
                              })});
         });
     return calls;
@@ -163,17 +159,17 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
         const bool widens = to.type == DType::F32;
         return by_lines(machine, from, to, from.step,
                         {widens ? "rearrange_cast_f16_f32" : "rearrange_cast_f32_f16", elements / 2,
-                         0, 2 * from_element, 2 * to_element, 3});
+                         0, 2 * from_element, 2 * to_element, codelets::kRearrangeCastItem});
     }
     if (turned && to.type == DType::F16) {
         return by_lines(machine, from, to, from_element,
                         {"rearrange_transpose_f16", elements / 2, from.step / from_element,
-                         2 * from.step, 2 * to_element, 4});
+                         2 * from.step, 2 * to_element, codelets::kRearrangeTransposeItem});
     }
     if (turned) {
-        return by_lines(
-            machine, from, to, from_element,
-            {"rearrange_lines32", elements, from.step / from_element, from.step, to_element, 2});
+        return by_lines(machine, from, to, from_element,
+                        {"rearrange_lines32", elements, from.step / from_element, from.step,
+                         to_element, codelets::kRearrangeLinesItem});
     }
     const Bytes line_bytes = elements * to_element;
     if (to.lines() == 1 || (from.step == line_bytes && to.step == line_bytes)) {
@@ -184,7 +180,7 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
     const Bytes word_bytes = wide ? 8 : 4;
     return by_lines(machine, from, to, from.step,
                     {wide ? "rearrange_lines64" : "rearrange_lines32", line_bytes / word_bytes, 1,
-                     word_bytes, word_bytes, 2});
+                     word_bytes, word_bytes, codelets::kRearrangeLinesItem});
 }
 
 Cycles cycles(const spec::MachineSpec& machine, const Calls& calls) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_cost.h"
 
+#include "kernels/codelets/matmul_amp_cost.h"
+#include "kernels/codelets/reduce_add_cost.h"
+#include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_reduction.h"
@@ -22,8 +25,7 @@ constexpr double kIrregular = 1.3;
 constexpr double kRegular = 1.1;
 /// The fullest tile's share over the average one's.
 constexpr double kUneven = 1.1;
-/// Issues around a reduction's loop, and cycles of its launch.
-constexpr double kReduceIssues = 24;
+/// Cycles of a reduction's launch.
 constexpr double kLaunchCycles = 30;
 
 /// That a message of `bytes` takes on a lane.
@@ -86,10 +88,15 @@ double multiply(const spec::MachineSpec& machine, const Problem& problem, const 
     // a row is never cut: neither between tiles nor, for elements, between workers
     const double row = longest_row(problem) / static_cast<double>(split.parts_k);
     if (problem.block == 1) {
-        const double row_issues = half ? 6 : 7;
-        const double all = turn / workers * (3 * average.blocks + row_issues * average.rows);
-        const double fullest = std::max(kUneven * all, turn * (3 * row + row_issues));
-        return 40 + 11 * turn + average.columns / 8 * (12 * turn + fullest);
+        const auto row_issues =
+            static_cast<double>(codelets::elementwise_row_issues(problem.partials));
+        const auto non_zero_issues = static_cast<double>(codelets::kElementwiseNonZero);
+        const double all =
+            turn / workers * (non_zero_issues * average.blocks + row_issues * average.rows);
+        const double fullest = std::max(kUneven * all, turn * (non_zero_issues * row + row_issues));
+        return 40 + static_cast<double>(codelets::kElementwiseFrame) * turn +
+               average.columns / 8 *
+                   (static_cast<double>(codelets::kElementwiseGroup) * turn + fullest);
     }
     const double mean_row = average.blocks / std::max(average.rows, 1.0);
     const double rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
@@ -98,7 +105,8 @@ double multiply(const spec::MachineSpec& machine, const Problem& problem, const 
         std::max({average.blocks, row, std::min(rows, average.rows + 1) * mean_row});
     const double rounds = std::ceil(average.columns / workers);
     const double steps = 4 * rounds + 10;
-    const double load = (half ? 32 : 16) + 25 + turn * (steps / machine.amp.steps_per_issue + 10);
+    const auto weights = static_cast<double>(codelets::weight_loads(problem.partials));
+    const double load = weights + 25 + turn * (steps / machine.amp.steps_per_issue + 10);
     return 200 + fullest * (half ? 1 : 2) * load;
 }
 
@@ -151,8 +159,8 @@ std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int6
 }
 
 std::int64_t issues_of(const Problem& problem, const Share& share) {
-    return plan::elementwise_issues(problem.partials, share.rows.length(), share.blocks,
-                                    share.groups.length());
+    return codelets::elementwise_issues(problem.partials, share.rows.length(), share.blocks,
+                                        share.groups.length());
 }
 
 std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& shares) {
@@ -200,8 +208,11 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
         const double units = own_rows * line_bytes / 16;
         const auto workers = static_cast<double>(machine.tile.workers);
         const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const double sum = jobs * (kLaunchCycles + kReduceIssues * turn) +
-                           turn / workers * units * (more + (half ? 8 : 6));
+        const auto unit_issues =
+            static_cast<double>(codelets::reduce_unit_issues(problem.partials));
+        const double sum =
+            jobs * (kLaunchCycles + static_cast<double>(codelets::kReduceFrame) * turn) +
+            turn / workers * units * (more + unit_issues);
         double move = 0;
         if (more > 0.02) {
             move = fixed + kIrregular * more *

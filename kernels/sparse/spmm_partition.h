@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
 
@@ -64,7 +65,11 @@ struct Problem {
     [[nodiscard]] Bytes value_bytes() const { return 2 * block * block; }
     /// Work of one row with so many blocks, in worker issues for one column group or weight load.
     [[nodiscard]] std::int64_t row_work(std::int64_t blocks) const {
-        return blocks == 0 ? 0 : (block == 1 ? 3 * blocks + 6 : blocks);
+        if (blocks == 0 || block != 1) {
+            return blocks;
+        }
+        return codelets::kElementwiseNonZero * blocks +
+               codelets::elementwise_row_issues(workload::PartialsType::F16);
     }
 };
 

@@ -51,7 +51,7 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     unit.scopes.resize(sources.size());
     assembly::Evaluator evaluator(unit, options.constants, options.allow_undefined, diagnostics);
     const assembly::PreprocessOptions preprocessing{options.target, options.include_directories,
-                                                    options.defines};
+                                                    options.defines, &options.embedded};
     for (std::uint32_t file = 0; file < sources.size(); ++file) {
         auto lines = assembly::preprocess(sources[file], file, preprocessing, map, diagnostics);
         assembly::parse(std::move(lines), file, map, unit, evaluator, diagnostics);

@@ -34,6 +34,7 @@ struct AssemblyOptions {
     Target target;
     std::vector<std::filesystem::path> include_directories;   ///< searched in this order
     std::vector<std::pair<std::string, std::string>> defines; ///< preprocessor macros: name, text
+    std::vector<SourceFile> embedded; ///< texts that #include finds by name, before any file
     Constants constants;
     std::optional<Address> data_address; ///< where sections that hold only data go; none: with code
     bool allow_undefined =

@@ -31,7 +31,7 @@ public:
         : partials_(partials), shape_(shape),
           bench_({partials == PartialsType::F16 ? "matmul_amp_f16" : "matmul_amp_f32"}, workers,
                  steps_per_issue),
-          group_(static_cast<std::size_t>(plan::amp_group(partials))),
+          group_(static_cast<std::size_t>(codelets::amp_group(partials))),
           rows_(static_cast<std::size_t>(shape.rows)),
           k_(static_cast<std::size_t>(shape.k_groups) * 16),
           n_(static_cast<std::size_t>(shape.out_groups) * group_) {
@@ -125,13 +125,13 @@ TEST_CASE("a matmul vertex gives the exact product in the predicted cycles", "[k
                 CAPTURE(partials == PartialsType::F16, workers, shape.rows, shape.out_groups,
                         shape.k_groups);
                 MatmulVertex vertex(partials, shape, workers);
-                const plan::MatmulVertexShape fresh{shape.rows, shape.out_groups, shape.k_groups,
-                                                    true};
+                const codelets::MatmulVertexShape fresh{shape.rows, shape.out_groups,
+                                                        shape.k_groups, true};
                 const auto first = vertex.run(true);
                 CHECK(vertex.wrong(1.0F) == 0);
                 CHECK(first.cycles ==
                       plan::matmul_vertex_cycles(vertex.machine(), partials, fresh));
-                plan::MatmulVertexShape add = fresh;
+                codelets::MatmulVertexShape add = fresh;
                 add.fresh = false;
                 const auto second = vertex.run(false);
                 CHECK(vertex.wrong(2.0F) == 0);
@@ -169,8 +169,8 @@ TEST_CASE("a matmul vertex takes the predicted cycles however many steps take an
                                            Shape{19, 2, 1}, Shape{22, 1, 1}}) {
                     CAPTURE(partials == PartialsType::F16, steps_per_issue, workers, shape.rows);
                     MatmulVertex vertex(partials, shape, workers, steps_per_issue);
-                    plan::MatmulVertexShape costed{shape.rows, shape.out_groups, shape.k_groups,
-                                                   true};
+                    codelets::MatmulVertexShape costed{shape.rows, shape.out_groups, shape.k_groups,
+                                                       true};
                     CHECK(vertex.run(true).cycles ==
                           plan::matmul_vertex_cycles(vertex.machine(), partials, costed));
                     CHECK(vertex.wrong(1.0F) == 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/codelets/sum_cost.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/micro_bench.h"
@@ -79,10 +80,10 @@ TEST_CASE("sums on a tile take the predicted cycles", "[kernels][micro]") {
     const std::int64_t workers = machine.tile.workers;
     for (const std::int64_t operands : {100, 101}) {
         const std::vector<std::int64_t> issues(static_cast<std::size_t>(workers),
-                                               plan::sum_issues(operands));
+                                               codelets::sum_issues(operands));
         plan::StubTimeline stub(machine, false);
         stub.multi_worker(issues);
-        stub.worker(plan::sum_issues(workers));
+        stub.worker(codelets::sum_issues(workers));
         const auto run = test::run_micro(machine, reduction(operands * workers));
         CHECK(run.outcome.step_cycles.at(0) == stub.finish());
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/codelet_bench.h"
 
@@ -88,8 +89,8 @@ public:
                 non_zeros += static_cast<std::int64_t>(row.size());
             }
             issues.push_back(
-                plan::elementwise_issues(partials_, static_cast<std::int64_t>(rows.size()),
-                                         non_zeros, static_cast<std::int64_t>(groups_)));
+                codelets::elementwise_issues(partials_, static_cast<std::int64_t>(rows.size()),
+                                             non_zeros, static_cast<std::int64_t>(groups_)));
         }
         return plan::multi_worker_cycles(bench_.machine(), issues);
     }
@@ -159,7 +160,7 @@ TEST_CASE("an elementwise vertex gives the exact product in the predicted cycles
 
 TEST_CASE("a block-sparse vertex walks its list of blocks in the predicted cycles", "[kernels]") {
     for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
-        const auto group = static_cast<std::size_t>(plan::amp_group(partials));
+        const auto group = static_cast<std::size_t>(codelets::amp_group(partials));
         for (const std::int64_t workers : {1, 6, 8}) {
             for (const std::size_t columns : {1U, 8U, 14U, 40U}) {
                 CAPTURE(partials == PartialsType::F16, workers, columns);

@@ -53,6 +53,7 @@ struct PreprocessOptions {
     Target target;
     std::vector<std::filesystem::path> include_directories;   ///< searched in this order
     std::vector<std::pair<std::string, std::string>> defines; ///< name, or name(parameters); text
+    const std::vector<SourceFile>* embedded = nullptr;        ///< found by name, before any file
 };
 
 /// The C preprocessor: what `source` (number `file` in `map.files`) becomes when macros, conditions

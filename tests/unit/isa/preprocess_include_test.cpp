@@ -78,6 +78,24 @@ TEST_CASE("quotes look beside the including file and then in the directories") {
                                     directory.in("first/shared.h"), directory.in("second/own.h")});
 }
 
+TEST_CASE("texts that the caller brings along stand before all files") {
+    const Directory directory;
+    directory.write("own.h", "wrong\n");
+    directory.write("other.h", "other\n");
+    const std::vector<SourceFile> embedded = {
+        {"own.h", "own\n#include \"deep.h\"\n#include <other.h>\n"}, {"deep.h", "deep\n"}};
+    PreprocessOptions options;
+    options.include_directories = {directory.in("")};
+    options.embedded = &embedded;
+    const Preprocessed result = preprocessed("#include \"own.h\"\n", options, directory.in("a.S"));
+    CHECK(result.mistakes.empty());
+    CHECK(result.texts() == Texts{"own", "deep", "other"});
+    CHECK(result.map.files ==
+          Texts{directory.in("a.S"), "own.h", "deep.h", directory.in("other.h")});
+    CHECK(preprocessed("#include \"dep.h\"\n", options).mistakes.front() ==
+          "a.S:1:2: cannot find the include file 'dep.h'; did you mean 'deep.h'?");
+}
+
 TEST_CASE("an included file's text and mistakes carry the way there") {
     const Directory directory;
     directory.write("b.h", "\n#include \"c.h\"\n#define M wrong\n");

@@ -27,7 +27,7 @@ bool would_join(const Lexeme& before, const Lexeme& after) {
 Preprocessor::Preprocessor(const PreprocessOptions& options, SourceMap& map,
                            Diagnostics& diagnostics)
     : options_(options), map_(map), diagnostics_(diagnostics), expander_(macros_, map, diagnostics),
-      search_(options.include_directories) {
+      search_(options.include_directories, options.embedded) {
     for (std::uint32_t file = 0; file < map.files.size(); ++file) {
         file_numbers_.emplace(map.files[file], file);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/assembler/c_preprocessor/include_search.h"
 
+#include "models/isa/assembler.h"
 #include "models/isa/assembler/c_preprocessor/standard_headers.h"
 
 #include <fstream>
@@ -27,6 +28,16 @@ void add_neighbours(const std::filesystem::path& directory, const std::filesyste
 }
 
 } // namespace
+
+IncludeSearch::IncludeSearch(const std::vector<std::filesystem::path>& directories,
+                             const std::vector<SourceFile>* embedded)
+    : directories_(directories) {
+    if (embedded != nullptr) {
+        for (const SourceFile& source : *embedded) {
+            embedded_.emplace(source.name, IncludedFile{source.name, source.text, {}});
+        }
+    }
+}
 
 const IncludedFile* IncludeSearch::read(const std::filesystem::path& path) {
     const std::string shown = path.lexically_normal().string();
@@ -61,6 +72,9 @@ const IncludedFile* IncludeSearch::find(std::string_view name,
     if (name.empty() || name.size() > kLongestName || name.find('\0') != std::string_view::npos) {
         return nullptr;
     }
+    if (const auto found = embedded_.find(name); found != embedded_.end()) {
+        return &found->second;
+    }
     if (beside != nullptr) {
         if (const IncludedFile* found = read(*beside / name); found != nullptr) {
             return found;
@@ -92,6 +106,9 @@ std::string IncludeSearch::nearest(std::string_view name, const std::filesystem:
             return "did you mean '" + std::string(header.name) + "'?";
         }
         names.emplace_back(header.name);
+    }
+    for (const auto& embedded : embedded_) {
+        names.push_back(embedded.first);
     }
     if (beside != nullptr) {
         add_neighbours(beside->empty() ? "." : *beside, wanted.parent_path(), names);

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,8 +23,9 @@ struct IncludedFile {
 
 class IncludeSearch {
 public:
-    explicit IncludeSearch(const std::vector<std::filesystem::path>& directories)
-        : directories_(directories) {}
+    /// Both outlive the search; `embedded` may be null.
+    IncludeSearch(const std::vector<std::filesystem::path>& directories,
+                  const std::vector<SourceFile>* embedded);
 
     /// Null when there is none. `beside`: the including file's directory, for "quotes"; else null.
     /// The result is valid for the search's life.
@@ -39,6 +41,7 @@ private:
     [[nodiscard]] const IncludedFile* read(const std::filesystem::path& path);
 
     const std::vector<std::filesystem::path>& directories_;
+    std::map<std::string, IncludedFile, std::less<>> embedded_;
     std::map<std::string, IncludedFile> files_;
     std::deque<std::string> texts_;
     std::string refusal_;

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Element-sparse times dense, pattern known when planning, @partials_name@ partial rows. A worker has some consecutive rows and
-// some consecutive groups of 8 columns, and runs through its rows once for every group; 3 bundles a non-zero: products are
-// rounded to FP16 and added up in FP32.
+// Element-sparse times dense, pattern known when planning, partial rows of type p (f16, f32; spmm_elementwise_f16.S,
+// spmm_elementwise_f32.S). A worker has some consecutive rows and some consecutive groups of 8 columns, and runs through its
+// rows once for every group; 3 bundles a non-zero: products are rounded to FP16 and added up in FP32.
 //
-// Vertex spmm_elementwise_@p@ (multi worker). State, words:
-//     0 step          @step_doc@
+// Vertex spmm_elementwise_p (multi worker). State, words:
+//     0 step          row bytes of out / 8, less 1 (f16) or 3
 //     1 + 7 w         worker w: deltas, values, counts, out, rows - 1 (-1: no rows), x, column groups - 1
 //   x: [row of the tile's slice][columns] FP16, region 1, 8-byte aligned, from the worker's first column on; columns is a
 //   multiple of 8. deltas: 16-bit byte offsets of the non-zeros' rows from x, one more is read; values: FP16, one more is read; counts: non-zeros - 1
 //   of each row, 16 bits, one more is read; every row has a non-zero. deltas, values and counts are not in
-//   the memory elements of x. out: [row][columns] @partials_name@, 8-byte aligned, from the worker's
+//   the memory elements of x. out: [row][columns] p, 8-byte aligned, from the worker's
 //   first row and column on.
-// Timing, worker issues: 11, and for each column group 12 + sum over rows of (3 non-zeros + @row_issues@); 7 without rows.
+// Timing, worker issues: 11, and for each column group 12 + sum over rows of (3 non-zeros + 6 (f16) or 7); 7 without rows.
 // Source: docs/evidence.md#instruction-set (delta-list loads, accumulator instructions).
+
+#include "partials.inc"
 
 #define table m0
 #define out m1
@@ -31,22 +33,39 @@
 #define x_hi a6:7
 #define products a4:7
 
-        .section .text.spmm_elementwise_@p@, "ax"
+// The sums leave the accumulators, all but the last word of them for memory, and the next row's length comes.
+.macro END_ROW BRANCH:vararg
+#if PARTIAL_BITS == 16
+        { ldz16step $more, $mzero, $counts+=, 1 ; f16v2gina $a2, $azero, 0 }
+        { nop ; f16v2gina $a3, $azero, 0 }
+        { st64step $a2:3, $mzero, $out+=, 1 ; f16v2gina $a2, $azero, 0 }
+        { \BRANCH ; f16v2gina $a3, $azero, 0 }
+#else
+        { ldz16step $more, $mzero, $counts+=, 1 ; f32v2gina $a2:3, $azeros, 0 }
+.rept 3
+        { st64step $a2:3, $mzero, $out+=, 1 ; f32v2gina $a2:3, $azeros, 0 }
+.endr
+        { \BRANCH ; fnop }
+#endif
+.endm
+
+        .section .text.TYPED(spmm_elementwise), "ax"
         .worker
         .align 8
-        .globl spmm_elementwise_@p@
-spmm_elementwise_@p@:
+        .globl TYPED(spmm_elementwise)
+TYPED(spmm_elementwise):
         get     $table, $WSR
         { and   $table, $table, CSR_W_WSR__CTXTID_M1__MASK ; setzi $a1, 1 << CSR_W_FP_CLR__ZAACC__SHIFT }
         { mul   $table, $table, 28 ; uput $FP_CLR, $a1 }
         add     $table, $table, $mvertex_base
         ld32    $rows, $table, $mzero, 5
-        brneg   $rows, .Ldone_@p@
+        brneg   $rows, .Ldone
+.Lsome_rows:
         ld32    $x, $table, $mzero, 6
         ld32    $groups, $table, $mzero, 7
         ld32    $step, $mvertex_base, $mzero, 0
         ld32    $group_out, $table, $mzero, 4
-.Lgroup_@p@:
+.Lgroup:
         ld32    $deltas, $table, $mzero, 1
         ld32    $values, $table, $mzero, 2
         ld32    $counts, $table, $mzero, 3
@@ -56,46 +75,34 @@ spmm_elementwise_@p@:
         { ldb16step $value, $mzero, $values+=, 1 ; fnop }
         { mov   $out, $group_out ; fnop }
 // The first row; the rows behind it do the same and store what is left of the row before.
+.Lfirst_row:
         ld64    $x_hi, $x, $delta, 1
         { ldd16a64 $x_lo, $deltas++, $x, $delta@ ; f16v4mul $x_hi, $value:BL, $x_hi }
         { ldb16step $value, $mzero, $values+=, 1 ; f16v4mul $x_lo, $value:BL, $x_lo }
         { rpt   $more, 2 ; fnop }
+.Lnon_zero_of_first_row:
         { ld64  $x_hi, $x, $delta, 1 ; f16v8acc $products }
         { ldd16a64 $x_lo, $deltas++, $x, $delta@ ; f16v4mul $x_hi, $value:BL, $x_hi }
         { ldb16step $value, $mzero, $values+=, 1 ; f16v4mul $x_lo, $value:BL, $x_lo }
+.Lend_first_row:
         { add   $rows, $rows, -1 ; f16v8acc $products }
-@first_row_end@
-.Lrow_@p@:
+        END_ROW brneg $rows, .Llast
+.Lrow:
         { ld64  $x_hi, $x, $delta, 1 ; fnop }
         { ldd16a64 $x_lo, $deltas++, $x, $delta@ ; f16v4mul $x_hi, $value:BL, $x_hi }
         { ldb16step $value, $mzero, $values+=, 1 ; f16v4mul $x_lo, $value:BL, $x_lo }
         { rpt   $more, 2 ; fnop }
+.Lnon_zero:
         { ld64  $x_hi, $x, $delta, 1 ; f16v8acc $products }
         { ldd16a64 $x_lo, $deltas++, $x, $delta@ ; f16v4mul $x_hi, $value:BL, $x_hi }
         { ldb16step $value, $mzero, $values+=, 1 ; f16v4mul $x_lo, $value:BL, $x_lo }
+.Lend_row:
         { st64step $a2:3, $mzero, $out+=, $step ; f16v8acc $products }
-@row_end@
-.Llast_@p@:
+        END_ROW brnzdec $rows, .Lrow
+.Llast:
         st64step $a2:3, $mzero, $out+=, $step
         add     $x, $x, 16
-        add     $group_out, $group_out, @group_out_bytes@
-        brnzdec $groups, .Lgroup_@p@
-.Ldone_@p@:
+        add     $group_out, $group_out, 8 * PARTIAL_BITS / 8
+        brnzdec $groups, .Lgroup
+.Ldone:
         exitz   $mzero
-
-#undef table
-#undef out
-#undef x
-#undef groups
-#undef step
-#undef group_out
-#undef deltas
-#undef values
-#undef counts
-#undef rows
-#undef delta
-#undef more
-#undef value
-#undef x_lo
-#undef x_hi
-#undef products

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/supervisor_timeline.h"
+#include "kernels/codelets/supervisor_timeline.h"
 
 #include <algorithm>
 
-namespace tessera::plan {
+namespace tessera::codelets {
 
 SupervisorTimeline::SupervisorTimeline(const spec::MachineSpec& machine)
     : pipeline_cycles_(machine.tile.pipeline_cycles), round_(machine.tile.round_cycles()),
@@ -15,6 +15,7 @@ Cycles SupervisorTimeline::issue(Cycles sources_ready) {
         const auto slot = static_cast<std::size_t>(cycle % round_);
         if (slot >= free_.size() || free_[slot] <= cycle) {
             now_ = cycle + 1;
+            ++issues_;
             return cycle;
         }
     }
@@ -61,4 +62,4 @@ void SupervisorTimeline::sync() {
     now_ = std::max(now_, *std::max_element(free_.begin(), free_.end()));
 }
 
-} // namespace tessera::plan
+} // namespace tessera::codelets

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::codelets {
 
 class SupervisorTimeline {
 public:
@@ -34,6 +34,8 @@ public:
 
     [[nodiscard]] Cycles result_ready(Cycles issued) const { return issued + pipeline_cycles_; }
     [[nodiscard]] Cycles now() const { return now_; }
+    /// Instructions of the supervisor so far.
+    [[nodiscard]] std::int64_t issues() const { return issues_; }
     [[nodiscard]] std::int64_t workers() const { return static_cast<std::int64_t>(free_.size()); }
 
 private:
@@ -42,7 +44,8 @@ private:
     Cycles pipeline_cycles_;
     Cycles round_; ///< slots of a round
     Cycles now_ = 0;
+    std::int64_t issues_ = 0;
     std::vector<Cycles> free_; ///< when each worker's slot is the supervisor's again
 };
 
-} // namespace tessera::plan
+} // namespace tessera::codelets

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Worker issues of spmm_elementwise.S. tests/kernels/codelet_cost_test.cpp counts them in the assembled codelets.
+#pragma once
+
+#include "kernels/workload/workload.h"
+
+#include <cstdint>
+
+namespace tessera::codelets {
+
+constexpr std::int64_t kElementwiseNothing = 7; ///< a worker without rows
+constexpr std::int64_t kElementwiseFrame = 11;  ///< around the loop over column groups
+constexpr std::int64_t kElementwiseGroup = 12;  ///< of a column group, its rows apart
+constexpr std::int64_t kElementwiseNonZero = 3;
+
+/// Of a row, its non-zeros apart.
+[[nodiscard]] constexpr std::int64_t elementwise_row_issues(workload::PartialsType partials) {
+    return partials == workload::PartialsType::F16 ? 6 : 7;
+}
+
+/// spmm_elementwise_<p>: rows and non-zeros of one worker.
+[[nodiscard]] constexpr std::int64_t elementwise_issues(workload::PartialsType partials,
+                                                        std::int64_t rows, std::int64_t non_zeros,
+                                                        std::int64_t column_groups) {
+    if (rows == 0) {
+        return kElementwiseNothing;
+    }
+    return kElementwiseFrame +
+           column_groups * (kElementwiseGroup + kElementwiseNonZero * non_zeros +
+                            elementwise_row_issues(partials) * rows);
+}
+
+} // namespace tessera::codelets

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two labels. An instruction that
+// a codelet gains or loses without its cost fails here.
+#include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/embedded_sources.h"
+#include "kernels/codelets/matmul_amp_cost.h"
+#include "kernels/codelets/rearrange_cost.h"
+#include "kernels/codelets/reduce_add_cost.h"
+#include "kernels/codelets/spmm_block16_cost.h"
+#include "kernels/codelets/spmm_elementwise_cost.h"
+#include "kernels/codelets/sum_cost.h"
+#include "models/isa/assembler.h"
+#include "models/isa/machine_target.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::codelets;
+using workload::PartialsType;
+
+/// From one label to another, or through the next exitz.
+struct Span {
+    std::string from;
+    std::string to = "exitz";
+    std::int64_t times = 1;
+};
+
+enum class Counted { Issues, MatrixSteps, Others };
+
+/// The assembler keeps no `.L` labels, so they lose their dot.
+std::string without_dots(std::string text) {
+    for (std::size_t at = 0; (at = text.find(".L", at)) != std::string::npos;) {
+        text.erase(at, 1);
+    }
+    return text;
+}
+
+std::vector<isa::SourceFile> sources_with_all_labels() {
+    std::vector<isa::SourceFile> sources = embedded_sources();
+    for (isa::SourceFile& source : sources) {
+        source.text = without_dots(source.text);
+    }
+    return sources;
+}
+
+class CountedCodelet {
+public:
+    explicit CountedCodelet(std::string name,
+                            const std::vector<isa::SourceFile>& sources = sources_with_all_labels())
+        : name_(std::move(name)) {
+        const spec::MachineSpec machine;
+        isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
+        options.allow_undefined = true;
+        options.embedded = sources;
+        const auto source = std::find_if(sources.begin(), sources.end(), [&](const auto& file) {
+            return file.name == name_ + ".S";
+        });
+        REQUIRE(source != sources.end());
+        codelet_ = isa::assemble(name_, {*source}, machine.memory.code_begin(), options);
+        lines_ = isa::disassemble(codelet_.words, codelet_.address);
+    }
+
+    /// What the codelet has in all of the spans.
+    std::int64_t count(const std::vector<Span>& spans, Counted counted = Counted::Issues) {
+        std::int64_t sum = 0;
+        for (const Span& span : spans) {
+            sum += span.times * count(span, counted);
+        }
+        return sum;
+    }
+
+    /// Fails unless the codelet has what its cost says, under the name `constant`.
+    void expect(const std::string& constant, std::int64_t cost, const std::vector<Span>& spans,
+                Counted counted = Counted::Issues) {
+        const std::int64_t in_codelet = count(spans, counted);
+        INFO(message(constant, cost, spans, in_codelet));
+        CHECK(in_codelet == cost);
+    }
+
+    [[nodiscard]] std::string message(const std::string& constant, std::int64_t cost,
+                                      const std::vector<Span>& spans,
+                                      std::int64_t in_codelet) const {
+        std::string places;
+        for (const Span& span : spans) {
+            places += fmt::format("{}{}{} to {}", places.empty() ? "" : ", ",
+                                  span.times == 1 ? "" : fmt::format("{} * ", span.times),
+                                  span.from, span.to);
+        }
+        return fmt::format("{}.S: {}: {} in the codelet, {} in its cost ({})", name_, places,
+                           in_codelet, cost, constant);
+    }
+
+    /// Instructions that no span had, but for what fills up to an alignment.
+    [[nodiscard]] std::vector<std::string> uncounted() const {
+        std::vector<std::string> left;
+        for (const isa::ListingLine& line : lines_) {
+            if (counted_.count(line.address) == 0 && line.text != "nop" &&
+                line.text.find(".word") == std::string::npos) {
+                left.push_back(fmt::format("{:#x}: {}", line.address, line.text));
+            }
+        }
+        return left;
+    }
+
+private:
+    [[nodiscard]] Address address_of(const std::string& label) const {
+        const auto found = codelet_.symbols.find(without_dots(label));
+        INFO(name_ << ".S: label " << label);
+        REQUIRE(found != codelet_.symbols.end());
+        return found->second;
+    }
+
+    std::int64_t count(const Span& span, Counted counted) {
+        const bool to_exit = span.to == "exitz";
+        const Address begin = address_of(span.from);
+        const Address end = to_exit ? ~Address{0} : address_of(span.to);
+        std::int64_t found = 0;
+        for (const isa::ListingLine& line : lines_) {
+            if (line.address < begin || line.address >= end) {
+                continue;
+            }
+            counted_.insert(line.address);
+            const bool is_step = line.text.find("amp ") != std::string::npos;
+            found += counted == Counted::Issues || is_step == (counted == Counted::MatrixSteps);
+            if (to_exit && line.text.find("exitz") == 0) {
+                break;
+            }
+        }
+        return found;
+    }
+
+    std::string name_;
+    program::Codelet codelet_;
+    std::vector<isa::ListingLine> lines_;
+    std::set<Address> counted_;
+};
+
+const char* suffix(PartialsType partials) {
+    return partials == PartialsType::F16 ? "f16" : "f32";
+}
+
+} // namespace
+
+TEST_CASE("copies cost what their texts have", "[kernels]") {
+    CountedCodelet copy("copy");
+    for (const std::string name : {"copy64", "copy32"}) {
+        copy.expect("kCopyFrame", kCopyFrame, {{name, ".Lword_" + name}, {".Lend_" + name}});
+        copy.expect("kCopyWord", kCopyWord, {{".Lword_" + name, ".Lend_" + name}});
+    }
+    CHECK(copy.uncounted().empty());
+
+    CountedCodelet paced("copy_paced");
+    paced.expect("kPacedCopyNothing", kPacedCopyNothing,
+                 {{"copy64_paced", ".Lsome_words"}, {".Lnothing"}});
+    paced.expect("kPacedCopyFirstWord", kPacedCopyFirstWord,
+                 {{"copy64_paced", ".Lword"}, {".Lend"}});
+    paced.expect("kPacedCopyWord", kPacedCopyWord, {{".Lword", ".Lend"}});
+    CHECK(paced.uncounted().empty());
+}
+
+TEST_CASE("rearrangements cost what their texts have", "[kernels]") {
+    CountedCodelet lines("rearrange");
+    for (const auto& [name, item] :
+         {std::pair<std::string, std::int64_t>{"rearrange_lines32", kRearrangeLinesItem},
+          {"rearrange_lines64", kRearrangeLinesItem},
+          {"rearrange_transpose_f16", kRearrangeTransposeItem},
+          {"rearrange_cast_f16_f32", kRearrangeCastItem},
+          {"rearrange_cast_f32_f16", kRearrangeCastItem}}) {
+        lines.expect("kRearrangeNothing", kRearrangeNothing,
+                     {{name, ".Lsome_lines_" + name}, {".Lend_" + name}});
+        lines.expect("kRearrangeFrame", kRearrangeFrame,
+                     {{name, ".Lline_" + name}, {".Lend_" + name}});
+        lines.expect(
+            "kRearrangeLine", kRearrangeLine,
+            {{".Lline_" + name, ".Litem_" + name}, {".Lnext_line_" + name, ".Lend_" + name}});
+        lines.expect("kRearrange...Item", item, {{".Litem_" + name, ".Lnext_line_" + name}});
+    }
+    CHECK(lines.uncounted().empty());
+
+    CountedCodelet strided("rearrange_strided");
+    strided.expect("kStrided8Frame", kStrided8Frame,
+                   {{"rearrange_strided8", ".Litem8"}, {".Lend8"}});
+    strided.expect("kStrided8Item", kStrided8Item, {{".Litem8", ".Lend8"}});
+    strided.expect("kStrided16Frame", kStrided16Frame,
+                   {{"rearrange_strided16", ".Litem16"}, {".Lend16"}});
+    strided.expect("kStrided16Item", kStrided16Item, {{".Litem16", ".Lend16"}});
+    CHECK(strided.uncounted().empty());
+}
+
+TEST_CASE("sums cost what their texts have", "[kernels]") {
+    CountedCodelet sum("sum");
+    sum.expect("kSumFrame", kSumFrame,
+               {{"sum_f32", ".Lodd"}, {".Leven", ".Ltwo_operands"}, {".Lend"}});
+    sum.expect("kSumOddOperand", kSumOddOperand, {{".Lodd", ".Leven"}});
+    sum.expect("kSumTwoOperands", kSumTwoOperands, {{".Ltwo_operands", ".Lend"}});
+    CHECK(sum.uncounted().empty());
+
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        const std::string p = suffix(partials);
+        CountedCodelet reduce("reduce_add_" + p);
+        reduce.expect("kReduceNothing", kReduceNothing,
+                      {{"reduce_" + p, ".Lsome_units"}, {".Ldone"}});
+        reduce.expect("kReduceFrame", kReduceFrame, {{"reduce_" + p, ".Lunit"}, {".Ldone"}});
+        reduce.expect("reduce_unit_issues", reduce_unit_issues(partials),
+                      {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}});
+        reduce.expect("kReduceSlice", kReduceSlice, {{".Lslice", ".Lend_unit"}});
+        CHECK(reduce.uncounted().empty());
+    }
+}
+
+TEST_CASE("element-wise sparse products cost what their texts have", "[kernels]") {
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        const std::string entry = fmt::format("spmm_elementwise_{}", suffix(partials));
+        CountedCodelet vertex(entry);
+        vertex.expect("kElementwiseNothing", kElementwiseNothing,
+                      {{entry, ".Lsome_rows"}, {".Ldone"}});
+        vertex.expect("kElementwiseFrame", kElementwiseFrame, {{entry, ".Lgroup"}, {".Ldone"}});
+        vertex.expect("kElementwiseGroup", kElementwiseGroup,
+                      {{".Lgroup", ".Lfirst_row"}, {".Llast", ".Ldone"}});
+        // The loop goes round for all non-zeros of a row but one.
+        vertex.expect("kElementwiseNonZero", kElementwiseNonZero,
+                      {{".Lnon_zero_of_first_row", ".Lend_first_row"}});
+        vertex.expect("kElementwiseNonZero", kElementwiseNonZero, {{".Lnon_zero", ".Lend_row"}});
+        vertex.expect("elementwise_row_issues", elementwise_row_issues(partials),
+                      {{".Lfirst_row", ".Lnon_zero_of_first_row"},
+                       {".Lnon_zero_of_first_row", ".Lend_first_row", -1},
+                       {".Lend_first_row", ".Lrow"}});
+        vertex.expect(
+            "elementwise_row_issues", elementwise_row_issues(partials),
+            {{".Lrow", ".Lnon_zero"}, {".Lnon_zero", ".Lend_row", -1}, {".Lend_row", ".Llast"}});
+        CHECK(vertex.uncounted().empty());
+    }
+}
+
+namespace {
+
+void expect_few_rows(CountedCodelet& vertex, const std::string& constant, const AmpFewRows& cost,
+                     const std::vector<Span>& spans) {
+    vertex.expect(constant + ".steps", cost.steps, spans, Counted::MatrixSteps);
+    vertex.expect(constant + ".others", cost.others, spans, Counted::Others);
+}
+
+void expect_many_rows(CountedCodelet& vertex, const std::string& constant, const AmpManyRows& cost,
+                      const Span& before, const Span& behind) {
+    vertex.expect(constant + ".steps_before", cost.steps_before, {before}, Counted::MatrixSteps);
+    vertex.expect(constant + ".steps_behind", cost.steps_behind, {behind}, Counted::MatrixSteps);
+    vertex.expect(constant + ".others", cost.others, {before, behind}, Counted::Others);
+    const Span loop{before.to, behind.from};
+    vertex.expect("kAmpRowSteps", kAmpRowSteps, {loop}, Counted::MatrixSteps);
+    vertex.expect("kAmpRowSteps", kAmpRowSteps, {loop});
+}
+
+} // namespace
+
+TEST_CASE("matrix products cost what their texts have", "[kernels]") {
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        const std::string p = suffix(partials);
+        const std::string fresh = "amp_fresh_" + p;
+        const std::string add = "amp_add_" + p;
+        CountedCodelet vertex("matmul_amp_" + p);
+        vertex.expect("kMatmulStart", kMatmulStart, {{".Lstart_fresh", ".Lstart_add"}});
+        vertex.expect("kMatmulStart", kMatmulStart, {{".Lstart_add", ".Lstarted"}});
+        vertex.expect("kMatmulNextOutFresh", kMatmulNextOutFresh, {{".Lnext_out_fresh", fresh}});
+        vertex.expect("kMatmulNextOutAdd", kMatmulNextOutAdd, {{".Lnext_out_add", ".Lnext_k_add"}});
+        vertex.expect("kMatmulNextK", kMatmulNextK, {{".Lnext_k_add", add}});
+
+        expect_many_rows(vertex, "kAmpFresh", kAmpFresh, {fresh, ".Lrow_fresh"}, {".Ldrain_fresh"});
+        expect_few_rows(vertex, "kAmpFreshOne", kAmpFreshOne,
+                        {{fresh, ".Lmany_fresh"}, {".Lfew_fresh"}});
+        expect_few_rows(vertex, "kAmpFreshNone", kAmpFreshNone,
+                        {{fresh, ".Lmany_fresh"}, {".Lfew_fresh", ".Lone_fresh"}, {".Lnone"}});
+        expect_many_rows(vertex, "kAmpAdd", kAmpAdd, {add, ".Lrow_add"}, {".Ldrain_add"});
+        expect_few_rows(vertex, "kAmpAddTwo", kAmpAddTwo, {{add, ".Lmany_add"}, {".Lfew_add"}});
+        expect_few_rows(vertex, "kAmpAddOne", kAmpAddOne,
+                        {{add, ".Lmany_add"}, {".Lfew_add", ".Ltwo_add"}, {".Lfewer_add"}});
+        expect_few_rows(vertex, "kAmpAddNone", kAmpAddNone,
+                        {{add, ".Lmany_add"},
+                         {".Lfew_add", ".Ltwo_add"},
+                         {".Lfewer_add", ".Lone_add"},
+                         {".Lnone"}});
+
+        const spec::MachineSpec machine;
+        for (const bool is_fresh : {true, false}) {
+            SupervisorTimeline time(machine);
+            run_matmul(time, machine.amp, partials, {20, 2, 3, is_fresh});
+            const Span entry = is_fresh ? Span{"matmul_" + p + "_fresh", "matmul_" + p + "_add"}
+                                        : Span{"matmul_" + p + "_add", ".Lwalk"};
+            vertex.expect("run_matmul, 2 out groups, 3 k groups", time.issues(),
+                          {entry,
+                           {".Lwalk", ".Lload"},
+                           {".Lload", ".Lloaded_group", 2 * 3},
+                           {".Lloaded_group", ".Lloaded", 2},
+                           {".Lloaded", ".Lstart_fresh"}});
+        }
+        CHECK(vertex.uncounted().empty());
+    }
+}
+
+TEST_CASE("block-sparse products cost what their texts have", "[kernels]") {
+    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+        const std::string entry = fmt::format("spmm_block16_{}", suffix(partials));
+        CountedCodelet vertex(entry);
+        vertex.expect("kBlock16Columns", kBlock16Columns, {{".Lcolumns", entry + "_fresh"}});
+        vertex.expect("kBlock16Addresses", kBlock16Addresses, {{entry + "_fresh", entry + "_add"}});
+        vertex.expect("kBlock16Addresses", kBlock16Addresses, {{entry + "_add", ".Lend"}});
+        const spec::MachineSpec machine;
+        SupervisorTimeline time(machine);
+        run_block16(time, machine.amp, partials, 20, {true, false, true});
+        vertex.expect("run_block16, 3 entries", time.issues(),
+                      {{entry, ".Lload"}, {".Lload", ".Lloaded", 3}, {".Lloaded", ".Lcolumns"}});
+        CHECK(vertex.uncounted().empty());
+    }
+}
+
+TEST_CASE("an instruction more in a codelet shows by its labels and both counts", "[kernels]") {
+    std::vector<isa::SourceFile> sources = sources_with_all_labels();
+    for (isa::SourceFile& source : sources) {
+        const std::string loop = "Lunit:\n";
+        const std::size_t at = source.text.find(loop);
+        if (source.name == "reduce_add.S") {
+            REQUIRE(at != std::string::npos);
+            source.text.insert(at + loop.size(), "        { nop ; fnop }\n");
+        }
+    }
+    CountedCodelet longer("reduce_add_f16", sources);
+    const std::vector<Span> spans = {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}};
+    const std::int64_t counted = longer.count(spans);
+    CHECK(counted == reduce_unit_issues(PartialsType::F16) + 1);
+    CHECK(longer.message("reduce_unit_issues", 8, spans, counted) ==
+          fmt::format("reduce_add_f16.S: .Lunit to .Lslice, .Lend_unit to .Ldone: {} in the "
+                      "codelet, 8 in its cost (reduce_unit_issues)",
+                      counted));
+}
