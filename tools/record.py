@@ -34,7 +34,7 @@ def entry_of(result):
         "steps": steps,
         "control_cycles": result["explanation"]["control"]["cycles"],
         "memory_max_bytes": result["memory"]["max_bytes"],
-        "plan": result["plan"],
+        "plan": {key: value for key, value in result["plan"].items() if not key.startswith("bytes_")},
         "digests": result["digests"],
     }
 
