@@ -13,11 +13,9 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::MemoryStreamWorkload;
 using workload::StreamCodelet;
 using workload::StreamOp;
-using workload::StreamType;
 
 constexpr Bytes kUnitBytes = 16;  ///< in which arrays are dealt to tiles and workers
 constexpr Bytes kReadBeyond = 32; ///< that the loops may read behind an array
@@ -129,9 +127,7 @@ public:
     [[nodiscard]] bool reads() const { return workload_.op == StreamOp::Read; }
 
 private:
-    [[nodiscard]] DType type() const {
-        return workload_.dtype == StreamType::F16 ? DType::F16 : DType::F32;
-    }
+    [[nodiscard]] ElementType type() const { return workload_.dtype; }
     [[nodiscard]] std::int64_t units_of(std::int64_t tile) const {
         return units_ * (tile + 1) / tiles_ - units_ * tile / tiles_;
     }
@@ -161,7 +157,7 @@ private:
     }
 
     void write(std::vector<std::byte>& bytes, std::int64_t element, float value) const {
-        if (type() == DType::F32) {
+        if (type() == ElementType::F32) {
             std::memcpy(bytes.data() + element * 4, &value, 4);
         } else {
             const std::uint16_t half = f32_to_f16(value);
@@ -296,8 +292,7 @@ private:
 
     void add_step(MicroBuilder& builder, const std::string& name, const std::string& op,
                   const std::string& way, const Arrays& arrays) const {
-        const std::string symbol = fmt::format("stream_{}_{}_{}", op, way,
-                                               workload_.dtype == StreamType::F16 ? "f16" : "f32");
+        const std::string symbol = fmt::format("stream_{}_{}_{}", op, way, name_of(type()));
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         Vertices vertices = builder.no_vertices();
         for (std::int64_t t = 0; t < tiles_ * cuts_; ++t) {
@@ -317,7 +312,7 @@ private:
 
     /// FP32; or FP16 with 1 behind it, which is what a mix of two arrays multiplies the other with.
     [[nodiscard]] std::uint32_t scale_word() const {
-        return workload_.dtype == StreamType::F32
+        return type() == ElementType::F32
                    ? std::bit_cast<std::uint32_t>(kScale)
                    : f32_to_f16(kScale) | static_cast<std::uint32_t>(f32_to_f16(1)) << 16U;
     }
@@ -334,10 +329,9 @@ private:
 MicroPlan plan(const spec::MachineSpec& machine, const MemoryStreamWorkload& workload) {
     const StreamPlanner planner(machine, workload);
     MicroPlan plan;
-    plan.sentence =
-        fmt::format("STREAM {} of {} {} elements, {} loop, {} times", name_of(workload.op),
-                    workload.elements, workload.dtype == StreamType::F16 ? "f16" : "f32",
-                    name_of(workload.codelet), workload.repeats);
+    plan.sentence = fmt::format("STREAM {} of {} {} elements, {} loop, {} times",
+                                name_of(workload.op), workload.elements, name_of(workload.dtype),
+                                name_of(workload.codelet), workload.repeats);
     plan.program = planner.program(plan.sentence);
     plan.operands.push_back({"a", planner.operand(value_of_a)});
     if (planner.uses_b()) {

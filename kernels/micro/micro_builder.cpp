@@ -183,7 +183,7 @@ TileId checked_tile(const spec::MachineSpec& machine, const std::string& key, st
     return static_cast<TileId>(tile);
 }
 
-program::Tensor array_tensor(const std::string& name, program::DType type, std::int64_t elements) {
+program::Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements) {
     program::Tensor tensor;
     tensor.name = name;
     tensor.type = type;
@@ -192,12 +192,12 @@ program::Tensor array_tensor(const std::string& name, program::DType type, std::
 }
 
 program::Piece run_of(TileId tile, Address address, std::int64_t first, std::int64_t elements,
-                      program::DType type) {
+                      ElementType type) {
     program::Piece piece;
     piece.tile = tile;
     piece.address = address;
     piece.host_offset = first;
-    piece.dims.push_back({elements, 1, program::bytes_of(type)});
+    piece.dims.push_back({elements, 1, bytes_of(type)});
     return piece;
 }
 

@@ -128,9 +128,9 @@ void place_or_refuse(plan::MemoryPlan& memory, std::vector<plan::BufferRequest> 
                                   std::int64_t tile);
 
 /// A one-dimensional tensor without pieces, and a run of its elements in a tile.
-[[nodiscard]] program::Tensor array_tensor(const std::string& name, program::DType type,
+[[nodiscard]] program::Tensor array_tensor(const std::string& name, ElementType type,
                                            std::int64_t elements);
 [[nodiscard]] program::Piece run_of(TileId tile, Address address, std::int64_t first,
-                                    std::int64_t elements, program::DType type);
+                                    std::int64_t elements, ElementType type);
 
 } // namespace tessera::micro

@@ -16,7 +16,6 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::ReductionWorkload;
 
 constexpr Bytes kOperandBytes = 4;
@@ -287,17 +286,17 @@ private:
     }
 
     void add_tensors(MicroBuilder& builder) const {
-        auto operands = array_tensor("operands", DType::F32, tiles_ * workload_.operands);
+        auto operands = array_tensor("operands", ElementType::F32, tiles_ * workload_.operands);
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             operands.pieces.push_back(run_of(static_cast<TileId>(tile), builder.address(buffer(0)),
                                              tile * workload_.operands, workload_.operands,
-                                             DType::F32));
+                                             ElementType::F32));
         }
         const std::vector<TileId>& last = levels_.back().tiles;
-        auto sums = array_tensor("sums", DType::F32, static_cast<std::int64_t>(last.size()));
+        auto sums = array_tensor("sums", ElementType::F32, static_cast<std::int64_t>(last.size()));
         for (std::size_t i = 0; i < last.size(); ++i) {
             sums.pieces.push_back(run_of(last[i], builder.address("sum"),
-                                         static_cast<std::int64_t>(i), 1, DType::F32));
+                                         static_cast<std::int64_t>(i), 1, ElementType::F32));
         }
         builder.add_tensor(std::move(operands));
         builder.add_tensor(std::move(sums));

@@ -14,7 +14,6 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::StencilType;
 using workload::StencilWorkload;
 
@@ -60,7 +59,7 @@ class StencilPlanner {
 public:
     StencilPlanner(const spec::MachineSpec& machine, const StencilWorkload& workload)
         : machine_(machine), workload_(workload), grid_(grid_of(machine, workload)),
-          pixel_bytes_(kChannels * program::bytes_of(type())),
+          pixel_bytes_(kChannels * bytes_of(type())),
           row_bytes_((grid_.widest() + 2) * pixel_bytes_),
           rounds_of_pixel_(workload.dtype == StencilType::Float ? kChannels : 1) {}
 
@@ -74,8 +73,8 @@ public:
         repeat_steps(program.control);
         return program;
     }
-    [[nodiscard]] DType type() const {
-        return workload_.dtype == StencilType::Half4 ? DType::F16 : DType::F32;
+    [[nodiscard]] ElementType type() const {
+        return workload_.dtype == StencilType::Half4 ? ElementType::F16 : ElementType::F32;
     }
     [[nodiscard]] const PartGrid& grid() const { return grid_; }
 
@@ -192,14 +191,14 @@ private:
 
     /// What the codelet's table holds: offsets, then weights.
     [[nodiscard]] std::vector<std::byte> taps() const {
-        std::vector<std::byte> bytes(weights_offset() + kTaps * program::bytes_of(type()));
+        std::vector<std::byte> bytes(weights_offset() + kTaps * bytes_of(type()));
         for (std::size_t tap = 0; tap < kTaps; ++tap) {
             const auto across = static_cast<Bytes>(tap % 3) * pixel_bytes_;
             const auto offset =
                 static_cast<std::uint16_t>(static_cast<Bytes>(tap / 3) * row_bytes_ + across);
             std::memcpy(bytes.data() + 2 * tap, &offset, 2);
             const std::uint16_t half = f32_to_f16(kWeights.at(tap));
-            if (type() == DType::F16) {
+            if (type() == ElementType::F16) {
                 std::memcpy(bytes.data() + weights_offset() + 2 * tap, &half, 2);
             } else {
                 std::memcpy(bytes.data() + weights_offset() + 4 * tap, &kWeights.at(tap), 4);
@@ -326,7 +325,7 @@ private:
             piece.address = pixel(field, 0, 0);
             piece.host_offset = (part.top * grid_.width + part.left) * kChannels;
             piece.dims.push_back({part.height, grid_.width * kChannels, row_bytes_});
-            piece.dims.push_back({part.width * kChannels, 1, program::bytes_of(type())});
+            piece.dims.push_back({part.width * kChannels, 1, bytes_of(type())});
             tensor.pieces.push_back(std::move(piece));
         });
         return tensor;
@@ -344,7 +343,7 @@ private:
 
 MicroPlan plan(const spec::MachineSpec& machine, const StencilWorkload& workload) {
     const StencilPlanner planner(machine, workload);
-    const bool f16 = planner.type() == DType::F16;
+    const bool f16 = planner.type() == ElementType::F16;
     MicroPlan plan;
     plan.sentence = fmt::format("blur of {} x {} pixels, {}, {} times", workload.width,
                                 workload.height, name_of(workload.dtype), workload.iterations);

@@ -29,7 +29,7 @@ program::Tensor tensor_of(const std::string& name,
                           const std::vector<program::StreamPiece>& pieces) {
     program::Tensor tensor;
     tensor.name = name;
-    tensor.type = program::DType::F32;
+    tensor.type = ElementType::F32;
     std::int64_t words = 0;
     for (const auto& piece : pieces) {
         tensor.pieces.push_back(

@@ -40,8 +40,7 @@ public:
     TriadPlanner(const spec::MachineSpec& machine, const workload::StreamedTriadWorkload& workload)
         : machine_(machine), workload_(workload),
           io_tiles_(checked_io_tiles(machine, workload.io_tiles)),
-          tiles_(machine.chip.tiles - io_tiles_),
-          element_bytes_(workload.dtype == workload::StreamType::F16 ? 2 : 4),
+          tiles_(machine.chip.tiles - io_tiles_), element_bytes_(bytes_of(workload.dtype)),
           slice_bytes_(workload.chunk_elements * element_bytes_),
           rounds_((workload.elements + row_elements() - 1) / row_elements()),
           slots_(std::clamp<std::int64_t>(workload.prefetch, 1, rounds_)) {
@@ -58,7 +57,7 @@ public:
         MicroPlan plan;
         plan.sentence = fmt::format(
             "streamed triad, {} {} elements, {} IO tiles, prefetch {}, computed {} times",
-            workload_.elements, element_bytes_ == 2 ? "f16" : "f32", io_tiles_, workload_.prefetch,
+            workload_.elements, name_of(workload_.dtype), io_tiles_, workload_.prefetch,
             workload_.repeats);
         program::Program streams = stream_program();
         const auto sizes = program::remote_sizes(streams.remote_buffers,
@@ -197,8 +196,8 @@ private:
     }
 
     void add_triad(MicroBuilder& builder) const {
-        const bool half = element_bytes_ == 2;
-        const std::string symbol = half ? "streamed_triad_f16" : "streamed_triad_f32";
+        const bool half = workload_.dtype == ElementType::F16;
+        const std::string symbol = fmt::format("streamed_triad_{}", name_of(workload_.dtype));
         constexpr std::uint32_t kThreeInF16 = 0x4200;
         const std::uint32_t scale =
             half ? kThreeInF16 << 16 | kThreeInF16 : std::bit_cast<std::uint32_t>(float{kScale});
@@ -326,7 +325,7 @@ private:
             const auto value = static_cast<float>(value_at(i));
             const std::uint16_t half = f32_to_f16(value);
             std::byte* const at = bytes.data() + i * element_bytes_;
-            if (element_bytes_ == 2) {
+            if (workload_.dtype == ElementType::F16) {
                 std::memcpy(at, &half, sizeof half);
             } else {
                 std::memcpy(at, &value, sizeof value);

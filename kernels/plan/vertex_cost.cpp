@@ -15,7 +15,7 @@ constexpr std::int64_t kBlockColumns = 13;  ///< .Lcolumns
 constexpr std::int64_t kBlockAddresses = 5; ///< spmm_block16_*_fresh, _add
 
 /// Weight-load instructions of a block.
-std::int64_t weight_loads(workload::PartialsType partials) {
+std::int64_t weight_loads(ElementType partials) {
     return 2 * amp_group(partials);
 }
 
@@ -36,18 +36,17 @@ std::int64_t amp_issues(const spec::AmpSpec& amp, std::int64_t rows, bool fresh)
     return rows == 2 ? 7 + amp.issues_of(16) : (rows == 1 ? 7 + amp.issues_of(12) : 5);
 }
 
-std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
-                                std::int64_t non_zeros, std::int64_t column_groups) {
+std::int64_t elementwise_issues(ElementType partials, std::int64_t rows, std::int64_t non_zeros,
+                                std::int64_t column_groups) {
     if (rows == 0) {
         return 7;
     }
-    const std::int64_t row_issues = partials == workload::PartialsType::F16 ? 6 : 7;
+    const std::int64_t row_issues = partials == ElementType::F16 ? 6 : 7;
     return 11 + column_groups * (12 + 3 * non_zeros + row_issues * rows);
 }
 
-std::int64_t reduce_issues(workload::PartialsType partials, std::int64_t units,
-                           std::int64_t slices) {
-    const std::int64_t unit_issues = partials == workload::PartialsType::F16 ? 8 : 6;
+std::int64_t reduce_issues(ElementType partials, std::int64_t units, std::int64_t slices) {
+    const std::int64_t unit_issues = partials == ElementType::F16 ? 8 : 6;
     return units == 0 ? 11 : 24 + units * (slices + unit_issues);
 }
 
@@ -73,12 +72,12 @@ void StubTimeline::launch_rows(std::int64_t rows, bool fresh, std::int64_t extra
                   extra + amp_issues(amp_, rows / workers, fresh));
 }
 
-void StubTimeline::weights(workload::PartialsType partials, Cycles address_ready) {
+void StubTimeline::weights(ElementType partials, Cycles address_ready) {
     time_.issue(address_ready);
     time_.plain(weight_loads(partials) - 1);
 }
 
-void StubTimeline::matmul(workload::PartialsType partials, const MatmulVertexShape& shape) {
+void StubTimeline::matmul(ElementType partials, const MatmulVertexShape& shape) {
     call();
     const Cycles pointer = time_.issue();
     time_.plain(2);
@@ -112,7 +111,7 @@ void StubTimeline::matmul(workload::PartialsType partials, const MatmulVertexSha
     time_.jump();
 }
 
-void StubTimeline::block16(workload::PartialsType partials, std::int64_t columns,
+void StubTimeline::block16(ElementType partials, std::int64_t columns,
                            const std::vector<bool>& fresh) {
     call();
     const Cycles pointer = time_.issue();
@@ -160,8 +159,7 @@ void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
     multi_worker(issues);
 }
 
-void StubTimeline::reduce(workload::PartialsType partials, std::int64_t units,
-                          std::int64_t slices) {
+void StubTimeline::reduce(ElementType partials, std::int64_t units, std::int64_t slices) {
     dealt(units, [&](std::int64_t u) { return reduce_issues(partials, u, slices); });
 }
 
@@ -174,14 +172,14 @@ Cycles StubTimeline::finish() {
     return time_.now();
 }
 
-Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
                             const MatmulVertexShape& shape) {
     StubTimeline stub(machine, true);
     stub.matmul(partials, shape);
     return stub.finish();
 }
 
-Cycles block16_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+Cycles block16_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
                              std::int64_t columns, const std::vector<bool>& fresh) {
     StubTimeline stub(machine, true);
     stub.block16(partials, columns, fresh);
@@ -194,8 +192,8 @@ Cycles multi_worker_cycles(const spec::MachineSpec& machine, std::span<const std
     return stub.finish();
 }
 
-Cycles reduce_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
-                     std::int64_t units, std::int64_t slices) {
+Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials, std::int64_t units,
+                     std::int64_t slices) {
     StubTimeline stub(machine, false);
     stub.reduce(partials, units, slices);
     return stub.finish();

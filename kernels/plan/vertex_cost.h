@@ -16,8 +16,8 @@
 namespace tessera::plan {
 
 /// Outputs of one weight load: 16 with FP16 partials, 8 with FP32.
-[[nodiscard]] constexpr std::int64_t amp_group(workload::PartialsType partials) {
-    return partials == workload::PartialsType::F16 ? 16 : 8;
+[[nodiscard]] constexpr std::int64_t amp_group(ElementType partials) {
+    return partials == ElementType::F16 ? 16 : 8;
 }
 
 /// Worker issues of one weight load over `rows` rows, from the entry amp_fresh or amp_add.
@@ -31,7 +31,7 @@ struct MatmulVertexShape {
 };
 
 /// Worker issues of spmm_elementwise_<p>: rows and non-zeros of one worker.
-[[nodiscard]] std::int64_t elementwise_issues(workload::PartialsType partials, std::int64_t rows,
+[[nodiscard]] std::int64_t elementwise_issues(ElementType partials, std::int64_t rows,
                                               std::int64_t non_zeros, std::int64_t column_groups);
 
 /// Worker issues of sum_f32 over so many operands of a worker.
@@ -40,7 +40,7 @@ struct MatmulVertexShape {
 }
 
 /// Worker issues of reduce_<p> and copy64.
-[[nodiscard]] std::int64_t reduce_issues(workload::PartialsType partials, std::int64_t units,
+[[nodiscard]] std::int64_t reduce_issues(ElementType partials, std::int64_t units,
                                          std::int64_t slices);
 [[nodiscard]] std::int64_t copy_issues(std::int64_t words);
 
@@ -51,16 +51,15 @@ public:
     StubTimeline(const spec::MachineSpec& machine, bool calls);
 
     /// matmul_<p>_fresh or _add.
-    void matmul(workload::PartialsType partials, const MatmulVertexShape& shape);
+    void matmul(ElementType partials, const MatmulVertexShape& shape);
     /// spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from zero?
-    void block16(workload::PartialsType partials, std::int64_t columns,
-                 const std::vector<bool>& fresh);
+    void block16(ElementType partials, std::int64_t columns, const std::vector<bool>& fresh);
     /// A worker vertex whose worker w makes `issues[w]` issues.
     void multi_worker(std::span<const std::int64_t> issues);
     /// A vertex of worker 0 alone.
     void worker(std::int64_t issues);
     /// reduce_<p> and copy64: work dealt evenly.
-    void reduce(workload::PartialsType partials, std::int64_t units, std::int64_t slices);
+    void reduce(ElementType partials, std::int64_t units, std::int64_t slices);
     void copy(std::int64_t words);
 
     /// From the stub's first instruction to its return.
@@ -69,7 +68,7 @@ public:
 private:
     void call();
     void launch_rows(std::int64_t rows, bool fresh, std::int64_t extra);
-    void weights(workload::PartialsType partials, Cycles address_ready);
+    void weights(ElementType partials, Cycles address_ready);
     template <typename IssuesOf> void dealt(std::int64_t units, const IssuesOf& issues_of);
 
     SupervisorTimeline time_;
@@ -77,17 +76,14 @@ private:
 };
 
 /// Stubs with one vertex.
-[[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine,
-                                          workload::PartialsType partials,
+[[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
                                           const MatmulVertexShape& shape);
-[[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine,
-                                           workload::PartialsType partials, std::int64_t columns,
-                                           const std::vector<bool>& fresh);
+[[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
+                                           std::int64_t columns, const std::vector<bool>& fresh);
 [[nodiscard]] Cycles multi_worker_cycles(const spec::MachineSpec& machine,
                                          std::span<const std::int64_t> issues);
-[[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine,
-                                   workload::PartialsType partials, std::int64_t units,
-                                   std::int64_t slices);
+[[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials,
+                                   std::int64_t units, std::int64_t slices);
 [[nodiscard]] Cycles copy_cycles(const spec::MachineSpec& machine, std::int64_t words);
 
 } // namespace tessera::plan

@@ -46,7 +46,7 @@ struct Row {
 /// A matrix in a tile: line after line, `step` bytes from one to the next.
 struct Layout {
     Address address = 0;
-    program::DType type = program::DType::F32;
+    ElementType type = ElementType::F32;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     bool lines_are_columns = false;

@@ -39,7 +39,7 @@ struct Problem {
     const workload::SparseF16* matrix = nullptr;
     std::int64_t n = 0;
     std::int64_t block = 1;
-    workload::PartialsType partials = workload::PartialsType::F16;
+    ElementType partials = ElementType::F16;
 
     /// Columns of X come in this grain: 8 for elements, 1 for blocks.
     [[nodiscard]] std::int64_t column_grain() const { return block == 1 ? 8 : 1; }
@@ -56,7 +56,7 @@ struct Problem {
     }
     [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const { return 2 * block * columns; }
     [[nodiscard]] Bytes partial_line_bytes(std::int64_t columns) const {
-        return (partials == workload::PartialsType::F16 ? 2 : 4) * block * columns;
+        return bytes_of(partials) * block * columns;
     }
     [[nodiscard]] Bytes result_line_bytes(std::int64_t columns) const {
         return 2 * block * columns;
