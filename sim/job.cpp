@@ -21,10 +21,6 @@ namespace {
 using nlohmann::json;
 using workload::Operand;
 
-const char* word(workload::PartialsType partials) {
-    return partials == workload::PartialsType::F16 ? "f16" : "f32";
-}
-
 std::span<const std::byte> bytes_of(const std::vector<std::uint16_t>& values) {
     return std::as_bytes(std::span(values));
 }
@@ -141,7 +137,7 @@ public:
     }
     std::string sentence() const override {
         return fmt::format("matmul {} x {} x {}, {} partials", workload().m, workload().k,
-                           workload().n, word(workload().partials));
+                           workload().n, name_of(workload().partials));
     }
 };
 
@@ -180,7 +176,7 @@ public:
     std::string sentence() const override {
         return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {} partials",
                            a().rows, a().columns, workload().n, stored_elements(a()), a().block,
-                           a().block, word(workload().partials));
+                           a().block, name_of(workload().partials));
     }
 
 private:

@@ -37,7 +37,7 @@ struct CheckOutcome {
 struct ProductWork {
     std::int64_t flops = 0;
     std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
-    workload::PartialsType partials = workload::PartialsType::F16;
+    ElementType partials = ElementType::F16;
 };
 
 /// The row-major array of a tensor of the program, as the run left it.

@@ -226,7 +226,7 @@ void add_product_speed(json& result, const RunFacts& facts, const ProductWork& p
                        double seconds) {
     const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
     const std::int64_t macs =
-        product.partials == workload::PartialsType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
+        product.partials == ElementType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
     const double peak_tflops =
         2e-12 * static_cast<double>(macs * facts.machine.chip.tiles) * facts.machine.chip.clock_hz;
     const double tflops = ratio(1e-12 * static_cast<double>(product.flops), seconds);

@@ -106,7 +106,7 @@ std::string npy_bytes(const program::Program& program, const std::string& name,
     for (const program::Tensor& tensor : program.tensors) {
         if (tensor.name == name) {
             return workload::npy_bytes(
-                tensor.type == program::DType::F16 ? "<f2" : "<f4", tensor.shape,
+                npy_of(tensor.type), tensor.shape,
                 {reinterpret_cast<const char*>(values.data()), values.size()});
         }
     }

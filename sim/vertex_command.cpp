@@ -201,7 +201,7 @@ private:
             if (array.name == name) {
                 const auto& bytes = result.arrays[a];
                 output.write(workload::npy_bytes(
-                    array.type->npy, array.shape,
+                    npy_of(array.type->type), array.shape,
                     {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
             }
         }

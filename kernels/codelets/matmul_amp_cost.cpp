@@ -27,7 +27,7 @@ std::int64_t amp_issues(const spec::AmpSpec& amp, std::int64_t rows, bool fresh)
     return issues_of(amp, rows == 2 ? kAmpAddTwo : (rows == 1 ? kAmpAddOne : kAmpAddNone));
 }
 
-void load_weights(SupervisorTimeline& time, workload::PartialsType partials, Cycles address_ready) {
+void load_weights(SupervisorTimeline& time, ElementType partials, Cycles address_ready) {
     time.issue(address_ready);
     time.plain(weight_loads(partials) - 1);
 }
@@ -39,7 +39,7 @@ void launch_rows(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_
                  extra + amp_issues(amp, rows / workers, fresh));
 }
 
-void run_matmul(SupervisorTimeline& time, const spec::AmpSpec& amp, workload::PartialsType partials,
+void run_matmul(SupervisorTimeline& time, const spec::AmpSpec& amp, ElementType partials,
                 const MatmulVertexShape& shape) {
     const Cycles pointer = time.issue();
     time.plain(2);

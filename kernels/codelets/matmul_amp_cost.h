@@ -4,6 +4,7 @@
 // them cycle by cycle.
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/codelets/supervisor_timeline.h"
 #include "kernels/workload/workload.h"
@@ -14,12 +15,12 @@
 namespace tessera::codelets {
 
 /// Outputs of one weight load: 16 with FP16 partials, 8 with FP32.
-[[nodiscard]] constexpr std::int64_t amp_group(workload::PartialsType partials) {
-    return partials == workload::PartialsType::F16 ? 16 : 8;
+[[nodiscard]] constexpr std::int64_t amp_group(ElementType partials) {
+    return partials == ElementType::F16 ? 16 : 8;
 }
 
 /// Instructions that load a block of weights.
-[[nodiscard]] constexpr std::int64_t weight_loads(workload::PartialsType partials) {
+[[nodiscard]] constexpr std::int64_t weight_loads(ElementType partials) {
     return 2 * amp_group(partials);
 }
 
@@ -62,11 +63,11 @@ struct MatmulVertexShape {
 };
 
 /// matmul_<p>_fresh or _add, from its first instruction to behind its return.
-void run_matmul(SupervisorTimeline& time, const spec::AmpSpec& amp, workload::PartialsType partials,
+void run_matmul(SupervisorTimeline& time, const spec::AmpSpec& amp, ElementType partials,
                 const MatmulVertexShape& shape);
 
 /// The weight loads, the first of which needs what $CCCSLOAD has from `address_ready` on.
-void load_weights(SupervisorTimeline& time, workload::PartialsType partials, Cycles address_ready);
+void load_weights(SupervisorTimeline& time, ElementType partials, Cycles address_ready);
 /// runall of workers that share `rows` rows of a weight load and make `extra` issues before it.
 void launch_rows(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_t rows, bool fresh,
                  std::int64_t extra);

@@ -2,6 +2,7 @@
 // Worker issues of reduce_add.S. tests/kernels/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
+#include "base/element_type.h"
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
@@ -13,13 +14,13 @@ constexpr std::int64_t kReduceFrame = 24;   ///< around the loop over units
 constexpr std::int64_t kReduceSlice = 1;    ///< of a unit
 
 /// Of a unit, its slices apart.
-[[nodiscard]] constexpr std::int64_t reduce_unit_issues(workload::PartialsType partials) {
-    return partials == workload::PartialsType::F16 ? 8 : 6;
+[[nodiscard]] constexpr std::int64_t reduce_unit_issues(ElementType partials) {
+    return partials == ElementType::F16 ? 8 : 6;
 }
 
 /// reduce_<p>: units of one worker.
-[[nodiscard]] constexpr std::int64_t reduce_issues(workload::PartialsType partials,
-                                                   std::int64_t units, std::int64_t slices) {
+[[nodiscard]] constexpr std::int64_t reduce_issues(ElementType partials, std::int64_t units,
+                                                   std::int64_t slices) {
     return units == 0
                ? kReduceNothing
                : kReduceFrame + units * (kReduceSlice * slices + reduce_unit_issues(partials));

@@ -6,7 +6,7 @@
 namespace tessera::codelets {
 
 void run_block16(SupervisorTimeline& time, const spec::AmpSpec& amp,
-                 workload::PartialsType partials, std::int64_t columns,
+                 ElementType partials, std::int64_t columns,
                  const std::vector<bool>& fresh) {
     const Cycles pointer = time.issue();
     Cycles list = time.result_ready(time.issue());

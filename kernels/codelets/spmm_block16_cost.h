@@ -3,6 +3,7 @@
 // the list. tests/kernels/codelet_cost_test.cpp counts the constants in the assembled codelets.
 #pragma once
 
+#include "base/element_type.h"
 #include "kernels/codelets/supervisor_timeline.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
@@ -17,8 +18,7 @@ constexpr std::int64_t kBlock16Addresses = 5; ///< spmm_block16_*_fresh, _add
 
 /// spmm_block16_<p> over `columns` columns, from its first instruction to behind its return; one
 /// entry a weight load: does it start from zero?
-void run_block16(SupervisorTimeline& time, const spec::AmpSpec& amp,
-                 workload::PartialsType partials, std::int64_t columns,
-                 const std::vector<bool>& fresh);
+void run_block16(SupervisorTimeline& time, const spec::AmpSpec& amp, ElementType partials,
+                 std::int64_t columns, const std::vector<bool>& fresh);
 
 } // namespace tessera::codelets

@@ -2,6 +2,7 @@
 // Worker issues of spmm_elementwise.S. tests/kernels/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
+#include "base/element_type.h"
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
@@ -14,13 +15,13 @@ constexpr std::int64_t kElementwiseGroup = 12;  ///< of a column group, its rows
 constexpr std::int64_t kElementwiseNonZero = 3;
 
 /// Of a row, its non-zeros apart.
-[[nodiscard]] constexpr std::int64_t elementwise_row_issues(workload::PartialsType partials) {
-    return partials == workload::PartialsType::F16 ? 6 : 7;
+[[nodiscard]] constexpr std::int64_t elementwise_row_issues(ElementType partials) {
+    return partials == ElementType::F16 ? 6 : 7;
 }
 
 /// spmm_elementwise_<p>: rows and non-zeros of one worker.
-[[nodiscard]] constexpr std::int64_t elementwise_issues(workload::PartialsType partials,
-                                                        std::int64_t rows, std::int64_t non_zeros,
+[[nodiscard]] constexpr std::int64_t elementwise_issues(ElementType partials, std::int64_t rows,
+                                                        std::int64_t non_zeros,
                                                         std::int64_t column_groups) {
     if (rows == 0) {
         return kElementwiseNothing;

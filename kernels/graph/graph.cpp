@@ -92,13 +92,13 @@ CopyId Graph::add_stream_copy(StreamCopy copy) {
     return append(stream_copies, std::move(copy));
 }
 
-Tensor array_tensor(const std::string& name, program::DType type, std::int64_t elements) {
+Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements) {
     return {.name = name, .type = type, .shape = {elements}};
 }
 
 Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
-             program::DType type) {
-    return {tile, place, first, {{elements, 1, program::bytes_of(type)}}};
+             ElementType type) {
+    return {tile, place, first, {{elements, 1, bytes_of(type)}}};
 }
 
 program::Step run(ComputeSetId set) {

@@ -15,6 +15,7 @@
 // a tile that does not hold the buffer, bytes read before anything wrote them) shows when it is lowered.
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 #include "models/program/program.h"
 
@@ -185,7 +186,7 @@ struct Piece {
 /// How the host sees tile memory: row-major.
 struct Tensor {
     std::string name;
-    program::DType type = program::DType::F16;
+    ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape;
     bool given = false;  ///< the host writes it before the run
     bool wanted = false; ///< the host reads it after the run
@@ -248,10 +249,9 @@ private:
 };
 
 /// A one-dimensional tensor without pieces, and a run of its elements in a tile.
-[[nodiscard]] Tensor array_tensor(const std::string& name, program::DType type,
-                                  std::int64_t elements);
+[[nodiscard]] Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements);
 [[nodiscard]] Piece run_of(TileId tile, Place place, std::int64_t first, std::int64_t elements,
-                           program::DType type);
+                           ElementType type);
 
 /// Steps of the control program.
 [[nodiscard]] program::Step run(ComputeSetId set);

@@ -44,7 +44,7 @@ struct Problem {
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;
-    workload::PartialsType partials = workload::PartialsType::F16;
+    ElementType partials = ElementType::F16;
     std::int64_t group = 16;     ///< outputs of one weight load
     std::int64_t k_groups = 0;   ///< of 16 inputs
     std::int64_t out_groups = 0; ///< of `group` outputs
@@ -110,7 +110,7 @@ public:
     [[nodiscard]] bool a_stays() const { return partition_.parts_n == 1; }
     [[nodiscard]] bool b_stays() const { return partition_.parts_m == 1; }
     [[nodiscard]] bool reduces() const {
-        return partition_.parts_k > 1 || problem_.partials == workload::PartialsType::F32;
+        return partition_.parts_k > 1 || problem_.partials == ElementType::F32;
     }
 
 private:

@@ -19,14 +19,8 @@
 namespace tessera::matmul {
 namespace {
 
-using workload::PartialsType;
-
 /// Partitions tried exactly before the answer is that none fits.
 constexpr std::size_t kTried = 200;
-
-const char* suffix(PartialsType partials) {
-    return partials == PartialsType::F16 ? "f16" : "f32";
-}
 
 /// B's blocks [out group][k group of the chunk] in weight store order; blocks [first, last) stand
 /// one after the other.
@@ -108,7 +102,7 @@ public:
             p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
         planned.info.tiles_busy = p.tiles();
         planned.info.rounded_to = partials_;
-        planned.info.roundings = partials_ == PartialsType::F16
+        planned.info.roundings = partials_ == ElementType::F16
                                      ? grid_.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
                                      : 4 * grid_.most_k_groups() + p.parts_k;
         planned.info.flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.k) *
@@ -153,7 +147,7 @@ private:
         const auto rows = static_cast<std::uint32_t>(grid_.rows(part.im).length());
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         const std::string symbol =
-            fmt::format("matmul_{}_{}", suffix(partials_), chunk == 0 ? "fresh" : "add");
+            fmt::format("matmul_{}_{}", name_of(partials_), chunk == 0 ? "fresh" : "add");
         return steps_.vertex(
             tile, symbol, program::VertexKind::Supervisor,
             {layout_.weights(part, chunk), layout_.x(part, chunk),
@@ -199,7 +193,7 @@ private:
                                 static_cast<Address>(share.begin * kCellBytes);
             const Address slices = p.parts_k > 1 ? layout_.memory().address("slices") : own;
             vertices[id].push_back(steps_.vertex(
-                id, fmt::format("reduce_{}", suffix(partials_)), program::VertexKind::MultiWorker,
+                id, fmt::format("reduce_{}", name_of(partials_)), program::VertexKind::MultiWorker,
                 {own, slices, units, static_cast<std::uint32_t>(p.parts_k - 1),
                  layout_.memory().address("result"), units / workers, units % workers}));
         }
@@ -223,8 +217,8 @@ private:
     void add_operands() {
         const Partition& p = grid_.partition();
         const Problem& problem = grid_.problem();
-        program::Tensor a{"a", program::DType::F16, {problem.m, problem.k}, {}};
-        program::Tensor b{"b", program::DType::F16, {problem.k, problem.n}, {}};
+        program::Tensor a{"a", ElementType::F16, {problem.m, problem.k}, {}};
+        program::Tensor b{"b", ElementType::F16, {problem.k, problem.n}, {}};
         for (std::int64_t chunk = 0; chunk < p.chunks; ++chunk) {
             for (const HomeRun& run : layout_.homes_a(chunk)) {
                 add_cells(a, run.home.tile, layout_.home("home of a", run),
@@ -258,7 +252,7 @@ private:
 
     void add_result() {
         const Problem& problem = grid_.problem();
-        program::Tensor c{"c", program::DType::F16, {problem.m, problem.n}, {}};
+        program::Tensor c{"c", ElementType::F16, {problem.m, problem.n}, {}};
         for (std::int64_t tile = 0; tile < grid_.partition().tiles(); ++tile) {
             const auto id = static_cast<TileId>(tile);
             const TilePart part = grid_.part(id);
@@ -297,7 +291,7 @@ private:
     const plan::CodeletLibrary& library_;
     const Layout& layout_;
     const Grid& grid_;
-    PartialsType partials_;
+    ElementType partials_;
     plan::ImageBuilder builder_;
     plan::SuperstepBuilder steps_;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::int64_t>>,
@@ -324,7 +318,7 @@ plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
     const auto n = static_cast<double>(problem.n);
     plan::need_chip_memory(machine, 2 * (m * k + k * n + m * n),
                            fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n));
-    const std::string p = suffix(workload.partials);
+    const std::string p(name_of(workload.partials));
     const plan::CodeletLibrary library(machine, {"matmul_amp_" + p, "reduce_add_" + p, "copy"});
     std::string reason;
     for (const Candidate& candidate : search(machine, problem, kTried)) {

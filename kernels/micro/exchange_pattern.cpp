@@ -16,7 +16,6 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::CopyLoop;
 using workload::ExchangePattern;
 using workload::ExchangePatternWorkload;
@@ -78,13 +77,13 @@ std::vector<std::byte> numbers(std::uint64_t seed, Bytes bytes) {
 graph::Tensor rows_tensor(const std::string& name, const std::vector<Bytes>& row_bytes,
                           graph::BufferId buffer) {
     const Bytes total = std::accumulate(row_bytes.begin(), row_bytes.end(), Bytes{0});
-    graph::Tensor tensor = graph::array_tensor(name, DType::F32, total / kWord);
+    graph::Tensor tensor = graph::array_tensor(name, ElementType::F32, total / kWord);
     std::int64_t first = 0;
     for (std::size_t tile = 0; tile < row_bytes.size(); ++tile) {
         if (row_bytes[tile] > 0) {
             const std::int64_t words = row_bytes[tile] / kWord;
             tensor.pieces.push_back(
-                graph::run_of(static_cast<TileId>(tile), {buffer}, first, words, DType::F32));
+                graph::run_of(static_cast<TileId>(tile), {buffer}, first, words, ElementType::F32));
             first += words;
         }
     }

@@ -14,11 +14,9 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::MemoryStreamWorkload;
 using workload::StreamCodelet;
 using workload::StreamOp;
-using workload::StreamType;
 
 constexpr Bytes kUnitBytes = 16;  ///< in which arrays are dealt to tiles and workers
 constexpr Bytes kReadBeyond = 32; ///< that the loops may read behind an array
@@ -125,8 +123,8 @@ public:
     [[nodiscard]] bool reads() const { return workload_.op == StreamOp::Read; }
 
 private:
-    [[nodiscard]] DType type() const {
-        return workload_.dtype == StreamType::F16 ? DType::F16 : DType::F32;
+    [[nodiscard]] ElementType type() const {
+        return workload_.dtype == ElementType::F16 ? ElementType::F16 : ElementType::F32;
     }
     [[nodiscard]] std::int64_t units_of(std::int64_t tile) const {
         return units_ * (tile + 1) / tiles_ - units_ * tile / tiles_;
@@ -157,7 +155,7 @@ private:
     }
 
     void write(std::vector<std::byte>& bytes, std::int64_t element, float value) const {
-        if (type() == DType::F32) {
+        if (type() == ElementType::F32) {
             std::memcpy(bytes.data() + element * 4, &value, 4);
         } else {
             const std::uint16_t half = f32_to_f16(value);
@@ -290,7 +288,7 @@ private:
     program::Step add_step(graph::Graph& graph, const std::string& name, const std::string& op,
                            const std::string& way, const Arrays& arrays) const {
         const std::string symbol = fmt::format("stream_{}_{}_{}", op, way,
-                                               workload_.dtype == StreamType::F16 ? "f16" : "f32");
+                                               workload_.dtype == ElementType::F16 ? "f16" : "f32");
         const bool two = op == "add" || op == "triad";
         const std::int64_t workers = machine_.tile.workers;
         const auto set = graph.add_compute_set({name});
@@ -314,7 +312,7 @@ private:
 
     /// FP32; or FP16 with 1 behind it, which is what a mix of two arrays multiplies the other with.
     [[nodiscard]] std::uint32_t scale_word() const {
-        return workload_.dtype == StreamType::F32
+        return workload_.dtype == ElementType::F32
                    ? std::bit_cast<std::uint32_t>(kScale)
                    : f32_to_f16(kScale) | static_cast<std::uint32_t>(f32_to_f16(1)) << 16U;
     }
@@ -333,7 +331,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const MemoryStreamWorkload& wor
     MicroPlan plan;
     plan.sentence =
         fmt::format("STREAM {} of {} {} elements, {} loop, {} times", name_of(workload.op),
-                    workload.elements, workload.dtype == StreamType::F16 ? "f16" : "f32",
+                    workload.elements, workload.dtype == ElementType::F16 ? "f16" : "f32",
                     name_of(workload.codelet), workload.repeats);
     plan.program = planner.program(plan.sentence);
     plan.operands.push_back({"a", planner.operand(value_of_a)});

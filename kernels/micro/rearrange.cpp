@@ -16,10 +16,8 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using rearrange::Layout;
 using workload::RearrangeWorkload;
-using workload::StreamType;
 
 /// One vertex's worth: the buffer that it fills, in which layout.
 struct Stage {
@@ -29,20 +27,22 @@ struct Stage {
     [[nodiscard]] Bytes bytes() const { return layout.lines() * layout.step; }
 };
 
-DType other(DType type) {
-    return type == DType::F16 ? DType::F32 : DType::F16;
+ElementType other(ElementType type) {
+    return type == ElementType::F16 ? ElementType::F32 : ElementType::F16;
 }
 
-Layout layout_of(const RearrangeWorkload& workload, DType type, bool turned, std::int64_t gap) {
+Layout layout_of(const RearrangeWorkload& workload, ElementType type, bool turned,
+                 std::int64_t gap) {
     Layout made{{}, type, workload.rows, workload.columns, turned, 0};
-    made.step = (made.line_elements() + gap) * program::bytes_of(type);
+    made.step = (made.line_elements() + gap) * bytes_of(type);
     return made;
 }
 
 /// What is there before, and after each step.
 std::vector<Stage> stages_of(const RearrangeWorkload& workload) {
-    const DType type = workload.dtype == StreamType::F16 ? DType::F16 : DType::F32;
-    const DType last = workload.cast ? other(type) : type;
+    const ElementType type =
+        workload.dtype == ElementType::F16 ? ElementType::F16 : ElementType::F32;
+    const ElementType last = workload.cast ? other(type) : type;
     std::vector<Stage> stages{{"from", layout_of(workload, type, false, workload.from_gap)}};
     if (workload.cast && workload.transpose) {
         stages.push_back({"between", layout_of(workload, last, false, 0)});
@@ -58,7 +58,7 @@ const char* step_name(const Layout& from, const Layout& to) {
     if (from.lines_are_columns != to.lines_are_columns) {
         return "rearrange: transpose";
     }
-    const Bytes line_bytes = to.line_elements() * program::bytes_of(to.type);
+    const Bytes line_bytes = to.line_elements() * bytes_of(to.type);
     const bool dense = from.step == line_bytes && to.step == line_bytes;
     return dense || to.lines() == 1 ? "rearrange: copy" : "rearrange: lines";
 }
@@ -78,10 +78,10 @@ std::vector<std::byte> bytes_of(const Stage& stage, std::int64_t tiles) {
                 const std::int64_t line = layout.lines_are_columns ? column : row;
                 const std::int64_t item = layout.lines_are_columns ? row : column;
                 std::byte* const at = bytes.data() + tile * stage.bytes() + line * layout.step +
-                                      item * program::bytes_of(layout.type);
+                                      item * bytes_of(layout.type);
                 const float value = value_at(tile, row * layout.columns + column);
                 const std::uint16_t half = f32_to_f16(value);
-                if (layout.type == DType::F16) {
+                if (layout.type == ElementType::F16) {
                     std::memcpy(at, &half, sizeof half);
                 } else {
                     std::memcpy(at, &value, sizeof value);
@@ -94,8 +94,8 @@ std::vector<std::byte> bytes_of(const Stage& stage, std::int64_t tiles) {
 
 /// The bytes of a stage on all tiles, gaps included.
 graph::Tensor tensor_of(const Stage& stage, std::int64_t tiles) {
-    const DType type = stage.layout.type;
-    const std::int64_t elements = stage.bytes() / program::bytes_of(type);
+    const ElementType type = stage.layout.type;
+    const std::int64_t elements = stage.bytes() / bytes_of(type);
     auto tensor = graph::array_tensor(stage.name, type, tiles * elements);
     tensor.shape = {tiles, stage.layout.lines(), elements / stage.layout.lines()};
     for (std::int64_t tile = 0; tile < tiles; ++tile) {
@@ -152,16 +152,16 @@ MicroPlan plan(const spec::MachineSpec& machine, const RearrangeWorkload& worklo
     MicroPlan plan;
     plan.sentence = fmt::format(
         "{} x {} {} elements on each of {} tiles{}{}, {} times", workload.rows, workload.columns,
-        workload.dtype == StreamType::F16 ? "f16" : "f32", tiles, workload.cast ? ", cast" : "",
+        workload.dtype == ElementType::F16 ? "f16" : "f32", tiles, workload.cast ? ", cast" : "",
         workload.transpose ? ", transposed" : "", workload.repeats);
     auto planned = graph_of(machine, plan.sentence, stages, tiles, workload.repeats);
     const Cycles cycles = planned.cycles;
     plan.program = lower::lower(machine, std::move(planned.graph)).program;
     plan.operands.push_back({"from", bytes_of(stages.front(), tiles)});
     plan.expected.push_back({"to", bytes_of(stages.back(), tiles)});
-    plan.useful_bytes = tiles * workload.rows * workload.columns * workload.repeats *
-                        (program::bytes_of(stages.front().layout.type) +
-                         program::bytes_of(stages.back().layout.type));
+    plan.useful_bytes =
+        tiles * workload.rows * workload.columns * workload.repeats *
+        (bytes_of(stages.front().layout.type) + bytes_of(stages.back().layout.type));
     plan.choices = {{"tiles", tiles},
                     {"steps", static_cast<std::int64_t>(stages.size()) - 1},
                     {"predicted_cycles", cycles}};

@@ -19,7 +19,6 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::ReductionWorkload;
 
 constexpr Bytes kOperandBytes = 4;
@@ -284,19 +283,21 @@ private:
     }
 
     void add_tensors(graph::Graph& graph, const Buffers& buffers) const {
-        auto operands = graph::array_tensor("operands", DType::F32, tiles_ * workload_.operands);
+        auto operands =
+            graph::array_tensor("operands", ElementType::F32, tiles_ * workload_.operands);
         operands.given = true;
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             operands.pieces.push_back(
                 graph::run_of(static_cast<TileId>(tile), {buffers.operands[0]},
-                              tile * workload_.operands, workload_.operands, DType::F32));
+                              tile * workload_.operands, workload_.operands, ElementType::F32));
         }
         const std::vector<TileId>& last = levels_.back().tiles;
-        auto sums = graph::array_tensor("sums", DType::F32, static_cast<std::int64_t>(last.size()));
+        auto sums =
+            graph::array_tensor("sums", ElementType::F32, static_cast<std::int64_t>(last.size()));
         sums.wanted = true;
         for (std::size_t i = 0; i < last.size(); ++i) {
-            sums.pieces.push_back(
-                graph::run_of(last[i], {buffers.sum}, static_cast<std::int64_t>(i), 1, DType::F32));
+            sums.pieces.push_back(graph::run_of(last[i], {buffers.sum},
+                                                static_cast<std::int64_t>(i), 1, ElementType::F32));
         }
         graph.add_tensor(std::move(operands));
         graph.add_tensor(std::move(sums));

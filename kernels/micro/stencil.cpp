@@ -16,7 +16,6 @@
 namespace tessera::micro {
 namespace {
 
-using program::DType;
 using workload::StencilType;
 using workload::StencilWorkload;
 
@@ -62,15 +61,15 @@ class StencilPlanner {
 public:
     StencilPlanner(const spec::MachineSpec& machine, const StencilWorkload& workload)
         : machine_(machine), workload_(workload), grid_(grid_of(machine, workload)),
-          pixel_bytes_(kChannels * program::bytes_of(type())),
+          pixel_bytes_(kChannels * bytes_of(type())),
           row_bytes_((grid_.widest() + 2) * pixel_bytes_),
           rounds_of_pixel_(workload.dtype == StencilType::Float ? kChannels : 1) {}
 
     [[nodiscard]] program::Program program(const std::string& name) const {
         return lower::lower(machine_, graph(name)).program;
     }
-    [[nodiscard]] DType type() const {
-        return workload_.dtype == StencilType::Half4 ? DType::F16 : DType::F32;
+    [[nodiscard]] ElementType type() const {
+        return workload_.dtype == StencilType::Half4 ? ElementType::F16 : ElementType::F32;
     }
     [[nodiscard]] const PartGrid& grid() const { return grid_; }
 
@@ -196,14 +195,14 @@ private:
 
     /// What the codelet's table holds: offsets, then weights.
     [[nodiscard]] std::vector<std::byte> taps() const {
-        std::vector<std::byte> bytes(weights_offset() + kTaps * program::bytes_of(type()));
+        std::vector<std::byte> bytes(weights_offset() + kTaps * bytes_of(type()));
         for (std::size_t tap = 0; tap < kTaps; ++tap) {
             const auto across = static_cast<Bytes>(tap % 3) * pixel_bytes_;
             const auto offset =
                 static_cast<std::uint16_t>(static_cast<Bytes>(tap / 3) * row_bytes_ + across);
             std::memcpy(bytes.data() + 2 * tap, &offset, 2);
             const std::uint16_t half = f32_to_f16(kWeights.at(tap));
-            if (type() == DType::F16) {
+            if (type() == ElementType::F16) {
                 std::memcpy(bytes.data() + weights_offset() + 2 * tap, &half, 2);
             } else {
                 std::memcpy(bytes.data() + weights_offset() + 4 * tap, &kWeights.at(tap), 4);
@@ -289,7 +288,7 @@ private:
         const std::string symbol = std::string("blur_") + name_of(workload_.dtype);
         const auto set = graph.add_compute_set({"blur"});
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part& part) {
-            const Bytes weights = kTaps * program::bytes_of(type());
+            const Bytes weights = kTaps * bytes_of(type());
             std::vector<graph::Field> state{
                 graph::read({buffers.taps}, 2 * kTaps),
                 graph::read({buffers.taps, static_cast<Bytes>(weights_offset())}, weights)};
@@ -336,7 +335,7 @@ private:
             piece.place = pixel(field, 0, 0);
             piece.host_offset = (part.top * grid_.width + part.left) * kChannels;
             piece.dims.push_back({part.height, grid_.width * kChannels, row_bytes_});
-            piece.dims.push_back({part.width * kChannels, 1, program::bytes_of(type())});
+            piece.dims.push_back({part.width * kChannels, 1, bytes_of(type())});
             tensor.pieces.push_back(std::move(piece));
         });
         return tensor;
@@ -354,7 +353,7 @@ private:
 
 MicroPlan plan(const spec::MachineSpec& machine, const StencilWorkload& workload) {
     const StencilPlanner planner(machine, workload);
-    const bool f16 = planner.type() == DType::F16;
+    const bool f16 = planner.type() == ElementType::F16;
     MicroPlan plan;
     plan.sentence = fmt::format("blur of {} x {} pixels, {}, {} times", workload.width,
                                 workload.height, name_of(workload.dtype), workload.iterations);

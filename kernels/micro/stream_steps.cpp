@@ -26,10 +26,10 @@ std::vector<graph::StreamPiece> spread_over(Bytes bytes, TileId first, std::int6
 }
 
 graph::Tensor tensor_of(const std::string& name, const std::vector<graph::StreamPiece>& pieces) {
-    auto tensor = graph::array_tensor(name, program::DType::F32, 0);
+    auto tensor = graph::array_tensor(name, ElementType::F32, 0);
     for (const auto& piece : pieces) {
         tensor.pieces.push_back(graph::run_of(piece.tile, piece.place, piece.offset / 4,
-                                              piece.bytes / 4, program::DType::F32));
+                                              piece.bytes / 4, ElementType::F32));
         tensor.shape.front() += piece.bytes / 4;
     }
     return tensor;

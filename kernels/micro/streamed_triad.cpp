@@ -40,7 +40,7 @@ public:
         : machine_(machine), workload_(workload),
           io_tiles_(checked_io_tiles(machine, workload.io_tiles)),
           tiles_(machine.chip.tiles - io_tiles_),
-          element_bytes_(workload.dtype == workload::StreamType::F16 ? 2 : 4),
+          element_bytes_(workload.dtype == ElementType::F16 ? 2 : 4),
           slice_bytes_(workload.chunk_elements * element_bytes_),
           rounds_((workload.elements + row_elements() - 1) / row_elements()),
           slots_(std::clamp<std::int64_t>(workload.prefetch, 1, rounds_)) {

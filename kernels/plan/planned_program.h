@@ -37,7 +37,7 @@ struct PlanInfo {
     /// For the check of the result: roundings on the longest way from a product to its element, to
     /// this type.
     std::int64_t roundings = 0;
-    workload::PartialsType rounded_to = workload::PartialsType::F16;
+    ElementType rounded_to = ElementType::F16;
     double flops = 0; ///< useful ones: of the elements that are there
     PredictedCycles predicted;
     std::map<std::string, Bytes>

@@ -21,13 +21,13 @@ void StubTimeline::call() {
     time_.jump();
 }
 
-void StubTimeline::matmul(workload::PartialsType partials,
+void StubTimeline::matmul(ElementType partials,
                           const codelets::MatmulVertexShape& shape) {
     call();
     codelets::run_matmul(time_, amp_, partials, shape);
 }
 
-void StubTimeline::block16(workload::PartialsType partials, std::int64_t columns,
+void StubTimeline::block16(ElementType partials, std::int64_t columns,
                            const std::vector<bool>& fresh) {
     call();
     codelets::run_block16(time_, amp_, partials, columns, fresh);
@@ -57,7 +57,7 @@ void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
     multi_worker(issues);
 }
 
-void StubTimeline::reduce(workload::PartialsType partials, std::int64_t units,
+void StubTimeline::reduce(ElementType partials, std::int64_t units,
                           std::int64_t slices) {
     dealt(units, [&](std::int64_t u) { return codelets::reduce_issues(partials, u, slices); });
 }
@@ -71,14 +71,14 @@ Cycles StubTimeline::finish() {
     return time_.now();
 }
 
-Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
                             const codelets::MatmulVertexShape& shape) {
     StubTimeline stub(machine, true);
     stub.matmul(partials, shape);
     return stub.finish();
 }
 
-Cycles block16_vertex_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+Cycles block16_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
                              std::int64_t columns, const std::vector<bool>& fresh) {
     StubTimeline stub(machine, true);
     stub.block16(partials, columns, fresh);
@@ -91,7 +91,7 @@ Cycles multi_worker_cycles(const spec::MachineSpec& machine, std::span<const std
     return stub.finish();
 }
 
-Cycles reduce_cycles(const spec::MachineSpec& machine, workload::PartialsType partials,
+Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials,
                      std::int64_t units, std::int64_t slices) {
     StubTimeline stub(machine, false);
     stub.reduce(partials, units, slices);

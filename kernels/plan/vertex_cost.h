@@ -4,6 +4,7 @@
 // interpreter's cycles for the standard pipeline (issue to issue of the whole vertex call, stub included).
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/supervisor_timeline.h"
@@ -23,16 +24,15 @@ public:
     StubTimeline(const spec::MachineSpec& machine, bool calls);
 
     /// matmul_<p>_fresh or _add.
-    void matmul(workload::PartialsType partials, const codelets::MatmulVertexShape& shape);
+    void matmul(ElementType partials, const codelets::MatmulVertexShape& shape);
     /// spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from zero?
-    void block16(workload::PartialsType partials, std::int64_t columns,
-                 const std::vector<bool>& fresh);
+    void block16(ElementType partials, std::int64_t columns, const std::vector<bool>& fresh);
     /// A worker vertex whose worker w makes `issues[w]` issues.
     void multi_worker(std::span<const std::int64_t> issues);
     /// A vertex of worker 0 alone.
     void worker(std::int64_t issues);
     /// reduce_<p> and copy64: work dealt evenly.
-    void reduce(workload::PartialsType partials, std::int64_t units, std::int64_t slices);
+    void reduce(ElementType partials, std::int64_t units, std::int64_t slices);
     void copy(std::int64_t words);
 
     /// From the stub's first instruction to its return.
@@ -47,17 +47,14 @@ private:
 };
 
 /// Stubs with one vertex.
-[[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine,
-                                          workload::PartialsType partials,
+[[nodiscard]] Cycles matmul_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
                                           const codelets::MatmulVertexShape& shape);
-[[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine,
-                                           workload::PartialsType partials, std::int64_t columns,
-                                           const std::vector<bool>& fresh);
+[[nodiscard]] Cycles block16_vertex_cycles(const spec::MachineSpec& machine, ElementType partials,
+                                           std::int64_t columns, const std::vector<bool>& fresh);
 [[nodiscard]] Cycles multi_worker_cycles(const spec::MachineSpec& machine,
                                          std::span<const std::int64_t> issues);
-[[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine,
-                                   workload::PartialsType partials, std::int64_t units,
-                                   std::int64_t slices);
+[[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials,
+                                   std::int64_t units, std::int64_t slices);
 [[nodiscard]] Cycles copy_cycles(const spec::MachineSpec& machine, std::int64_t words);
 
 } // namespace tessera::plan

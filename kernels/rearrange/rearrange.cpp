@@ -109,7 +109,7 @@ Calls by_lines(const spec::MachineSpec& machine, const Layout& from, const Layou
                Bytes from_line, const Loop& loop) {
     const std::int64_t lines = to.lines();
     const bool all = loop.items <= plan::most_rounds(machine) &&
-                     to.step == to.line_elements() * program::bytes_of(to.type);
+                     to.step == to.line_elements() * bytes_of(to.type);
     const auto written = all ? graph::Access::Write : graph::Access::WritePart;
     Calls calls;
     plan::for_cuts(
@@ -137,7 +137,6 @@ bool same(const Layout& a, const Layout& b) {
 } // namespace
 
 Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout& to) {
-    using program::DType;
     TESSERA_ASSERT(from.rows == to.rows && from.columns == to.columns);
     if (same(from, to)) {
         return {};
@@ -148,20 +147,20 @@ Calls change(const spec::MachineSpec& machine, const Layout& from, const Layout&
         throw NotModelled("rearrangement: not modelled: a vertex that casts and transposes; see "
                           "docs/kernels/micro.md");
     }
-    if (elements % 2 != 0 && (to.type == DType::F16 || from.type == DType::F16)) {
+    if (elements % 2 != 0 && (to.type == ElementType::F16 || from.type == ElementType::F16)) {
         throw NotModelled(fmt::format("rearrangement: not modelled: FP16 lines of {} elements, "
                                       "expected an even number; see docs/kernels/micro.md",
                                       elements));
     }
-    const Bytes from_element = program::bytes_of(from.type);
-    const Bytes to_element = program::bytes_of(to.type);
+    const Bytes from_element = bytes_of(from.type);
+    const Bytes to_element = bytes_of(to.type);
     if (from.type != to.type) {
-        const bool widens = to.type == DType::F32;
+        const bool widens = to.type == ElementType::F32;
         return by_lines(machine, from, to, from.step,
                         {widens ? "rearrange_cast_f16_f32" : "rearrange_cast_f32_f16", elements / 2,
                          0, 2 * from_element, 2 * to_element, codelets::kRearrangeCastItem});
     }
-    if (turned && to.type == DType::F16) {
+    if (turned && to.type == ElementType::F16) {
         return by_lines(machine, from, to, from_element,
                         {"rearrange_transpose_f16", elements / 2, from.step / from_element,
                          2 * from.step, 2 * to_element, codelets::kRearrangeTransposeItem});

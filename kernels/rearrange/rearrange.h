@@ -3,6 +3,7 @@
 // stands at one place in one order is to stand at another place in another order.
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/graph/graph.h"
 #include "models/program/program.h"
@@ -51,7 +52,7 @@ struct Row {
 /// A matrix in a tile: line after line, `step` bytes from one to the next.
 struct Layout {
     graph::Place place;
-    program::DType type = program::DType::F32;
+    ElementType type = ElementType::F32;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     bool lines_are_columns = false;
@@ -61,7 +62,7 @@ struct Layout {
     [[nodiscard]] std::int64_t line_elements() const { return lines_are_columns ? rows : columns; }
     /// From the first element to the end of the last line, gaps between lines included.
     [[nodiscard]] Bytes bytes() const {
-        return (lines() - 1) * step + line_elements() * program::bytes_of(type);
+        return (lines() - 1) * step + line_elements() * bytes_of(type);
     }
 };
 

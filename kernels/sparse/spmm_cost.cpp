@@ -84,7 +84,7 @@ double multiply(const spec::MachineSpec& machine, const Problem& problem, const 
                 const Averages& average) {
     const auto workers = static_cast<double>(machine.tile.workers);
     const auto turn = static_cast<double>(machine.tile.round_cycles());
-    const bool half = problem.partials == workload::PartialsType::F16;
+    const bool half = problem.partials == ElementType::F16;
     // a row is never cut: neither between tiles nor, for elements, between workers
     const double row = longest_row(problem) / static_cast<double>(split.parts_k);
     if (problem.block == 1) {
@@ -194,7 +194,7 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
     exchange += exchange > 0 ? fixed : 0;
     double compute = multiply(machine, problem, split, average) +
                      static_cast<double>(machine.control.step_cycles);
-    const bool half = problem.partials == workload::PartialsType::F16;
+    const bool half = problem.partials == ElementType::F16;
     if (average.contributors > 1.02 || !half) {
         const auto line_bytes =
             static_cast<double>(problem.partial_line_bytes(problem.widest_slice(split)));
@@ -344,7 +344,7 @@ Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem,
     }
     if (problem.block == 16) {
         std::vector<bool> fresh;
-        const std::size_t halves = problem.partials == workload::PartialsType::F16 ? 1 : 2;
+        const std::size_t halves = problem.partials == ElementType::F16 ? 1 : 2;
         for (const std::int32_t blocks : part.row_blocks) {
             for (std::int32_t b = 0; b < blocks; ++b) {
                 fresh.insert(fresh.end(), halves, b == 0);

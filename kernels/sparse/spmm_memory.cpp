@@ -32,7 +32,7 @@ Bytes Layout::metadata_bytes(const Part& part) const {
     if (partition_.problem().block == 1) {
         return 2 * (blocks + 1) + 2 * (rows + 1);
     }
-    return 12 * blocks * (partition_.problem().partials == workload::PartialsType::F16 ? 1 : 2);
+    return 12 * blocks * (partition_.problem().partials == ElementType::F16 ? 1 : 2);
 }
 
 Bytes Layout::state_bytes() const {

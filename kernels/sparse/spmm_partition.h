@@ -3,6 +3,7 @@
 // has.
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/workload/operands.h"
@@ -40,7 +41,7 @@ struct Problem {
     const workload::SparseF16* matrix = nullptr;
     std::int64_t n = 0;
     std::int64_t block = 1;
-    workload::PartialsType partials = workload::PartialsType::F16;
+    ElementType partials = ElementType::F16;
 
     /// Columns of X come in this grain: 8 for elements, 1 for blocks.
     [[nodiscard]] std::int64_t column_grain() const { return block == 1 ? 8 : 1; }
@@ -57,7 +58,7 @@ struct Problem {
     }
     [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const { return 2 * block * columns; }
     [[nodiscard]] Bytes partial_line_bytes(std::int64_t columns) const {
-        return (partials == workload::PartialsType::F16 ? 2 : 4) * block * columns;
+        return bytes_of(partials) * block * columns;
     }
     [[nodiscard]] Bytes result_line_bytes(std::int64_t columns) const {
         return 2 * block * columns;
@@ -69,7 +70,7 @@ struct Problem {
             return blocks;
         }
         return codelets::kElementwiseNonZero * blocks +
-               codelets::elementwise_row_issues(workload::PartialsType::F16);
+               codelets::elementwise_row_issues(ElementType::F16);
     }
 };
 

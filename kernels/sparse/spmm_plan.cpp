@@ -21,8 +21,6 @@
 namespace tessera::spmm {
 namespace {
 
-using workload::PartialsType;
-
 /// Splits planned to the end; the estimate ranks them, the plan decides.
 constexpr std::size_t kPlanned = 3;
 /// With more transfers than this the best-ranked split is taken: planning their exchange is what
@@ -30,10 +28,6 @@ constexpr std::size_t kPlanned = 3;
 constexpr std::size_t kManyTransfers = 30'000;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 60;
-
-const char* suffix(PartialsType partials) {
-    return partials == PartialsType::F16 ? "f16" : "f32";
-}
 
 template <typename T> void append(std::vector<std::byte>& bytes, const std::vector<T>& values) {
     const std::size_t at = bytes.size();
@@ -107,10 +101,10 @@ private:
                 std::max(blocks, problem_.matrix->row_start[static_cast<std::size_t>(row + 1)] -
                                      problem_.matrix->row_start[static_cast<std::size_t>(row)]);
         }
-        const bool half = problem_.partials == PartialsType::F16;
+        const bool half = problem_.partials == ElementType::F16;
         const std::int64_t reduced = contributors > 1 ? 1 : 0;
         if (problem_.block == 1) {
-            info.rounded_to = PartialsType::F16;
+            info.rounded_to = ElementType::F16;
             info.roundings = 1 + (half ? reduced : 0);
         } else {
             info.rounded_to = problem_.partials;
@@ -196,8 +190,8 @@ private:
     [[nodiscard]] std::vector<std::uint32_t> block_entries(const Part& part,
                                                            std::int64_t columns) const {
         std::vector<std::uint32_t> entries;
-        const std::uint32_t halves = problem_.partials == PartialsType::F16 ? 1 : 2;
-        const std::string symbol = fmt::format("spmm_block16_{}", suffix(problem_.partials));
+        const std::uint32_t halves = problem_.partials == ElementType::F16 ? 1 : 2;
+        const std::string symbol = fmt::format("spmm_block16_{}", name_of(problem_.partials));
         const Address fresh = library_.entry(symbol + "_fresh");
         const Address add = library_.entry(symbol + "_add");
         std::size_t at = 0;
@@ -223,11 +217,11 @@ private:
         const Part& part = partition_.part(number);
         const plan::MemoryPlan& memory = layout_.memory();
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
-        const bool half = problem_.partials == PartialsType::F16;
+        const bool half = problem_.partials == ElementType::F16;
         if (problem_.block == 16) {
             const auto loads = static_cast<std::uint32_t>(part.blocks.size() * (half ? 1 : 2));
             const auto width = static_cast<std::uint32_t>(columns);
-            return steps_.vertex(tile, fmt::format("spmm_block16_{}", suffix(problem_.partials)),
+            return steps_.vertex(tile, fmt::format("spmm_block16_{}", name_of(problem_.partials)),
                                  program::VertexKind::Supervisor,
                                  {memory.address("values"), memory.address("lists"), loads - 1,
                                   width / workers, width % workers});
@@ -249,7 +243,7 @@ private:
                                        memory.address("x") + first_group * 16,
                                        static_cast<std::uint32_t>(share.groups.length()) - 1U});
         }
-        return steps_.vertex(tile, fmt::format("spmm_elementwise_{}", suffix(problem_.partials)),
+        return steps_.vertex(tile, fmt::format("spmm_elementwise_{}", name_of(problem_.partials)),
                              program::VertexKind::MultiWorker, state);
     }
 
@@ -269,7 +263,7 @@ private:
                         job.rows * problem_.partial_line_bytes(columns) / 16);
                     const Address own = layout_.partial_line(part, job.first_row, columns);
                     vertices[tile].push_back(steps_.vertex(
-                        tile, fmt::format("reduce_{}", suffix(problem_.partials)),
+                        tile, fmt::format("reduce_{}", name_of(problem_.partials)),
                         program::VertexKind::MultiWorker,
                         {own, job.others.empty() ? own : layout_.slice(job, 0, columns), units,
                          static_cast<std::uint32_t>(job.others.size()),
@@ -313,7 +307,7 @@ private:
 };
 
 std::vector<std::string> sources(const Problem& problem) {
-    const std::string p = suffix(problem.partials);
+    const std::string p(name_of(problem.partials));
     if (problem.block == 1) {
         return {"spmm_elementwise_" + p, "reduce_add_" + p, "copy"};
     }

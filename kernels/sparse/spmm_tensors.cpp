@@ -10,7 +10,7 @@ using program::Piece;
 using program::Tensor;
 
 bool half_partials(const Problem& problem) {
-    return problem.partials == workload::PartialsType::F16;
+    return problem.partials == ElementType::F16;
 }
 
 /// Blocks [first, last) of a part's list, one after the other.
@@ -132,7 +132,7 @@ Tensor values_tensor(const Layout& layout) {
     const Partition& partition = layout.partition();
     const Problem& problem = partition.problem();
     Tensor tensor{
-        "a", program::DType::F16, {problem.matrix->blocks(), problem.block, problem.block}, {}};
+        "a", ElementType::F16, {problem.matrix->blocks(), problem.block, problem.block}, {}};
     for (const HomeRun& run : layout.homes_values()) {
         const Part& part = partition.part(static_cast<std::int64_t>(run.home.group));
         const auto blocks = static_cast<std::int64_t>(part.blocks.size());
@@ -151,7 +151,7 @@ Tensor values_tensor(const Layout& layout) {
 Tensor dense_tensor(const Layout& layout) {
     const Partition& partition = layout.partition();
     const Problem& problem = partition.problem();
-    Tensor tensor{"b", program::DType::F16, {problem.matrix->columns, problem.n}, {}};
+    Tensor tensor{"b", ElementType::F16, {problem.matrix->columns, problem.n}, {}};
     for (std::int64_t in = 0; in < partition.split().parts_n; ++in) {
         const LineShape shape = x_shape(layout, in);
         for (const HomeRun& run : layout.homes_x(in)) {
@@ -174,7 +174,7 @@ Tensor dense_tensor(const Layout& layout) {
 Tensor result_tensor(const Layout& layout) {
     const Partition& partition = layout.partition();
     const Problem& problem = partition.problem();
-    Tensor tensor{"c", program::DType::F16, {problem.matrix->rows, problem.n}, {}};
+    Tensor tensor{"c", ElementType::F16, {problem.matrix->rows, problem.n}, {}};
     for (std::int64_t in = 0; in < partition.split().parts_n; ++in) {
         const LineShape shape = c_shape(layout, in);
         for (const SumJob& job : layout.reduction().jobs) {

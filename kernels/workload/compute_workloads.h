@@ -28,14 +28,14 @@ enum class StreamCodelet {
 /// STREAM: arrays that lie in tile memory, evenly over the tiles.
 struct MemoryStreamWorkload {
     StreamOp op = StreamOp::Triad;
-    StreamType dtype = StreamType::F32;
+    ElementType dtype = ElementType::F32;
     StreamCodelet codelet = StreamCodelet::Paced;
     std::int64_t elements = 0; ///< of an array, over all tiles
     std::int64_t tiles = 0;    ///< 0: all
     std::int64_t repeats = 1;
 
     /// Elements of 16 bytes, the unit in which arrays are dealt.
-    [[nodiscard]] std::int64_t unit_elements() const { return dtype == StreamType::F16 ? 8 : 4; }
+    [[nodiscard]] std::int64_t unit_elements() const { return 16 / bytes_of(dtype); }
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
         std::vector<Mistake> found;
@@ -44,7 +44,7 @@ struct MemoryStreamWorkload {
                                              " elements, expected a multiple of " +
                                              std::to_string(unit_elements()) + " (16 B)"});
         }
-        if (op == StreamOp::Read && dtype == StreamType::F16) {
+        if (op == StreamOp::Read && dtype == ElementType::F16) {
             found.push_back({"dtype", "got f16, expected f32 for op read"});
         }
         if (op == StreamOp::Read && codelet == StreamCodelet::Vendor) {
@@ -131,6 +131,7 @@ struct ReductionWorkload {
     }
 };
 
+/// Type of the channels and width of the loop over them.
 enum class StencilType {
     Half4,  ///< a pixel's four channels as FP16, in one vector
     Float2, ///< as FP32, in two vectors

@@ -162,18 +162,18 @@ struct SelfCopyWorkload {
 struct RearrangeWorkload {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    StreamType dtype = StreamType::F32; ///< before
-    bool cast = false;                  ///< into the other type
-    bool transpose = false;             ///< lines are rows before, and columns after
-    std::int64_t from_gap = 0;          ///< elements between lines, before
-    std::int64_t to_gap = 0;            ///< and after
-    std::int64_t tiles = 0;             ///< 0: all
+    ElementType dtype = ElementType::F32; ///< before
+    bool cast = false;                    ///< into the other type
+    bool transpose = false;               ///< lines are rows before, and columns after
+    std::int64_t from_gap = 0;            ///< elements between lines, before
+    std::int64_t to_gap = 0;              ///< and after
+    std::int64_t tiles = 0;               ///< 0: all
     std::int64_t repeats = 1;
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
         std::vector<Mistake> found;
-        const bool any_f16 = cast || dtype == StreamType::F16;
-        const bool f16_after = (dtype == StreamType::F16) != cast;
+        const bool any_f16 = cast || dtype == ElementType::F16;
+        const bool f16_after = (dtype == ElementType::F16) != cast;
         const std::int64_t written = transpose ? rows : columns;
         const auto check_line = [&](const char* key, std::int64_t elements) {
             if (elements % 2 != 0) {

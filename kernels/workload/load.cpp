@@ -52,10 +52,10 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
         .required()
         .says("columns of the right operand and of the result")
         .from(kSource);
-    d.field("dtype", &Kind::dtype, {{"f16", ElementType::F16}})
+    d.field("dtype", &Kind::dtype, element_type_texts({ElementType::F16}))
         .says("type of the operands and of the result")
         .from(kSource);
-    d.field("partials", &Kind::partials, {{"f16", PartialsType::F16}, {"f32", PartialsType::F32}})
+    d.field("partials", &Kind::partials, element_type_texts({ElementType::F16, ElementType::F32}))
         .says("type in which products are summed")
         .from(kSource);
     describe_seed<Kind>(d, kSource, "of the generated values");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/npy.h"
 
+#include "base/element_type.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "kernels/workload/half.h"
@@ -315,11 +316,12 @@ Format format_of(const Header& header, std::optional<MatrixShape> expected,
         Convert convert;
         std::size_t element_bytes;
     };
-    static constexpr std::array<Known, 5> kKnown{{{"<f2", convert<std::uint16_t>, 2},
-                                                  {"<f4", convert<float>, 4},
-                                                  {"<f8", convert<double>, 8},
-                                                  {"<i4", convert<std::int32_t>, 4},
-                                                  {"<i8", convert<std::int64_t>, 8}}};
+    static constexpr std::array<Known, 5> kKnown{
+        {{npy_of(ElementType::F16), convert<std::uint16_t>, 2},
+         {npy_of(ElementType::F32), convert<float>, 4},
+         {"<f8", convert<double>, 8},
+         {npy_of(ElementType::I32), convert<std::int32_t>, 4},
+         {"<i8", convert<std::int64_t>, 8}}};
     const std::string& descr = *header.descr;
     const auto known = std::find_if(kKnown.begin(), kKnown.end(),
                                     [&](const Known& one) { return one.descr == descr; });
@@ -334,14 +336,19 @@ Format format_of(const Header& header, std::optional<MatrixShape> expected,
             checked_shape(*header.shape, expected, file_name)};
 }
 
+/// Numbers in tile memory, and those of 8 bytes that NumPy has besides.
+bool is_number(std::string_view descr) {
+    const ElementFacts* known = find_npy_type(descr);
+    return known != nullptr ? known->kind != ElementFacts::Kind::Bool
+                            : descr == "<f8" || descr == "<i8" || descr == "<u8";
+}
+
 } // namespace
 
 NpyView view_npy(std::string_view bytes, const std::string& file_name) {
-    static constexpr std::array<std::string_view, 11> kDescriptions{
-        "<f2", "<f4", "<f8", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"};
     const auto [header, data] = read_header(bytes, file_name);
     const std::string& descr = *header.descr;
-    if (std::find(kDescriptions.begin(), kDescriptions.end(), descr) == kDescriptions.end()) {
+    if (!is_number(descr)) {
         fail(file_name, "descr: got " + quoted_word(descr) +
                             ", expected a little-endian float of 2, 4 or 8 bytes or an integer of "
                             "1, 2, 4 or 8");
@@ -408,13 +415,13 @@ std::string npy_bytes(std::string_view descr, const std::vector<std::int64_t>& s
 
 std::string npy_bytes_f16(std::span<const std::uint16_t> values, MatrixShape shape) {
     check_element_total(values.size(), shape);
-    return npy_bytes("<f2", {shape.rows, shape.columns},
+    return npy_bytes(npy_of(ElementType::F16), {shape.rows, shape.columns},
                      {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
 std::string npy_bytes_f32(std::span<const float> values, MatrixShape shape) {
     check_element_total(values.size(), shape);
-    return npy_bytes("<f4", {shape.rows, shape.columns},
+    return npy_bytes(npy_of(ElementType::F32), {shape.rows, shape.columns},
                      {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 

@@ -19,8 +19,8 @@
 namespace tessera::workload {
 namespace {
 
-constexpr double kUnitF16 = 0x1p-11;
-constexpr double kUnitF32 = 0x1p-24;
+constexpr double kUnitF16 = unit_roundoff(ElementType::F16);
+constexpr double kUnitF32 = unit_roundoff(ElementType::F32);
 
 template <typename Real>
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -260,8 +260,8 @@ ReferenceResult reference(const SparseF16& a, const DenseF16& b) {
 }
 
 double tolerance(const CheckOptions& options, std::int64_t k) {
-    const bool half = options.partials == PartialsType::F16;
-    const double unit = half ? kUnitF16 : kUnitF32;
+    const bool half = options.partials == ElementType::F16;
+    const double unit = unit_roundoff(options.partials);
     const double result_rounding = half ? 0.0 : kUnitF16;
     return static_cast<double>(options.roundings + 1) * unit + static_cast<double>(k) * kUnitF32 +
            result_rounding;

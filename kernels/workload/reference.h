@@ -33,7 +33,7 @@ struct ReferenceResult {
 
 /// How a result was computed, as far as the check needs to know.
 struct CheckOptions {
-    PartialsType partials = PartialsType::F16;
+    ElementType partials = ElementType::F16;
     /// Roundings to the partials type on the longest path from a product to its element of the
     /// result: those of accumulation and of reduction between workers and tiles. The planner knows.
     std::int64_t roundings = 0;

@@ -2,11 +2,11 @@
 // Keys that kinds of workloads share, each described once. `Kind` is the struct that is described.
 #pragma once
 
+#include "base/element_type.h"
+
 #include <cstdint>
 
 namespace tessera::workload {
-
-enum class StreamType { F16, F32 }; ///< of elements that move
 
 constexpr std::int64_t kMostRepeats = 1'000'000;
 constexpr std::int64_t kLargestSeed = 1LL << 53; ///< what every JSON reader keeps exactly
@@ -29,7 +29,7 @@ void describe_tiles(Description& d, const char* source,
 
 template <class Kind, class Description>
 void describe_dtype(Description& d, const char* source, const char* says = "type of the elements") {
-    d.field("dtype", &Kind::dtype, {{"f16", StreamType::F16}, {"f32", StreamType::F32}})
+    d.field("dtype", &Kind::dtype, element_type_texts({ElementType::F16, ElementType::F32}))
         .says(says)
         .from(source);
 }

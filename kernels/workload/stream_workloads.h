@@ -107,7 +107,7 @@ struct HostTransferWorkload {
 /// a = b + s c over arrays in streaming memory, streamed beside the computation.
 struct StreamedTriadWorkload {
     std::int64_t elements = 0;
-    StreamType dtype = StreamType::F32;
+    ElementType dtype = ElementType::F32;
     std::int64_t io_tiles = 1;
     std::int64_t prefetch = 2;
     std::int64_t chunk_elements = 1024;

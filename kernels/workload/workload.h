@@ -2,6 +2,7 @@
 // A workload as read from its JSON file: what to compute, not how.
 #pragma once
 
+#include "base/element_type.h"
 #include "kernels/workload/compute_workloads.h"
 #include "kernels/workload/exchange_workloads.h"
 #include "kernels/workload/micro_workloads.h"
@@ -13,9 +14,6 @@
 #include <variant>
 
 namespace tessera::workload {
-
-enum class ElementType { F16 };       ///< JSON "dtype": "f16"
-enum class PartialsType { F16, F32 }; ///< JSON "partials": "f16" | "f32"
 
 /// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1];
 /// `integer` draws small whole numbers (every sum exact); a path names a `.npy` file.
@@ -31,8 +29,8 @@ struct MatmulWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;
-    ElementType dtype = ElementType::F16;
-    PartialsType partials = PartialsType::F16;
+    ElementType dtype = ElementType::F16;    ///< the only one
+    ElementType partials = ElementType::F16; ///< or F32
     std::uint64_t seed = 1;
     ValuesSpec values;
     std::optional<ValuesSpec> values_a;
@@ -62,9 +60,9 @@ struct SpmmWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;
-    std::int64_t block = 1; ///< 1 or 16
-    ElementType dtype = ElementType::F16;
-    PartialsType partials = PartialsType::F16;
+    std::int64_t block = 1;                  ///< 1 or 16
+    ElementType dtype = ElementType::F16;    ///< the only one
+    ElementType partials = ElementType::F16; ///< or F32
     std::uint64_t seed = 1;
     ValuesSpec values;
     std::optional<ValuesSpec> values_b; ///< of X

@@ -65,7 +65,7 @@ std::vector<std::byte> Simulation::read(const std::string& tensor) const {
     }
     const auto& wanted = implementation_->tensor(tensor);
     std::vector<std::byte> host(
-        static_cast<std::size_t>(elements_of(wanted) * program::bytes_of(wanted.type)));
+        static_cast<std::size_t>(elements_of(wanted) * bytes_of(wanted.type)));
     read_tensor(wanted, implementation_->chip.memory(), host);
     return host;
 }

@@ -4,6 +4,7 @@
 // results.
 #pragma once
 
+#include "base/element_type.h"
 #include "base/units.h"
 
 #include <cstddef>
@@ -220,12 +221,6 @@ struct StreamCopy {
     std::vector<StreamPiece> pieces;
 };
 
-enum class DType { F16, F32 };
-
-[[nodiscard]] constexpr Bytes bytes_of(DType type) {
-    return type == DType::F16 ? 2 : 4;
-}
-
 /// One nested loop of a piece: `count` steps of `host_stride` elements and `tile_stride` bytes.
 struct PieceDim {
     std::int64_t count = 1;
@@ -245,7 +240,7 @@ struct Piece {
 /// An operand or a result as the host sees it: row-major, `type`, `shape`.
 struct Tensor {
     std::string name;
-    DType type = DType::F16;
+    ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape;
     std::vector<Piece> pieces;
 };

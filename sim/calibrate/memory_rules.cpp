@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // STREAM and reads of tile memory.
+#include "base/element_type.h"
 #include "sim/calibrate/rules.h"
 
 #include <fmt/format.h>
@@ -61,12 +62,13 @@ auto stream(Kernel kernel) {
     return [kernel](const ReferenceRow& row, const RowMachine& named) -> Mapped {
         const bool slow = is_throttled(row, named);
         const RowMachine machine = slow ? throttled(named) : named;
-        const bool half = row.says("workload", {"FP16"});
+        const ElementType type =
+            row.says("workload", {"FP16"}) ? ElementType::F16 : ElementType::F32;
         const auto given = row.count("elems");
-        const std::int64_t element_bytes = half ? 2 : 4;
+        const Bytes element_bytes = bytes_of(type);
         const std::int64_t elements = whole_pieces(given.value_or(kArrayBytes / element_bytes));
         const json workload = workload_of("memory_stream", {{"op", kernel.op},
-                                                            {"dtype", half ? "f16" : "f32"},
+                                                            {"dtype", name_of(type)},
                                                             {"elements", elements},
                                                             {"codelet", codelet_of(row)}});
         const bool flops = row.says("metric", {"flop"});

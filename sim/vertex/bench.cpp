@@ -99,21 +99,21 @@ private:
         for (const auto& array : loaded_.arrays) {
             BenchArray made;
             made.name = array.name;
-            made.type = find_element_type(array.type);
+            made.type = find_value_type(array.type);
             made.shape = shape_of(array, *made.type);
             double elements = 1;
             for (const std::int64_t dimension : made.shape) {
                 elements *= static_cast<double>(dimension);
             }
-            if (elements * static_cast<double>(made.type->bytes) > kMostBytes) {
+            if (elements * static_cast<double>(made.type->bytes()) > kMostBytes) {
                 throw DoesNotFit(fmt::format("'{}' of {:.0f} bytes", array.name,
-                                             elements * static_cast<double>(made.type->bytes)));
+                                             elements * static_cast<double>(made.type->bytes())));
             }
-            made.bytes = elements_of(made.shape) * made.type->bytes;
+            made.bytes = elements_of(made.shape) * made.type->bytes();
             bench_.arrays.push_back(std::move(made));
         }
     }
-    ArrayShape shape_of(const ArraySpec& array, const ElementType& type) {
+    ArrayShape shape_of(const ArraySpec& array, const ValueType& type) {
         ArrayShape shape;
         for (std::size_t i = 0; i < array.shape.size(); ++i) {
             shape.push_back(whole(fmt::format("{}/shape/{}", array.pointer, i), array.shape[i], 0,
@@ -290,7 +290,7 @@ private:
         data_at_ = placed[next++].address;
         for (auto& array : bench_.arrays) {
             array.address = placed[next++].address;
-            places_[array.name] = {array.address, array.bytes, array.type->bytes,
+            places_[array.name] = {array.address, array.bytes, array.type->bytes(),
                                    placed[next - 1].bytes - array.bytes};
         }
         for (State& state : states_) {
@@ -372,7 +372,7 @@ private:
         }
         std::vector<std::byte> bytes;
         const std::string reason = append_element(
-            *find_element_type("f32"), evaluation_.number(at + "/f32", given.at("f32")), bytes);
+            *find_value_type("f32"), evaluation_.number(at + "/f32", given.at("f32")), bytes);
         if (!reason.empty()) {
             evaluation_.fail(at + "/f32", reason);
             return 0;

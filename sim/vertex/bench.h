@@ -4,9 +4,9 @@
 
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
-#include "sim/vertex/element_type.h"
 #include "sim/vertex/evaluation.h"
 #include "sim/vertex/placement.h"
+#include "sim/vertex/value_type.h"
 #include "sim/vertex/values.h"
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct BenchOptions {
 
 struct BenchArray {
     std::string name;
-    const ElementType* type = nullptr;
+    const ValueType* type = nullptr;
     ArrayShape shape;
     Address address = 0;
     Bytes bytes = 0;

@@ -3,7 +3,7 @@
 #include "sim/vertex/shapes.h"
 
 #include "base/config/describe.h"
-#include "sim/vertex/element_type.h"
+#include "sim/vertex/value_type.h"
 
 namespace tessera::vertex {
 namespace {
@@ -29,7 +29,7 @@ std::vector<std::pair<std::string, Region>> region_texts() {
 
 std::vector<Json> type_names() {
     std::vector<Json> names;
-    for (const auto& type : element_types()) {
+    for (const auto& type : value_types()) {
         names.emplace_back(type.name);
     }
     return names;
@@ -226,8 +226,12 @@ Describe<StateField> state_delta_n() {
 
 Shape make_state_shape() {
     Shape shape;
-    for (const char* key :
-         {"u8", "i8", "u16", "i16", "u32", "i32", "f16", "f32", "word", "bytes"}) {
+    using enum ElementType;
+    for (const ElementType type : {U8, I8, U16, I16, U32, I32, F16, F32}) {
+        const std::string key(name_of(type));
+        shape.alternatives.push_back(form(key, state_number(key)));
+    }
+    for (const char* key : {"word", "bytes"}) {
         shape.alternatives.push_back(form(key, state_number(key)));
     }
     Describe<StateField> align;

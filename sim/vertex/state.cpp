@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/vertex/state.h"
 
-#include "sim/vertex/element_type.h"
+#include "sim/vertex/value_type.h"
 
 #include <fmt/format.h>
 
@@ -86,16 +86,16 @@ private:
                                  : field.form == "bytes" ? "u8"
                                                          : field.form;
         if (!field.value.is_array()) {
-            number(at, *find_element_type(type), field, field.value);
+            number(at, *find_value_type(type), field, field.value);
             return;
         }
         for (std::size_t i = 0; i < field.value.size(); ++i) {
-            number(fmt::format("{}/{}", at, i), *find_element_type(type), field, field.value[i]);
+            number(fmt::format("{}/{}", at, i), *find_value_type(type), field, field.value[i]);
         }
     }
-    void number(const std::string& at, const ElementType& type, const StateField& field,
+    void number(const std::string& at, const ValueType& type, const StateField& field,
                 const Json& given) {
-        align(type.bytes);
+        align(type.bytes());
         double value = measuring() ? 0 : evaluation_.number(at, given);
         if (field.form == "word" && value < 0) {
             value += 4294967296.0; // as registers hold it
@@ -104,7 +104,7 @@ private:
         const std::string reason = append_element(type, value, bytes_);
         if (!reason.empty()) {
             evaluation_.fail(at, reason);
-            bytes_.resize(before + static_cast<std::size_t>(type.bytes));
+            bytes_.resize(before + static_cast<std::size_t>(type.bytes()));
         }
     }
 

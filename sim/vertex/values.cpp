@@ -3,7 +3,6 @@
 
 #include "base/config/read.h"
 #include "base/error.h"
-#include "base/float16.h"
 #include "base/input_file.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/random.h"
@@ -29,29 +28,13 @@ template <class T> double number_at(const char* from) {
 }
 
 double npy_number(const std::string& descr, const char* from) {
-    switch (descr[1] * 16 + descr[2] - '0') {
-    case 'f' * 16 + 2: {
-        std::uint16_t half = 0;
-        std::memcpy(&half, from, sizeof(half));
-        return static_cast<double>(f16_to_f32(half));
+    if (const ElementFacts* known = find_npy_type(descr)) {
+        return element_value(known->type, reinterpret_cast<const std::byte*>(from));
     }
-    case 'f' * 16 + 4:
-        return number_at<float>(from);
-    case 'f' * 16 + 8:
+    switch (descr[1]) { // 8 bytes, which no element in a tile has
+    case 'f':
         return number_at<double>(from);
-    case 'i' * 16 + 1:
-        return number_at<std::int8_t>(from);
-    case 'u' * 16 + 1:
-        return number_at<std::uint8_t>(from);
-    case 'i' * 16 + 2:
-        return number_at<std::int16_t>(from);
-    case 'u' * 16 + 2:
-        return number_at<std::uint16_t>(from);
-    case 'i' * 16 + 4:
-        return number_at<std::int32_t>(from);
-    case 'u' * 16 + 4:
-        return number_at<std::uint32_t>(from);
-    case 'i' * 16 + 8:
+    case 'i':
         return number_at<std::int64_t>(from);
     default:
         return number_at<std::uint64_t>(from);
@@ -110,7 +93,7 @@ public:
                 put(request_.pointer, value);
             }
         }
-        bytes_.resize(elements_ * static_cast<std::size_t>(request_.type->bytes));
+        bytes_.resize(elements_ * static_cast<std::size_t>(request_.type->bytes()));
         return std::move(bytes_);
     }
 
@@ -119,7 +102,7 @@ private:
     void put(const std::string& pointer, double value) {
         const std::string reason = append_element(*request_.type, value, bytes_);
         if (!reason.empty()) {
-            bytes_.resize(bytes_.size() + static_cast<std::size_t>(request_.type->bytes));
+            bytes_.resize(bytes_.size() + static_cast<std::size_t>(request_.type->bytes()));
             if (!told_) {
                 evaluation_.fail(pointer, reason);
             }
@@ -159,7 +142,7 @@ private:
         const std::string path = path_of(loaded_, spec.file);
         if (!ends_in_npy(path)) {
             const std::string bytes = read_array_file(path);
-            const std::size_t wanted = elements_ * static_cast<std::size_t>(request_.type->bytes);
+            const std::size_t wanted = elements_ * static_cast<std::size_t>(request_.type->bytes());
             if (bytes.size() != wanted) {
                 evaluation_.fail(
                     request_.pointer + "/file",
@@ -273,7 +256,7 @@ std::int64_t elements_of(const ArrayShape& shape) {
 
 std::optional<ArrayShape> own_shape(Evaluation& evaluation, const LoadedVertex& loaded,
                                     const std::string& pointer, const Json& given,
-                                    const ElementType& type) {
+                                    const ValueType& type) {
     if (given.is_array()) {
         ArrayShape shape;
         const Json* level = &given;
@@ -300,14 +283,14 @@ std::optional<ArrayShape> own_shape(Evaluation& evaluation, const LoadedVertex& 
     if (ends_in_npy(path)) {
         return read_numbers(path).shape;
     }
-    return ArrayShape{static_cast<std::int64_t>(read_array_file(path).size()) / type.bytes};
+    return ArrayShape{static_cast<std::int64_t>(read_array_file(path).size()) / type.bytes()};
 }
 
 std::vector<std::byte> make_values(Evaluation& evaluation, const LoadedVertex& loaded,
                                    const ValuesRequest& request) {
     if (request.given == nullptr || request.given->is_null()) {
         return std::vector<std::byte>(static_cast<std::size_t>(elements_of(request.shape)) *
-                                      static_cast<std::size_t>(request.type->bytes));
+                                      static_cast<std::size_t>(request.type->bytes()));
     }
     return Maker(evaluation, loaded, request).make();
 }

@@ -2,8 +2,8 @@
 // The values of arrays: lists, numbers, generators, files and formulas.
 #pragma once
 
-#include "sim/vertex/element_type.h"
 #include "sim/vertex/evaluation.h"
+#include "sim/vertex/value_type.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ using ArrayShape = std::vector<std::int64_t>;
 struct ValuesRequest {
     std::string pointer;
     const Json* given = nullptr; ///< null: zeros
-    const ElementType* type = nullptr;
+    const ValueType* type = nullptr;
     ArrayShape shape;
     std::string stream; ///< the array's name, so that arrays of one seed differ
 };
@@ -31,7 +31,7 @@ struct ValuesRequest {
 [[nodiscard]] std::optional<ArrayShape> own_shape(Evaluation& evaluation,
                                                   const LoadedVertex& loaded,
                                                   const std::string& pointer, const Json& given,
-                                                  const ElementType& type);
+                                                  const ValueType& type);
 
 /// The bytes of the array. Mistakes are noted in `evaluation`; the bytes are then zero.
 /// @throws IoError where a file cannot be read

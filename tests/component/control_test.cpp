@@ -43,7 +43,7 @@ struct Counting {
         for (const auto& [name, offset] : {std::pair{"counter", 0U}, std::pair{"sum", 4U}}) {
             program::Tensor tensor;
             tensor.name = name;
-            tensor.type = program::DType::F32;
+            tensor.type = ElementType::F32;
             tensor.shape = {1};
             tensor.pieces.push_back({where, kCounter + offset, 0, {}});
             hand.program().tensors.push_back(tensor);

@@ -37,7 +37,7 @@ HandProgram store_and_send() {
           std::tuple{"got3", 3U, 0x90000U}}) {
         program::Tensor tensor;
         tensor.name = name;
-        tensor.type = program::DType::F32;
+        tensor.type = ElementType::F32;
         tensor.shape = {1};
         tensor.pieces.push_back({tile, address, 0, {}});
         program.tensors.push_back(tensor);

@@ -24,7 +24,6 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::codelets;
-using workload::PartialsType;
 
 /// From one label to another, or through the next exitz.
 struct Span {
@@ -143,8 +142,8 @@ private:
     std::set<Address> counted_;
 };
 
-const char* suffix(PartialsType partials) {
-    return partials == PartialsType::F16 ? "f16" : "f32";
+const char* suffix(ElementType partials) {
+    return partials == ElementType::F16 ? "f16" : "f32";
 }
 
 } // namespace
@@ -203,7 +202,7 @@ TEST_CASE("sums cost what their texts have", "[kernels]") {
     sum.expect("kSumTwoOperands", kSumTwoOperands, {{".Ltwo_operands", ".Lend"}});
     CHECK(sum.uncounted().empty());
 
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         const std::string p = suffix(partials);
         CountedCodelet reduce("reduce_add_" + p);
         reduce.expect("kReduceNothing", kReduceNothing,
@@ -217,7 +216,7 @@ TEST_CASE("sums cost what their texts have", "[kernels]") {
 }
 
 TEST_CASE("element-wise sparse products cost what their texts have", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         const std::string entry = fmt::format("spmm_elementwise_{}", suffix(partials));
         CountedCodelet vertex(entry);
         vertex.expect("kElementwiseNothing", kElementwiseNothing,
@@ -261,7 +260,7 @@ void expect_many_rows(CountedCodelet& vertex, const std::string& constant, const
 } // namespace
 
 TEST_CASE("matrix products cost what their texts have", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         const std::string p = suffix(partials);
         const std::string fresh = "amp_fresh_" + p;
         const std::string add = "amp_add_" + p;
@@ -305,7 +304,7 @@ TEST_CASE("matrix products cost what their texts have", "[kernels]") {
 }
 
 TEST_CASE("block-sparse products cost what their texts have", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         const std::string entry = fmt::format("spmm_block16_{}", suffix(partials));
         CountedCodelet vertex(entry);
         vertex.expect("kBlock16Columns", kBlock16Columns, {{".Lcolumns", entry + "_fresh"}});
@@ -333,7 +332,7 @@ TEST_CASE("an instruction more in a codelet shows by its labels and both counts"
     CountedCodelet longer("reduce_add_f16", sources);
     const std::vector<Span> spans = {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}};
     const std::int64_t counted = longer.count(spans);
-    CHECK(counted == reduce_unit_issues(PartialsType::F16) + 1);
+    CHECK(counted == reduce_unit_issues(ElementType::F16) + 1);
     CHECK(longer.message("reduce_unit_issues", 8, spans, counted) ==
           fmt::format("reduce_add_f16.S: .Lunit to .Lslice, .Lend_unit to .Ldone: {} in the "
                       "codelet, 8 in its cost (reduce_unit_issues)",

@@ -7,7 +7,6 @@
 namespace {
 
 using namespace tessera;
-using workload::PartialsType;
 
 struct Shape {
     std::int64_t rows;
@@ -16,8 +15,8 @@ struct Shape {
 };
 
 /// CWEI word order: output channel and input of a weight -> its half in the block.
-std::size_t weight_index(PartialsType partials, std::size_t channel, std::size_t input) {
-    const std::size_t unit = partials == PartialsType::F16
+std::size_t weight_index(ElementType partials, std::size_t channel, std::size_t input) {
+    const std::size_t unit = partials == ElementType::F16
                                  ? 8 * ((channel >> 1U) & 1U) + 2 * (channel >> 2U) + (channel & 1U)
                                  : channel;
     return unit * 16 + input;
@@ -26,10 +25,10 @@ std::size_t weight_index(PartialsType partials, std::size_t channel, std::size_t
 /// Operands on a tile, the vertex, and what it should give.
 class MatmulVertex {
 public:
-    MatmulVertex(PartialsType partials, Shape shape, std::int64_t workers,
+    MatmulVertex(ElementType partials, Shape shape, std::int64_t workers,
                  double steps_per_issue = 1)
         : partials_(partials), shape_(shape),
-          bench_({partials == PartialsType::F16 ? "matmul_amp_f16" : "matmul_amp_f32"}, workers,
+          bench_({partials == ElementType::F16 ? "matmul_amp_f16" : "matmul_amp_f32"}, workers,
                  steps_per_issue),
           group_(static_cast<std::size_t>(codelets::amp_group(partials))),
           rows_(static_cast<std::size_t>(shape.rows)),
@@ -62,7 +61,7 @@ public:
     }
 
     tile::ComputeOutcome run(bool fresh) {
-        const std::string name = partials_ == PartialsType::F16 ? "matmul_f16" : "matmul_f32";
+        const std::string name = partials_ == ElementType::F16 ? "matmul_f16" : "matmul_f32";
         return bench_.call(name + (fresh ? "_fresh" : "_add"), program::VertexKind::Supervisor,
                            state_);
     }
@@ -93,13 +92,13 @@ private:
         return test::small_integer(7919 + n * 113 + k, 1);
     }
     float result(std::size_t at) {
-        if (partials_ == PartialsType::F16) {
+        if (partials_ == ElementType::F16) {
             return f16_to_f32(bench_.get<std::uint16_t>(out_ + static_cast<Address>(at * 2), 1)[0]);
         }
         return bench_.get<float>(out_ + static_cast<Address>(at * 4), 1)[0];
     }
 
-    PartialsType partials_;
+    ElementType partials_;
     Shape shape_;
     test::CodeletBench bench_;
     std::size_t group_;
@@ -119,10 +118,10 @@ const std::vector<Shape> kShapes = {{1, 1, 1},  {2, 1, 1},  {5, 1, 2},  {6, 2, 1
 } // namespace
 
 TEST_CASE("a matmul vertex gives the exact product in the predicted cycles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         for (const std::int64_t workers : {1, 2, 5, 6, 8}) {
             for (const Shape& shape : kShapes) {
-                CAPTURE(partials == PartialsType::F16, workers, shape.rows, shape.out_groups,
+                CAPTURE(partials == ElementType::F16, workers, shape.rows, shape.out_groups,
                         shape.k_groups);
                 MatmulVertex vertex(partials, shape, workers);
                 const codelets::MatmulVertexShape fresh{shape.rows, shape.out_groups,
@@ -142,7 +141,7 @@ TEST_CASE("a matmul vertex gives the exact product in the predicted cycles", "[k
 }
 
 TEST_CASE("a row more for each worker costs four bundles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         MatmulVertex shorter(partials, {120, 1, 1}, 6);
         MatmulVertex longer(partials, {240, 1, 1}, 6);
         CHECK(longer.run(true).cycles - shorter.run(true).cycles == 4 * 120);
@@ -154,7 +153,7 @@ TEST_CASE("a row more for each worker costs four bundles", "[kernels]") {
 TEST_CASE(
     "the fixed part of a vertex with one weight load is at most the published one and 50 more",
     "[kernels]") {
-    MatmulVertex vertex(PartialsType::F16, {96, 1, 1}, 6);
+    MatmulVertex vertex(ElementType::F16, {96, 1, 1}, 6);
     const Cycles fixed = vertex.run(true).cycles - 4 * 96;
     CHECK(fixed == 268); // docs/models/amp_vertex.md lists them
     CHECK(fixed <= 383);
@@ -162,12 +161,12 @@ TEST_CASE(
 
 TEST_CASE("a matmul vertex takes the predicted cycles however many steps take an issue",
           "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         for (const double steps_per_issue : {0.5, 2.0, 4.0}) {
             for (const std::int64_t workers : {1, 6}) {
                 for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{7, 1, 2},
                                            Shape{19, 2, 1}, Shape{22, 1, 1}}) {
-                    CAPTURE(partials == PartialsType::F16, steps_per_issue, workers, shape.rows);
+                    CAPTURE(partials == ElementType::F16, steps_per_issue, workers, shape.rows);
                     MatmulVertex vertex(partials, shape, workers, steps_per_issue);
                     codelets::MatmulVertexShape costed{shape.rows, shape.out_groups, shape.k_groups,
                                                        true};

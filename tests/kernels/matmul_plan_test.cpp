@@ -12,7 +12,6 @@
 namespace {
 
 using namespace tessera;
-using workload::PartialsType;
 
 struct Product {
     std::int64_t m;
@@ -56,7 +55,7 @@ spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
     return machine;
 }
 
-workload::MatmulWorkload product(const Product& p, PartialsType partials) {
+workload::MatmulWorkload product(const Product& p, ElementType partials) {
     workload::MatmulWorkload workload;
     workload.m = p.m;
     workload.k = p.k;
@@ -65,9 +64,9 @@ workload::MatmulWorkload product(const Product& p, PartialsType partials) {
     return workload;
 }
 
-void check_product(const spec::MachineSpec& machine, const Product& p, PartialsType partials) {
+void check_product(const spec::MachineSpec& machine, const Product& p, ElementType partials) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, machine.exchange.pair_double, p.m, p.k, p.n,
-            partials == PartialsType::F16);
+            partials == ElementType::F16);
     const plan::PlannedProgram planned = matmul::plan_matmul(machine, product(p, partials));
     CAPTURE(planned.info.parts_m, planned.info.parts_k, planned.info.parts_n, planned.info.chunks,
             planned.info.paired);
@@ -88,7 +87,7 @@ const std::vector<Product> kProducts = {{1, 1, 1},    {1, 17, 33},  {17, 1, 16},
 } // namespace
 
 TEST_CASE("dense products are exact in the predicted cycles on few tiles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         for (const std::int64_t tiles : {1, 2, 4, 7}) {
             for (const Product& p : kProducts) {
                 check_product(machine_with(tiles), p, partials);
@@ -99,8 +98,8 @@ TEST_CASE("dense products are exact in the predicted cycles on few tiles", "[ker
 
 TEST_CASE("dense products are exact for any number of workers", "[kernels]") {
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
-        check_product(machine_with(4, workers), {45, 70, 40}, PartialsType::F16);
-        check_product(machine_with(4, workers), {45, 70, 40}, PartialsType::F32);
+        check_product(machine_with(4, workers), {45, 70, 40}, ElementType::F16);
+        check_product(machine_with(4, workers), {45, 70, 40}, ElementType::F32);
     }
 }
 
@@ -108,22 +107,22 @@ TEST_CASE("dense products are exact on 64 tiles with and without double width", 
     for (const bool pairs : {true, false}) {
         spec::MachineSpec machine = machine_with(64);
         machine.exchange.pair_double = pairs;
-        check_product(machine, {300, 256, 200}, PartialsType::F16);
-        check_product(machine, {64, 700, 96}, PartialsType::F32);
-        check_product(machine, {512, 512, 512}, PartialsType::F16);
+        check_product(machine, {300, 256, 200}, ElementType::F16);
+        check_product(machine, {64, 700, 96}, ElementType::F32);
+        check_product(machine, {512, 512, 512}, ElementType::F16);
     }
 }
 
 TEST_CASE("dense products are exact on wider lanes, and faster", "[kernels]") {
     spec::MachineSpec machine = machine_with(64);
     const auto cycles_of = [&](const Product& p) {
-        return matmul::plan_matmul(machine, product(p, PartialsType::F16)).info.predicted.total();
+        return matmul::plan_matmul(machine, product(p, ElementType::F16)).info.predicted.total();
     };
     Cycles before = cycles_of({512, 512, 512});
     for (const Bytes lane_bytes : {8, 16}) {
         machine.exchange.lane_bytes = lane_bytes;
-        check_product(machine, {300, 256, 200}, PartialsType::F16);
-        check_product(machine, {64, 700, 96}, PartialsType::F32);
+        check_product(machine, {300, 256, 200}, ElementType::F16);
+        check_product(machine, {64, 700, 96}, ElementType::F32);
         const Cycles now = cycles_of({512, 512, 512});
         CHECK(now < before);
         before = now;
@@ -132,7 +131,7 @@ TEST_CASE("dense products are exact on wider lanes, and faster", "[kernels]") {
 
 TEST_CASE("the cost model counts the words of a lane's width as one event", "[kernels]") {
     spec::MachineSpec machine;
-    const matmul::Problem problem(product({1024, 1024, 1024}, PartialsType::F16));
+    const matmul::Problem problem(product({1024, 1024, 1024}, ElementType::F16));
     const auto exchange_of = [&](matmul::Partition partition, Bytes lane_bytes) {
         machine.exchange.lane_bytes = lane_bytes;
         return matmul::estimate(machine, matmul::Grid(problem, partition)).exchange;
@@ -157,20 +156,20 @@ TEST_CASE("the cost model counts the words of a lane's width as one event", "[ke
 TEST_CASE("dense products run on the other generations, or say what these lack", "[kernels]") {
     spec::MachineSpec c600 = machine_with(8);
     c600.chip.generation = spec::Generation::Ipu21;
-    check_product(c600, {70, 100, 50}, PartialsType::F16);
-    check_product(c600, {70, 100, 50}, PartialsType::F32);
+    check_product(c600, {70, 100, 50}, ElementType::F16);
+    check_product(c600, {70, 100, 50}, ElementType::F32);
     const spec::MachineSpec gc2 = test::gc2_with(8);
-    check_product(gc2, {70, 100, 50}, PartialsType::F32);
-    CHECK_THROWS_AS(matmul::plan_matmul(gc2, product({70, 100, 50}, PartialsType::F16)),
+    check_product(gc2, {70, 100, 50}, ElementType::F32);
+    CHECK_THROWS_AS(matmul::plan_matmul(gc2, product({70, 100, 50}, ElementType::F16)),
                     NotModelled);
-    CHECK_THROWS_WITH(matmul::plan_matmul(gc2, product({70, 100, 50}, PartialsType::F16)),
+    CHECK_THROWS_WITH(matmul::plan_matmul(gc2, product({70, 100, 50}, ElementType::F16)),
                       Catch::Contains("matmul_amp_f16.S") &&
                           Catch::Contains("f16v4hihov4amp: got architecture 1"));
 }
 
 TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels]") {
     spec::MachineSpec machine;
-    const auto workload = product({4096, 4096, 4096}, PartialsType::F16);
+    const auto workload = product({4096, 4096, 4096}, ElementType::F16);
     const plan::PlannedProgram paired = matmul::plan_matmul(machine, workload);
     CHECK(test::faults_of(machine, paired.program).empty());
     CHECK(paired.info.tiles_busy >= 1400);
@@ -191,7 +190,7 @@ TEST_CASE("the cost model of dense products is near the plan that it chooses", "
     for (const Product& p : {Product{4096, 4096, 4096}, Product{1024, 1024, 1024},
                              Product{4096, 4096, 64}, Product{300, 5000, 700}}) {
         CAPTURE(p.m, p.k, p.n);
-        const auto workload = product(p, PartialsType::F16);
+        const auto workload = product(p, ElementType::F16);
         const auto planned = matmul::plan_matmul(machine, workload);
         const auto best = matmul::search(machine, matmul::Problem(workload), 1);
         CHECK(static_cast<double>(best.front().cycles) ==
@@ -202,7 +201,7 @@ TEST_CASE("the cost model of dense products is near the plan that it chooses", "
 TEST_CASE("a product that is too big says what takes the memory", "[kernels]") {
     const spec::MachineSpec machine = machine_with(1);
     try {
-        (void)matmul::plan_matmul(machine, product({4096, 4096, 4096}, PartialsType::F16));
+        (void)matmul::plan_matmul(machine, product({4096, 4096, 4096}, ElementType::F16));
         FAIL("it fits");
     } catch (const DoesNotFit& error) {
         const std::string text = error.what();

@@ -12,9 +12,8 @@ using namespace tessera;
 using workload::MemoryStreamWorkload;
 using workload::StreamCodelet;
 using workload::StreamOp;
-using workload::StreamType;
 
-MemoryStreamWorkload stream(StreamOp op, StreamType type, StreamCodelet codelet,
+MemoryStreamWorkload stream(StreamOp op, ElementType type, StreamCodelet codelet,
                             std::int64_t elements) {
     MemoryStreamWorkload workload;
     workload.op = op;
@@ -26,7 +25,7 @@ MemoryStreamWorkload stream(StreamOp op, StreamType type, StreamCodelet codelet,
 
 constexpr StreamOp kOps[] = {StreamOp::Copy, StreamOp::Scale, StreamOp::Add, StreamOp::Triad,
                              StreamOp::Read};
-constexpr StreamType kTypes[] = {StreamType::F16, StreamType::F32};
+constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32};
 constexpr StreamCodelet kCodelets[] = {StreamCodelet::Paced, StreamCodelet::Vector,
                                        StreamCodelet::Vendor, StreamCodelet::Naive};
 
@@ -42,7 +41,7 @@ Cycles cycles(MemoryStreamWorkload workload, std::int64_t units) {
 
 TEST_CASE("every stream is right in every bit", "[kernels][micro]") {
     for (const StreamOp op : kOps) {
-        for (const StreamType type : kTypes) {
+        for (const ElementType type : kTypes) {
             for (const StreamCodelet codelet : kCodelets) {
                 const bool paced_triad = op == StreamOp::Triad && codelet == StreamCodelet::Paced;
                 for (const std::int64_t units : {4, 5, 50, 97}) {
@@ -62,24 +61,24 @@ TEST_CASE("every stream is right in every bit", "[kernels][micro]") {
 
 TEST_CASE("a stream's loop takes the issues of its text", "[kernels][micro]") {
     // issues for 8 bytes of each array
-    const std::vector<std::tuple<StreamOp, StreamType, StreamCodelet, double>> loops = {
-        {StreamOp::Copy, StreamType::F32, StreamCodelet::Paced, 1},
-        {StreamOp::Scale, StreamType::F16, StreamCodelet::Paced, 1},
-        {StreamOp::Add, StreamType::F32, StreamCodelet::Paced, 1},
-        {StreamOp::Triad, StreamType::F32, StreamCodelet::Paced, 1},
-        {StreamOp::Triad, StreamType::F16, StreamCodelet::Paced, 1},
-        {StreamOp::Copy, StreamType::F16, StreamCodelet::Vector, 2},
-        {StreamOp::Triad, StreamType::F32, StreamCodelet::Vector, 3},
-        {StreamOp::Triad, StreamType::F32, StreamCodelet::Vendor, 5},
-        {StreamOp::Triad, StreamType::F16, StreamCodelet::Vendor, 5},
-        {StreamOp::Copy, StreamType::F32, StreamCodelet::Naive, 2 * 2 + 2},
-        {StreamOp::Scale, StreamType::F32, StreamCodelet::Naive, 2 * 2 + 1 + 2},
-        {StreamOp::Add, StreamType::F32, StreamCodelet::Naive, 3 * 2 + 1 + 2},
-        {StreamOp::Triad, StreamType::F32, StreamCodelet::Naive, 3 * 2 + 2 + 2},
-        {StreamOp::Triad, StreamType::F16, StreamCodelet::Naive, 2 * 13},
-        {StreamOp::Read, StreamType::F32, StreamCodelet::Paced, 0.5},
-        {StreamOp::Read, StreamType::F32, StreamCodelet::Vector, 1},
-        {StreamOp::Read, StreamType::F32, StreamCodelet::Naive, 2}};
+    const std::vector<std::tuple<StreamOp, ElementType, StreamCodelet, double>> loops = {
+        {StreamOp::Copy, ElementType::F32, StreamCodelet::Paced, 1},
+        {StreamOp::Scale, ElementType::F16, StreamCodelet::Paced, 1},
+        {StreamOp::Add, ElementType::F32, StreamCodelet::Paced, 1},
+        {StreamOp::Triad, ElementType::F32, StreamCodelet::Paced, 1},
+        {StreamOp::Triad, ElementType::F16, StreamCodelet::Paced, 1},
+        {StreamOp::Copy, ElementType::F16, StreamCodelet::Vector, 2},
+        {StreamOp::Triad, ElementType::F32, StreamCodelet::Vector, 3},
+        {StreamOp::Triad, ElementType::F32, StreamCodelet::Vendor, 5},
+        {StreamOp::Triad, ElementType::F16, StreamCodelet::Vendor, 5},
+        {StreamOp::Copy, ElementType::F32, StreamCodelet::Naive, 2 * 2 + 2},
+        {StreamOp::Scale, ElementType::F32, StreamCodelet::Naive, 2 * 2 + 1 + 2},
+        {StreamOp::Add, ElementType::F32, StreamCodelet::Naive, 3 * 2 + 1 + 2},
+        {StreamOp::Triad, ElementType::F32, StreamCodelet::Naive, 3 * 2 + 2 + 2},
+        {StreamOp::Triad, ElementType::F16, StreamCodelet::Naive, 2 * 13},
+        {StreamOp::Read, ElementType::F32, StreamCodelet::Paced, 0.5},
+        {StreamOp::Read, ElementType::F32, StreamCodelet::Vector, 1},
+        {StreamOp::Read, ElementType::F32, StreamCodelet::Naive, 2}};
     const spec::MachineSpec machine;
     for (const auto& [op, type, codelet, issues] : loops) {
         CAPTURE(static_cast<int>(op), static_cast<int>(type), static_cast<int>(codelet));
@@ -92,19 +91,19 @@ TEST_CASE("a stream's loop takes the issues of its text", "[kernels][micro]") {
 }
 
 TEST_CASE("a stream counts the bytes that its op names", "[kernels][micro]") {
-    const auto useful = [](StreamOp op, StreamType type) {
+    const auto useful = [](StreamOp op, ElementType type) {
         return micro::plan(test::chip_of(4), stream(op, type, StreamCodelet::Paced, 1024))
             .useful_bytes;
     };
-    CHECK(useful(StreamOp::Copy, StreamType::F32) == 1024 * 2 * 4);
-    CHECK(useful(StreamOp::Triad, StreamType::F32) == 1024 * 3 * 4);
-    CHECK(useful(StreamOp::Triad, StreamType::F16) == 1024 * 3 * 2);
-    CHECK(useful(StreamOp::Read, StreamType::F32) == 1024 * 4);
+    CHECK(useful(StreamOp::Copy, ElementType::F32) == 1024 * 2 * 4);
+    CHECK(useful(StreamOp::Triad, ElementType::F32) == 1024 * 3 * 4);
+    CHECK(useful(StreamOp::Triad, ElementType::F16) == 1024 * 3 * 2);
+    CHECK(useful(StreamOp::Read, ElementType::F32) == 1024 * 4);
 }
 
 TEST_CASE("a stream says what it cannot do", "[kernels][micro]") {
     const auto triad = [](std::int64_t elements) {
-        return stream(StreamOp::Triad, StreamType::F32, StreamCodelet::Paced, elements);
+        return stream(StreamOp::Triad, ElementType::F32, StreamCodelet::Paced, elements);
     };
     const spec::MachineSpec bow;
     const std::int64_t least = 4 * 2 * bow.tile.workers * triad(0).unit_elements();
@@ -113,7 +112,8 @@ TEST_CASE("a stream says what it cannot do", "[kernels][micro]") {
                     ConfigError);
     CHECK_THROWS_AS(micro::plan(test::chip_of(1), triad(1 << 18)), DoesNotFit);
     CHECK(triad(6).mistakes().at(0).key == "elements");
-    CHECK(stream(StreamOp::Read, StreamType::F16, StreamCodelet::Paced, 16).mistakes().size() == 1);
+    CHECK(stream(StreamOp::Read, ElementType::F16, StreamCodelet::Paced, 16).mistakes().size() ==
+          1);
 }
 
 TEST_CASE("a stream with more rounds than a repeat counts is cut", "[kernels][micro]") {
@@ -123,7 +123,7 @@ TEST_CASE("a stream with more rounds than a repeat counts is cut", "[kernels][mi
     const std::int64_t most = plan::most_rounds(machine) / 2 * machine.tile.workers; // units
     for (const StreamOp op : kOps) {
         for (const StreamCodelet codelet : kCodelets) {
-            auto workload = stream(op, StreamType::F32, codelet, 0);
+            auto workload = stream(op, ElementType::F32, codelet, 0);
             if (!workload.mistakes().empty()) {
                 continue;
             }
@@ -141,7 +141,7 @@ TEST_CASE("a stream with more rounds than a repeat counts is cut", "[kernels][mi
 
 TEST_CASE("what a stream keeps is told with its steps", "[kernels][micro]") {
     const auto triad = [](StreamCodelet codelet, std::int64_t elements) {
-        return stream(StreamOp::Triad, StreamType::F32, codelet, elements);
+        return stream(StreamOp::Triad, ElementType::F32, codelet, elements);
     };
     const auto machine = test::chip_of(1);
     const auto run = test::run_micro(machine, triad(StreamCodelet::Vendor, 4096));

@@ -9,20 +9,18 @@
 namespace {
 
 using namespace tessera;
-using program::DType;
 using rearrange::Layout;
 
 Address address_of(const Layout& layout, std::int64_t row, std::int64_t column) {
     const std::int64_t line = layout.lines_are_columns ? column : row;
     const std::int64_t item = layout.lines_are_columns ? row : column;
-    return layout.address +
-           static_cast<Address>(line * layout.step + item * program::bytes_of(layout.type));
+    return layout.address + static_cast<Address>(line * layout.step + item * bytes_of(layout.type));
 }
 
 void put(test::CodeletBench& bench, const Layout& layout, std::int64_t row, std::int64_t column,
          float value) {
     const Address at = address_of(layout, row, column);
-    if (layout.type == DType::F32) {
+    if (layout.type == ElementType::F32) {
         bench.put<float>(at, {value});
     } else {
         bench.put<std::uint16_t>(at, {f32_to_f16(value)});
@@ -31,8 +29,8 @@ void put(test::CodeletBench& bench, const Layout& layout, std::int64_t row, std:
 
 float get(test::CodeletBench& bench, const Layout& layout, std::int64_t row, std::int64_t column) {
     const Address at = address_of(layout, row, column);
-    return layout.type == DType::F32 ? bench.get<float>(at, 1)[0]
-                                     : f16_to_f32(bench.get<std::uint16_t>(at, 1)[0]);
+    return layout.type == ElementType::F32 ? bench.get<float>(at, 1)[0]
+                                           : f16_to_f32(bench.get<std::uint16_t>(at, 1)[0]);
 }
 
 float value_at(std::int64_t row, std::int64_t column) {
@@ -62,10 +60,10 @@ int wrong_after(test::CodeletBench& bench, const Layout& from, const Layout& to)
 }
 
 Layout layout(const workload::CounterRandom& random, std::uint64_t& index, Address address,
-              DType type, std::int64_t rows, std::int64_t columns, bool lines_are_columns) {
+              ElementType type, std::int64_t rows, std::int64_t columns, bool lines_are_columns) {
     Layout made{address, type, rows, columns, lines_are_columns, 0};
     const Bytes pad = 8 * static_cast<Bytes>(random.below(3, index++));
-    made.step = (made.line_elements() * program::bytes_of(type) + 7) / 8 * 8 + pad;
+    made.step = (made.line_elements() * bytes_of(type) + 7) / 8 * 8 + pad;
     return made;
 }
 
@@ -84,8 +82,8 @@ TEST_CASE("matrices come from any layout into any other in the predicted cycles"
             const bool half = random.below(2, index++) == 0;
             const bool turned = !casts && random.below(2, index++) == 0;
             const bool first = random.below(2, index++) == 0;
-            const DType type = half ? DType::F16 : DType::F32;
-            const DType other = half == casts ? DType::F32 : DType::F16;
+            const ElementType type = half ? ElementType::F16 : ElementType::F32;
+            const ElementType other = half == casts ? ElementType::F32 : ElementType::F16;
             const Layout from = layout(random, index, bench.pair(0), type, rows, columns, first);
             const Layout to =
                 layout(random, index, bench.pair(2), other, rows, columns, first != turned);
@@ -97,8 +95,8 @@ TEST_CASE("matrices come from any layout into any other in the predicted cycles"
 
 TEST_CASE("lines that are no multiples of 8 bytes move in words of 4", "[kernels][rearrange]") {
     test::CodeletBench bench({"copy", "rearrange"});
-    const Layout from{bench.pair(0), DType::F32, 7, 5, false, 28};
-    const Layout to{bench.pair(1) + 4, DType::F32, 7, 5, false, 20};
+    const Layout from{bench.pair(0), ElementType::F32, 7, 5, false, 28};
+    const Layout to{bench.pair(1) + 4, ElementType::F32, 7, 5, false, 20};
     CHECK(rearrange::change(bench.machine(), from, to).at(0).symbol == "rearrange_lines32");
     CHECK(wrong_after(bench, from, to) == 0);
 }
@@ -129,8 +127,8 @@ TEST_CASE("lines take words of 8 bytes where both places, both steps and the lin
     const spec::MachineSpec machine;
     const auto symbol = [&](Address from, Bytes from_step, Address to, Bytes to_step,
                             std::int64_t columns) {
-        const Layout before{from, DType::F32, 3, columns, false, from_step};
-        const Layout after{to, DType::F32, 3, columns, false, to_step};
+        const Layout before{from, ElementType::F32, 3, columns, false, from_step};
+        const Layout after{to, ElementType::F32, 3, columns, false, to_step};
         return rearrange::change(machine, before, after).at(0).symbol;
     };
     CHECK(symbol(0x80000, 32, 0x90000, 40, 6) == "rearrange_lines64");
@@ -147,13 +145,13 @@ TEST_CASE("lines take words of 8 bytes where both places, both steps and the lin
 
 TEST_CASE("an odd line is refused where FP16 takes part on either side", "[kernels][rearrange]") {
     const spec::MachineSpec machine;
-    for (const DType from : {DType::F16, DType::F32}) {
-        for (const DType to : {DType::F16, DType::F32}) {
+    for (const ElementType from : {ElementType::F16, ElementType::F32}) {
+        for (const ElementType to : {ElementType::F16, ElementType::F32}) {
             for (const std::int64_t columns : {4, 5}) {
                 CAPTURE(static_cast<int>(from), static_cast<int>(to), columns);
                 const Layout before{0x80000, from, 3, columns, false, 24};
                 const Layout after{0x90000, to, 3, columns, false, 24};
-                const bool half = from == DType::F16 || to == DType::F16;
+                const bool half = from == ElementType::F16 || to == ElementType::F16;
                 if (half && columns % 2 != 0) {
                     CHECK_THROWS_WITH(rearrange::change(machine, before, after),
                                       Catch::Contains("FP16 lines of 5 elements"));
@@ -167,7 +165,7 @@ TEST_CASE("an odd line is refused where FP16 takes part on either side", "[kerne
 
 TEST_CASE("a layout is changed only where that is needed", "[kernels][rearrange]") {
     const spec::MachineSpec machine;
-    const Layout here{0x80000, DType::F16, 4, 6, false, 16};
+    const Layout here{0x80000, ElementType::F16, 4, 6, false, 16};
     CHECK(rearrange::change(machine, here, here).empty());
     Layout dense = here;
     dense.step = 12;
@@ -176,7 +174,7 @@ TEST_CASE("a layout is changed only where that is needed", "[kernels][rearrange]
     CHECK(rearrange::change(machine, dense, elsewhere).at(0).symbol == "copy64");
     Layout turned_cast = here;
     turned_cast.lines_are_columns = true;
-    turned_cast.type = DType::F32;
+    turned_cast.type = ElementType::F32;
     CHECK_THROWS_AS(rearrange::change(machine, here, turned_cast), NotModelled);
     Layout odd = here;
     odd.columns = 5;

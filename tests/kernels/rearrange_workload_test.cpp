@@ -6,9 +6,8 @@ namespace {
 
 using namespace tessera;
 using workload::RearrangeWorkload;
-using workload::StreamType;
 
-RearrangeWorkload matrix(std::int64_t rows, std::int64_t columns, StreamType type) {
+RearrangeWorkload matrix(std::int64_t rows, std::int64_t columns, ElementType type) {
     RearrangeWorkload workload;
     workload.rows = rows;
     workload.columns = columns;
@@ -29,7 +28,7 @@ test::MicroRun run(const spec::MachineSpec& machine, const RearrangeWorkload& wo
 TEST_CASE("every change of layout is right in every bit, in the predicted cycles",
           "[kernels][micro]") {
     const auto machine = test::chip_of(3);
-    for (const StreamType type : {StreamType::F16, StreamType::F32}) {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
         for (const bool cast : {false, true}) {
             for (const bool transpose : {false, true}) {
                 for (const std::int64_t gap : {0, 2}) {
@@ -45,8 +44,8 @@ TEST_CASE("every change of layout is right in every bit, in the predicted cycles
             }
         }
     }
-    static_cast<void>(run(machine, matrix(1, 1, StreamType::F32)));
-    auto odd = matrix(7, 5, StreamType::F32);
+    static_cast<void>(run(machine, matrix(1, 1, ElementType::F32)));
+    auto odd = matrix(7, 5, ElementType::F32);
     odd.transpose = true;
     odd.to_gap = 1;
     static_cast<void>(run(machine, odd));
@@ -62,7 +61,7 @@ TEST_CASE("a change of layout is called by what it does", "[kernels][micro]") {
         return found;
     };
     using Names = std::vector<std::string>;
-    auto workload = matrix(4, 6, StreamType::F16);
+    auto workload = matrix(4, 6, ElementType::F16);
     CHECK(names(workload) == Names{"rearrange: copy"});
     workload.from_gap = 2;
     CHECK(names(workload) == Names{"rearrange: lines"});
@@ -79,7 +78,7 @@ TEST_CASE("a change of layout is called by what it does", "[kernels][micro]") {
 TEST_CASE("lines with more rounds than a repeat counts are cut", "[kernels][micro]") {
     auto machine = test::chip_of(1);
     machine.chip.generation = spec::Generation::Ipu1;
-    for (const StreamType type : {StreamType::F16, StreamType::F32}) {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
         for (const bool cast : {false, true}) {
             for (const bool transpose : {false, true}) {
                 CAPTURE(static_cast<int>(type), cast, transpose);
@@ -96,7 +95,7 @@ TEST_CASE("lines with more rounds than a repeat counts are cut", "[kernels][micr
 
 TEST_CASE("a change of layout says what it cannot do", "[kernels][micro]") {
     const auto machine = test::chip_of(2);
-    auto odd = matrix(4, 5, StreamType::F16);
+    auto odd = matrix(4, 5, ElementType::F16);
     REQUIRE(odd.mistakes().size() == 1);
     CHECK(odd.mistakes().front().key == "columns");
     odd.transpose = true; // lines of 4 are written, those that are read are 5 elements apart
@@ -105,10 +104,10 @@ TEST_CASE("a change of layout says what it cannot do", "[kernels][micro]") {
     odd.from_gap = 1;
     CHECK(odd.mistakes().empty());
     CHECK_NOTHROW(micro::plan(machine, odd));
-    CHECK_THROWS_WITH(micro::plan(machine, matrix(1000, 1000, StreamType::F32)),
+    CHECK_THROWS_WITH(micro::plan(machine, matrix(1000, 1000, ElementType::F32)),
                       Catch::Contains("tile_0 is ") &&
                           Catch::Contains("most is kept in step 'rearrange: copy'"));
-    auto workload = matrix(4, 4, StreamType::F32);
+    auto workload = matrix(4, 4, ElementType::F32);
     workload.tiles = 3;
     CHECK_THROWS_AS(micro::plan(machine, workload), ConfigError);
 }

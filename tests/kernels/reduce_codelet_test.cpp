@@ -7,11 +7,10 @@
 namespace {
 
 using namespace tessera;
-using workload::PartialsType;
 
-void store(test::CodeletBench& bench, PartialsType partials, Address at,
+void store(test::CodeletBench& bench, ElementType partials, Address at,
            const std::vector<float>& values) {
-    if (partials == PartialsType::F32) {
+    if (partials == ElementType::F32) {
         bench.put(at, values);
         return;
     }
@@ -25,14 +24,14 @@ void store(test::CodeletBench& bench, PartialsType partials, Address at,
 } // namespace
 
 TEST_CASE("a reduction adds its slices to its own share in the predicted cycles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
-        const std::size_t unit = partials == PartialsType::F16 ? 8 : 4;
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        const std::size_t unit = partials == ElementType::F16 ? 8 : 4;
         for (const std::int64_t workers : {1, 6, 8}) {
             for (const std::size_t units : {0U, 1U, 5U, 6U, 13U, 40U}) {
                 for (const std::size_t slices : {0U, 1U, 3U, 7U}) {
                     CAPTURE(workers, units, slices, unit);
                     test::CodeletBench bench(
-                        {partials == PartialsType::F16 ? "reduce_add_f16" : "reduce_add_f32"},
+                        {partials == ElementType::F16 ? "reduce_add_f16" : "reduce_add_f32"},
                         workers);
                     const auto w = static_cast<std::uint32_t>(workers);
                     const auto u = static_cast<std::uint32_t>(units);
@@ -54,7 +53,7 @@ TEST_CASE("a reduction adds its slices to its own share in the predicted cycles"
                         store(bench, partials, at, summand);
                     }
                     const auto outcome =
-                        bench.call(partials == PartialsType::F16 ? "reduce_f16" : "reduce_f32",
+                        bench.call(partials == ElementType::F16 ? "reduce_f16" : "reduce_f32",
                                    program::VertexKind::MultiWorker, bench.region0_data());
                     const auto result = bench.get<std::uint16_t>(out, sums.size());
                     std::size_t wrong = 0;

@@ -8,19 +8,18 @@
 namespace {
 
 using namespace tessera;
-using workload::PartialsType;
 
 /// Rows of non-zeros for every worker, the lists of the vertex, and what it should give.
 class ElementwiseVertex {
 public:
-    ElementwiseVertex(PartialsType partials, std::int64_t workers, std::size_t column_groups)
+    ElementwiseVertex(ElementType partials, std::int64_t workers, std::size_t column_groups)
         : partials_(partials),
-          bench_({partials == PartialsType::F16 ? "spmm_elementwise_f16" : "spmm_elementwise_f32"},
+          bench_({partials == ElementType::F16 ? "spmm_elementwise_f16" : "spmm_elementwise_f32"},
                  workers),
           workers_(static_cast<std::size_t>(workers)), columns_(8 * column_groups),
           groups_(column_groups) {
         make_rows();
-        const auto element = static_cast<std::uint32_t>(partials == PartialsType::F16 ? 2 : 4);
+        const auto element = static_cast<std::uint32_t>(partials == ElementType::F16 ? 2 : 4);
         const std::uint32_t row_bytes = static_cast<std::uint32_t>(columns_) * element;
         std::vector<std::uint32_t> state = {row_bytes / 8 - (element == 2 ? 1 : 3)};
         std::uint32_t row = 0;
@@ -55,8 +54,8 @@ public:
     }
 
     tile::ComputeOutcome run() {
-        return bench_.call(partials_ == PartialsType::F16 ? "spmm_elementwise_f16"
-                                                          : "spmm_elementwise_f32",
+        return bench_.call(partials_ == ElementType::F16 ? "spmm_elementwise_f16"
+                                                         : "spmm_elementwise_f32",
                            program::VertexKind::MultiWorker, state_);
     }
 
@@ -114,13 +113,13 @@ private:
     }
     static float value(std::size_t at) { return test::small_integer(at + 31337, 3); }
     float result(std::size_t at) {
-        return partials_ == PartialsType::F16
+        return partials_ == ElementType::F16
                    ? f16_to_f32(
                          bench_.get<std::uint16_t>(out_ + static_cast<Address>(2 * at), 1)[0])
                    : bench_.get<float>(out_ + static_cast<Address>(4 * at), 1)[0];
     }
 
-    PartialsType partials_;
+    ElementType partials_;
     test::CodeletBench bench_;
     std::size_t workers_;
     std::size_t columns_;
@@ -135,8 +134,8 @@ private:
 };
 
 /// Word order of the weight store.
-std::size_t weight_index(PartialsType partials, std::size_t channel, std::size_t input) {
-    const std::size_t unit = partials == PartialsType::F16
+std::size_t weight_index(ElementType partials, std::size_t channel, std::size_t input) {
+    const std::size_t unit = partials == ElementType::F16
                                  ? 8 * ((channel >> 1U) & 1U) + 2 * (channel >> 2U) + (channel & 1U)
                                  : channel;
     return unit * 16 + input;
@@ -145,10 +144,10 @@ std::size_t weight_index(PartialsType partials, std::size_t channel, std::size_t
 } // namespace
 
 TEST_CASE("an elementwise vertex gives the exact product in the predicted cycles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         for (const std::int64_t workers : {1, 4, 6, 8}) {
             for (const std::size_t groups : {1U, 3U}) {
-                CAPTURE(partials == PartialsType::F16, workers, groups);
+                CAPTURE(partials == ElementType::F16, workers, groups);
                 ElementwiseVertex vertex(partials, workers, groups);
                 const auto outcome = vertex.run();
                 CHECK(vertex.wrong() == 0);
@@ -159,17 +158,17 @@ TEST_CASE("an elementwise vertex gives the exact product in the predicted cycles
 }
 
 TEST_CASE("a block-sparse vertex walks its list of blocks in the predicted cycles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         const auto group = static_cast<std::size_t>(codelets::amp_group(partials));
         for (const std::int64_t workers : {1, 6, 8}) {
             for (const std::size_t columns : {1U, 8U, 14U, 40U}) {
-                CAPTURE(partials == PartialsType::F16, workers, columns);
+                CAPTURE(partials == ElementType::F16, workers, columns);
                 test::CodeletBench bench(
-                    {partials == PartialsType::F16 ? "matmul_amp_f16" : "matmul_amp_f32",
-                     partials == PartialsType::F16 ? "spmm_block16_f16" : "spmm_block16_f32"},
+                    {partials == ElementType::F16 ? "matmul_amp_f16" : "matmul_amp_f32",
+                     partials == ElementType::F16 ? "spmm_block16_f16" : "spmm_block16_f32"},
                     workers);
                 const std::string name =
-                    partials == PartialsType::F16 ? "spmm_block16_f16" : "spmm_block16_f32";
+                    partials == ElementType::F16 ? "spmm_block16_f16" : "spmm_block16_f32";
                 // two outputs: the first from blocks 0 and 1, the second from block 2
                 const std::vector<std::size_t> x_of = {0, 2, 1};
                 const std::vector<std::size_t> out_of = {0, 0, 1};
@@ -215,7 +214,7 @@ TEST_CASE("a block-sparse vertex walks its list of blocks in the predicted cycle
                             }
                             const std::size_t at = (o * columns + col) * group + ch;
                             const float got =
-                                partials == PartialsType::F16
+                                partials == ElementType::F16
                                     ? f16_to_f32(bench.get<std::uint16_t>(
                                           out + static_cast<Address>(2 * at), 1)[0])
                                     : bench.get<float>(out + static_cast<Address>(4 * at), 1)[0];

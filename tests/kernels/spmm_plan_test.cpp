@@ -15,7 +15,6 @@
 namespace {
 
 using namespace tessera;
-using workload::PartialsType;
 
 struct Shape {
     std::int64_t rows;
@@ -86,9 +85,9 @@ std::vector<double> product(const workload::SparseF16& a, const std::vector<std:
     return c;
 }
 
-void check_spmm(const spec::MachineSpec& machine, const Shape& shape, PartialsType partials) {
+void check_spmm(const spec::MachineSpec& machine, const Shape& shape, ElementType partials) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, shape.rows, shape.columns, shape.n,
-            shape.block, shape.kept_of_100, partials == PartialsType::F16);
+            shape.block, shape.kept_of_100, partials == ElementType::F16);
     const workload::SparseF16 a = pattern(shape);
     workload::SpmmWorkload workload;
     workload.n = shape.n;
@@ -133,7 +132,7 @@ const std::vector<Shape> kBlocks = {{16, 16, 1, 16, 100},
 } // namespace
 
 TEST_CASE("sparse products are exact in the predicted cycles on few tiles", "[kernels]") {
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         for (const std::int64_t tiles : {1, 2, 4, 7}) {
             for (const Shape& shape : kElements) {
                 check_spmm(machine_with(tiles), shape, partials);
@@ -147,8 +146,8 @@ TEST_CASE("sparse products are exact in the predicted cycles on few tiles", "[ke
 
 TEST_CASE("sparse products are exact for any number of workers", "[kernels]") {
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
-        check_spmm(machine_with(4, workers), {50, 60, 24, 1, 15}, PartialsType::F16);
-        check_spmm(machine_with(4, workers), {64, 96, 24, 16, 50}, PartialsType::F16);
+        check_spmm(machine_with(4, workers), {50, 60, 24, 1, 15}, ElementType::F16);
+        check_spmm(machine_with(4, workers), {64, 96, 24, 16, 50}, ElementType::F16);
     }
 }
 
@@ -156,11 +155,11 @@ TEST_CASE("sparse products are exact on 64 tiles with and without double width",
     for (const bool pairs : {true, false}) {
         spec::MachineSpec machine = machine_with(64);
         machine.exchange.pair_double = pairs;
-        check_spmm(machine, {300, 300, 64, 1, 5}, PartialsType::F16);
-        check_spmm(machine, {300, 300, 64, 1, 5}, PartialsType::F32);
-        check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F16);
-        check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F32);
-        check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F16);
+        check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F16);
+        check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F32);
+        check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F16);
+        check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F32);
+        check_spmm(machine, {64, 1000, 8, 1, 30}, ElementType::F16);
     }
 }
 
@@ -168,9 +167,9 @@ TEST_CASE("sparse products are exact on wider lanes", "[kernels]") {
     for (const Bytes lane_bytes : {8, 16}) {
         spec::MachineSpec machine = machine_with(64);
         machine.exchange.lane_bytes = lane_bytes;
-        check_spmm(machine, {300, 300, 64, 1, 5}, PartialsType::F16);
-        check_spmm(machine, {64, 1000, 8, 1, 30}, PartialsType::F32);
-        check_spmm(machine, {512, 512, 64, 16, 20}, PartialsType::F16);
+        check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F16);
+        check_spmm(machine, {64, 1000, 8, 1, 30}, ElementType::F32);
+        check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F16);
     }
 }
 
@@ -220,13 +219,13 @@ TEST_CASE("sparse products run on the other generations, or say what these lack"
     spec::MachineSpec c600 = machine_with(8);
     c600.chip.generation = spec::Generation::Ipu21;
     const spec::MachineSpec gc2 = test::gc2_with(8);
-    for (const PartialsType partials : {PartialsType::F16, PartialsType::F32}) {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         check_spmm(c600, {50, 60, 24, 1, 15}, partials);
         check_spmm(c600, {64, 96, 24, 16, 50}, partials);
         check_spmm(gc2, {50, 60, 24, 1, 15}, partials);
     }
-    check_spmm(gc2, {64, 96, 24, 16, 50}, PartialsType::F32);
-    CHECK_THROWS_AS(check_spmm(gc2, {64, 96, 24, 16, 50}, PartialsType::F16), NotModelled);
+    check_spmm(gc2, {64, 96, 24, 16, 50}, ElementType::F32);
+    CHECK_THROWS_AS(check_spmm(gc2, {64, 96, 24, 16, 50}, ElementType::F16), NotModelled);
 }
 
 TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles", "[kernels]") {
@@ -252,9 +251,9 @@ TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
     const auto planned = spmm::plan_spmm(machine_with(64), workload, a);
     CHECK(planned.info.parts_k > 1);
     CHECK(planned.info.predicted.reduction > 0);
-    check_spmm(machine_with(64), shape, PartialsType::F16);
-    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, PartialsType::F16);
-    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, PartialsType::F32);
+    check_spmm(machine_with(64), shape, ElementType::F16);
+    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, ElementType::F16);
+    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, ElementType::F32);
 }
 
 TEST_CASE("a sparse product that is too big says what takes the memory", "[kernels]") {

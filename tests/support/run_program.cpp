@@ -52,7 +52,7 @@ public:
     }
 
     void write(const program::Tensor& tensor, const std::vector<std::byte>& values) {
-        const auto bytes = static_cast<std::size_t>(program::bytes_of(tensor.type));
+        const auto bytes = static_cast<std::size_t>(bytes_of(tensor.type));
         for (const program::Piece& piece : tensor.pieces) {
             for_each_element(piece, [&](std::int64_t host, Address at) {
                 std::memcpy(tiles_[piece.tile].memory(at, static_cast<Bytes>(bytes)).data(),
@@ -62,7 +62,7 @@ public:
     }
 
     [[nodiscard]] std::vector<std::byte> read(const program::Tensor& tensor) {
-        const auto bytes = static_cast<std::size_t>(program::bytes_of(tensor.type));
+        const auto bytes = static_cast<std::size_t>(bytes_of(tensor.type));
         const std::int64_t elements = std::accumulate(tensor.shape.begin(), tensor.shape.end(),
                                                       std::int64_t{1}, std::multiplies<>{});
         std::vector<std::byte> values(static_cast<std::size_t>(elements) * bytes, std::byte{0x7e});
@@ -180,7 +180,7 @@ RunOutcome run_program(const spec::MachineSpec& machine, const program::Program&
     runner.execute(program.control);
     for (const program::Tensor& tensor : program.tensors) {
         std::vector<std::byte> bytes = runner.read(tensor);
-        if (tensor.name == "c" && tensor.type == program::DType::F16) {
+        if (tensor.name == "c" && tensor.type == ElementType::F16) {
             runner.outcome.result.resize(bytes.size() / 2);
             std::memcpy(runner.outcome.result.data(), bytes.data(), bytes.size());
         }

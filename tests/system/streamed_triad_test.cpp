@@ -103,7 +103,7 @@ TEST_CASE("without prefetch a streamed triad takes the sum of both") {
 
 TEST_CASE("one row buffer hides transfers but not their latency") {
     auto workload = triad(16, 64, 8, 256);
-    workload.dtype = workload::StreamType::F16;
+    workload.dtype = ElementType::F16;
     workload.prefetch = 1;
     const auto machine = machine_of(64);
     const auto outcome = run(machine, workload);

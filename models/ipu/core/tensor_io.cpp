@@ -60,7 +60,7 @@ void for_runs(std::span<const program::PieceDim> dims, std::int64_t host, std::i
 template <class Move>
 void for_pieces(const program::Tensor& tensor, std::size_t host_bytes, const ChipMemory& memory,
                 const Move& move) {
-    const Bytes element_bytes = program::bytes_of(tensor.type);
+    const Bytes element_bytes = bytes_of(tensor.type);
     const std::int64_t elements = elements_of(tensor);
     if (static_cast<Bytes>(host_bytes) != elements * element_bytes) {
         throw ProgramError(fmt::format("tensor {}: got {} bytes, expected {} elements of {} bytes",

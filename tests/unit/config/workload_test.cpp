@@ -84,7 +84,7 @@ TEST_CASE("a generated pattern and its block are read", "[unit][config]") {
     const auto& spmm = std::get<SpmmWorkload>(loaded.workload.kind);
     CHECK(spmm.m == 4096);
     CHECK(spmm.block == 16);
-    CHECK(spmm.partials == PartialsType::F32);
+    CHECK(spmm.partials == ElementType::F32);
     CHECK(spmm.pattern.source == PatternSpec::Source::Banded);
     CHECK(spmm.pattern.density == 0.0625);
     CHECK(spmm.pattern.seed == 7);
@@ -105,6 +105,10 @@ TEST_CASE("set options change a workload under its own prefix", "[unit][config]"
           Lines{"--set: workload.n: got 0 columns, expected 1..1000000 columns"});
     CHECK(bad("workload.valeus=integer") ==
           Lines{"--set: workload.valeus: unknown key; did you mean 'workload.values'?"});
+    CHECK(bad("workload.partials=f31") == Lines{"--set: workload.partials: got string \"f31\", "
+                                                "expected one of f16, f32; did you mean 'f32'?"});
+    CHECK(bad("workload.dtype=f32") ==
+          Lines{"--set: workload.dtype: got string \"f32\", expected f16"});
     CHECK(bad("workload.block=16") ==
           Lines{"--set: workload.block: does not go with kind 'matmul'"});
     // byte is near to bytes, which other kinds have

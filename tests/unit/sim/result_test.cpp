@@ -44,7 +44,7 @@ public:
     Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
 
-    workload::PartialsType partials = workload::PartialsType::F32;
+    ElementType partials = ElementType::F32;
     Bytes useful = 0;
 
 private:
@@ -215,9 +215,9 @@ TEST_CASE(
 
 TEST_CASE("the peak is that of the partials") {
     Scene scene;
-    for (const auto partials : {workload::PartialsType::F16, workload::PartialsType::F32}) {
+    for (const auto partials : {ElementType::F16, ElementType::F32}) {
         scene.job.partials = partials;
-        const auto macs = partials == workload::PartialsType::F16
+        const auto macs = partials == ElementType::F16
                               ? spec::matrix_unit(scene.machine).macs_f16_f16
                               : spec::matrix_unit(scene.machine).macs_f16_f32;
         CHECK(scene.result()["peak_tflops"].get<double>() ==

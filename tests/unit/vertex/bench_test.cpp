@@ -320,18 +320,18 @@ TEST_CASE("files give values and shapes", "[unit][vertex]") {
 }
 
 TEST_CASE("element types keep what they can hold", "[unit][vertex]") {
-    for (const auto& type : vertex::element_types()) {
+    for (const auto& type : vertex::value_types()) {
         INFO(type.name);
         std::vector<std::byte> bytes;
         CHECK(vertex::append_element(type, 100, bytes).empty());
-        CHECK(static_cast<Bytes>(bytes.size()) == type.bytes);
-        CHECK(vertex::element_value(type, bytes.data()) == 100);
+        CHECK(static_cast<Bytes>(bytes.size()) == type.bytes());
+        CHECK(vertex::element_value(type.type, bytes.data()) == 100);
         CHECK_FALSE(vertex::append_element(type, 1e39, bytes).empty());
     }
     std::vector<std::byte> bytes;
-    const auto& half = *vertex::find_element_type("f16");
+    const auto& half = *vertex::find_value_type("f16");
     // One rounding: by way of binary32 this would become 1.
     CHECK(vertex::append_element(half, 1 + 0x1p-11 + 0x1p-40, bytes).empty());
-    CHECK(vertex::element_value(half, bytes.data()) == 1 + 0x1p-10);
-    CHECK(vertex::find_element_type("f64") == nullptr);
+    CHECK(vertex::element_value(half.type, bytes.data()) == 1 + 0x1p-10);
+    CHECK(vertex::find_value_type("f64") == nullptr);
 }

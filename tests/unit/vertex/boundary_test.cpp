@@ -199,14 +199,14 @@ TEST_CASE("element types hold their least and greatest values", "[unit][vertex]"
         {"f16", -65504, 65504, -65520, 65520},
         {"f32", -most_single, most_single, -most_single * 1.1, most_single * 1.1},
     };
-    CHECK(rows.size() == vertex::element_types().size());
+    CHECK(rows.size() == vertex::value_types().size());
     for (const Row& row : rows) {
         CAPTURE(row.type);
-        const auto& type = *vertex::find_element_type(row.type);
+        const auto& type = *vertex::find_value_type(row.type);
         for (const double value : {row.least, row.most, 0.0, 1.0}) {
             std::vector<std::byte> bytes;
             CHECK(vertex::append_element(type, value, bytes).empty());
-            CHECK(vertex::element_value(type, bytes.data()) == value);
+            CHECK(vertex::element_value(type.type, bytes.data()) == value);
         }
         for (const double value : {row.below, row.above}) {
             std::vector<std::byte> bytes;
@@ -222,8 +222,8 @@ TEST_CASE("element types hold their least and greatest values", "[unit][vertex]"
             is_real);
     }
     std::vector<std::byte> half;
-    CHECK(vertex::append_element(*vertex::find_element_type("f16"), 65519, half).empty());
-    CHECK(vertex::element_value(*vertex::find_element_type("f16"), half.data()) == 65504);
+    CHECK(vertex::append_element(*vertex::find_value_type("f16"), 65519, half).empty());
+    CHECK(vertex::element_value(ElementType::F16, half.data()) == 65504);
 }
 
 TEST_CASE("fixed addresses lie in memory and on their alignment", "[unit][vertex]") {
@@ -351,7 +351,7 @@ TEST_CASE("a check takes what the tolerance allows and nothing more", "[unit][ve
         Bench bench;
         vertex::BenchArray array;
         array.name = "x";
-        array.type = vertex::find_element_type("f32");
+        array.type = vertex::find_value_type("f32");
         array.shape = {1};
         array.expected = {expected};
         bench.arrays.push_back(array);
@@ -384,7 +384,7 @@ TEST_CASE("the first ten wrong elements are listed and all counted", "[unit][ver
     for (const int elements : {9, 10, 11, 30}) {
         Bench bench;
         vertex::BenchArray array;
-        array.type = vertex::find_element_type("u8");
+        array.type = vertex::find_value_type("u8");
         array.shape = {elements};
         array.expected = std::vector<double>(static_cast<std::size_t>(elements), 1);
         bench.arrays.push_back(array);

@@ -58,7 +58,7 @@ TEST_CASE("the tolerance follows its formula", "[operands]") {
     CheckOptions options;
     options.roundings = 5;
     CHECK(tolerance(options, 64) == 6 * 0x1p-11 + 64 * 0x1p-24);
-    options.partials = PartialsType::F32;
+    options.partials = tessera::ElementType::F32;
     CHECK(tolerance(options, 64) == 6 * 0x1p-24 + 64 * 0x1p-24 + 0x1p-11);
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("an error just within the tolerance passes and just beyond it fails", 
     options.roundings = 0;
     CHECK_FALSE(check_one(1.0 + 0x1p-10, options).passed);
     CHECK(check_one(1.0 - 0x1p-11, options).passed);
-    options.partials = PartialsType::F32;
+    options.partials = tessera::ElementType::F32;
     CHECK(check_one(1.0 - 0x1p-11, options).passed);
     CHECK_FALSE(check_one(1.0 - 0x1p-10, options).passed);
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The types that elements of arrays and fields of vertex state can have in a vertex file: those of base/element_type.h
+// that hold numbers, and two more names for bit patterns. And numbers as bytes of them.
+#pragma once
+
+#include "base/element_type.h"
+#include "base/units.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::vertex {
+
+struct ValueType {
+    std::string_view name; ///< as the file says it
+    ElementType type = ElementType::F32;
+
+    [[nodiscard]] Bytes bytes() const { return bytes_of(type); }
+};
+
+/// f16, f32, i8, u8, i16, u16, i32, u32, and `f8` and `bytes`, which are u8: what they stand for, a codelet knows.
+[[nodiscard]] std::span<const ValueType> value_types();
+/// Null where there is none of that name.
+[[nodiscard]] const ValueType* find_value_type(std::string_view name);
+
+/// Appends the little-endian bytes of `value`, rounded to nearest even for f16 and f32. Returns why
+/// the type cannot hold it, or nothing.
+[[nodiscard]] std::string append_element(const ValueType& type, double value,
+                                         std::vector<std::byte>& bytes);
+
+/// The value of the element that starts at `bytes`, of a type of value_types().
+[[nodiscard]] double element_value(ElementType type, const std::byte* bytes);
+
+/// All elements of an array.
+[[nodiscard]] std::vector<double> element_values(const ValueType& type,
+                                                 std::span<const std::byte> bytes);
+
+} // namespace tessera::vertex
