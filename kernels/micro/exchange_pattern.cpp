@@ -100,6 +100,7 @@ public:
 
     [[nodiscard]] program::Program program(const std::string& name, std::int64_t repeats) const {
         BuildRequest request;
+        request.owner = "exchange_pattern";
         request.name = name;
         request.codelets = {codelet_of(copies_)};
         request.row_bytes = kRowBytesOfMessage * most_messages();
@@ -221,14 +222,14 @@ private:
             builder.hold(static_cast<TileId>(tile), shared ? "messages" : "destination",
                          pattern_.destination_bytes[tile]);
         }
-        builder.add_exchange(kExchange, transfers(source, destination));
+        builder.add_exchange(kExchange, program::Role::Bring, transfers(source, destination));
         Vertices vertices = builder.no_vertices();
         for (const LocalCopy& copy : pattern_.copies) {
             for (const auto& call : copy_calls(source + copy.from, destination + copy.to)) {
                 vertices[copy.tile].push_back(builder.rearrange(copy.tile, call));
             }
         }
-        builder.add_compute_set(kOwnPart, std::move(vertices));
+        builder.add_compute_set(kOwnPart, program::Role::Rearrange, std::move(vertices));
         builder.add_tensor(rows_tensor("source", pattern_.source_bytes, source));
         builder.add_tensor(rows_tensor("destination", pattern_.destination_bytes, destination));
     }

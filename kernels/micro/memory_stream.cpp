@@ -82,6 +82,7 @@ public:
 
     [[nodiscard]] program::Program program(const std::string& name) const {
         BuildRequest request;
+        request.owner = "memory_stream";
         request.name = name;
         request.codelets = {"stream"};
         request.state_bytes = 64 * cuts_;
@@ -312,7 +313,7 @@ private:
                                 {arrays.a + from, arrays.b + from, arrays.c + to, units / workers,
                                  units % workers, scale_word()}));
         }
-        builder.add_compute_set(name, std::move(vertices));
+        builder.add_compute_set(name, program::Role::Work, std::move(vertices));
     }
 
     /// FP32; or FP16 with 1 behind it, which is what a mix of two arrays multiplies the other with.

@@ -24,9 +24,10 @@ ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& 
 } // namespace
 
 MicroBuilder::MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
-                           const std::string& name, plan::CodeRoom code, Bytes state_bytes)
+                           const std::string& owner, const std::string& name, plan::CodeRoom code,
+                           Bytes state_bytes)
     : machine_(machine), name_(name), memories_{plan::MemoryPlan(machine, code)},
-      images_(machine, library, name), state_bytes_(state_bytes),
+      images_(machine, library, owner, name), state_bytes_(state_bytes),
       state_used_(static_cast<std::size_t>(machine.chip.tiles)),
       steps_(machine, library, images_, place_state(), machine.chip.tiles) {}
 
@@ -101,14 +102,15 @@ Vertices MicroBuilder::no_vertices() const {
     return Vertices(static_cast<std::size_t>(machine_.chip.tiles));
 }
 
-void MicroBuilder::add_compute_set(const std::string& name, Vertices vertices) {
+void MicroBuilder::add_compute_set(const std::string& name, program::Role role, Vertices vertices) {
     if (std::any_of(vertices.begin(), vertices.end(), [](const auto& of) { return !of.empty(); })) {
-        images_.add_compute_set(name, std::move(vertices));
+        images_.add_compute_set(name, role, std::move(vertices));
     }
 }
 
-void MicroBuilder::add_exchange(const std::string& name, std::vector<program::Transfer> transfers) {
-    steps_.add_exchange(name, std::move(transfers), false);
+void MicroBuilder::add_exchange(const std::string& name, program::Role role,
+                                std::vector<program::Transfer> transfers) {
+    steps_.add_exchange(name, role, std::move(transfers));
 }
 
 bool MicroBuilder::has_room() const {
@@ -137,7 +139,7 @@ program::Program build_program(const spec::MachineSpec& machine, const BuildRequ
     code.rows = request.row_bytes;
     Bytes state_bytes = request.state_bytes;
     while (true) {
-        MicroBuilder builder(machine, library, request.name, code, state_bytes);
+        MicroBuilder builder(machine, library, request.owner, request.name, code, state_bytes);
         fill(builder);
         if (builder.has_room()) {
             return builder.build(request.repeats);

@@ -25,10 +25,11 @@ using Vertices = std::vector<std::vector<program::Vertex>>;
 
 class MicroBuilder {
 public:
-    /// Keeps `code` for code and rows and `state_bytes` a tile for vertex state. The references
-    /// outlive the builder. @throws DoesNotFit
+    /// Keeps `code` for code and rows and `state_bytes` a tile for vertex state. `owner` is the kernel
+    /// whose steps these are. The references outlive the builder. @throws DoesNotFit
     MicroBuilder(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
-                 const std::string& name, plan::CodeRoom code, Bytes state_bytes);
+                 const std::string& owner, const std::string& name, plan::CodeRoom code,
+                 Bytes state_bytes);
 
     /// All buffers of the tiles that have them, kept as `steps` tells. `fullest` is a tile that needs
     /// all of them. @throws DoesNotFit
@@ -58,9 +59,10 @@ public:
     /// Vertices for `add_compute_set`, none yet.
     [[nodiscard]] Vertices no_vertices() const;
     /// Nothing where no tile has a vertex.
-    void add_compute_set(const std::string& name, Vertices vertices);
+    void add_compute_set(const std::string& name, program::Role role, Vertices vertices);
     /// Nothing without transfers.
-    void add_exchange(const std::string& name, std::vector<program::Transfer> transfers);
+    void add_exchange(const std::string& name, program::Role role,
+                      std::vector<program::Transfer> transfers);
     void add_tensor(program::Tensor tensor) { images_.add_tensor(std::move(tensor)); }
 
     /// Code and vertex state have the room that was kept for them; if not, nothing else holds.
@@ -95,6 +97,7 @@ private:
 };
 
 struct BuildRequest {
+    std::string owner;                 ///< the kernel whose steps these are
     std::string name;                  ///< of the program
     std::vector<std::string> codelets; ///< sources
     Bytes row_bytes = 0;    ///< of exchange rows, first guess; too little costs a second round

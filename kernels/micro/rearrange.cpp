@@ -144,7 +144,7 @@ Cycles fill(MicroBuilder& builder, const spec::MachineSpec& machine, std::vector
                     builder.rearrange(static_cast<TileId>(tile), call));
             }
         }
-        builder.add_compute_set(step_name(from, to), std::move(vertices));
+        builder.add_compute_set(step_name(from, to), program::Role::Rearrange, std::move(vertices));
     }
     builder.add_tensor(tensor_of(stages.front(), tiles));
     builder.add_tensor(tensor_of(stages.back(), tiles));
@@ -162,6 +162,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const RearrangeWorkload& worklo
         workload.dtype == StreamType::F16 ? "f16" : "f32", tiles, workload.cast ? ", cast" : "",
         workload.transpose ? ", transposed" : "", workload.repeats);
     BuildRequest request;
+    request.owner = "rearrange";
     request.name = plan.sentence;
     request.codelets = {"copy", "rearrange"};
     request.repeats = workload.repeats;

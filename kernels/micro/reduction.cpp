@@ -91,6 +91,7 @@ public:
 
     [[nodiscard]] Planned program(const std::string& name) const {
         BuildRequest request;
+        request.owner = "reduction";
         request.name = name;
         request.codelets = {"sum"};
         request.repeats = workload_.repeats;
@@ -251,7 +252,8 @@ private:
             vertices[tile].push_back(builder.worker(
                 tile, "sum_f32", {from, sum_address(builder, level, tile), alone, 0}));
         }
-        builder.add_compute_set(level == 0 ? kOwnOperands : kGatheredSums, std::move(vertices));
+        builder.add_compute_set(level == 0 ? kOwnOperands : kGatheredSums, program::Role::Reduce,
+                                std::move(vertices));
     }
 
     /// Of the i-th tile of a level.
@@ -283,7 +285,7 @@ private:
                      {{senders.tiles[first], builder.address(buffer(level + 1)) + slot}}});
             }
         }
-        builder.add_exchange(kGather, std::move(transfers));
+        builder.add_exchange(kGather, program::Role::Reduce, std::move(transfers));
     }
 
     void add_tensors(MicroBuilder& builder) const {

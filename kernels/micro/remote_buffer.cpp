@@ -70,7 +70,7 @@ MicroPlan plan_copy(const char* name, program::RemoteBuffer buffer, std::int64_t
     plan.program.stream_copies.push_back(
         {name_of(read), 0,
          read ? program::StreamCopy::Direction::Read : program::StreamCopy::Direction::Write, rows,
-         pieces});
+         pieces, program::Role::Stream, name});
     const Bytes chunk = rows * buffer.row_bytes;
     const Bytes bytes = buffer.rows * buffer.row_bytes;
     if (read) {

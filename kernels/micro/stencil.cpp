@@ -66,6 +66,7 @@ public:
 
     [[nodiscard]] program::Program program(const std::string& name) const {
         BuildRequest request;
+        request.owner = "stencil";
         request.name = name;
         request.codelets = {"blur", "rearrange_strided"};
         request.state_bytes = most_state_bytes();
@@ -246,9 +247,9 @@ private:
         for (auto& messages : by_direction) {
             transfers.insert(transfers.end(), messages.begin(), messages.end());
         }
-        builder.add_compute_set("halo pre", std::move(gather));
-        builder.add_exchange("halo exchange", std::move(transfers));
-        builder.add_compute_set("halo post", std::move(scatter));
+        builder.add_compute_set("halo pre", program::Role::Rearrange, std::move(gather));
+        builder.add_exchange("halo exchange", program::Role::Bring, std::move(transfers));
+        builder.add_compute_set("halo post", program::Role::Rearrange, std::move(scatter));
     }
 
     /// A corner's pixel goes from the copied row that ends with it straight into the other's halo.
@@ -290,7 +291,7 @@ private:
             state.insert(state.end(), lists.begin(), lists.end());
             vertices[tile].push_back(builder.workers(tile, symbol, state));
         });
-        builder.add_compute_set("blur", std::move(vertices));
+        builder.add_compute_set("blur", program::Role::Work, std::move(vertices));
     }
 
     /// The rows of pixels of worker `w`, who has as many pixels as the others, or one more. Returns

@@ -32,6 +32,7 @@ using Kind = Step::Kind;
 
 enum Array : std::size_t { kB, kC, kA, kArrays };
 constexpr std::array<const char*, kArrays> kNames{"b", "c", "a"};
+constexpr const char* kOwner = "streamed_triad";
 constexpr int kScale = 3;
 constexpr Bytes kWordBytes = 8; ///< of the codelet
 
@@ -65,6 +66,7 @@ public:
                                                  machine_.streaming.capacity_bytes, machine_.name);
         need_memory_of_buffers(sizes, plan.sentence);
         BuildRequest request;
+        request.owner = kOwner;
         request.name = plan.sentence;
         request.codelets = {"streamed_triad"};
         plan.program = build_program(machine_, request,
@@ -218,7 +220,7 @@ private:
                     {from(kB), from(kC), from(kA), scale, own / workers, own % workers}));
             });
         }
-        builder.add_compute_set("triad", std::move(vertices));
+        builder.add_compute_set("triad", program::Role::Work, std::move(vertices));
     }
 
     static std::string exchange_name(std::uint32_t index) {
@@ -244,7 +246,7 @@ private:
             }
         }
         builder.add_exchange(exchange_name(static_cast<std::uint32_t>(2 * slot + (in ? 0 : 1))),
-                             std::move(transfers));
+                             program::Role::Bring, std::move(transfers));
     }
 
     /// Buffers, copies and control; the copies' pieces have no addresses yet.
@@ -264,6 +266,8 @@ private:
             copy.buffer = static_cast<std::uint32_t>(array);
             copy.direction =
                 array == kA ? StreamCopy::Direction::Write : StreamCopy::Direction::Read;
+            copy.role = program::Role::Stream;
+            copy.owner = kOwner;
             for (std::int64_t io = 0; io < io_tiles_; ++io) {
                 copy.pieces.push_back(
                     {io_tile(io), 0, served_by(io) * slice_bytes_, first_of(io) * slice_bytes_});
