@@ -32,7 +32,8 @@ const Timed kTable{.phases = {"exchange"}, .steps = {}, .fixed_cycles = kTableCy
 const Timed kTableAndSync{
     .phases = {"sync", "exchange"}, .steps = {}, .fixed_cycles = kTableCycles};
 /// With the copy of what a root has for itself.
-constexpr StepsOf kOwnCopy{.list = "compute_sets", .role = program::Role::Rearrange};
+constexpr StepsOf kOwnCopy{
+    .called = "rearrange", .list = "compute_sets", .role = program::Role::Rearrange};
 const Timed kTableAndCopy{
     .phases = {"exchange"}, .steps = {kOwnCopy}, .fixed_cycles = kTableCycles};
 const Timed kTableAndBoth{

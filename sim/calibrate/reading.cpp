@@ -72,7 +72,8 @@ double steps_cycles(const json& result, const StepsOf& steps) {
         }
     }
     if (alike <= steps.turn) {
-        throw IoError(fmt::format("the run has no {}", steps.text()));
+        throw IoError(fmt::format("the run has no {}: {} of role {}", steps.text(), steps.list,
+                                  program::word(steps.role)));
     }
     return cycles;
 }
@@ -80,8 +81,7 @@ double steps_cycles(const json& result, const StepsOf& steps) {
 } // namespace
 
 std::string StepsOf::text() const {
-    return fmt::format("{} of role {}{}", list, program::word(role),
-                       turns == 1 ? "" : fmt::format(" ({} of {})", turn + 1, turns));
+    return fmt::format("step '{}'", called);
 }
 
 std::string Timed::text() const {

@@ -15,7 +15,8 @@ namespace tessera::sim::calibrate {
 
 /// Steps of a result that are alike.
 struct StepsOf {
-    const char* list = ""; ///< result.json's `compute_sets`, `exchanges` or `streams`
+    const char* called = ""; ///< in reports only
+    const char* list = "";   ///< result.json's `compute_sets`, `exchanges` or `streams`
     program::Role role = program::Role::Work;
     /// Where a round of the program has several of them: the `turn`-th of `turns`, from 0.
     std::size_t turn = 0;

@@ -61,12 +61,19 @@ auto phase(Timed timed) {
 }
 
 /// The steps of an iteration: edges are copied, exchanged and copied, then the field is blurred.
-constexpr StepsOf kHaloPre{
-    .list = "compute_sets", .role = program::Role::Rearrange, .turn = 0, .turns = 2};
-constexpr StepsOf kHaloPost{
-    .list = "compute_sets", .role = program::Role::Rearrange, .turn = 1, .turns = 2};
-constexpr StepsOf kHaloExchange{.list = "exchanges", .role = program::Role::Bring};
-constexpr StepsOf kBlur{.list = "compute_sets", .role = program::Role::Work};
+constexpr StepsOf kHaloPre{.called = "halo pre",
+                           .list = "compute_sets",
+                           .role = program::Role::Rearrange,
+                           .turn = 0,
+                           .turns = 2};
+constexpr StepsOf kHaloPost{.called = "halo post",
+                            .list = "compute_sets",
+                            .role = program::Role::Rearrange,
+                            .turn = 1,
+                            .turns = 2};
+constexpr StepsOf kHaloExchange{
+    .called = "halo exchange", .list = "exchanges", .role = program::Role::Bring};
+constexpr StepsOf kBlur{.called = "blur", .list = "compute_sets", .role = program::Role::Work};
 
 Timed steps(const StepsOf& of) {
     return {.phases = {}, .steps = {of}};

@@ -312,16 +312,20 @@ TEST_CASE("a word timed without its sync is the exchange row alone") {
 }
 
 TEST_CASE("steps are found by their roles, and missing ones are told") {
-    constexpr StepsOf kBring{.list = "exchanges", .role = program::Role::Bring};
-    constexpr StepsOf kBlur{.list = "compute_sets", .role = program::Role::Work};
-    constexpr StepsOf kSecond{
-        .list = "compute_sets", .role = program::Role::Rearrange, .turn = 1, .turns = 2};
+    constexpr StepsOf kBring{
+        .called = "halo exchange", .list = "exchanges", .role = program::Role::Bring};
+    constexpr StepsOf kBlur{.called = "blur", .list = "compute_sets", .role = program::Role::Work};
+    constexpr StepsOf kSecond{.called = "second",
+                              .list = "compute_sets",
+                              .role = program::Role::Rearrange,
+                              .turn = 1,
+                              .turns = 2};
     CHECK(cycles_of(result(400, 1e9), {.phases = {"sync"}, .steps = {kBring}}) ==
           Approx(400 / 2 + 400 / 4));
     CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kBlur}}),
-                      "the run has no compute_sets of role work");
+                      "the run has no step 'blur': compute_sets of role work");
     CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kSecond}}),
-                      "the run has no compute_sets of role rearrange (2 of 2)");
+                      "the run has no step 'second': compute_sets of role rearrange");
     CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
 }
 
@@ -333,7 +337,8 @@ TEST_CASE("of steps that take turns in a round, the cycles of one are found") {
         run["compute_sets"].push_back({{"name", "step"}, {"role", role}, {"cycles", cycles}});
     }
     const auto cycles = [&](program::Role role, std::size_t turn, std::size_t turns) {
-        const StepsOf steps{.list = "compute_sets", .role = role, .turn = turn, .turns = turns};
+        const StepsOf steps{
+            .called = "", .list = "compute_sets", .role = role, .turn = turn, .turns = turns};
         return cycles_of(run, {.phases = {}, .steps = {steps}});
     };
     CHECK(cycles(program::Role::Rearrange, 0, 2) == Approx(1'001));
