@@ -66,6 +66,7 @@ json tiles_json(const std::vector<CyclesByKind>& tiles) {
 
 json step_json(const StepRecord& record, std::size_t tiles) {
     return {{"name", record.name},
+            {"role", program::word(record.role)},
             {"executions", record.executions},
             {"cycles", record.cycles},
             {"bound_cycles", record.bound_cycles},
@@ -120,16 +121,21 @@ json streams_json(const RunFacts& facts) {
     return out;
 }
 
-/// By their names: `rearrange...`, and what stands before and behind a halo's exchange.
-bool is_rearrangement(const std::string& step) {
-    return step.rfind("rearrange", 0) == 0 || step == "halo pre" || step == "halo post";
-}
-
-/// The part of the explanation that a step's own work goes to.
-std::string part_of(const std::string& step, const char* otherwise) {
-    return step.rfind("reduce", 0) == 0 ? "reduction"
-           : is_rearrangement(step)     ? "rearrangement"
-                                        : otherwise;
+/// The part of the explanation that the work of a step of kind `kind` goes to.
+const char* part_of(program::Role role, const char* kind) {
+    switch (role) {
+    case program::Role::Reduce:
+        return "reduction";
+    case program::Role::Rearrange:
+        return "rearrangement";
+    case program::Role::Control:
+        return "control";
+    case program::Role::Work:
+    case program::Role::Bring:
+    case program::Role::Stream:
+        break;
+    }
+    return kind;
 }
 
 /// Where the cycles of the machine went; the parts sum to the run. The work of a compute set is its
@@ -147,14 +153,14 @@ json explanation_json(const ipu::Account& account) {
             std::accumulate(record.tile_cycles.begin(), record.tile_cycles.end(), Cycles{0}));
         const double mean = ratio(sum, tiles);
         const double mean_of_active = ratio(sum, static_cast<double>(record.active_tiles));
-        cycles[part_of(record.name, "compute")] += mean;
+        cycles[part_of(record.role, "compute")] += mean;
         cycles["unused_tiles"] += mean_of_active - mean;
         // a set without a vertex takes the control program's time and nobody's else
         cycles[record.active_tiles == 0 ? "control" : "uneven_splits"] +=
             static_cast<double>(record.cycles) - mean_of_active;
     }
     for (const auto& record : account.exchanges()) {
-        cycles[part_of(record.name, "exchange")] += static_cast<double>(record.bound_cycles);
+        cycles[part_of(record.role, "exchange")] += static_cast<double>(record.bound_cycles);
         cycles["exchange_overhead"] += static_cast<double>(record.cycles - record.bound_cycles);
     }
     cycles["sync"] += static_cast<double>(account.phases().sync);

@@ -43,11 +43,13 @@ inline constexpr std::array<ExplanationPart, 10> kExplanationParts{{
      "what exchanges take beyond their bounds: prologue, latency, return, gaps in the schedule"},
     {"sync", "sync", "barriers"},
     {"stream", "stream", "the machine waited for stream copies"},
-    {"control", "control", "the control program's own instructions and values"},
-    {"reduction", "reduction",
-     "compute sets (means) and exchanges (bounds) whose name starts with reduce"},
+    {"control", "control",
+     "the control program's own instructions and values, compute sets without a vertex, and steps "
+     "of "
+     "role control: means of compute sets, bounds of exchanges"},
+    {"reduction", "reduction", "steps of role reduce: means of compute sets, bounds of exchanges"},
     {"rearrangement", "rearrangement",
-     "means of compute sets that change layouts: rearrange, halo pre, halo post"},
+     "steps of role rearrange: means of compute sets, bounds of exchanges"},
     {"unused_tiles", "unused tiles",
      "compute sets: what the mean over the tiles that take part is longer than the mean over all"},
     {"uneven_splits", "uneven splits",

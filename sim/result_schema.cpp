@@ -3,6 +3,8 @@
 #include "sim/result.h"
 #include "sim/schema_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -22,8 +24,19 @@ json range(const char* sentence) {
                              {"max", whole("most over the tiles")}});
 }
 
+json role_schema() {
+    std::string sentence = "what the step is for";
+    json words = json::array();
+    for (const program::RoleWord& role : program::kRoles) {
+        sentence += fmt::format("{} {}: {}", words.empty() ? ";" : ",", role.word, role.sentence);
+        words.push_back(role.word);
+    }
+    return {{"enum", std::move(words)}, {"description", std::move(sentence)}};
+}
+
 json step_properties() {
     return {{"name", text("as in the program")},
+            {"role", role_schema()},
             {"executions", whole("how often it ran")},
             {"cycles", whole("sum over executions of the slowest tile")},
             {"bound_cycles", whole("the fewest cycles in which the busiest tile could have done "

@@ -24,6 +24,8 @@ With --result, against the result of the same run:
   machine   cycles by kind equal phases.*, and their sum is cycles
   tiles     the five kinds of a tile sum to cycles; each lies within tiles.<kind>_cycles.{min,max}, and
             min, mean and max are reproduced if every tile of machine.chip.tiles is traced
+  roles     a slice of the machine or of a link that has a role is called as a step of that role; every step
+            that took time has such slices
   trace     trace.slices and trace.tiles are what the file holds
 
 Prints a summary of five lines. Exit code 0 if all rules hold, 1 with the reasons (at most 20) on standard error if not, 2 for
@@ -126,6 +128,7 @@ class Checker:
         self.tracks = {}
         self.sequences = {}
         self.truncated = False
+        self.roles = set()  # (name, role) of slices that have a role
 
     def complain(self, reason):
         self.total_reasons += 1
@@ -242,9 +245,9 @@ class Checker:
         return "unknown"
 
     def parse_event(self, sequence, data):
-        """(type, track uuid, category, cycles argument, uses interned names, name)."""
+        """(type, track uuid, category, cycles argument, uses interned names, name, role)."""
         kind = track = name = 0
-        category = cycles = None
+        category = cycles = role = None
         interned = False
         tables = sequence.interned
 
@@ -272,16 +275,19 @@ class Checker:
                 iid = one(argument, 1)
                 if iid is not None:
                     interned = True
-                    if lookup(3, iid, "argument name id") == "cycles":
+                    word = lookup(3, iid, "argument name id")
+                    if word == "cycles":
                         cycles = signed(one(argument, 4, 0))
+                    elif word == "role":
+                        role = one(argument, 6, b"").decode()
         if kind == BEGIN and not name:
             self.complain(f"a slice on track {track} has no name")
-        return kind, track, category, cycles, interned, name
+        return kind, track, category, cycles, interned, name, role
 
     # Events
 
     def event(self, time, parsed):
-        kind, uuid, category, cycles, _, name = parsed
+        kind, uuid, category, cycles, _, name, role = parsed
         track = self.tracks.get(uuid)
         if track is None:
             self.complain(f"an event at {time} is on track {uuid}, which is not described before it")
@@ -297,6 +303,8 @@ class Checker:
                 self.complain(f"{self.path(track)}: a slice begins at {time} inside the one "
                               f"from {track.open[-1][0]}: they overlap")
             track.open.append((time, category, cycles))
+            if role is not None:
+                self.roles.add((name, role))
         elif kind == END:
             self.end(track, time)
         elif kind == INSTANT:
@@ -373,6 +381,7 @@ class Checker:
                 self.same(f"{track.name}: its cycles", sum(track.cycles.values()), "cycles", cycles)
             for kind in KINDS:
                 self.within(track, kind, result["tiles"][f"{kind}_cycles"])
+        self.against_roles(result)
         self.same("slices", self.slices(), "trace.slices", result["trace"]["slices"])
         numbers = sorted(int(track.name[5:]) for track in tiles)
         if numbers != sorted(result["trace"]["tiles"]) and not self.truncated:
@@ -381,6 +390,14 @@ class Checker:
         chip = result.get("machine", {}).get("chip", {})
         if tiles and chip.get("tiles") == len(tiles) and not self.truncated:
             self.all_tiles(tiles, result["tiles"])
+
+    def against_roles(self, result):
+        steps = [step for kind in ("compute_sets", "exchanges", "streams") for step in result.get(kind, [])]
+        for name, role in sorted(self.roles - {(step["name"], step["role"]) for step in steps}):
+            self.complain(f"a slice '{name}' has the role '{role}', which no step of that name has")
+        for step in steps:
+            if step["cycles"] and (step["name"], step["role"]) not in self.roles:
+                self.complain(f"the step '{step['name']}' of role '{step['role']}' has no slice that says so")
 
     def same(self, what, got, key, expected):
         if got != expected:

@@ -90,9 +90,10 @@ enum class ArgKey : std::uint8_t {
     Step,        ///< number of the step in the control program's order of execution
     SlowestTile, ///< the tile that ends the phase
     Bundles,     ///< bundles issued by the context
+    Role,        ///< what the step is for; a NameId
 };
-inline constexpr std::array<std::string_view, 5> kArgWords = {"", "bytes", "step", "slowest_tile",
-                                                              "bundles"};
+inline constexpr std::array<std::string_view, 6> kArgWords = {
+    "", "bytes", "step", "slowest_tile", "bundles", "role"};
 struct Arg {
     ArgKey key = ArgKey::None;
     std::int64_t value = 0;
@@ -105,7 +106,7 @@ struct Span {
     NameId name = kUnnamed;
     Cycles begin = 0;
     Cycles end = 0;
-    std::array<Arg, 2> args = {}; ///< unused entries have the key None
+    std::array<Arg, 3> args = {}; ///< unused entries have the key None
 };
 
 /// A machine-wide quantity over time.

@@ -6,7 +6,7 @@
 //     Graph graph("twice the sum");
 //     const auto x = graph.add_buffer({.name = "x"});
 //     graph.hold(x, tile, 64);
-//     const auto work = graph.add_compute_set({.name = "sum"});
+//     const auto work = graph.add_compute_set({"sum", Role::Work, "twice the sum"});
 //     graph.add_vertex(work, tile, "sum_f32", VertexKind::Worker,
 //                      {read({x, 0}, 60), write({x, 60}, 4), word(15), word(0)});
 //     graph.control.children = {run(work)};
@@ -18,6 +18,7 @@
 #include "base/element_type.h"
 #include "base/units.h"
 #include "models/program/program.h"
+#include "models/program/role.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -134,8 +135,12 @@ struct Vertex {
     Fields fields;
 };
 
+/// Steps say what they are for (program::Role) and which kernel's they are: reports read these, names
+/// are for people.
 struct ComputeSet {
     std::string name;
+    program::Role role;
+    std::string owner;
     std::vector<Vertex> vertices = {};
 };
 
@@ -155,6 +160,8 @@ struct Receiver {
 
 struct Exchange {
     std::string name;
+    program::Role role;
+    std::string owner;
     std::vector<Message> messages = {};
     std::vector<Receiver> to = {};
 };
@@ -169,6 +176,7 @@ struct StreamPiece {
 
 struct StreamCopy {
     std::string name;
+    std::string owner;               ///< the role is Role::Stream
     std::uint32_t remote_buffer = 0; ///< in Graph::remote_buffers
     program::StreamCopy::Direction direction = program::StreamCopy::Direction::Read;
     std::int64_t rows = 1;

@@ -70,7 +70,7 @@ public:
     Binder(const spec::MachineSpec& machine, const graph::Graph& graph, const State& state,
            const plan::CodeletLibrary& library, const Placing& placing)
         : machine_(machine), graph_(graph), state_(state), library_(library), placing_(placing),
-          images_(machine, library, graph.name) {}
+          images_(machine, library, "kernels", graph.name) {}
 
     /// False where rows and stubs take more room than the code zone has.
     [[nodiscard]] bool bind() {
@@ -88,6 +88,7 @@ public:
         Lowered lowered;
         lowered.program = images_.build();
         lowered.program.control = renumbered(graph_.control);
+        set_owners(lowered.program);
         lowered.program.remote_buffers = graph_.remote_buffers;
         lowered.program.io_tiles = graph_.io_tiles;
         for (const graph::StreamCopy& copy : graph_.stream_copies) {
@@ -147,7 +148,7 @@ private:
             made.name = images_.vertex_name(symbol);
             of_tile.at(vertex.tile).push_back(made);
         }
-        images_.add_compute_set(set.name, std::move(of_tile));
+        images_.add_compute_set(set.name, set.role, std::move(of_tile));
     }
 
     void bind_exchange(const graph::Exchange& exchange) {
@@ -166,7 +167,7 @@ private:
         auto planned =
             plan::plan_exchange_with_stats(machine_, exchange.name, std::move(transfers));
         stats_.push_back(planned.stats);
-        images_.add_exchange(std::move(planned.exchange));
+        images_.add_exchange(exchange.role, std::move(planned.exchange));
     }
 
     void hold_buffers() {
@@ -236,10 +237,25 @@ private:
     }
     [[nodiscard]] program::StreamCopy bound(const graph::StreamCopy& copy) const {
         program::StreamCopy made{copy.name, copy.remote_buffer, copy.direction, copy.rows, {}};
+        made.role = program::Role::Stream;
+        made.owner = copy.owner;
         for (const graph::StreamPiece& piece : copy.pieces) {
             made.pieces.push_back({piece.tile, address(piece.place), piece.bytes, piece.offset});
         }
         return made;
+    }
+
+    void set_owners(program::Program& program) const {
+        for (std::size_t i = 0; i < set_numbers_.size(); ++i) {
+            if (set_numbers_[i] != kLeftOut) {
+                program.compute_sets[set_numbers_[i]].owner = graph_.compute_sets[i].owner;
+            }
+        }
+        for (std::size_t i = 0; i < exchange_numbers_.size(); ++i) {
+            if (exchange_numbers_[i] != kLeftOut) {
+                program.exchanges[exchange_numbers_[i]].owner = graph_.exchanges[i].owner;
+            }
+        }
     }
 
     [[nodiscard]] Step renumbered(const Step& step) const {

@@ -69,7 +69,7 @@ public:
     Planner(const spec::MachineSpec& machine, const plan::CodeletLibrary& library,
             const Layout& layout, const std::string& name)
         : machine_(machine), library_(library), layout_(layout), grid_(layout.grid()),
-          partials_(grid_.problem().partials), builder_(machine, library, name),
+          partials_(grid_.problem().partials), builder_(machine, library, "matmul", name),
           steps_(machine, library, builder_, layout.memory().address("vertex state"),
                  std::max(grid_.partition().tiles(), machine.chip.tiles)) {}
 
@@ -120,7 +120,8 @@ private:
         std::vector<program::Transfer> transfers;
         std::vector<LocalCopy> copies;
         layout_.bring(chunk, transfers, copies);
-        steps_.add_exchange(fmt::format("bring chunk {}", chunk), std::move(transfers), false);
+        steps_.add_exchange(fmt::format("bring chunk {}", chunk), program::Role::Bring,
+                            std::move(transfers));
 
         Vertices vertices(static_cast<std::size_t>(machine_.chip.tiles));
         std::map<TileId, std::vector<std::int64_t>> copied_words;
@@ -139,7 +140,8 @@ private:
             slowest = std::max(slowest, stub_cycles(grid_.part(id), chunk, copied_words[id]));
         }
         steps_.predicted.compute += machine_.control.step_cycles + slowest;
-        builder_.add_compute_set(fmt::format("multiply chunk {}", chunk), std::move(vertices));
+        builder_.add_compute_set(fmt::format("multiply chunk {}", chunk), program::Role::Work,
+                                 std::move(vertices));
     }
 
     program::Vertex matmul_vertex(TileId tile, std::int64_t chunk) {
@@ -177,7 +179,8 @@ private:
 
     void add_reduction() {
         const Partition& p = grid_.partition();
-        steps_.add_exchange("reduce: bring partial results", layout_.bring_partials(), true);
+        steps_.add_exchange("reduce: bring partial results", program::Role::Reduce,
+                            layout_.bring_partials());
         Vertices vertices(static_cast<std::size_t>(machine_.chip.tiles));
         const auto workers = static_cast<std::uint32_t>(machine_.tile.workers);
         std::uint32_t most_units = 0;
@@ -201,7 +204,7 @@ private:
                               plan::reduce_cycles(machine_, partials_, most_units, p.parts_k - 1);
         steps_.predicted.compute += cycles;
         steps_.predicted.reduction += cycles;
-        builder_.add_compute_set("reduce", std::move(vertices));
+        builder_.add_compute_set("reduce", program::Role::Reduce, std::move(vertices));
     }
 
     [[nodiscard]] plan::CellGrid grid_a(const TilePart& part, std::int64_t chunk) const {

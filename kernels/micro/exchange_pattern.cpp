@@ -21,6 +21,7 @@ using workload::ExchangePattern;
 using workload::ExchangePatternWorkload;
 using workload::SelfCopyWorkload;
 
+constexpr const char* kOwner = "exchange_pattern";
 constexpr Bytes kWord = 4;
 constexpr const char* kExchange = "exchange";
 constexpr const char* kOwnPart = "rearrange: own part";
@@ -152,7 +153,7 @@ private:
             graph.hold(source, id, pattern_.source_bytes[tile]);
             graph.hold(destination, id, pattern_.destination_bytes[tile]);
         }
-        const auto exchange = graph.add_exchange({kExchange});
+        const auto exchange = graph.add_exchange({kExchange, program::Role::Bring, kOwner});
         std::vector<graph::Receiver> receivers;
         for (const program::Transfer& transfer : pattern_.transfers) {
             receivers.clear();
@@ -163,7 +164,7 @@ private:
                               {source, Bytes{transfer.source_address}}, bytes_, receivers,
                               timing::pairable(machine_, transfer, bytes_));
         }
-        const auto own_part = graph.add_compute_set({kOwnPart});
+        const auto own_part = graph.add_compute_set({kOwnPart, program::Role::Rearrange, kOwner});
         for (const LocalCopy& copy : pattern_.copies) {
             rearrange::add(graph, own_part, copy.tile,
                            copy_calls({source, Bytes{copy.from}}, {destination, Bytes{copy.to}}));

@@ -18,6 +18,7 @@ using workload::MemoryStreamWorkload;
 using workload::StreamCodelet;
 using workload::StreamOp;
 
+constexpr const char* kOwner = "memory_stream";
 constexpr Bytes kUnitBytes = 16;  ///< in which arrays are dealt to tiles and workers
 constexpr Bytes kReadBeyond = 32; ///< that the loops may read behind an array
 constexpr Bytes kSumBytes = 16;   ///< of one worker that reads
@@ -291,7 +292,7 @@ private:
                                                workload_.dtype == ElementType::F16 ? "f16" : "f32");
         const bool two = op == "add" || op == "triad";
         const std::int64_t workers = machine_.tile.workers;
-        const auto set = graph.add_compute_set({name});
+        const auto set = graph.add_compute_set({name, program::Role::Work, kOwner});
         for (std::int64_t t = 0; t < tiles_ * cuts_; ++t) {
             const std::int64_t tile = t / cuts_;
             const std::int64_t cut = t % cuts_;

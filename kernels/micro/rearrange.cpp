@@ -128,7 +128,8 @@ Planned graph_of(const spec::MachineSpec& machine, const std::string& name,
         const Layout& to = stages[i].layout;
         const auto calls = rearrange::change(machine, from, to);
         planned.cycles += machine.control.step_cycles + rearrange::cycles(machine, calls);
-        const auto set = graph.add_compute_set({step_name(from, to)});
+        const auto set =
+            graph.add_compute_set({step_name(from, to), program::Role::Rearrange, "rearrange"});
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             rearrange::add(graph, set, static_cast<TileId>(tile), calls);
         }

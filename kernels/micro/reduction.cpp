@@ -21,6 +21,7 @@ namespace {
 
 using workload::ReductionWorkload;
 
+constexpr const char* kOwner = "reduction";
 constexpr Bytes kOperandBytes = 4;
 constexpr const char* kOwnOperands = "reduce: own operands";
 constexpr const char* kGatheredSums = "reduce: gathered sums";
@@ -226,7 +227,8 @@ private:
     }
 
     program::Step add_sums(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
-        const auto set = graph.add_compute_set({level == 0 ? kOwnOperands : kGatheredSums});
+        const auto set = graph.add_compute_set(
+            {level == 0 ? kOwnOperands : kGatheredSums, program::Role::Reduce, kOwner});
         const std::int64_t workers = machine_.tile.workers;
         for (std::size_t i = 0; i < levels_[level].tiles.size(); ++i) {
             const TileId tile = levels_[level].tiles[i];
@@ -267,7 +269,7 @@ private:
     }
 
     program::Step add_gather(graph::Graph& graph, const Buffers& buffers, std::size_t level) const {
-        const auto exchange = graph.add_exchange({kGather});
+        const auto exchange = graph.add_exchange({kGather, program::Role::Reduce, kOwner});
         const Level& senders = levels_[level];
         for (std::int64_t group = 0; group < senders.groups; ++group) {
             const std::size_t first = senders.first_of(group);

@@ -23,6 +23,7 @@ const char* name_of(bool read) {
 
 /// What a copy between a remote buffer and the tiles is to be.
 struct Copies {
+    std::string owner;
     std::string sentence;
     program::RemoteBuffer buffer;
     std::int64_t rows = 1;   ///< of one copy
@@ -49,7 +50,7 @@ MicroPlan plan_copies(const spec::MachineSpec& machine, const Copies& given) {
     tensor.given = tensor.wanted = true;
     graph.add_tensor(std::move(tensor));
     using Direction = program::StreamCopy::Direction;
-    const auto copy = graph.add_stream_copy({name_of(given.read), 0,
+    const auto copy = graph.add_stream_copy({name_of(given.read), given.owner, 0,
                                              given.read ? Direction::Read : Direction::Write,
                                              given.rows, pieces});
     std::vector<program::Step> chunks;
@@ -89,6 +90,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWor
     const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const bool read = workload.direction == workload::StreamDirection::Read;
     Copies copies;
+    copies.owner = "remote_buffer";
     copies.buffer.name = "remote";
     copies.buffer.rows = workload.rows;
     copies.buffer.row_bytes = workload.row_bytes;
@@ -111,6 +113,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWor
     const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const bool read = workload.direction == workload::StreamDirection::Read;
     Copies copies;
+    copies.owner = "host_transfer";
     copies.buffer.name = "host";
     copies.buffer.place = program::RemoteBuffer::Place::Host;
     copies.buffer.rows = 1;

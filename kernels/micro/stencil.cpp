@@ -19,6 +19,7 @@ namespace {
 using workload::StencilType;
 using workload::StencilWorkload;
 
+constexpr const char* kOwner = "stencil";
 constexpr Bytes kLongestOffset = 0xffff; ///< of a tap from its window, in the codelet's table
 
 /// The four edges of a part, in the order in which they stand in the buffers of halos: rows first.
@@ -224,9 +225,9 @@ private:
 
     [[nodiscard]] std::vector<program::Step> add_halo(graph::Graph& graph, const Buffers& buffers,
                                                       graph::BufferId field) const {
-        const auto gather = graph.add_compute_set({"halo pre"});
-        const auto exchange = graph.add_exchange({"halo exchange"});
-        const auto scatter = graph.add_compute_set({"halo post"});
+        const auto gather = graph.add_compute_set({"halo pre", program::Role::Rearrange, kOwner});
+        const auto exchange = graph.add_exchange({"halo exchange", program::Role::Bring, kOwner});
+        const auto scatter = graph.add_compute_set({"halo post", program::Role::Rearrange, kOwner});
         Messages messages;
         for_parts([&](std::int64_t column, std::int64_t row, TileId tile, const Part& part) {
             for (std::size_t edge = kTop; edge <= kRight; ++edge) {
@@ -286,7 +287,7 @@ private:
     program::Step add_blur(graph::Graph& graph, const Buffers& buffers, graph::BufferId from,
                            graph::BufferId to) const {
         const std::string symbol = std::string("blur_") + name_of(workload_.dtype);
-        const auto set = graph.add_compute_set({"blur"});
+        const auto set = graph.add_compute_set({"blur", program::Role::Work, kOwner});
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part& part) {
             const Bytes weights = kTaps * bytes_of(type());
             std::vector<graph::Field> state{

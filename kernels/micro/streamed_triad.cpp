@@ -30,6 +30,7 @@ using program::Step;
 using Kind = Step::Kind;
 
 enum Array : std::size_t { kB, kC, kA, kArrays };
+constexpr const char* kOwner = "streamed_triad";
 constexpr std::array<const char*, kArrays> kNames{"b", "c", "a"};
 constexpr int kScale = 3;
 constexpr Bytes kWordBytes = 8; ///< of the codelet
@@ -155,6 +156,7 @@ private:
             graph::StreamCopy copy;
             copy.name =
                 fmt::format("{} {} {}", array == kA ? "store" : "load", kNames.at(array), slot);
+            copy.owner = kOwner;
             copy.remote_buffer = static_cast<std::uint32_t>(array);
             copy.direction = array == kA ? program::StreamCopy::Direction::Write
                                          : program::StreamCopy::Direction::Read;
@@ -177,7 +179,7 @@ private:
         // No loop makes more rounds than a repeat counts: several vertices share longer slices.
         const std::int64_t words = slice_bytes_ / kWordBytes;
         const std::int64_t workers = machine_.tile.workers;
-        parts.triad = graph.add_compute_set({"triad"});
+        parts.triad = graph.add_compute_set({"triad", program::Role::Work, kOwner});
         for (std::int64_t tile = 0; tile < tiles_; ++tile) {
             plan::for_cuts(words, workers * plan::most_rounds(machine_),
                            [&](std::int64_t first, std::int64_t own) {
@@ -197,7 +199,8 @@ private:
 
     graph::ExchangeId add_exchange(graph::Graph& graph, const Parts& parts, std::int64_t slot,
                                    const std::vector<std::size_t>& arrays, bool in) const {
-        const auto exchange = graph.add_exchange({fmt::format("{} {}", in ? "in" : "out", slot)});
+        const auto exchange = graph.add_exchange(
+            {fmt::format("{} {}", in ? "in" : "out", slot), program::Role::Bring, kOwner});
         for (std::int64_t io = 0; io < io_tiles_; ++io) {
             for (std::int64_t tile = first_of(io); tile < first_of(io + 1); ++tile) {
                 for (const std::size_t array : arrays) {

@@ -52,9 +52,11 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 } // namespace
 
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
-                           std::string name)
-    : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
-      zone_(machine, {}), rows_of_tile_(images_.size()) {
+                           std::string owner, std::string name)
+    : machine_(machine), library_(library), owner_(std::move(owner)),
+      images_(static_cast<std::size_t>(machine.chip.tiles)), zone_(machine, {}),
+      rows_of_tile_(images_.size()) {
+    TESSERA_ASSERT(!owner_.empty());
     program_.name = std::move(name);
     static_cast<void>(
         place_in_zone("what no code may use", program::SegmentKind::Code, kept_free(machine)));
@@ -112,7 +114,7 @@ program::SharedBytes ImageBuilder::stub(const std::vector<program::Vertex>& vert
     return bytes;
 }
 
-void ImageBuilder::add_compute_set(const std::string& name,
+void ImageBuilder::add_compute_set(const std::string& name, program::Role role,
                                    std::vector<std::vector<program::Vertex>> vertices_of_tile) {
     std::vector<program::SharedBytes> code(vertices_of_tile.size());
     Bytes longest = 0;
@@ -124,6 +126,8 @@ void ImageBuilder::add_compute_set(const std::string& name,
     }
     program::ComputeSet set;
     set.name = name;
+    set.role = role;
+    set.owner = owner_;
     set.tiles.resize(vertices_of_tile.size());
     const Address address = place_in_zone("stub of " + name, program::SegmentKind::Code, longest);
     for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
@@ -140,7 +144,9 @@ void ImageBuilder::add_compute_set(const std::string& name,
     program_.compute_sets.push_back(std::move(set));
 }
 
-void ImageBuilder::add_exchange(program::Exchange exchange) {
+void ImageBuilder::add_exchange(program::Role role, program::Exchange exchange) {
+    exchange.role = role;
+    exchange.owner = owner_;
     program::Step step;
     step.kind = program::Step::Kind::Exchange;
     step.index = static_cast<std::uint32_t>(program_.exchanges.size());

@@ -26,8 +26,8 @@ Address SuperstepBuilder::add_state(TileId tile, const std::vector<std::uint32_t
     return at;
 }
 
-void SuperstepBuilder::add_exchange(const std::string& name,
-                                    std::vector<program::Transfer> transfers, bool reduction) {
+void SuperstepBuilder::add_exchange(const std::string& name, program::Role role,
+                                    std::vector<program::Transfer> transfers) {
     if (transfers.empty()) {
         return;
     }
@@ -35,8 +35,8 @@ void SuperstepBuilder::add_exchange(const std::string& name,
     const Cycles rows = row_overhead(machine_.exchange) + planned.stats.longest_row_events;
     predicted.exchange += rows;
     predicted.sync += machine_.sync.internal_cycles;
-    predicted.reduction += reduction ? rows + machine_.sync.internal_cycles : 0;
-    images_.add_exchange(std::move(planned.exchange));
+    predicted.reduction += role == program::Role::Reduce ? rows + machine_.sync.internal_cycles : 0;
+    images_.add_exchange(role, std::move(planned.exchange));
 }
 
 void SuperstepBuilder::place_state(TileId tile) {

@@ -30,9 +30,9 @@ public:
     /// Words behind the state of the tile's earlier vertices, for a vertex's state to point to.
     Address add_state(TileId tile, const std::vector<std::uint32_t>& words);
 
-    /// Plans the exchange of the transfers, if there are any; `reduction`: its cycles also count as such.
-    void add_exchange(const std::string& name, std::vector<program::Transfer> transfers,
-                      bool reduction);
+    /// Plans the exchange of the transfers, if there are any.
+    void add_exchange(const std::string& name, program::Role role,
+                      std::vector<program::Transfer> transfers);
 
     /// Writes the vertex state of `tile` to its image.
     void place_state(TileId tile);

@@ -41,7 +41,7 @@ public:
             const Layout& layout, const std::string& name)
         : machine_(machine), library_(library), layout_(layout), partition_(layout.partition()),
           problem_(partition_.problem()), split_(partition_.split()),
-          builder_(machine, library, name),
+          builder_(machine, library, "spmm", name),
           steps_(machine, library, builder_, layout.memory().address("vertex state"),
                  machine.chip.tiles) {}
 
@@ -52,10 +52,11 @@ public:
             const Activity dealing("dealing operands");
             layout_.bring(transfers, copies);
         }
-        steps_.add_exchange("bring operands", std::move(transfers), false);
+        steps_.add_exchange("bring operands", program::Role::Bring, std::move(transfers));
         add_multiply(copies);
         if (layout_.reduces()) {
-            steps_.add_exchange("reduce: bring partial rows", layout_.bring_partials(), true);
+            steps_.add_exchange("reduce: bring partial rows", program::Role::Reduce,
+                                layout_.bring_partials());
             add_reduction();
         }
         builder_.add_tensor(values_tensor(layout_));
@@ -163,7 +164,7 @@ private:
             }
         }
         steps_.predicted.compute += machine_.control.step_cycles + slowest;
-        builder_.add_compute_set("multiply", std::move(vertices));
+        builder_.add_compute_set("multiply", program::Role::Work, std::move(vertices));
     }
 
     [[nodiscard]] program::SharedBytes make_lists(std::int64_t number, std::int64_t columns) const {
@@ -276,7 +277,7 @@ private:
         }
         steps_.predicted.compute += machine_.control.step_cycles + slowest;
         steps_.predicted.reduction += machine_.control.step_cycles + slowest;
-        builder_.add_compute_set("reduce", std::move(vertices));
+        builder_.add_compute_set("reduce", program::Role::Reduce, std::move(vertices));
     }
 
     void add_memory() {

@@ -211,6 +211,7 @@ void Ipu::record_for_all(traces::Kind kind, const char* name, Cycles begin) {
     if (trace_) {
         trace_->barrier({.kind = kind,
                          .name = name == nullptr ? traces::kUnnamed : options_.names->intern(name),
+                         .role = traces::kUnnamed,
                          .begin = begin,
                          .end = account_.cycles(),
                          .bytes = 0,
@@ -316,7 +317,8 @@ void Ipu::record_compute(std::uint32_t index) {
     }
     if (trace_) {
         trace_->phase({.kind = traces::Kind::Compute,
-                       .name = trace_->name_of_compute_set(index),
+                       .name = trace_->compute_set(index).name,
+                       .role = trace_->compute_set(index).role,
                        .begin = begin,
                        .end = begin + longest,
                        .bytes = 0,
@@ -382,7 +384,8 @@ void Ipu::record_exchange(std::uint32_t index, Bytes bytes) {
     record.bound_cycles += outcome.bound_cycles;
     if (trace_) {
         trace_->phase({.kind = traces::Kind::Exchange,
-                       .name = trace_->name_of_exchange(index),
+                       .name = trace_->exchange(index).name,
+                       .role = trace_->exchange(index).role,
                        .begin = begin,
                        .end = begin + longest,
                        .bytes = bytes,

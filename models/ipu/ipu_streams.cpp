@@ -52,7 +52,8 @@ Flight Ipu::start_copy(std::uint32_t copy, std::int64_t row) {
             copies_.in_streaming_memory(copy) ? traces::Link::StreamingMemory : traces::Link::Host;
         trace_->link_span(traces::link_track(link, copies_.demand(copy).read),
                           {.kind = traces::Kind::Stream,
-                           .name = trace_->name_of_stream(copy),
+                           .name = trace_->stream(copy).name,
+                           .role = trace_->stream(copy).role,
                            .begin = flight.times.service_begin,
                            .end = flight.times.service_end,
                            .bytes = copies_.bytes(copy),
@@ -87,7 +88,8 @@ void Ipu::wait_until_end(const Flight& flight) {
     record.transfer_cycles += flight.times.end - flight.begin;
     if (trace_ && wait > 0) {
         trace_->phase({.kind = traces::Kind::Stream,
-                       .name = trace_->name_of_stream(flight.copy),
+                       .name = trace_->stream(flight.copy).name,
+                       .role = trace_->stream(flight.copy).role,
                        .begin = begin,
                        .end = begin + wait,
                        .bytes = copies_.bytes(flight.copy),

@@ -6,6 +6,7 @@
 
 #include "base/element_type.h"
 #include "base/units.h"
+#include "models/program/role.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -105,9 +106,13 @@ struct TileVertices {
     std::vector<Vertex> vertices;
 };
 
+/// Steps have a name for people, a role that reports go by, and an owner: the kernel whose step it
+/// is, empty where there is none.
 struct ComputeSet {
     std::string name;
     std::vector<TileVertices> tiles; ///< indexed by tile; shorter than the chip = the rest idle
+    Role role = Role::Work;
+    std::string owner = {};
 };
 
 struct Destination {
@@ -138,6 +143,8 @@ struct Exchange {
     std::string name;
     std::vector<Transfer> transfers; ///< what reports speak of
     std::vector<ExchangeRow> rows; ///< what the fabric executes; ascending tiles, active tiles only
+    Role role = Role::Bring;
+    std::string owner = {};
 };
 
 /// A 32-bit word of a tile's memory, read when the control program needs it.
@@ -219,6 +226,8 @@ struct StreamCopy {
     Direction direction = Direction::Read;
     std::int64_t rows = 1;
     std::vector<StreamPiece> pieces;
+    Role role = Role::Stream;
+    std::string owner = {};
 };
 
 /// One nested loop of a piece: `count` steps of `host_stride` elements and `tile_stride` bytes.

@@ -32,10 +32,12 @@ const Timed kTable{.phases = {"exchange"}, .steps = {}, .fixed_cycles = kTableCy
 const Timed kTableAndSync{
     .phases = {"sync", "exchange"}, .steps = {}, .fixed_cycles = kTableCycles};
 /// With the copy of what a root has for itself.
+constexpr StepsOf kOwnCopy{
+    .called = "rearrange", .list = "compute_sets", .role = program::Role::Rearrange};
 const Timed kTableAndCopy{
-    .phases = {"exchange"}, .steps = {"rearrange"}, .fixed_cycles = kTableCycles};
+    .phases = {"exchange"}, .steps = {kOwnCopy}, .fixed_cycles = kTableCycles};
 const Timed kTableAndBoth{
-    .phases = {"sync", "exchange"}, .steps = {"rearrange"}, .fixed_cycles = kTableCycles};
+    .phases = {"sync", "exchange"}, .steps = {kOwnCopy}, .fixed_cycles = kTableCycles};
 constexpr std::int64_t kWordBytes = 4;
 /// A large message where a row gives no size: what the broadcast tables use.
 constexpr std::int64_t kLargeBytes = 102'400;

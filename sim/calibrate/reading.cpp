@@ -63,29 +63,31 @@ Unit unit_among(const ReferenceRow& row, const std::vector<std::string>& bases) 
                     config::did_you_mean(row.text("unit"), names));
 }
 
-double steps_cycles(const json& result, const std::string& start) {
+double steps_cycles(const json& result, const StepsOf& steps) {
     double cycles = 0;
-    bool found = false;
-    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
-        for (const json& step : result.value(list, json::array())) {
-            if (step.at("name").get<std::string>().rfind(start, 0) == 0) {
-                cycles += step.at("cycles").get<double>();
-                found = true;
-            }
+    std::size_t alike = 0;
+    for (const json& step : result.value(steps.list, json::array())) {
+        if (step.at("role") == program::word(steps.role) && alike++ % steps.turns == steps.turn) {
+            cycles += step.at("cycles").get<double>();
         }
     }
-    if (!found) {
-        throw IoError(fmt::format("the run has no step '{}'", start));
+    if (alike <= steps.turn) {
+        throw IoError(fmt::format("the run has no {}: {} of role {}", steps.text(), steps.list,
+                                  program::word(steps.role)));
     }
     return cycles;
 }
 
 } // namespace
 
+std::string StepsOf::text() const {
+    return fmt::format("step '{}'", called);
+}
+
 std::string Timed::text() const {
     std::vector<std::string> parts = phases;
     for (const auto& step : steps) {
-        parts.push_back(fmt::format("step '{}'", step));
+        parts.push_back(step.text());
     }
     if (fixed_cycles != 0) {
         parts.push_back(fmt::format("{} cycles", fixed_cycles));

@@ -60,8 +60,23 @@ auto phase(Timed timed) {
     };
 }
 
-Timed steps(const char* name) {
-    return {.phases = {}, .steps = {name}};
+/// The steps of an iteration: edges are copied, exchanged and copied, then the field is blurred.
+constexpr StepsOf kHaloPre{.called = "halo pre",
+                           .list = "compute_sets",
+                           .role = program::Role::Rearrange,
+                           .turn = 0,
+                           .turns = 2};
+constexpr StepsOf kHaloPost{.called = "halo post",
+                            .list = "compute_sets",
+                            .role = program::Role::Rearrange,
+                            .turn = 1,
+                            .turns = 2};
+constexpr StepsOf kHaloExchange{
+    .called = "halo exchange", .list = "exchanges", .role = program::Role::Bring};
+constexpr StepsOf kBlur{.called = "blur", .list = "compute_sets", .role = program::Role::Work};
+
+Timed steps(const StepsOf& of) {
+    return {.phases = {}, .steps = {of}};
 }
 
 } // namespace
@@ -73,16 +88,16 @@ const std::vector<Rule>& stencil_rules() {
          phase({.phases = {"sync"}, .steps = {}})},
         {"stencil: exchange",
          {{"workload", {"blur", "phase breakdown"}}, {"metric", {"halo:exchange"}}},
-         phase(steps("halo exchange"))},
+         phase(steps(kHaloExchange))},
         {"stencil: copies",
          {{"workload", {"blur", "phase breakdown"}}, {"metric", {"halo:pre"}}},
-         phase(steps("halo pre"))},
+         phase(steps(kHaloPre))},
         {"stencil: copies",
          {{"workload", {"blur", "phase breakdown"}}, {"metric", {"halo:post"}}},
-         phase(steps("halo post"))},
+         phase(steps(kHaloPost))},
         {"stencil: compute",
          {{"workload", {"blur", "phase breakdown"}}, {"metric", {"compute:compute"}}},
-         phase(steps("blur"))},
+         phase(steps(kBlur))},
         {"stencil: iterations",
          {{"workload", {"Gaussian blur", "iterations"}}, {"metric", {"time"}}},
          iterations},

@@ -102,7 +102,7 @@ TEST_CASE("copies inside tiles take the predicted cycles", "[kernels][micro]") {
             workload::SelfCopyWorkload workload;
             workload.bytes = bytes;
             const auto run = test::run_micro(machine, workload);
-            const auto calls = rearrange::copy(machine, 0, 0, bytes);
+            const auto calls = rearrange::copy(machine, {}, {}, bytes);
             CHECK(run.outcome.step_cycles.at(0) == rearrange::cycles(machine, calls));
         }
     }
@@ -112,8 +112,8 @@ TEST_CASE("every way to copy is right, and as long as its issues say", "[kernels
     using workload::CopyLoop;
     const auto machine = test::chip_of(4);
     for (const std::int64_t bytes : {8, 64, 4096}) {
-        const rearrange::Calls one{rearrange::strided({0, 8}, {0, 8}, bytes / 8, 8)};
-        const auto paced = rearrange::paced_copy(machine, 0, 0, bytes);
+        const rearrange::Calls one{rearrange::strided({{}, 8}, {{}, 8}, bytes / 8, 8)};
+        const auto paced = rearrange::paced_copy(machine, {}, {}, bytes);
         for (const auto& [loop, calls] :
              {std::pair{CopyLoop::OneWorker, one}, std::pair{CopyLoop::Paced, paced}}) {
             CAPTURE(bytes, calls.front().symbol);
@@ -218,6 +218,6 @@ TEST_CASE("a copy with more rounds than a repeat counts is cut", "[kernels][micr
         const auto& copies = run.plan.program.compute_sets.at(0).tiles.at(3).vertices;
         CHECK(copies.size() == static_cast<std::size_t>(vertices));
         CHECK(run.outcome.step_cycles.at(0) ==
-              rearrange::cycles(machine, rearrange::copy(machine, 0, 0, bytes)));
+              rearrange::cycles(machine, rearrange::copy(machine, {}, {}, bytes)));
     }
 }

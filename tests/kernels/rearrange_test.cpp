@@ -11,10 +11,27 @@ namespace {
 using namespace tessera;
 using rearrange::Layout;
 
+/// A place by its address: the buffer stands at address 0.
+graph::Place at(Address address) {
+    return {graph::BufferId{}, Bytes{address}};
+}
+
+/// Vertex state with buffers at address 0.
+std::vector<std::uint32_t> words_of(const rearrange::Call& call) {
+    std::vector<std::uint32_t> words;
+    for (const graph::Field& field : call.state) {
+        words.push_back(field.kind == graph::Field::Kind::Word
+                            ? field.word
+                            : static_cast<std::uint32_t>(field.place.offset));
+    }
+    return words;
+}
+
 Address address_of(const Layout& layout, std::int64_t row, std::int64_t column) {
     const std::int64_t line = layout.lines_are_columns ? column : row;
     const std::int64_t item = layout.lines_are_columns ? row : column;
-    return layout.address + static_cast<Address>(line * layout.step + item * bytes_of(layout.type));
+    return static_cast<Address>(layout.place.offset) +
+           static_cast<Address>(line * layout.step + item * bytes_of(layout.type));
 }
 
 void put(test::CodeletBench& bench, const Layout& layout, std::int64_t row, std::int64_t column,
@@ -47,7 +64,7 @@ int wrong_after(test::CodeletBench& bench, const Layout& from, const Layout& to)
     const auto calls = rearrange::change(bench.machine(), from, to);
     REQUIRE(calls.size() == 1);
     const auto& call = calls.front();
-    bench.put(bench.region0_data(), call.state);
+    bench.put(bench.region0_data(), words_of(call));
     const auto outcome = bench.call(call.symbol, call.kind, bench.region0_data());
     CHECK(outcome.cycles == rearrange::cycles(bench.machine(), calls));
     int wrong = 0;
@@ -61,7 +78,7 @@ int wrong_after(test::CodeletBench& bench, const Layout& from, const Layout& to)
 
 Layout layout(const workload::CounterRandom& random, std::uint64_t& index, Address address,
               ElementType type, std::int64_t rows, std::int64_t columns, bool lines_are_columns) {
-    Layout made{address, type, rows, columns, lines_are_columns, 0};
+    Layout made{at(address), type, rows, columns, lines_are_columns, 0};
     const Bytes pad = 8 * static_cast<Bytes>(random.below(3, index++));
     made.step = (made.line_elements() * bytes_of(type) + 7) / 8 * 8 + pad;
     return made;
@@ -95,8 +112,8 @@ TEST_CASE("matrices come from any layout into any other in the predicted cycles"
 
 TEST_CASE("lines that are no multiples of 8 bytes move in words of 4", "[kernels][rearrange]") {
     test::CodeletBench bench({"copy", "rearrange"});
-    const Layout from{bench.pair(0), ElementType::F32, 7, 5, false, 28};
-    const Layout to{bench.pair(1) + 4, ElementType::F32, 7, 5, false, 20};
+    const Layout from{at(bench.pair(0)), ElementType::F32, 7, 5, false, 28};
+    const Layout to{at(bench.pair(1) + 4), ElementType::F32, 7, 5, false, 20};
     CHECK(rearrange::change(bench.machine(), from, to).at(0).symbol == "rearrange_lines32");
     CHECK(wrong_after(bench, from, to) == 0);
 }
@@ -109,11 +126,11 @@ TEST_CASE("copies take words of 8 bytes where all three are multiples of 8",
             for (const Bytes bytes : {4, 8, 12, 48}) {
                 CAPTURE(from, to, bytes);
                 const bool wide = from % 8 == 0 && to % 8 == 0 && bytes % 8 == 0;
-                const auto calls = rearrange::copy(machine, from, to, bytes);
+                const auto calls = rearrange::copy(machine, at(from), at(to), bytes);
                 CHECK(calls.at(0).symbol == (wide ? "copy64" : "copy32"));
                 const std::int64_t words = bytes / (wide ? 8 : 4);
                 const auto workers = machine.tile.workers;
-                CHECK(calls.at(0).state ==
+                CHECK(words_of(calls.at(0)) ==
                       std::vector<std::uint32_t>{from, to,
                                                  static_cast<std::uint32_t>(words / workers),
                                                  static_cast<std::uint32_t>(words % workers)});
@@ -127,8 +144,8 @@ TEST_CASE("lines take words of 8 bytes where both places, both steps and the lin
     const spec::MachineSpec machine;
     const auto symbol = [&](Address from, Bytes from_step, Address to, Bytes to_step,
                             std::int64_t columns) {
-        const Layout before{from, ElementType::F32, 3, columns, false, from_step};
-        const Layout after{to, ElementType::F32, 3, columns, false, to_step};
+        const Layout before{at(from), ElementType::F32, 3, columns, false, from_step};
+        const Layout after{at(to), ElementType::F32, 3, columns, false, to_step};
         return rearrange::change(machine, before, after).at(0).symbol;
     };
     CHECK(symbol(0x80000, 32, 0x90000, 40, 6) == "rearrange_lines64");

@@ -42,6 +42,27 @@ REDUCED = {
 }
 STANDARD_ROUND = 6
 
+# The roles that steps of each kind of workload have, by list of the result.
+ROLES = {
+    "exchange_pattern": {"exchanges": {"bring"}, "compute_sets": {"rearrange"}},
+    "host_transfer": {"streams": {"stream"}},
+    "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
+    "memory_stream": {"compute_sets": {"work"}},
+    "rearrange": {"compute_sets": {"rearrange"}},
+    "reduction": {"compute_sets": {"reduce"}, "exchanges": {"reduce"}},
+    "remote_buffer": {"streams": {"stream"}},
+    "self_copy": {"compute_sets": {"rearrange"}},
+    "spmm": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
+    "stencil": {"compute_sets": {"work", "rearrange"}, "exchanges": {"bring"}},
+    "streamed_triad": {"compute_sets": {"work"}, "exchanges": {"bring"}, "streams": {"stream"}},
+    "sync": {},
+}
+# What must be there in any case.
+SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "rearrange": {"rearrange"}, "reduction": {"reduce"},
+              "remote_buffer": {"stream"}, "host_transfer": {"stream"}, "self_copy": {"rearrange"}, "spmm": {"work"},
+              "stencil": {"work", "bring", "rearrange"}, "streamed_triad": {"work", "bring", "stream"},
+              "exchange_pattern": {"bring"}, "sync": set()}
+
 
 def run(name, sizes, *sets):
     command = [str(BINARY), "run", name, "--json", "-"]
@@ -95,6 +116,24 @@ class ReducedTest(unittest.TestCase, Rules):
     def test_fewer_workers_are_not_faster(self):
         for name, sizes in REDUCED.items():
             self.check_workers(name, sizes)
+
+    def test_every_step_has_a_role_of_its_kind_of_workload(self):
+        kinds = set()
+        for name, sizes in REDUCED.items():
+            result = run(name, sizes)
+            kind = result["workload"]["kind"]
+            kinds.add(kind)
+            seen = set()
+            with self.subTest(name=name):
+                for steps in ("compute_sets", "exchanges", "streams"):
+                    roles = {step["role"] for step in result[steps]}
+                    self.assertLessEqual(roles, ROLES[kind].get(steps, set()), steps)
+                    seen |= roles
+                self.assertLessEqual(SURE_ROLES[kind], seen)
+                parts = result["explanation"]
+                for part, role in (("reduction", "reduce"), ("rearrangement", "rearrange")):
+                    self.assertEqual(parts[part]["cycles"] > 0, role in seen, part)
+        self.assertEqual(kinds, set(ROLES))
 
     def test_more_workers_than_pipeline_stages_make_the_round_longer(self):
         six = run("self_copy", REDUCED["self_copy"])["cycles"]

@@ -61,6 +61,7 @@ constexpr protozero::pbf_tag_type kName = 2;
 namespace annotation_field {
 constexpr protozero::pbf_tag_type kNameIid = 1;
 constexpr protozero::pbf_tag_type kInt = 4;
+constexpr protozero::pbf_tag_type kString = 6;
 } // namespace annotation_field
 
 enum SequenceFlag : std::uint32_t { kIncrementalStateCleared = 1, kNeedsIncrementalState = 2 };
@@ -111,7 +112,7 @@ std::uint64_t name_iid(const Span& span) {
     return span.name == kUnnamed ? category_iid(span.kind) : kFirstNameIid + span.name;
 }
 
-/// What a packet says for the first time in the file: at most a category, a name and three
+/// What a packet says for the first time in the file: at most a category, a name and four
 /// arguments.
 class InternedData {
 public:
@@ -145,7 +146,7 @@ private:
         std::uint64_t iid = 0;
         std::string_view text;
     };
-    std::array<Entry, 5> entries_;
+    std::array<Entry, 6> entries_;
     std::size_t used_ = 0;
 };
 
@@ -178,6 +179,12 @@ void add_annotation(protozero::pbf_writer& event, std::uint64_t iid, std::int64_
     protozero::pbf_writer annotation{event, event_field::kDebugAnnotations};
     annotation.add_uint64(annotation_field::kNameIid, iid);
     annotation.add_int64(annotation_field::kInt, value);
+}
+
+void add_annotation(protozero::pbf_writer& event, std::uint64_t iid, std::string_view text) {
+    protozero::pbf_writer annotation{event, event_field::kDebugAnnotations};
+    annotation.add_uint64(annotation_field::kNameIid, iid);
+    annotation.add_string(annotation_field::kString, text.data(), text.size());
 }
 
 } // namespace
@@ -314,13 +321,15 @@ void PerfettoExporter::write_begin(std::uint64_t uuid, const Span& span) {
         auto event = event_on(packet, kBegin, uuid);
         event.add_uint64(event_field::kCategoryIids, category_iid(span.kind));
         event.add_uint64(event_field::kNameIid, name_iid(span));
-        const auto annotate = [&](std::uint64_t iid, std::string_view name, std::int64_t value) {
+        const auto annotate = [&](std::uint64_t iid, std::string_view name, auto value) {
             interned.add(interned_args_, interned_field::kDebugAnnotationNames, iid, name);
             add_annotation(event, iid, value);
         };
         for (const auto& arg : span.args) {
-            if (arg.key != ArgKey::None) {
-                const auto key = static_cast<std::size_t>(arg.key);
+            const auto key = static_cast<std::size_t>(arg.key);
+            if (arg.key == ArgKey::Role) {
+                annotate(key, kArgWords[key], names_.text(static_cast<NameId>(arg.value)));
+            } else if (arg.key != ArgKey::None) {
                 annotate(key, kArgWords[key], arg.value);
             }
         }

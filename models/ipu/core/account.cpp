@@ -6,19 +6,25 @@
 #include <algorithm>
 
 namespace tessera::ipu {
+namespace {
+
+/// Records of steps that have not run.
+template <class Steps> std::vector<StepRecord> records_of(const Steps& steps) {
+    std::vector<StepRecord> records;
+    for (const auto& step : steps) {
+        StepRecord& record = records.emplace_back();
+        record.name = step.name;
+        record.role = step.role;
+    }
+    return records;
+}
+
+} // namespace
 
 Account::Account(const program::Program& program, std::int64_t tiles)
-    : tiles_(static_cast<std::size_t>(tiles)), streaming_until_(tiles_.size()) {
-    for (const auto& set : program.compute_sets) {
-        compute_sets_.emplace_back().name = set.name;
-    }
-    for (const auto& exchange : program.exchanges) {
-        exchanges_.emplace_back().name = exchange.name;
-    }
-    for (const auto& copy : program.stream_copies) {
-        streams_.emplace_back().name = copy.name;
-    }
-}
+    : tiles_(static_cast<std::size_t>(tiles)), compute_sets_(records_of(program.compute_sets)),
+      exchanges_(records_of(program.exchanges)), streams_(records_of(program.stream_copies)),
+      streaming_until_(tiles_.size()) {}
 
 StepRecord& Account::compute_phase(std::uint32_t compute_set, Cycles cycles,
                                    std::span<const TileShare> shares) {

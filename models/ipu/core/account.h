@@ -35,6 +35,7 @@ struct TileShare {
 /// One compute set, exchange or stream copy over all its executions.
 struct StepRecord {
     std::string name;
+    program::Role role = program::Role::Work;
     std::int64_t executions = 0;
     Cycles cycles = 0;       ///< sum over executions of the slowest tile
     Cycles bound_cycles = 0; ///< fewest cycles in which the busiest tile can do its issues or words

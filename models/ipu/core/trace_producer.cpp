@@ -4,23 +4,38 @@
 #include <algorithm>
 
 namespace tessera::ipu {
+namespace {
+
+/// The number of a phase's step, and its role where it is a step of the program.
+void describe(const Phase& phase, traces::Span& span) {
+    span.args[0] = {traces::ArgKey::Step, phase.step};
+    if (phase.role != traces::kUnnamed) {
+        span.args[2] = {traces::ArgKey::Role, phase.role};
+    }
+}
+
+} // namespace
 
 TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles,
                              traces::TraceSink& sink, traces::NameTable& names)
     : sink_(sink), tiles_(static_cast<TileId>(tiles)) {
+    const auto label = [&](const auto& step) -> Label {
+        const traces::NameId name = names.intern(step.name);
+        return {name, names.intern(program::word(step.role))};
+    };
     for (const auto& set : program.compute_sets) {
-        compute_set_names_.push_back(names.intern(set.name));
+        compute_sets_.push_back(label(set));
         for (const auto& tile : set.tiles) {
             if (tile.stub != 0) {
-                name_of_entry_.emplace(tile.stub, compute_set_names_.back());
+                name_of_entry_.emplace(tile.stub, compute_sets_.back().name);
             }
         }
     }
     for (const auto& exchange : program.exchanges) {
-        exchange_names_.push_back(names.intern(exchange.name));
+        exchanges_.push_back(label(exchange));
     }
     for (const auto& copy : program.stream_copies) {
-        stream_names_.push_back(names.intern(copy.name));
+        streams_.push_back(label(copy));
     }
     for (const auto& codelet : program.codelets) {
         for (const auto& [symbol, address] : codelet.symbols) {
@@ -84,7 +99,7 @@ void TraceProducer::machine_span(const Phase& phase, std::span<const TileShare> 
                       .begin = phase.begin,
                       .end = phase.end,
                       .args = {}};
-    span.args[0] = {traces::ArgKey::Step, phase.step};
+    describe(phase, span);
     if (phase.kind == traces::Kind::Exchange || phase.kind == traces::Kind::Stream) {
         span.args[1] = {traces::ArgKey::Bytes, phase.bytes};
     } else if (!shares.empty()) {
@@ -107,7 +122,7 @@ void TraceProducer::link_span(traces::Track track, const Phase& phase) {
                       .begin = phase.begin,
                       .end = phase.end,
                       .args = {}};
-    span.args[0] = {traces::ArgKey::Step, phase.step};
+    describe(phase, span);
     span.args[1] = {traces::ArgKey::Bytes, phase.bytes};
     sink_.span(span);
 }

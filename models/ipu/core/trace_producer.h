@@ -20,6 +20,7 @@ namespace tessera::ipu {
 struct Phase {
     traces::Kind kind = traces::Kind::Sync;
     traces::NameId name = traces::kUnnamed;
+    traces::NameId role = traces::kUnnamed; ///< of a step of the program
     Cycles begin = 0;
     Cycles end = 0;
     Bytes bytes = 0;
@@ -32,18 +33,16 @@ public:
     TraceProducer(const program::Program& program, std::int64_t tiles, traces::TraceSink& sink,
                   traces::NameTable& names);
 
-    [[nodiscard]] traces::NameId name_of_compute_set(std::uint32_t index) const {
-        return compute_set_names_.at(index);
-    }
-    [[nodiscard]] traces::NameId name_of_exchange(std::uint32_t index) const {
-        return exchange_names_.at(index);
-    }
+    /// A step's name, and the word of its role.
+    struct Label {
+        traces::NameId name = traces::kUnnamed;
+        traces::NameId role = traces::kUnnamed;
+    };
+    [[nodiscard]] Label compute_set(std::uint32_t index) const { return compute_sets_.at(index); }
+    [[nodiscard]] Label exchange(std::uint32_t index) const { return exchanges_.at(index); }
+    [[nodiscard]] Label stream(std::uint32_t index) const { return streams_.at(index); }
     [[nodiscard]] bool wants_contexts(TileId tile) const {
         return sink_.wants(traces::worker_track(tile, 0));
-    }
-
-    [[nodiscard]] traces::NameId name_of_stream(std::uint32_t index) const {
-        return stream_names_.at(index);
     }
 
     /// A phase in which the tiles of `shares` (ascending tiles) worked and all others waited, or
@@ -65,9 +64,9 @@ private:
 
     traces::TraceSink& sink_;
     TileId tiles_;
-    std::vector<traces::NameId> compute_set_names_;
-    std::vector<traces::NameId> exchange_names_;
-    std::vector<traces::NameId> stream_names_;
+    std::vector<Label> compute_sets_;
+    std::vector<Label> exchanges_;
+    std::vector<Label> streams_;
     std::unordered_map<Address, traces::NameId> name_of_entry_;
 };
 

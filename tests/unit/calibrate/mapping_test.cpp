@@ -56,13 +56,14 @@ constexpr double kOwnPart = 70;
 
 /// As much of a result as readings look at: an exchange of `cycles`, half of them again for sync.
 json result(double cycles, double clock_hz) {
-    return {
-        {"cycles", 1.5 * cycles},
-        {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
-        {"machine",
-         {{"chip", {{"clock_hz", clock_hz}}}, {"exchange", {{"prologue_cycles", kPrologue}}}}},
-        {"compute_sets", json::array({{{"name", "rearrange: own part"}, {"cycles", kOwnPart}}})},
-        {"exchanges", json::array({{{"name", "halo exchange"}, {"cycles", cycles / 4}}})}};
+    return {{"cycles", 1.5 * cycles},
+            {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
+            {"machine",
+             {{"chip", {{"clock_hz", clock_hz}}}, {"exchange", {{"prologue_cycles", kPrologue}}}}},
+            {"compute_sets",
+             json::array({{{"name", "own part"}, {"role", "rearrange"}, {"cycles", kOwnPart}}})},
+            {"exchanges",
+             json::array({{{"name", "halo"}, {"role", "bring"}, {"cycles", cycles / 4}}})}};
 }
 
 /// What the exchange tables' measuring program adds: the figure of an exchange of no cycles.
@@ -310,11 +311,40 @@ TEST_CASE("a word timed without its sync is the exchange row alone") {
     CHECK(measured(row).read({result(200, 1e9)}) == Approx(200 - kPrologue));
 }
 
-TEST_CASE("steps are found by how their names start, and a missing one is told") {
-    CHECK(cycles_of(result(400, 1e9), {.phases = {"sync"}, .steps = {"halo"}}) ==
+TEST_CASE("steps are found by their roles, and missing ones are told") {
+    constexpr StepsOf kBring{
+        .called = "halo exchange", .list = "exchanges", .role = program::Role::Bring};
+    constexpr StepsOf kBlur{.called = "blur", .list = "compute_sets", .role = program::Role::Work};
+    constexpr StepsOf kSecond{.called = "second",
+                              .list = "compute_sets",
+                              .role = program::Role::Rearrange,
+                              .turn = 1,
+                              .turns = 2};
+    CHECK(cycles_of(result(400, 1e9), {.phases = {"sync"}, .steps = {kBring}}) ==
           Approx(400 / 2 + 400 / 4));
-    CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {}, .steps = {"blur"}}), IoError);
+    CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kBlur}}),
+                      "the run has no step 'blur': compute_sets of role work");
+    CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kSecond}}),
+                      "the run has no step 'second': compute_sets of role rearrange");
     CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
+}
+
+TEST_CASE("of steps that take turns in a round, the cycles of one are found") {
+    json run = result(400, 1e9);
+    run["compute_sets"] = json::array();
+    for (const char* role : {"rearrange", "rearrange", "work", "rearrange", "rearrange", "work"}) {
+        const double cycles = std::pow(10, static_cast<double>(run["compute_sets"].size()));
+        run["compute_sets"].push_back({{"name", "step"}, {"role", role}, {"cycles", cycles}});
+    }
+    const auto cycles = [&](program::Role role, std::size_t turn, std::size_t turns) {
+        const StepsOf steps{
+            .called = "", .list = "compute_sets", .role = role, .turn = turn, .turns = turns};
+        return cycles_of(run, {.phases = {}, .steps = {steps}});
+    };
+    CHECK(cycles(program::Role::Rearrange, 0, 2) == Approx(1'001));
+    CHECK(cycles(program::Role::Rearrange, 1, 2) == Approx(10'010));
+    CHECK(cycles(program::Role::Rearrange, 0, 1) == Approx(11'011));
+    CHECK(cycles(program::Role::Work, 0, 1) == Approx(100'100));
 }
 
 TEST_CASE("sparse attention reads rows of components, then keys and values") {

@@ -32,7 +32,13 @@ struct Scene {
         return made;
     }
     [[nodiscard]] ipu::Phase phase(Kind kind, Cycles begin, Cycles end, Bytes bytes = 0) const {
-        return {.kind = kind, .name = 1, .begin = begin, .end = end, .bytes = bytes, .step = 7};
+        return {.kind = kind,
+                .name = 1,
+                .role = traces::kUnnamed,
+                .begin = begin,
+                .end = end,
+                .bytes = bytes,
+                .step = 7};
     }
     [[nodiscard]] Events of(traces::Track track, Kind kind) const { return sink.of(track, kind); }
     [[nodiscard]] Events of(traces::Counter counter) const { return sink.of(counter); }
@@ -102,6 +108,36 @@ TEST_CASE("the machine's span of a phase says its step and its lowest slowest ti
             CHECK(span.args[1].value == 12);
         }
     }
+}
+
+TEST_CASE("the machine's span of a step says the step's role, whatever its name is") {
+    program::Program program;
+    program.compute_sets.push_back({"stream", {}, program::Role::Reduce});
+    program.exchanges.push_back({"reduce", {}, {}});
+    program.stream_copies.push_back({"work", 0, program::StreamCopy::Direction::Read, 1, {}});
+    traces::NameTable names;
+    RecordingSink sink({true, true, true});
+    ipu::TraceProducer producer(program, 3, sink, names);
+    for (const auto& [label, word] :
+         {std::pair{producer.compute_set(0), "reduce"}, std::pair{producer.exchange(0), "bring"},
+          std::pair{producer.stream(0), "stream"}}) {
+        CHECK(names.text(label.role) == word);
+        ipu::Phase phase;
+        phase.name = label.name;
+        phase.role = label.role;
+        phase.end = 5;
+        producer.phase(phase, {}, kNoStreams);
+        producer.link_span(traces::link_track(traces::Link::Host, true), phase);
+    }
+    std::size_t spans = 0;
+    for (const auto& span : sink.spans) {
+        const bool of_machine = span.track.level == traces::Level::Machine;
+        spans += of_machine ? 1 : 0;
+        CHECK((span.args[2].key == traces::ArgKey::Role) == of_machine);
+    }
+    CHECK(spans == 6);
+    producer.barrier({.kind = Kind::Sync, .begin = 5, .end = 9});
+    CHECK(sink.spans.back().args[2].key == traces::ArgKey::None);
 }
 
 TEST_CASE("spans of contexts begin at the first slot and are named by what they enter") {

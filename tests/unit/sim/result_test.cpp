@@ -14,7 +14,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 using namespace tessera;
@@ -61,6 +63,7 @@ struct Scene {
         program.compute_sets.resize(2);
         program.compute_sets[0].name = "multiply";
         program.compute_sets[1].name = "reduce_sum";
+        program.compute_sets[1].role = program::Role::Reduce;
         program.exchanges.resize(1);
         program.exchanges[0].name = "scatter";
         program.image_of_tile = {0, 1, program::Program::kNoImage, program::Program::kNoImage};
@@ -169,6 +172,7 @@ TEST_CASE("every count of a step stands in the result under its own name") {
     CHECK(schema_accepts(result));
     const auto& set = result["compute_sets"][0];
     CHECK(set["executions"] == 2);
+    CHECK(set["role"] == "work");
     CHECK(set["cycles"] == 160);
     CHECK(set["bound_cycles"] == 22);
     CHECK(set["worker_issues"] == 24);
@@ -188,6 +192,7 @@ TEST_CASE("every count of a step stands in the result under its own name") {
     for (const int copy : {0, 1}) {
         const auto& stream = result["streams"][copy];
         CHECK(stream["peer"] == (copy == 0 ? "streaming_memory.far" : "host.near"));
+        CHECK(stream["role"] == "stream");
         CHECK(stream["direction"] == (copy == 0 ? "read" : "write"));
         CHECK(stream["cycles"] == 2 * (20 + copy));
         CHECK(stream["bytes"] == 2 * (320 + copy));
@@ -249,13 +254,67 @@ TEST_CASE("times have the unit in which they are at least one") {
     CHECK(shown(0) == "0.00 us");
 }
 
-TEST_CASE("changes of layout have a line of the explanation") {
-    for (const std::string name : {"rearrange: own part", "halo pre", "halo post"}) {
+TEST_CASE("a step goes to the part of the explanation that its role says") {
+    using program::Role;
+    const std::map<Role, std::pair<const char*, const char*>> parts{
+        {Role::Work, {"compute", "exchange"}},
+        {Role::Bring, {"compute", "exchange"}},
+        {Role::Reduce, {"reduction", "reduction"}},
+        {Role::Rearrange, {"rearrangement", "rearrangement"}},
+        {Role::Stream, {"compute", "exchange"}},
+        {Role::Control, {"control", "control"}}};
+    for (const auto& role : program::kRoles) {
+        CAPTURE(role.word);
         Scene scene;
-        scene.program.compute_sets[1].name = name;
+        scene.program.compute_sets[1].role = role.role;
+        scene.program.exchanges[0].role = role.role;
         const auto result = scene.result();
-        CHECK(result["explanation"]["rearrangement"]["cycles"].get<double>() == Approx(5));
-        CHECK(result["explanation"]["reduction"]["cycles"].get<double>() == Approx(0));
+        CHECK(schema_accepts(result));
+        CHECK(result["compute_sets"][1]["role"] == role.word);
+        CHECK(result["exchanges"][0]["role"] == role.word);
+        // multiply: mean of 40; the other set: mean of 5; the exchange: bound of 32
+        std::map<std::string, double> expected{{"compute", 40}};
+        expected[parts.at(role.role).first] += 5;
+        expected[parts.at(role.role).second] += 32;
+        for (const char* part : {"compute", "exchange", "reduction", "rearrangement", "control"}) {
+            CHECK(result["explanation"][part]["cycles"].get<double>() == Approx(expected[part]));
+        }
+    }
+}
+
+TEST_CASE("a program whose names lie is explained by its roles") {
+    Scene honest;
+    Scene liar;
+    liar.program.compute_sets[0].name = "rearrange: halo pre";
+    liar.program.compute_sets[1].name = "multiply";
+    liar.program.exchanges[0].name = "reduce: bring";
+    const auto result = liar.result();
+    CHECK(result["explanation"] == honest.result()["explanation"]);
+    CHECK(result["explanation"]["rearrangement"]["cycles"] == 0.0);
+    CHECK(result["compute_sets"][0]["name"] == "rearrange: halo pre");
+    CHECK(result["compute_sets"][0]["role"] == "work");
+}
+
+TEST_CASE("every role has a word of its own, by which it is found") {
+    std::set<std::string_view> words;
+    for (const auto& entry : program::kRoles) {
+        CHECK(&entry == &program::kRoles.at(static_cast<std::size_t>(entry.role)));
+        CHECK(program::word(entry.role) == entry.word);
+        CHECK(program::role_of(entry.word) == entry.role);
+        CHECK(words.insert(entry.word).second);
+    }
+    for (const char* other : {"", "Work", "worker", "reduction"}) {
+        CHECK_FALSE(program::role_of(other).has_value());
+    }
+}
+
+TEST_CASE("the page lists every role with its sentence") {
+    std::ifstream file(test::source_path("docs/models/ipu.md"));
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    for (const auto& entry : program::kRoles) {
+        CAPTURE(entry.word);
+        CHECK(page.find(fmt::format("| `{}` | {} |", entry.word, entry.sentence)) !=
+              std::string::npos);
     }
 }
 
@@ -306,7 +365,7 @@ TEST_CASE("an exchange among few tiles that is near its bound is neither uneven 
 
 TEST_CASE("a reduction's exchange, an empty compute set and the control program have their parts") {
     Scene scene;
-    scene.program.exchanges[0].name = "reduce: bring";
+    scene.program.exchanges[0].role = program::Role::Reduce;
     ipu::Account account(scene.program, 4);
     const std::vector<ipu::TileShare> one{{2, 30}};
     account.exchange_phase(0, 30, one).bound_cycles = 12;

@@ -71,6 +71,8 @@ tessera_trace_result_check("cycles" "\"cycles\": 75" "\"cycles\": 76" "cycles sa
 tessera_trace_result_check("phases" "\"exchange\": 20" "\"exchange\": 21" "phases.exchange says 21")
 tessera_trace_result_check("tile bounds" "\"max\": 25" "\"max\": 24" "outside tiles.idle_cycles 0..24")
 tessera_trace_result_check("tile means" "\"mean\": 32.5" "\"mean\": 33" "tiles.compute_cycles.mean says 33")
+tessera_trace_result_check("roles" "\"role\": \"work\"" "\"role\": \"bring\"" "a slice 'matmul' has the role 'work', which no step of that name has")
+tessera_trace_result_check("names" "\"name\": \"gather\"" "\"name\": \"gathering\"" "the step 'gathering' of role 'bring' has no slice that says so")
 tessera_trace_result_check("slices" "\"slices\": 18" "\"slices\": 17" "trace.slices says 17")
 tessera_trace_result_check("tiles" "[0, 1]" "[0]" "trace.tiles says [0]")
 tessera_trace_result_check("keys" "\"phases\"" "\"phasen\"" "the key 'phases' is missing")

@@ -18,17 +18,18 @@ using namespace tessera;
 using namespace tessera::traces;
 
 void span(TraceSink& sink, Track track, Kind kind, Cycles begin, Cycles end, NameId name = kUnnamed,
-          Arg arg = {}) {
-    sink.span({track, kind, name, begin, end, {arg, Arg{}}});
+          Arg arg = {}, Arg other = {}) {
+    sink.span({track, kind, name, begin, end, {arg, other, Arg{}}});
 }
 
 void write_three_events(const std::string& path) {
     NameTable names;
     const auto matmul = names.intern("matmul");
     const auto vertex = names.intern("mac_f16");
+    const auto work = names.intern("work");
     PerfettoExporter trace{path, parse_selection("all", "worker", 1), names, {"tiny"}};
     trace.counter({Counter::ActiveTiles, 0, 1});
-    span(trace, machine_track(), Kind::Compute, 0, 40, matmul);
+    span(trace, machine_track(), Kind::Compute, 0, 40, matmul, {ArgKey::Role, work});
     span(trace, tile_track(0), Kind::Compute, 0, 40, matmul);
     span(trace, worker_track(0, 2), Kind::Compute, 4, 34, vertex, {ArgKey::Bundles, 5});
     trace.finish();
@@ -40,12 +41,15 @@ void write_run(const std::string& path, std::int64_t slice_cap) {
     const auto matmul = names.intern("matmul");
     const auto gather = names.intern("gather");
     const auto vertex = names.intern("mac_f16");
+    const auto work = names.intern("work");
+    const auto bring = names.intern("bring");
     PerfettoExporter trace{path, parse_selection("all", "worker", 2), names, {"tiny", slice_cap}};
     trace.counter({Counter::ActiveTiles, 0, 2});
     trace.counter({Counter::ActiveTiles, 25, 1});
-    span(trace, machine_track(), Kind::Compute, 0, 40, matmul);
+    span(trace, machine_track(), Kind::Compute, 0, 40, matmul, {ArgKey::Role, work});
     span(trace, machine_track(), Kind::Sync, 40, 50);
-    span(trace, machine_track(), Kind::Exchange, 50, 70, gather, {ArgKey::Bytes, 256});
+    span(trace, machine_track(), Kind::Exchange, 50, 70, gather, {ArgKey::Bytes, 256},
+         {ArgKey::Role, bring});
     span(trace, machine_track(), Kind::Stream, 70, 75);
     trace.counter({Counter::ActiveTiles, 40, 0});
     trace.counter({Counter::ExchangeBytes, 50, 256});
