@@ -6,6 +6,7 @@
 #include "kernels/lower/placing.h"
 #include "kernels/lower/uses.h"
 #include "kernels/plan/codelet_library.h"
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/image_builder.h"
 #include "models/program/leaf_steps.h"
 
@@ -351,6 +352,21 @@ bool has_code(const graph::Graph& graph) {
 }
 
 } // namespace
+
+plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
+                                          const Lowered& lowered) {
+    plan::PredictedCycles predicted;
+    for (std::size_t i = 0; i < lowered.exchanges.size(); ++i) {
+        const Cycles rows =
+            plan::row_overhead(machine.exchange) + lowered.exchanges[i].longest_row_events;
+        predicted.exchange += rows;
+        predicted.sync += machine.sync.internal_cycles;
+        if (lowered.program.exchanges[i].role == program::Role::Reduce) {
+            predicted.reduction += rows + machine.sync.internal_cycles;
+        }
+    }
+    return predicted;
+}
 
 Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     const State state(graph);

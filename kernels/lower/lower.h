@@ -10,6 +10,7 @@
 
 #include "kernels/graph/graph.h"
 #include "kernels/plan/exchange_planner.h"
+#include "kernels/plan/planned_program.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -25,6 +26,10 @@ struct Lowered {
     std::map<std::string, Bytes> bytes_by_buffer; ///< of a tile with most of them, and "code"
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };
+
+/// Exchange, sync and reduction of the program's exchanges, each run once.
+[[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
+                                                        const Lowered& lowered);
 
 /// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError for
 /// a graph that is wrong, which names program, step, tile and buffer

@@ -4,7 +4,6 @@
 #include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
 #include "kernels/micro/micro_plan.h"
-#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -96,10 +95,7 @@ public:
         auto lowered = lower::lower(machine_, graph(name));
         Planned planned;
         planned.cycles = machine_.control.repeat_cycles;
-        for (const plan::ExchangeStats& exchange : lowered.exchanges) {
-            planned.cycles += plan::row_overhead(machine_.exchange) + exchange.longest_row_events +
-                              machine_.sync.internal_cycles;
-        }
+        planned.cycles += lower::predicted_exchanges(machine_, lowered).total();
         for (std::size_t level = 0; level < levels_.size(); ++level) {
             planned.cycles += machine_.control.step_cycles + sum_cycles(most_operands(level));
         }

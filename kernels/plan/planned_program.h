@@ -25,6 +25,13 @@ struct PredictedCycles {
     Cycles reduction = 0; ///< of the above, what summing partial results takes
 
     [[nodiscard]] Cycles total() const { return compute + exchange + sync; }
+    PredictedCycles& operator+=(const PredictedCycles& other) {
+        compute += other.compute;
+        exchange += other.exchange;
+        sync += other.sync;
+        reduction += other.reduction;
+        return *this;
+    }
 };
 
 struct PlanInfo {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/graph/cells.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/homes.h"
 #include "kernels/plan/image_builder.h"
 #include "kernels/plan/memory_plan.h"
-#include "kernels/plan/pieces.h"
 #include "kernels/plan/stub.h"
 
 #include <catch2/catch.hpp>
@@ -120,7 +120,7 @@ TEST_CASE("homes for double width stand on one member of other pairs", "[kernels
 }
 
 TEST_CASE("cells become pieces that hold each element once", "[kernels]") {
-    plan::CellGrid grid;
+    graph::CellGrid grid;
     grid.rows = 5;
     grid.group = 4;
     grid.first_row = 2;
@@ -130,11 +130,11 @@ TEST_CASE("cells become pieces that hold each element once", "[kernels]") {
     grid.cell_bytes = 8;
     for (std::int64_t first = 0; first < 15; ++first) {
         for (std::int64_t last = first + 1; last <= 15; ++last) {
-            program::Tensor tensor;
-            plan::add_cells(tensor, 0, 1000, grid, first, last);
+            graph::Tensor tensor;
+            graph::add_cells(tensor, 0, {{}, 1000}, grid, first, last);
             std::set<std::int64_t> seen;
             std::int64_t elements = 0;
-            for (const program::Piece& piece : tensor.pieces) {
+            for (const graph::Piece& piece : tensor.pieces) {
                 std::int64_t in_piece = 1;
                 std::int64_t furthest = piece.host_offset;
                 for (const program::PieceDim& dim : piece.dims) {

@@ -166,8 +166,8 @@ TEST_CASE("an odd line is refused where FP16 takes part on either side", "[kerne
         for (const ElementType to : {ElementType::F16, ElementType::F32}) {
             for (const std::int64_t columns : {4, 5}) {
                 CAPTURE(static_cast<int>(from), static_cast<int>(to), columns);
-                const Layout before{0x80000, from, 3, columns, false, 24};
-                const Layout after{0x90000, to, 3, columns, false, 24};
+                const Layout before{at(0x80000), from, 3, columns, false, 24};
+                const Layout after{at(0x90000), to, 3, columns, false, 24};
                 const bool half = from == ElementType::F16 || to == ElementType::F16;
                 if (half && columns % 2 != 0) {
                     CHECK_THROWS_WITH(rearrange::change(machine, before, after),
@@ -182,12 +182,12 @@ TEST_CASE("an odd line is refused where FP16 takes part on either side", "[kerne
 
 TEST_CASE("a layout is changed only where that is needed", "[kernels][rearrange]") {
     const spec::MachineSpec machine;
-    const Layout here{0x80000, ElementType::F16, 4, 6, false, 16};
+    const Layout here{at(0x80000), ElementType::F16, 4, 6, false, 16};
     CHECK(rearrange::change(machine, here, here).empty());
     Layout dense = here;
     dense.step = 12;
     Layout elsewhere = dense;
-    elsewhere.address = 0x90000;
+    elsewhere.place = at(0x90000);
     CHECK(rearrange::change(machine, dense, elsewhere).at(0).symbol == "copy64");
     Layout turned_cast = here;
     turned_cast.lines_are_columns = true;
@@ -196,6 +196,6 @@ TEST_CASE("a layout is changed only where that is needed", "[kernels][rearrange]
     Layout odd = here;
     odd.columns = 5;
     Layout odd_elsewhere = odd;
-    odd_elsewhere.address = 0x90000;
+    odd_elsewhere.place = at(0x90000);
     CHECK_THROWS_AS(rearrange::change(machine, odd, odd_elsewhere), NotModelled);
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/pieces.h"
+#include "kernels/graph/cells.h"
 
 #include <algorithm>
 
-namespace tessera::plan {
+namespace tessera::graph {
 namespace {
 
 /// Rows [row, row + rows) of groups [group, group + groups), all groups with `valid` elements.
-void add_rectangle(program::Tensor& tensor, TileId tile, Address address, const CellGrid& grid,
+void add_rectangle(Tensor& tensor, TileId tile, Place place, const CellGrid& grid,
                    std::int64_t group, std::int64_t groups, std::int64_t row, std::int64_t rows) {
     const std::int64_t at = (grid.first_group + group) * grid.group;
     const std::int64_t valid = std::min(grid.group, grid.host_inner - at);
     if (valid <= 0) {
         return;
     }
-    program::Piece piece;
+    Piece piece;
     piece.tile = tile;
-    piece.address = address;
+    piece.place = place;
     piece.host_offset = (grid.first_row + row) * grid.host_row_stride + at * grid.host_inner_stride;
     if (groups > 1) {
         piece.dims.push_back(
@@ -29,12 +29,12 @@ void add_rectangle(program::Tensor& tensor, TileId tile, Address address, const 
 
 } // namespace
 
-void add_cells(program::Tensor& tensor, TileId tile, Address address, const CellGrid& grid,
-               std::int64_t first, std::int64_t last) {
+void add_cells(Tensor& tensor, TileId tile, Place place, const CellGrid& grid, std::int64_t first,
+               std::int64_t last) {
     for (std::int64_t at = first; at < last;) {
         const std::int64_t group = at / grid.rows;
         const std::int64_t row = at % grid.rows;
-        const Address here = address + static_cast<Address>((at - first) * grid.cell_bytes);
+        const Place here = place + (at - first) * grid.cell_bytes;
         const std::int64_t full = (grid.host_inner / grid.group) - (grid.first_group + group);
         const std::int64_t whole = std::min((last - at) / grid.rows, full);
         if (row == 0 && whole > 0) {
@@ -48,4 +48,4 @@ void add_cells(program::Tensor& tensor, TileId tile, Address address, const Cell
     }
 }
 
-} // namespace tessera::plan
+} // namespace tessera::graph

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Pieces of host tensors for the layouts of the codelets.
+// Pieces of tensors in the layouts that codelets read.
 #pragma once
 
-#include "models/program/program.h"
+#include "kernels/graph/graph.h"
 
 #include <cstdint>
 
-namespace tessera::plan {
+namespace tessera::graph {
 
 /// A slab of cells in a tile: [group][row], a cell holding `group` neighbouring elements of one
 /// row. Cell u is row u % rows of group u / rows.
@@ -22,9 +22,9 @@ struct CellGrid {
     std::int64_t element_bytes = 2;
 };
 
-/// Adds the pieces for cells [first, last) that stand one after the other from `address` on.
+/// Adds the pieces for cells [first, last) that stand one after the other from `place` on.
 /// Elements of the last cells that lie beyond the host tensor have no piece.
-void add_cells(program::Tensor& tensor, TileId tile, Address address, const CellGrid& grid,
-               std::int64_t first, std::int64_t last);
+void add_cells(Tensor& tensor, TileId tile, Place place, const CellGrid& grid, std::int64_t first,
+               std::int64_t last);
 
-} // namespace tessera::plan
+} // namespace tessera::graph

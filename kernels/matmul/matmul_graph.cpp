@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/matmul/matmul_graph.h"
+
+#include "kernels/graph/cells.h"
+#include "kernels/matmul/matmul_homes.h"
+#include "kernels/plan/vertex_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace tessera::matmul {
+namespace {
+
+using program::Role;
+
+constexpr const char* kOwner = "matmul";
+/// A reduction reads one unit behind its share.
+constexpr Bytes kReadAhead = 16;
+
+/// B's blocks [out group][k group of the chunk] in weight store order; blocks [first, last) stand
+/// one after the other.
+void add_blocks(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
+                Range out_groups, Range k_groups, std::int64_t first, std::int64_t last) {
+    const std::int64_t across = k_groups.length();
+    for (std::int64_t at = first; at < last;) {
+        const std::int64_t out = (out_groups.begin + at / across) * problem.group;
+        const std::int64_t k0 = k_groups.begin + at % across;
+        const std::int64_t full = problem.k / 16 - k0;
+        const std::int64_t blocks =
+            std::clamp<std::int64_t>(full, 1, std::min(across - at % across, last - at));
+        const std::int64_t inputs = std::min<std::int64_t>(16, problem.k - k0 * 16);
+        const std::int64_t channels = std::min(problem.group, problem.n - out);
+        graph::Piece piece;
+        piece.tile = tile;
+        piece.place = place + (at - first) * problem.block_bytes();
+        piece.host_offset = k0 * 16 * problem.n + out;
+        piece.dims = {{blocks, 16 * problem.n, problem.block_bytes()}};
+        if (problem.group == 8) { // channel c is unit c
+            piece.dims.push_back({channels, 1, 32});
+            piece.dims.push_back({inputs, problem.n, 2});
+            tensor.pieces.push_back(std::move(piece));
+        } else if (channels == 16) { // channel c: set (c >> 1) & 1, unit 2 * (c >> 2) + (c & 1)
+            piece.dims.push_back({4, 4, 64});
+            piece.dims.push_back({2, 2, 256});
+            piece.dims.push_back({2, 1, 32});
+            piece.dims.push_back({inputs, problem.n, 2});
+            tensor.pieces.push_back(std::move(piece));
+        } else {
+            piece.dims.push_back({inputs, problem.n, 2});
+            for (std::int64_t c = 0; c < channels; ++c) {
+                graph::Piece channel = piece;
+                channel.host_offset += c;
+                channel.place.offset += ((c >> 1) & 1) * 256 + (c >> 2) * 64 + (c & 1) * 32;
+                tensor.pieces.push_back(std::move(channel));
+            }
+        }
+        at += blocks;
+    }
+}
+
+class Emitter {
+public:
+    Emitter(const spec::MachineSpec& machine, const Grid& grid, const std::string& name)
+        : machine_(machine), grid_(grid), problem_(grid.problem()), partition_(grid.partition()),
+          partials_type_(problem_.partials), a_(machine, grid, true),
+          b_(machine, grid, false), emitted_{graph::Graph(name)}, graph_(emitted_.graph) {}
+
+    Emitted run() {
+        const std::string type(name_of(partials_type_));
+        graph_.codelets = {"matmul_amp_" + type, "reduce_add_" + type, "copy"};
+        add_buffers();
+        std::vector<program::Step> steps;
+        for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
+            add_chunk(chunk, steps);
+        }
+        if (grid_.reduces()) {
+            add_reduction(steps);
+        }
+        graph_.control = graph::sequence(std::move(steps));
+        add_operand(a_, "a", {problem_.m, problem_.k});
+        add_operand(b_, "b", {problem_.k, problem_.n});
+        add_result();
+        return std::move(emitted_);
+    }
+
+private:
+    void add_buffers() {
+        const Bytes out = grid_.most_rows() * grid_.most_out_groups() * kCellBytes;
+        const Bytes share = ceil_div(out / kCellBytes, partition_.parts_k) * kCellBytes;
+        const std::int64_t k_a = a_.stays() ? grid_.most_k_groups() : grid_.most_chunk_groups();
+        const std::int64_t k_b = b_.stays() ? grid_.most_k_groups() : grid_.most_chunk_groups();
+        using graph::Where;
+        out_ = add_on_busy({.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead},
+                           out);
+        weights_ = add_on_busy({.name = "weights", .where = Where::Region1, .apart = {out_}},
+                               grid_.most_out_groups() * problem_.block_bytes() * k_b);
+        slices_ = add_on_busy({.name = "slices", .where = Where::Region1, .apart = {out_}},
+                              (partition_.parts_k - 1) * share);
+        x_ = add_on_busy({.name = "x", .apart = {out_}}, grid_.most_rows() * kCellBytes * k_a);
+        home_a_ =
+            add_on_all({.name = a_.home_name(), .apart = {x_, weights_}}, a_.most_home_bytes());
+        home_b_ =
+            add_on_all({.name = b_.home_name(), .apart = {x_, weights_}}, b_.most_home_bytes());
+        result_ = add_on_busy({.name = "result"},
+                              grid_.reduces() ? share / kCellBytes * problem_.group * 2 : 0);
+    }
+    graph::BufferId add_on(graph::Buffer traits, std::int64_t tiles, Bytes bytes) {
+        const auto buffer = graph_.add_buffer(std::move(traits));
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            graph_.hold(buffer, static_cast<TileId>(tile), bytes);
+        }
+        return buffer;
+    }
+    graph::BufferId add_on_busy(graph::Buffer traits, Bytes bytes) {
+        return add_on(std::move(traits), partition_.tiles(), bytes);
+    }
+    graph::BufferId add_on_all(graph::Buffer traits, Bytes bytes) {
+        return add_on(std::move(traits), machine_.chip.tiles, bytes);
+    }
+
+    /// Where a tile has its chunk of an operand.
+    [[nodiscard]] graph::Place chunk_place(const Operand& operand, const TilePart& part,
+                                           std::int64_t chunk) const {
+        const auto buffer = operand.is_a() ? x_ : weights_;
+        if (!operand.stays()) {
+            return {buffer};
+        }
+        const std::int64_t before =
+            grid_.chunk(part.ik, chunk).begin - grid_.k_groups(part.ik).begin;
+        return {buffer, operand.units(part, before) * operand.unit_bytes()};
+    }
+    [[nodiscard]] graph::Place home_place(const Operand& operand, const HomeRun& run) const {
+        return {operand.is_a() ? home_a_ : home_b_, run.offset};
+    }
+
+    /// Copies that tiles make because they cannot receive their own words, in words of 8 bytes.
+    using CopiedWords = std::map<TileId, std::vector<std::int64_t>>;
+
+    void add_chunk(std::int64_t chunk, std::vector<program::Step>& steps) {
+        const auto bring =
+            graph_.add_exchange({fmt::format("bring chunk {}", chunk), Role::Bring, kOwner});
+        const auto multiply =
+            graph_.add_compute_set({fmt::format("multiply chunk {}", chunk), Role::Work, kOwner});
+        CopiedWords copied;
+        for (const bool wide : {true, false}) {
+            for (const Operand* operand : {&a_, &b_}) {
+                if (operand->wide() == wide) {
+                    add_bring(*operand, chunk, bring, multiply, copied);
+                }
+            }
+        }
+        Cycles slowest = 0;
+        for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
+            const auto id = static_cast<TileId>(tile);
+            add_multiply(multiply, id, chunk);
+            slowest = std::max(slowest, stub_cycles(grid_.part(id), chunk, copied[id]));
+        }
+        emitted_.compute += machine_.control.step_cycles + slowest;
+        steps.push_back(graph::run(bring));
+        steps.push_back(graph::run(multiply));
+    }
+
+    void add_bring(const Operand& operand, std::int64_t chunk, graph::ExchangeId bring,
+                   graph::ComputeSetId multiply, CopiedWords& copied) {
+        const std::int64_t workers = machine_.tile.workers;
+        std::vector<graph::Receiver> receivers;
+        for (const HomeRun& run : operand.runs(chunk)) {
+            const graph::Place from = home_place(operand, run);
+            const Bytes bytes = (run.home.last - run.home.first) * operand.unit_bytes();
+            receivers.clear();
+            for (const TileId tile : operand.receivers(run.home.group)) {
+                const graph::Place to = chunk_place(operand, grid_.part(tile), chunk) +
+                                        run.home.first * operand.unit_bytes();
+                if (tile != run.home.tile) {
+                    receivers.push_back({tile, to});
+                    continue;
+                }
+                const std::int64_t words = bytes / 8;
+                graph_.add_vertex(multiply, tile, "copy64", program::VertexKind::MultiWorker,
+                                  {graph::read(from, bytes), graph::write(to, bytes),
+                                   graph::word(words / workers), graph::word(words % workers)});
+                copied[tile].push_back(words);
+            }
+            if (!receivers.empty()) {
+                graph_.add_message(bring, run.home.tile, from, bytes, receivers, operand.wide());
+            }
+        }
+    }
+
+    void add_multiply(graph::ComputeSetId set, TileId tile, std::int64_t chunk) {
+        const TilePart part = grid_.part(tile);
+        const std::int64_t rows = grid_.rows(part.im).length();
+        const std::int64_t out_groups = grid_.out_groups(part.in).length();
+        const std::int64_t k_groups = grid_.chunk(part.ik, chunk).length();
+        const std::int64_t workers = machine_.tile.workers;
+        const bool fresh = chunk == 0;
+        graph_.add_vertex(
+            set, tile,
+            fmt::format("matmul_{}_{}", name_of(partials_type_), fresh ? "fresh" : "add"),
+            program::VertexKind::Supervisor,
+            {graph::read(chunk_place(b_, part, chunk),
+                         out_groups * k_groups * problem_.block_bytes()),
+             graph::read(chunk_place(a_, part, chunk), rows * k_groups * kCellBytes),
+             graph::pointer({out_}, rows * out_groups * kCellBytes,
+                            fresh ? graph::Access::Write : graph::Access::Update),
+             graph::word(rows * kCellBytes), graph::word(rows / workers),
+             graph::word(rows % workers), graph::word(out_groups - 1), graph::word(k_groups - 1)});
+    }
+
+    Cycles stub_cycles(const TilePart& part, std::int64_t chunk,
+                       const std::vector<std::int64_t>& copied_words) {
+        const codelets::MatmulVertexShape shape{grid_.rows(part.im).length(),
+                                                grid_.out_groups(part.in).length(),
+                                                grid_.chunk(part.ik, chunk).length(), chunk == 0};
+        const auto key = std::make_tuple(shape.rows, shape.out_groups, shape.k_groups, shape.fresh,
+                                         copied_words);
+        const auto found = known_cycles_.find(key);
+        if (found != known_cycles_.end()) {
+            return found->second;
+        }
+        plan::StubTimeline stub(machine_, true);
+        for (const std::int64_t words : copied_words) {
+            stub.copy(words);
+        }
+        stub.matmul(partials_type_, shape);
+        return known_cycles_.emplace(key, stub.finish()).first->second;
+    }
+
+    void add_reduction(std::vector<program::Step>& steps) {
+        const auto bring =
+            graph_.add_exchange({"reduce: bring partial results", Role::Reduce, kOwner});
+        for (std::int64_t turn = 1; turn < partition_.parts_k; ++turn) {
+            for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
+                add_partials(bring, static_cast<TileId>(tile), turn);
+            }
+        }
+        const auto reduce = graph_.add_compute_set({"reduce", Role::Reduce, kOwner});
+        const std::int64_t workers = machine_.tile.workers;
+        const std::int64_t others = partition_.parts_k - 1;
+        const std::string symbol = fmt::format("reduce_{}", name_of(partials_type_));
+        std::int64_t most_units = 0;
+        for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
+            const Range share = grid_.share(grid_.part(static_cast<TileId>(tile)));
+            const std::int64_t units = 2 * share.length();
+            most_units = std::max(most_units, units);
+            if (units == 0) {
+                continue;
+            }
+            const graph::Place own{out_, share.begin * kCellBytes};
+            const Bytes bytes = share.length() * kCellBytes;
+            graph_.add_vertex(
+                reduce, static_cast<TileId>(tile), symbol, program::VertexKind::MultiWorker,
+                {graph::read(own, bytes),
+                 others > 0 ? graph::read({slices_}, others * bytes) : graph::read(own, bytes),
+                 graph::word(units), graph::word(others),
+                 graph::write({result_}, share.length() * problem_.group * 2),
+                 graph::word(units / workers), graph::word(units % workers)});
+        }
+        const Cycles cycles = machine_.control.step_cycles +
+                              plan::reduce_cycles(machine_, partials_type_, most_units, others);
+        emitted_.compute += cycles;
+        emitted_.reduction += cycles;
+        steps.push_back(graph::run(bring));
+        steps.push_back(graph::run(reduce));
+    }
+
+    /// The share of a tile's partial results that the `turn`-th tile behind it sums up.
+    void add_partials(graph::ExchangeId bring, TileId tile, std::int64_t turn) {
+        const TilePart from = grid_.part(tile);
+        TilePart to = from;
+        to.ik = (from.ik + turn) % partition_.parts_k;
+        const Range share = grid_.share(to);
+        if (share.length() == 0) {
+            return;
+        }
+        const std::int64_t slot = from.ik < to.ik ? from.ik : from.ik - 1;
+        const Bytes bytes = share.length() * kCellBytes;
+        graph_.add_message(bring, tile, {out_, share.begin * kCellBytes}, bytes,
+                           {grid_.tile(to), {slices_, slot * bytes}});
+    }
+
+    [[nodiscard]] graph::CellGrid cells_of_a(const TilePart& part, std::int64_t chunk) const {
+        graph::CellGrid cells;
+        cells.rows = grid_.rows(part.im).length();
+        cells.first_row = grid_.rows(part.im).begin;
+        cells.first_group = grid_.chunk(part.ik, chunk).begin;
+        cells.host_inner = problem_.k;
+        cells.host_row_stride = problem_.k;
+        return cells;
+    }
+
+    /// Units [first, last) of a part's chunk.
+    void add_units(graph::Tensor& tensor, const Operand& operand, TileId tile, graph::Place place,
+                   const TilePart& part, std::int64_t chunk, std::int64_t first,
+                   std::int64_t last) const {
+        if (operand.is_a()) {
+            graph::add_cells(tensor, tile, place, cells_of_a(part, chunk), first, last);
+        } else {
+            add_blocks(tensor, tile, place, problem_, grid_.out_groups(part.in),
+                       grid_.chunk(part.ik, chunk), first, last);
+        }
+    }
+
+    void add_operand(const Operand& operand, const char* name, std::vector<std::int64_t> shape) {
+        graph::Tensor tensor{.name = name, .type = ElementType::F16, .shape = std::move(shape)};
+        tensor.given = true;
+        for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
+            for (const HomeRun& run : operand.runs(chunk)) {
+                add_units(tensor, operand, run.home.tile, home_place(operand, run),
+                          operand.part_of_group(run.home.group), chunk, run.home.first,
+                          run.home.last);
+            }
+            for (std::int64_t tile = 0; operand.stays() && tile < partition_.tiles(); ++tile) {
+                const auto id = static_cast<TileId>(tile);
+                const TilePart part = grid_.part(id);
+                add_units(tensor, operand, id, chunk_place(operand, part, chunk), part, chunk, 0,
+                          operand.units(part, grid_.chunk(part.ik, chunk).length()));
+            }
+        }
+        graph_.add_tensor(std::move(tensor));
+    }
+
+    void add_result() {
+        graph::Tensor c{.name = "c", .type = ElementType::F16, .shape = {problem_.m, problem_.n}};
+        c.wanted = true;
+        for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
+            const auto id = static_cast<TileId>(tile);
+            const TilePart part = grid_.part(id);
+            graph::CellGrid cells;
+            cells.rows = grid_.rows(part.im).length();
+            cells.group = problem_.group;
+            cells.first_row = grid_.rows(part.im).begin;
+            cells.first_group = grid_.out_groups(part.in).begin;
+            cells.host_inner = problem_.n;
+            cells.host_row_stride = problem_.n;
+            cells.cell_bytes = 2 * problem_.group;
+            const Range share = grid_.share(part);
+            graph::add_cells(c, id, {grid_.reduces() ? result_ : out_}, cells, share.begin,
+                             share.end);
+        }
+        graph_.add_tensor(std::move(c));
+    }
+
+    const spec::MachineSpec& machine_;
+    const Grid& grid_;
+    const Problem& problem_;
+    const Partition& partition_;
+    ElementType partials_type_;
+    Operand a_;
+    Operand b_;
+    Emitted emitted_;
+    graph::Graph& graph_;
+    graph::BufferId out_; ///< partial results
+    graph::BufferId weights_;
+    graph::BufferId slices_;
+    graph::BufferId x_;
+    graph::BufferId home_a_;
+    graph::BufferId home_b_;
+    graph::BufferId result_;
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::int64_t>>,
+             Cycles>
+        known_cycles_;
+};
+
+} // namespace
+
+Emitted emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name) {
+    return Emitter(machine, grid, name).run();
+}
+
+} // namespace tessera::matmul

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// A partition of the product as tensors, vertices and messages of a graph.
+#pragma once
+
+#include "kernels/graph/graph.h"
+#include "kernels/matmul/matmul_grid.h"
+#include "models/spec/machine_spec.h"
+
+#include <string>
+
+namespace tessera::matmul {
+
+struct Emitted {
+    graph::Graph graph;
+    Cycles compute = 0;   ///< predicted: slowest tile of every compute set, and the control steps
+    Cycles reduction = 0; ///< of that, what summing partial results takes
+};
+
+/// Tensors "a", "b" and "c"; every element of an operand stands on one tile, in the layout that the
+/// codelets read.
+[[nodiscard]] Emitted emit(const spec::MachineSpec& machine, const Grid& grid,
+                           const std::string& name);
+
+} // namespace tessera::matmul

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Where the operands of a partition stand before they are sent, and who receives them.
+#pragma once
+
+#include "kernels/matmul/matmul_grid.h"
+#include "kernels/plan/homes.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace tessera::matmul {
+
+/// A run of one operand's chunk on its home tile, `offset` bytes into the home buffer.
+struct HomeRun {
+    plan::Home home;
+    Bytes offset = 0;
+    std::int64_t turn = 0; ///< messages of one group go one after the other
+};
+
+/// One of the two operands. A group of it is what all tiles of one (im, ik) or (ik, in) receive.
+class Operand {
+public:
+    Operand(const spec::MachineSpec& machine, const Grid& grid, bool is_a);
+
+    [[nodiscard]] bool is_a() const { return is_a_; }
+    /// Nobody else needs it: it stands where it is used.
+    [[nodiscard]] bool stays() const { return is_a_ ? grid_.a_stays() : grid_.b_stays(); }
+    /// Goes to pairs at double width.
+    [[nodiscard]] bool wide() const { return wide_; }
+    [[nodiscard]] Bytes unit_bytes() const { return unit_bytes_; }
+    [[nodiscard]] const char* home_name() const { return is_a_ ? "home of a" : "home of b"; }
+
+    /// Homes of a chunk; none where the operand stays.
+    [[nodiscard]] const std::vector<HomeRun>& runs(std::int64_t chunk) const {
+        return runs_[static_cast<std::size_t>(chunk)];
+    }
+    [[nodiscard]] Bytes most_home_bytes() const;
+    [[nodiscard]] TilePart part_of_group(std::size_t group) const;
+    [[nodiscard]] std::vector<TileId> receivers(std::size_t group) const;
+    /// Units of a group's chunk that come before those of an absolute k group, for tiles that hold
+    /// all chunks.
+    [[nodiscard]] std::int64_t units(const TilePart& part, std::int64_t k_groups) const;
+
+private:
+    [[nodiscard]] std::int64_t units_of_group(std::size_t group, std::int64_t chunk) const;
+    [[nodiscard]] bool receives(TileId tile, std::size_t group) const;
+    void deal(std::int64_t chunk);
+    [[nodiscard]] std::vector<plan::Home> deal_wide(std::int64_t chunk) const;
+    [[nodiscard]] std::vector<plan::Home> deal_single(std::int64_t chunk) const;
+
+    const spec::MachineSpec& machine_;
+    const Grid& grid_;
+    bool is_a_;
+    bool wide_;
+    Bytes unit_bytes_;
+    std::size_t groups_;
+    std::size_t receivers_;                  ///< tiles of a group
+    std::vector<std::vector<HomeRun>> runs_; ///< by chunk
+    std::vector<Bytes> filled_;              ///< of the home buffer, by tile
+};
+
+} // namespace tessera::matmul
