@@ -3,6 +3,7 @@
 #include "kernels/micro/micro_builder.h"
 #include "kernels/micro/micro_plan.h"
 #include "kernels/micro/stencil_image.h"
+#include "models/program/pointer_format.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,9 @@ namespace {
 using workload::StencilType;
 using workload::StencilWorkload;
 
-constexpr Bytes kLongestOffset = 0xffff; ///< of a tap from its window, in the codelet's table
+/// How the codelet's table says where a tap is: in bytes from its window.
+constexpr auto kTapOffset = program::PointerFormat::Scaled16;
+constexpr Bytes kLongestOffset = program::largest_offset(kTapOffset);
 
 /// The four edges of a part, in the order in which they stand in the buffers of halos: rows first.
 enum Edge : std::size_t { kTop, kBottom, kLeft, kRight };
@@ -154,13 +157,12 @@ private:
         using program::SegmentKind;
         const Bytes field = (grid_.highest() + 2) * row_bytes_;
         const Bytes halos = edge_offset(4);
-        const auto table = std::make_shared<const std::vector<std::byte>>(taps());
         const auto apart = [](const char* name, Bytes bytes) {
             auto buffer = tensor_buffer(name, bytes);
             buffer.apart_from = {"send"};
             return buffer;
         };
-        auto offsets = tensor_buffer("taps", static_cast<Bytes>(table->size()));
+        auto offsets = tensor_buffer("taps", taps_bytes());
         offsets.kind = SegmentKind::Metadata;
         // All are kept: fields begin with zero halos, which only the neighbours' edges change.
         builder.place({offsets, tensor_buffer("send", halos), apart("receive", halos),
@@ -172,6 +174,7 @@ private:
                 "most {} B; see docs/kernels/micro.md",
                 grid_.width, grid_.height, grid_.widest(), kLongestOffset));
         }
+        const auto table = std::make_shared<const std::vector<std::byte>>(taps());
         const std::array<Address, 2> fields{builder.address("field 0"), builder.address("field 1")};
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part&) {
             builder.hold_bytes(tile, "taps", table);
@@ -191,11 +194,12 @@ private:
 
     /// What the codelet's table holds: offsets, then weights.
     [[nodiscard]] std::vector<std::byte> taps() const {
-        std::vector<std::byte> bytes(weights_offset() + kTaps * bytes_of(type()));
+        std::vector<std::byte> bytes(static_cast<std::size_t>(taps_bytes()));
         for (std::size_t tap = 0; tap < kTaps; ++tap) {
             const auto across = static_cast<Bytes>(tap % 3) * pixel_bytes_;
-            const auto offset =
-                static_cast<std::uint16_t>(static_cast<Bytes>(tap / 3) * row_bytes_ + across);
+            const Bytes down = static_cast<Bytes>(tap / 3) * row_bytes_;
+            const auto offset = static_cast<std::uint16_t>(
+                program::pack_pointer(kTapOffset, {.address = down + across}, "table of taps"));
             std::memcpy(bytes.data() + 2 * tap, &offset, 2);
             const std::uint16_t half = f32_to_f16(kWeights.at(tap));
             if (type() == ElementType::F16) {
@@ -205,6 +209,9 @@ private:
             }
         }
         return bytes;
+    }
+    [[nodiscard]] Bytes taps_bytes() const {
+        return static_cast<Bytes>(weights_offset() + kTaps * bytes_of(type()));
     }
     static constexpr std::size_t weights_offset() { return (2 * kTaps + 3) / 4 * 4; }
 
