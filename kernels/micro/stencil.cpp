@@ -5,6 +5,7 @@
 #include "kernels/micro/micro_plan.h"
 #include "kernels/micro/stencil_image.h"
 #include "kernels/rearrange/rearrange.h"
+#include "models/program/pointer_format.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,9 @@ using workload::StencilType;
 using workload::StencilWorkload;
 
 constexpr const char* kOwner = "stencil";
-constexpr Bytes kLongestOffset = 0xffff; ///< of a tap from its window, in the codelet's table
+/// How the codelet's table says where a tap is: in bytes from its window.
+constexpr auto kTapOffset = program::PointerFormat::Scaled16;
+constexpr Bytes kLongestOffset = program::largest_offset(kTapOffset);
 
 /// The four edges of a part, in the order in which they stand in the buffers of halos: rows first.
 enum Edge : std::size_t { kTop, kBottom, kLeft, kRight };
@@ -196,11 +199,12 @@ private:
 
     /// What the codelet's table holds: offsets, then weights.
     [[nodiscard]] std::vector<std::byte> taps() const {
-        std::vector<std::byte> bytes(weights_offset() + kTaps * bytes_of(type()));
+        std::vector<std::byte> bytes(static_cast<std::size_t>(taps_bytes()));
         for (std::size_t tap = 0; tap < kTaps; ++tap) {
             const auto across = static_cast<Bytes>(tap % 3) * pixel_bytes_;
-            const auto offset =
-                static_cast<std::uint16_t>(static_cast<Bytes>(tap / 3) * row_bytes_ + across);
+            const Bytes down = static_cast<Bytes>(tap / 3) * row_bytes_;
+            const auto offset = static_cast<std::uint16_t>(
+                program::pack_pointer(kTapOffset, {.address = down + across}, "table of taps"));
             std::memcpy(bytes.data() + 2 * tap, &offset, 2);
             const std::uint16_t half = f32_to_f16(kWeights.at(tap));
             if (type() == ElementType::F16) {
@@ -210,6 +214,9 @@ private:
             }
         }
         return bytes;
+    }
+    [[nodiscard]] Bytes taps_bytes() const {
+        return static_cast<Bytes>(weights_offset() + kTaps * bytes_of(type()));
     }
     static constexpr std::size_t weights_offset() { return (2 * kTaps + 3) / 4 * 4; }
 

@@ -13,10 +13,6 @@
 namespace tessera::plan {
 namespace {
 
-Bytes round_up(Bytes value, Bytes unit) {
-    return (value + unit - 1) / unit * unit;
-}
-
 Address end_of(const MemoryPlan::Buffer& buffer) {
     return buffer.begin + static_cast<Address>(buffer.bytes);
 }
@@ -95,22 +91,6 @@ const MemoryPlan::Buffer* MemoryPlan::find(const std::string& name) const {
     return found == placed_.end() ? nullptr : &*found;
 }
 
-std::int64_t MemoryPlan::granule(Address address) const {
-    if (address < memory_.region1_begin()) {
-        return static_cast<Bytes>(address - memory_.region0_begin()) / memory_.element_bytes;
-    }
-    const Bytes elements0 = memory_.region0_bytes / memory_.element_bytes + 1;
-    return elements0 +
-           static_cast<Bytes>(address - memory_.region1_begin()) / (2 * memory_.element_bytes);
-}
-
-Address MemoryPlan::granule_end(Address address) const {
-    const bool in0 = address < memory_.region1_begin();
-    const Address begin = in0 ? memory_.region0_begin() : memory_.region1_begin();
-    const Bytes unit = in0 ? memory_.element_bytes : 2 * memory_.element_bytes;
-    return begin + static_cast<Address>(round_up(static_cast<Bytes>(address - begin) + 1, unit));
-}
-
 bool MemoryPlan::apart(const BufferRequest& request, const std::string& other) const {
     const auto named = std::find_if(requests_.begin(), requests_.end(),
                                     [&](const BufferRequest& made) { return made.name == other; });
@@ -118,36 +98,18 @@ bool MemoryPlan::apart(const BufferRequest& request, const std::string& other) c
            (named != requests_.end() && names(named->apart_from, request.name));
 }
 
-Address MemoryPlan::blocked_until(Address begin, Address end, const BufferRequest& request) const {
-    Address until = 0;
+Fit MemoryPlan::fit(const BufferRequest& request) const {
+    FitRequest wanted{.bytes = request.bytes, .alignment = request.alignment};
+    wanted.lowest = request.where == Where::Region1 ? memory_.region1_begin()
+                                                    : memory_.region0_begin() + code_zone_bytes_;
+    wanted.limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
+    std::vector<Occupied> occupied;
     for (const Buffer& other : placed_) {
-        if (!request.lifetime.meets(other.lifetime)) {
-            continue;
-        }
-        if (begin < end_of(other) && other.begin < end) {
-            until = std::max(until, end_of(other));
-        }
-        if (granule(begin) <= granule(end_of(other) - 1) &&
-            granule(other.begin) <= granule(end - 1) && apart(request, other.name)) {
-            until = std::max(until, granule_end(end_of(other) - 1));
+        if (request.lifetime.meets(other.lifetime)) {
+            occupied.push_back({other.begin, end_of(other), apart(request, other.name)});
         }
     }
-    return until;
-}
-
-Address MemoryPlan::lowest(const BufferRequest& request) const {
-    Address begin = request.where == Where::Region1
-                        ? memory_.region1_begin()
-                        : memory_.region0_begin() + static_cast<Address>(code_zone_bytes_);
-    while (true) {
-        begin = static_cast<Address>(round_up(static_cast<Bytes>(begin), request.alignment));
-        const Address until =
-            blocked_until(begin, begin + static_cast<Address>(request.bytes), request);
-        if (until == 0) {
-            return begin;
-        }
-        begin = until;
-    }
+    return lowest_fit(memory_, wanted, occupied);
 }
 
 Bytes MemoryPlan::live_bytes(std::uint32_t step, Where where) const {
@@ -180,14 +142,14 @@ bool MemoryPlan::place(const BufferRequest& request) {
         shortfall_ = {"code and exchange rows", room_.bytes() - memory_.region0_bytes};
         return false;
     }
-    const Address limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
     // Bytes are checked first: addresses have 32 bits.
     Bytes over = request.bytes - memory_.bytes();
     if (over <= 0) {
-        const Address begin = lowest(request);
-        over = static_cast<Bytes>(begin) + request.bytes - static_cast<Bytes>(limit);
-        if (over <= 0) {
-            placed_.push_back({request.name, request.kind, begin, request.bytes, request.lifetime});
+        const Fit found = fit(request);
+        over = found.bytes_over;
+        if (over == 0) {
+            placed_.push_back({request.name, request.kind, static_cast<Address>(found.address),
+                               request.bytes, request.lifetime});
             return true;
         }
     }

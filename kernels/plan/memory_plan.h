@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where things stand in a tile's memory: lowest fit under the rules of regions and memory elements,
-// memory taken again when what stood there is no longer needed.
+// Where things stand in a tile's memory: lowest fit (lowest_fit.h), memory taken again when what stood
+// there is no longer needed.
 //
 //   region 0 (executable)                       region 1 (interleaved by two)
 //   | code, stubs, exchange rows | data ...     | data ...                       |
-//   one 16 KiB element is a granule             one pair of elements, 32 KiB, is a granule
 //
 // One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
 // everywhere. A request says when its buffer is needed (liveness.h finds that out): buffers whose
@@ -13,6 +12,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/plan/lowest_fit.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -98,14 +98,8 @@ private:
     [[nodiscard]] bool place_in_order(const std::vector<BufferRequest>& requests);
     [[nodiscard]] Bytes over_limits() const;
     [[nodiscard]] Bytes live_bytes(std::uint32_t step, Where where) const;
-    /// The lowest address that is free for `request`; it may leave memory.
-    [[nodiscard]] Address lowest(const BufferRequest& request) const;
+    [[nodiscard]] Fit fit(const BufferRequest& request) const;
     [[nodiscard]] const Buffer* find(const std::string& name) const;
-    [[nodiscard]] std::int64_t granule(Address address) const;
-    [[nodiscard]] Address granule_end(Address address) const;
-    /// Where to try next because [begin, end) is not free, or 0 when it is.
-    [[nodiscard]] Address blocked_until(Address begin, Address end,
-                                        const BufferRequest& request) const;
     [[nodiscard]] bool apart(const BufferRequest& request, const std::string& other) const;
 
     spec::MemorySpec memory_;

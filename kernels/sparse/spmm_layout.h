@@ -7,6 +7,7 @@
 #include "kernels/plan/memory_plan.h"
 #include "kernels/sparse/spmm_partition.h"
 #include "kernels/sparse/spmm_reduction.h"
+#include "models/program/pointer_format.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace tessera::spmm {
+
+/// How the lists of single elements say where a line of the dense operand begins: in bytes from the first.
+inline constexpr auto kLineOffset = program::PointerFormat::Scaled16;
 
 /// Consecutive lines of X that the same parts need.
 struct LineRun {

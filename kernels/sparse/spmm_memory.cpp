@@ -139,8 +139,9 @@ bool Layout::place(plan::CodeRoom code) {
     one("vertex state", Kind::VertexState, state_bytes(), Where::Any, {});
     const bool fits = memory_->place_all(requests);
     const Bytes last_line = x - problem.x_line_bytes(columns);
-    if (problem.block == 1 && last_line > 0xffff) { // lists hold 16-bit offsets
-        memory_->refuse("x", last_line - 0xffff);
+    const Bytes furthest = program::largest_offset(kLineOffset);
+    if (problem.block == 1 && last_line > furthest) {
+        memory_->refuse("x", last_line - furthest);
         return false;
     }
     return fits;

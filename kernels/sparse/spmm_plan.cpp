@@ -173,8 +173,9 @@ private:
         if (problem_.block == 1) {
             std::vector<std::uint16_t> offsets;
             for (const std::int32_t line : part.local_x) {
-                offsets.push_back(
-                    static_cast<std::uint16_t>(line * problem_.x_line_bytes(columns)));
+                const Bytes offset = line * problem_.x_line_bytes(columns);
+                offsets.push_back(static_cast<std::uint16_t>(
+                    program::pack_pointer(kLineOffset, {.address = offset}, "list of non-zeros")));
             }
             offsets.push_back(0);
             for (const std::int32_t blocks : part.row_blocks) {

@@ -2,6 +2,7 @@
 #include "sim/vertex/placement.h"
 
 #include "base/error.h"
+#include "kernels/plan/lowest_fit.h"
 
 #include <fmt/format.h>
 
@@ -11,21 +12,8 @@
 namespace tessera::vertex {
 namespace {
 
-Bytes round_up(Bytes value, Bytes unit) {
-    return (value + unit - 1) / unit * unit;
-}
-
 bool names(const std::vector<std::string>& list, const std::string& name) {
     return std::find(list.begin(), list.end(), name) != list.end();
-}
-
-/// First address behind the elements that are one granule with that of `address`.
-Bytes granule_end(const spec::MemorySpec& memory, Address address) {
-    const bool second = address >= memory.region1_begin();
-    const Bytes begin = second ? memory.region1_begin() : memory.region0_begin();
-    const Bytes unit = second ? 2 * memory.element_bytes : memory.element_bytes;
-    const Bytes end = begin + round_up(static_cast<Bytes>(address) - begin + 1, unit);
-    return second ? end : std::min<Bytes>(end, memory.region1_begin());
 }
 
 class Placer {
@@ -56,28 +44,25 @@ public:
 private:
     void place_one(std::size_t index) {
         const PlacementRequest& request = requests_[index];
-        Bytes begin = 0;
-        Bytes limit = 0;
-        bounds(request, begin, limit);
-        Bytes at = begin;
-        if (!request.address) {
-            while (true) {
-                at = round_up(at, request.alignment);
-                const Bytes next = blocked_until(request, at);
-                if (next == 0) {
-                    break;
-                }
-                at = next;
-            }
-        } else {
+        plan::FitRequest wanted{.bytes = request.bytes, .alignment = request.alignment};
+        bounds(request, wanted.lowest, wanted.limit);
+        wanted.in_one_region = request.region == Region::Any && memory_.region1_bytes > 0 &&
+                               request.bytes <= memory_.region1_bytes;
+        wanted.search_end = memory_.end();
+        plan::Fit found;
+        if (request.address) {
             check_fixed(request);
+            found = {wanted.lowest,
+                     std::max<Bytes>(0, wanted.lowest + request.bytes - wanted.limit)};
+        } else {
+            found = plan::lowest_fit(memory_, wanted, occupied_for(request));
         }
-        if (at + request.bytes > limit) {
+        if (found.bytes_over > 0) {
             throw DoesNotFit(fmt::format("'{}' of {} bytes{}: {} bytes over; {}", request.name,
-                                         request.bytes, where(request), at + request.bytes - limit,
+                                         request.bytes, where(request), found.bytes_over,
                                          occupied()));
         }
-        placed_[index] = {request.name, static_cast<Address>(at), request.bytes,
+        placed_[index] = {request.name, static_cast<Address>(found.address), request.bytes,
                           request.own_element, request.not_with};
         done_[index] = true;
     }
@@ -98,8 +83,7 @@ private:
         limit = request.region == Region::Executable ? memory_.region1_begin() : memory_.end();
         if (request.element) {
             const Bytes first = memory_.region0_begin() + *request.element * memory_.element_bytes;
-            limit =
-                std::min<Bytes>(memory_.end(), granule_end(memory_, static_cast<Address>(first)));
+            limit = std::min<Bytes>(memory_.end(), plan::granule_end(memory_, first));
             begin = std::max(begin, first);
         }
         if (request.address) {
@@ -107,42 +91,21 @@ private:
         }
     }
 
-    /// An address behind the obstacle to placing at `at`, or 0 where there is none.
-    [[nodiscard]] Bytes blocked_until(const PlacementRequest& request, Bytes at) const {
-        if (request.bytes == 0 || at + request.bytes > memory_.end()) {
-            return 0;
-        }
-        const Bytes end = at + request.bytes;
-        // Nothing lies across the border of the regions: their elements differ.
-        const Bytes border = memory_.region1_begin();
-        if (!request.address && at < border && end > border && memory_.region1_bytes > 0 &&
-            request.region == Region::Any && request.bytes <= memory_.region1_bytes) {
-            return border;
-        }
-        Bytes until = 0;
+    [[nodiscard]] std::vector<plan::Occupied> occupied_for(const PlacementRequest& request) const {
+        std::vector<plan::Occupied> all;
         for (std::size_t i = 0; i < placed_.size(); ++i) {
             if (done_[i] && placed_[i].bytes > 0) {
-                until = std::max(until, past(request, placed_[i], at, end));
+                all.push_back(as_occupied(request, placed_[i]));
             }
         }
-        return until;
+        return all;
     }
-
-    [[nodiscard]] Bytes past(const PlacementRequest& request, const Placed& other, Bytes at,
-                             Bytes end) const {
-        const Bytes other_begin = other.address;
-        const Bytes other_end = other_begin + other.bytes;
-        if (at < other_end && other_begin < end) {
-            return other_end;
-        }
+    [[nodiscard]] static plan::Occupied as_occupied(const PlacementRequest& request,
+                                                    const Placed& other) {
         const bool apart = request.own_element || other.own_element ||
                            names(request.not_with, other.name) ||
                            names(other.not_with, request.name);
-        const auto first = [](Bytes address) { return static_cast<Address>(address); };
-        const bool together =
-            granule_end(memory_, first(at)) <= granule_end(memory_, first(other_end - 1)) &&
-            granule_end(memory_, other.address) <= granule_end(memory_, first(end - 1));
-        return apart && together ? granule_end(memory_, first(other_end - 1)) : 0;
+        return {other.address, other.address + other.bytes, apart};
     }
 
     void check_fixed(const PlacementRequest& request) const {
@@ -158,7 +121,8 @@ private:
         for (std::size_t i = 0; i < placed_.size(); ++i) {
             const Placed& other = placed_[i];
             if (done_[i] && other.bytes > 0 && request.bytes > 0 &&
-                past(request, other, at, at + request.bytes) != 0) {
+                plan::blocked_until(memory_, at, at + request.bytes, as_occupied(request, other)) !=
+                    0) {
                 throw PlacementError(request.name,
                                      fmt::format("{:#x} meets '{}' at {:#x}, or its memory element",
                                                  at, other.name, other.address));

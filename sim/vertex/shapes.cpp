@@ -27,6 +27,17 @@ std::vector<std::pair<std::string, Region>> region_texts() {
             {"interleaved", Region::Interleaved}};
 }
 
+/// Those of single pointers: deltas stand in tables.
+std::vector<std::pair<std::string, program::PointerFormat>> packing_texts() {
+    std::vector<std::pair<std::string, program::PointerFormat>> texts;
+    for (const auto& facts : program::kPointerFormats) {
+        if (facts.format != program::kListOfDeltas.entry) {
+            texts.emplace_back(facts.name, facts.format);
+        }
+    }
+    return texts;
+}
+
 std::vector<Json> type_names() {
     std::vector<Json> names;
     for (const auto& type : value_types()) {
@@ -169,11 +180,7 @@ Describe<StateField> state_pointer() {
     number(d, "offset_elements", &StateField::offset_elements)
         .unit("elements")
         .says("added to the address");
-    d.field("packing", &StateField::packing,
-            {{"word", Packing::Word},
-             {"short_span", Packing::ShortSpan},
-             {"scaled16", Packing::Scaled16},
-             {"span", Packing::Span}})
+    d.field("packing", &StateField::packing, packing_texts())
         .says("word; address | length << 20; 16 bits of (address - base) >> shift; or two words, "
               "address and length")
         .from(kSource);

@@ -6,6 +6,7 @@
 
 #include "base/config/document.h"
 #include "base/config/shape.h"
+#include "models/program/pointer_format.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,7 +20,6 @@ using Json = nlohmann::json;
 
 enum class Region { Any, Executable, Interleaved };
 enum class Kind { Supervisor, Worker, MultiWorker };
-enum class Packing { Word, ShortSpan, Scaled16, Span };
 
 struct ArraySpec {
     std::string name;
@@ -45,7 +45,7 @@ struct StateField {
     Json offset_bytes = 0;
     Json offset_elements = 0;
     Json length; ///< of short_span and span; null: the array's elements behind the offset
-    Packing packing = Packing::Word;
+    program::PointerFormat packing = program::PointerFormat::Word;
     Json shift = 4;
     Json base = 0;
     Json items; ///< of `pointers` and `delta_n`

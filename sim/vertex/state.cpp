@@ -13,10 +13,11 @@
 namespace tessera::vertex {
 namespace {
 
-constexpr std::int64_t kLengthLimit = (1 << 12) - 1;  // bits 31:20 of a span's word
-constexpr std::int64_t kAddressLimit = (1 << 20) - 1; // bits 19:0
+using program::PointerFormat;
+using program::PointerTable;
+using program::PointerTarget;
+
 constexpr std::int64_t kOffsetLimit = 1 << 21;
-constexpr std::int64_t kWordLimit = 0xffffffffLL;
 
 class Packer {
 public:
@@ -46,6 +47,7 @@ private:
         std::int64_t address = 0;
         std::int64_t elements_left = 0;
         Bytes element_bytes = 1;
+        bool inside = true; ///< the array or its padding
     };
 
     [[nodiscard]] bool measuring() const { return arrays_ == nullptr; }
@@ -118,17 +120,20 @@ private:
             whole(at + "/offset_bytes", offset_bytes, -kOffsetLimit, kOffsetLimit, "B") +
             array.element_bytes * whole(at + "/offset_elements", offset_elements, -kOffsetLimit,
                                         kOffsetLimit, "elements");
-        if (bytes < 0 || bytes > array.bytes + array.padding_bytes) {
+        const bool inside = bytes >= 0 && bytes <= array.bytes + array.padding_bytes;
+        if (!inside) {
             evaluation_.fail(at, fmt::format("got an offset of {} B, expected one inside '{}' of "
                                              "{} B and {} B of padding",
                                              bytes, name, array.bytes, array.padding_bytes));
         }
         return {name, static_cast<std::int64_t>(array.address) + bytes,
-                std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes, array.element_bytes};
+                std::max<Bytes>(0, array.bytes - bytes) / array.element_bytes, array.element_bytes,
+                inside};
     }
     /// Of a span that starts at `target`: what stands there, or the rest of the array.
     std::int64_t length(const std::string& at, const Json& given, const Target& target,
-                        std::int64_t limit) {
+                        PointerFormat format) {
+        const std::int64_t limit = program::largest_length(format);
         if (measuring() || given.is_null()) {
             return whole(at + "/length", Json(target.elements_left), 0, limit, "elements");
         }
@@ -141,40 +146,33 @@ private:
     void pointer(const StateField& field) {
         const Target to =
             target(field.pointer, field.array, field.offset_bytes, field.offset_elements);
-        switch (field.packing) {
-        case Packing::Word:
-            append_word(to.address);
-            break;
-        case Packing::ShortSpan:
-            check_short(field.pointer, to.address);
-            append_word(to.address | length(field.pointer, field.length, to, kLengthLimit) << 20);
-            break;
-        case Packing::Scaled16:
-            scaled(field, to);
-            break;
-        case Packing::Span:
-            append_word(to.address);
-            append_word(length(field.pointer, field.length, to, kWordLimit));
-            break;
+        const program::PointerFacts& facts = program::facts_of(field.packing);
+        PointerTarget packed{to.address};
+        if (facts.length_bits > 0) {
+            packed.length = length(field.pointer, field.length, to, field.packing);
+        }
+        if (facts.relative) {
+            packed.unit = std::int64_t{1}
+                          << whole(field.pointer + "/shift", field.shift, 0, 16, "bits");
+            packed.base = whole(field.pointer + "/base", field.base, 0, kOffsetLimit, "B");
+        }
+        const std::uint64_t bits = pack(field.pointer, field.packing, packed, to);
+        for (Bytes done = 0; done < facts.bytes; done += 4) {
+            append(std::min<Bytes>(facts.bytes, 4), bits >> (8 * static_cast<unsigned>(done)));
         }
     }
-    void check_short(const std::string& at, std::int64_t address) {
-        if (address < 0 || address > kAddressLimit) {
-            evaluation_.fail(at,
-                             fmt::format("got address {:#x}, expected one of 20 bits", address));
+    /// 0 where the pointer is a mistake, which is noted.
+    std::uint64_t pack(const std::string& at, PointerFormat format, const PointerTarget& target,
+                       const Target& to) {
+        if (measuring() || !to.inside) {
+            return 0;
         }
-    }
-    void scaled(const StateField& field, const Target& to) {
-        const std::int64_t shift = whole(field.pointer + "/shift", field.shift, 0, 16, "bits");
-        const std::int64_t base = whole(field.pointer + "/base", field.base, 0, kOffsetLimit, "B");
-        const std::int64_t value = (to.address - base) >> shift;
-        if (value << shift != to.address - base || value < 0 || value > 0xffff) {
-            evaluation_.fail(field.pointer,
-                             fmt::format("got address {:#x} from base {:#x}, expected a multiple "
-                                         "of {} that fits in 16 bits",
-                                         to.address, base, std::int64_t{1} << shift));
+        const std::string mistake = program::pointer_mistake(format, target);
+        if (!mistake.empty()) {
+            evaluation_.fail(at, mistake);
+            return 0;
         }
-        append(2, static_cast<std::uint64_t>(value));
+        return program::pack_pointer(format, target, at);
     }
 
     /// Name, offsets and length of an item, which is a name or an object.
@@ -191,29 +189,45 @@ private:
     }
 
     void pointers(const StateField& field) {
+        const PointerTable& table = program::kListOfPointers;
         std::vector<std::uint32_t> words;
         for (std::size_t i = 0; i < field.items.size(); ++i) {
-            const std::string at = fmt::format("{}/pointers/{}", field.pointer, i);
-            words.push_back(static_cast<std::uint32_t>(item_target(at, field.items[i]).address));
+            const std::string at = fmt::format("{}/{}/{}", field.pointer, table.name, i);
+            const Target to = item_target(at, field.items[i]);
+            words.push_back(entry(at, table, {to.address}, to));
         }
         if (field.is_list) {
-            append_word(0);
-            tables_.emplace_back(bytes_.size() - 4, words);
+            add_table(table, 0, words);
         } else {
-            for (const std::uint32_t entry : words) {
-                append_word(entry);
+            for (const std::uint32_t word : words) {
+                append_word(word);
             }
         }
         if (field.has_count) {
             append_word(static_cast<std::int64_t>(words.size()));
         }
     }
+    std::uint32_t entry(const std::string& at, const PointerTable& table,
+                        const PointerTarget& target, const Target& to) {
+        return static_cast<std::uint32_t>(pack(at, table.entry, target, to));
+    }
+    void add_table(const PointerTable& table, std::int64_t base,
+                   const std::vector<std::uint32_t>& words) {
+        if (table.has_base()) {
+            append_word(base);
+        }
+        append_word(0);
+        tables_.emplace_back(bytes_.size() - 4, words);
+    }
 
     void delta_n(const StateField& field) {
+        const PointerTable& table = program::kListOfDeltas;
+        const auto at = [&](std::size_t i) {
+            return fmt::format("{}/{}/{}", field.pointer, table.name, i);
+        };
         std::vector<Target> targets;
         for (std::size_t i = 0; i < field.items.size(); ++i) {
-            targets.push_back(
-                item_target(fmt::format("{}/delta_n/{}", field.pointer, i), field.items[i]));
+            targets.push_back(item_target(at(i), field.items[i]));
         }
         std::int64_t base = 0;
         if (!measuring() && !field.base_array.empty()) {
@@ -230,27 +244,15 @@ private:
                   field.element_bytes.is_null() ? own : field.element_bytes, 1, 16, "B");
         std::vector<std::uint32_t> words;
         for (std::size_t i = 0; i < targets.size(); ++i) {
-            words.push_back(delta(field, i, targets[i], base, unit));
+            const std::int64_t elements =
+                length(at(i), member(field.items[i], "length", nullptr), targets[i], table.entry);
+            words.push_back(
+                entry(at(i), table, {targets[i].address, elements, base, unit}, targets[i]));
         }
-        append_word(base);
-        append_word(0);
-        tables_.emplace_back(bytes_.size() - 4, words);
+        add_table(table, base, words);
         if (field.has_count) {
             append_word(static_cast<std::int64_t>(words.size()));
         }
-    }
-    std::uint32_t delta(const StateField& field, std::size_t i, const Target& to, std::int64_t base,
-                        std::int64_t unit) {
-        const std::string at = fmt::format("{}/delta_n/{}", field.pointer, i);
-        const std::int64_t offset = (to.address - base) / unit;
-        if (to.address < base || offset * unit != to.address - base || offset > kAddressLimit) {
-            evaluation_.fail(at, fmt::format("got address {:#x} from base {:#x}, expected a "
-                                             "multiple of {} B above it, of 20 bits",
-                                             to.address, base, unit));
-        }
-        const auto elements =
-            length(at, member(field.items[i], "length", nullptr), to, kLengthLimit);
-        return static_cast<std::uint32_t>(offset | elements << 20);
     }
 
     Evaluation& evaluation_;

@@ -203,10 +203,11 @@ TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][ve
 
 TEST_CASE("pointers that do not fit their packing are refused", "[unit][vertex]") {
     const VertexFolder folder;
-    CHECK(folder.bench_refusal(kTwoArrays +
-                               R"([{"pointer": "x", "packing": "scaled16", "offset_bytes": 2}])") ==
-          "/state/0: got address 0x80002 from base 0x0, expected a multiple of 16 that fits in 16 "
-          "bits");
+    CHECK(
+        folder.bench_refusal(kTwoArrays +
+                             R"([{"pointer": "x", "packing": "scaled16", "offset_bytes": 2}])") ==
+        "/state/0: got address 0x80002 from base 0x0, expected a multiple of 16 B above it, of 16 "
+        "bits");
     CHECK(folder.bench_refusal(kTwoArrays +
                                R"([{"pointer": "x", "packing": "short_span", "length": 4096}])") ==
           "/state/0/length: got 4096, expected a whole number of 0..10 elements, what 'x' has from "
