@@ -146,6 +146,9 @@ class InquiriesTest(CliTest):
         self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
         self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
         self.assertIn("tile.workers", self.tessera("list", "parameters", "--names").stdout.splitlines())
+        settable = self.tessera("list", "parameters", "--names").stdout.splitlines()
+        for key in ("schema_version", "extends", "workload.kind"):  # which no --set may name
+            self.assertNotIn(key, settable)
         whole = self.tessera("list").stdout
         self.assertIn("cora", whole)
         self.assertRegex(whole, r"\n  [1-9]\d* mnemonics")
@@ -187,6 +190,12 @@ class InquiriesTest(CliTest):
             (SOURCE / "configs").glob("workloads/*.json")) + sorted((SOURCE / "configs").glob("vertices/*.json"))
         done = self.tessera("check", *files)
         self.assertEqual(len(done.stdout.splitlines()), len(files))
+
+    def test_a_file_to_check_may_have_the_name_of_another_thing(self):
+        (self.scratch / "bow").write_text("{")
+        done = subprocess.run([BINARY, "check", "bow"], capture_output=True, text=True, cwd=self.scratch)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("bow:1:", done.stderr)
 
     def test_describe(self):
         resolved = json.loads(self.tessera("describe", "machine", "tiny", "--json", "--set", "tile.workers=4").stdout)
