@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -327,6 +328,38 @@ table:  .word 100
         again = self.vertex(sources=["data.S"], entry="entry", kind="worker", expect={"x": [120, 0]},
                             state=[{"pointer": "x"}, {"word": "symbol(table)"}])
         self.tessera("vertex", again, "-I", "inc", "-D", "COUNT=10")
+
+    def test_ten_lines_are_shown_and_the_others_counted(self):
+        shown = {}
+        for instructions in range(6, 14):
+            self.file("line.S", ".worker\n.globl line\nline:\n" + "add $m0, $m0, 1\n" * instructions + "exitz $mzero\n")
+            done = self.tessera("vertex", self.vertex(sources=["line.S"], entry="line", kind="worker"), "--json", "r.json")
+            lines = len(json.loads((self.scratch / "r.json").read_text())["points"][0]["lines"])
+            shown[lines] = len(re.findall(r"cycles +\d+ +issues", done.stdout))
+            self.assertEqual(shown[lines], min(lines, 10))
+            more = re.findall(r"and (\d+) more lines; --json lists all", done.stdout)
+            self.assertEqual(more, [str(lines - 10)] if lines > 10 else [])
+        self.assertLessEqual({9, 10, 11}, set(shown))
+
+    def test_a_table_of_launches_is_where_there_are_two(self):
+        for launches in (1, 2, 3):
+            self.file("launch.S", ".supervisor\n.globl twice\ntwice: setzi $m1, one\n" +
+                      "runall $m1, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\n" * launches +
+                      "br $lr\n.worker\n.align 8\none: nop\nexitz $mzero\n")
+            done = self.tessera("vertex", self.vertex(sources=["launch.S"], entry="twice", kind="supervisor"))
+            self.assertEqual("\nlaunches " in done.stdout, launches > 1)
+            self.assertEqual("the slowest of each launch" in done.stdout, launches > 1)
+
+    def test_an_array_may_want_the_last_memory_element(self):
+        memory = json.loads(self.tessera("describe", "machine", "bow", "--json").stdout)["memory"]
+        elements = (memory["region0_bytes"] + memory["region1_bytes"]) // memory["element_bytes"]
+        for element in (elements - 1, elements):
+            vertex = self.vertex(kind="worker", arrays={"x": {"type": "u32", "length": 2, "element": element}})
+            if element < elements:
+                self.tessera("vertex", vertex)
+            else:
+                self.assertIn(f"got {element}, expected a whole number of 0..{elements - 1}",
+                              self.tessera("vertex", vertex, code=3).stderr)
 
     def test_exit_codes(self):
         race = self.vertex()
