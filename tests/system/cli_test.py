@@ -193,10 +193,10 @@ class InquiriesTest(CliTest):
         self.assertEqual(len(done.stdout.splitlines()), len(files))
 
     def test_a_file_to_check_may_have_the_name_of_another_thing(self):
-        (self.scratch / "bow").write_text("{")
+        (self.scratch / "bow").write_text('{"schema_version": 1, "wings": 2}')
         done = subprocess.run([BINARY, "check", "bow"], capture_output=True, text=True, cwd=self.scratch)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("bow:1:", done.stderr)
+        self.assertIn("bow:1:23: /wings: unknown key", done.stderr)
 
     def test_describe(self):
         resolved = json.loads(self.tessera("describe", "machine", "tiny", "--json", "--set", "tile.workers=4").stdout)
@@ -340,6 +340,9 @@ table:  .word 100
             more = re.findall(r"and (\d+) more lines; --json lists all", done.stdout)
             self.assertEqual(more, [str(lines - 10)] if lines > 10 else [])
         self.assertLessEqual({9, 10, 11}, set(shown))
+        self.file("line.S", ".worker\n.globl line\nline:\n" + "add $m0, $m0, 1\n" * 30 + "exitz $mzero\n")
+        self.tessera("vertex", self.vertex(sources=["line.S"], entry="line", kind="worker"), "--json", "r.json")
+        self.assertEqual(len(json.loads((self.scratch / "r.json").read_text())["points"][0]["lines"]), 20)
 
     def test_a_table_of_launches_is_where_there_are_two(self):
         for launches in (1, 2, 3):
