@@ -77,8 +77,10 @@ RunReport run_elaborated(const RunCommand& command, const std::string& workload,
 /// The same with the files of `out`, which a run that fails leaves without those of an older one.
 RunReport run_into(OutDirectory& out, RunCommand command, const std::string& workload,
                    const Elaborate& elaborate) {
-    const bool trace_elsewhere = !command.trace.empty();
-    if (!trace_elsewhere) {
+    const bool trace_elsewhere =
+        !command.trace.empty() &&
+        !is_same_output(output_place(command.trace), output_place(out.trace()));
+    if (command.trace.empty()) {
         command.trace = out.trace();
     }
     try {

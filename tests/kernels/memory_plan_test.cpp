@@ -142,6 +142,24 @@ TEST_CASE("a buffer takes the memory of one that is no longer needed", "[kernels
     CHECK(meeting.peak().bytes == 2 * big - 32);
 }
 
+TEST_CASE("the peak is the first step of those that keep most, in any order of requests",
+          "[kernels]") {
+    const std::vector<BufferRequest> requests{kept("early", 160, 2, 3), kept("late", 96, 5, 7),
+                                              kept("later", 64, 5, 6), kept("least", 32, 9, 9)};
+    std::array<std::size_t, 4> order{0, 1, 2, 3};
+    do {
+        plan::MemoryPlan memory(spec::MachineSpec{}, {});
+        for (const std::size_t i : order) {
+            REQUIRE(memory.place(requests[i]));
+        }
+        const plan::LiveSet peak = memory.peak();
+        CHECK(peak.step == 2);
+        CHECK(peak.bytes == 160);
+        REQUIRE(peak.buffers.size() == 1);
+        CHECK(peak.buffers.front().name == "early");
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
 TEST_CASE("buffers are apart only while both are needed", "[kernels]") {
     const spec::MachineSpec machine;
     const auto pair_bytes = static_cast<Address>(2 * machine.memory.element_bytes);

@@ -6,10 +6,10 @@ add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
                       PRIVATE tessera_warnings)
 tessera_test(test_kernels_matmul LABELS kernels
-  SOURCES kernels/matmul_plan_test.cpp
+  SOURCES kernels/matmul_plan_test.cpp kernels/matmul_graph_test.cpp kernels/matmul_search_test.cpp
   LINK tessera_matmul tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
-  SOURCES kernels/spmm_plan_test.cpp
+  SOURCES kernels/spmm_plan_test.cpp kernels/spmm_split_test.cpp
   LINK tessera_spmm tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/liveness_test.cpp kernels/lowest_fit_test.cpp kernels/memory_plan_test.cpp kernels/plan_test.cpp

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -146,6 +147,9 @@ class InquiriesTest(CliTest):
         self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
         self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
         self.assertIn("tile.workers", self.tessera("list", "parameters", "--names").stdout.splitlines())
+        settable = self.tessera("list", "parameters", "--names").stdout.splitlines()
+        for key in ("schema_version", "extends", "workload.kind"):  # which no --set may name
+            self.assertNotIn(key, settable)
         whole = self.tessera("list").stdout
         self.assertIn("cora", whole)
         self.assertRegex(whole, r"\n  [1-9]\d* mnemonics")
@@ -187,6 +191,12 @@ class InquiriesTest(CliTest):
             (SOURCE / "configs").glob("workloads/*.json")) + sorted((SOURCE / "configs").glob("vertices/*.json"))
         done = self.tessera("check", *files)
         self.assertEqual(len(done.stdout.splitlines()), len(files))
+
+    def test_a_file_to_check_may_have_the_name_of_another_thing(self):
+        (self.scratch / "bow").write_text('{"schema_version": 1, "wings": 2}')
+        done = subprocess.run([BINARY, "check", "bow"], capture_output=True, text=True, cwd=self.scratch)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("bow:1:23: /wings: unknown key", done.stderr)
 
     def test_describe(self):
         resolved = json.loads(self.tessera("describe", "machine", "tiny", "--json", "--set", "tile.workers=4").stdout)
@@ -318,6 +328,41 @@ table:  .word 100
         again = self.vertex(sources=["data.S"], entry="entry", kind="worker", expect={"x": [120, 0]},
                             state=[{"pointer": "x"}, {"word": "symbol(table)"}])
         self.tessera("vertex", again, "-I", "inc", "-D", "COUNT=10")
+
+    def test_ten_lines_are_shown_and_the_others_counted(self):
+        shown = {}
+        for instructions in range(6, 14):
+            self.file("line.S", ".worker\n.globl line\nline:\n" + "add $m0, $m0, 1\n" * instructions + "exitz $mzero\n")
+            done = self.tessera("vertex", self.vertex(sources=["line.S"], entry="line", kind="worker"), "--json", "r.json")
+            lines = len(json.loads((self.scratch / "r.json").read_text())["points"][0]["lines"])
+            shown[lines] = len(re.findall(r"cycles +\d+ +issues", done.stdout))
+            self.assertEqual(shown[lines], min(lines, 10))
+            more = re.findall(r"and (\d+) more lines; --json lists all", done.stdout)
+            self.assertEqual(more, [str(lines - 10)] if lines > 10 else [])
+        self.assertLessEqual({9, 10, 11}, set(shown))
+        self.file("line.S", ".worker\n.globl line\nline:\n" + "add $m0, $m0, 1\n" * 30 + "exitz $mzero\n")
+        self.tessera("vertex", self.vertex(sources=["line.S"], entry="line", kind="worker"), "--json", "r.json")
+        self.assertEqual(len(json.loads((self.scratch / "r.json").read_text())["points"][0]["lines"]), 20)
+
+    def test_a_table_of_launches_is_where_there_are_two(self):
+        for launches in (1, 2, 3):
+            self.file("launch.S", ".supervisor\n.globl twice\ntwice: setzi $m1, one\n" +
+                      "runall $m1, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\n" * launches +
+                      "br $lr\n.worker\n.align 8\none: nop\nexitz $mzero\n")
+            done = self.tessera("vertex", self.vertex(sources=["launch.S"], entry="twice", kind="supervisor"))
+            self.assertEqual("\nlaunches " in done.stdout, launches > 1)
+            self.assertEqual("the slowest of each launch" in done.stdout, launches > 1)
+
+    def test_an_array_may_want_the_last_memory_element(self):
+        memory = json.loads(self.tessera("describe", "machine", "bow", "--json").stdout)["memory"]
+        elements = (memory["region0_bytes"] + memory["region1_bytes"]) // memory["element_bytes"]
+        for element in (elements - 1, elements):
+            vertex = self.vertex(kind="worker", arrays={"x": {"type": "u32", "length": 2, "element": element}})
+            if element < elements:
+                self.tessera("vertex", vertex)
+            else:
+                self.assertIn(f"got {element}, expected a whole number of 0..{elements - 1}",
+                              self.tessera("vertex", vertex, code=3).stderr)
 
     def test_exit_codes(self):
         race = self.vertex()

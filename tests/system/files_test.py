@@ -129,6 +129,9 @@ class OutputsTest(FilesCase):
         self.file("out/mine.txt", "mine")
         self.tessera(*RUN, "--out", "out", "--trace", "t.pftrace")
         self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "result.json"])
+        for trace in ("out/trace.pftrace.gz", "out/../out/trace.pftrace.gz"):  # where it is without the option
+            self.tessera(*RUN, "--out", "out", "--trace", trace)
+            self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "result.json", "trace.pftrace.gz"])
         self.tessera("run", "sync", "--machine", "tiny", "--out", "out")
         self.assertEqual(self.names("out"), ["mine.txt", "result.json", "trace.pftrace.gz"])
         self.tessera(*RUN, "--out", "out", "--set", "tile.worker=1", code=3)

@@ -373,6 +373,42 @@ TEST_CASE("sparse attention reads rows of components, then keys and values") {
     const auto many = row_of(std::to_string(most_rows)); // heads copies of the largest size
     CHECK(many.runs[0].workload["chunk_rows"] == most_rows);
     CHECK(many.read(results) == Approx(1.5 * (heads * components + 2 * positions)));
+
+    // a row more than two in each of three copies: a fourth one, and all hold as much as the fullest
+    const std::int64_t uneven = most_rows / 2 + 1;
+    const auto cut = row_of(std::to_string(uneven));
+    CHECK(heads * uneven % 4 != 0);
+    CHECK(cut.runs[0].workload["chunk_rows"] == (heads * uneven + 3) / 4);
+}
+
+TEST_CASE("the last chunk of keys and values may be a part of one") {
+    const auto timed = [](int positions) {
+        Reference reference;
+        add_rows(reference, parse_csv("id,machine,workload,batch,n_head,head_dim,seq_len,chunk,"
+                                      "metric,value,unit\nunseen,Bow,attn-remote,1,2,64," +
+                                          std::to_string(positions) + ",100,duration,1,cycles\n",
+                                      "rows.csv"));
+        return measured(reference.rows.front()).timed;
+    };
+    CHECK(timed(299) == timed(300));
+    CHECK(timed(201) == timed(300));
+    CHECK(timed(300).find("from 4 of 6 chunks") != std::string::npos);
+    CHECK(timed(301).find("from 4 of 8 chunks") != std::string::npos);
+}
+
+TEST_CASE("arrays of a stream are whole pieces of 16 bytes") {
+    const auto elements = [](int given) {
+        Reference reference;
+        add_rows(reference, parse_csv("id,machine,workload,elems,metric,value,unit\n"
+                                      "unseen,Bow,stream triad FP16," +
+                                          std::to_string(given) + ",bandwidth,1,GB/s\n",
+                                      "rows.csv"));
+        return measured(reference.rows.front()).runs[0].workload["elements"];
+    };
+    CHECK(elements(8000) == 8000);
+    CHECK(elements(8001) == 8008);
+    CHECK(elements(8004) == 8008);
+    CHECK(elements(8008) == 8008);
 }
 
 TEST_CASE("the size that reaches nine tenths of the peak lies where the rate passes it") {

@@ -388,6 +388,36 @@ TEST_CASE("control registers have their published numbers", "[isa]") {
     }
 }
 
+TEST_CASE("a control register's number has a name where the context has it and no other does",
+          "[isa]") {
+    struct Row {
+        std::uint16_t number;
+        std::string worker;
+        std::string supervisor;
+        std::string both;
+    };
+    const std::vector<Row> rows = {
+        {0x00, "PC", "PC", "PC"},
+        {0x01, "WSR", "SSR", ""},
+        {0x02, "VERTEX_BASE", "CR", ""},
+        {0x03, "WORKER_BASE", "TILE_ID", ""},
+        {0x04, "REPEAT_COUNT", "", "REPEAT_COUNT"},
+        {0x20, "", "FP_ICTL", "FP_ICTL"},
+        {0x60, "COUNT_L", "COUNT_L", "COUNT_L"},
+        {0x71, "DBG_BRK_ID", "DBG_BRK_ID", "DBG_BRK_ID"},
+        {0x72, "", "CTXT_STS", "CTXT_STS"},
+        {0x100, "FP_STS", "", "FP_STS"},
+        {0x10a, "FP_SCL", "", "FP_SCL"},
+        {0x10b, "", "", ""},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.number);
+        CHECK(csr_name(row.number, CsrContext::Worker) == row.worker);
+        CHECK(csr_name(row.number, CsrContext::Supervisor) == row.supervisor);
+        CHECK(csr_name(row.number, CsrContext::Both) == row.both);
+    }
+}
+
 TEST_CASE("constants have their published values, with the header and without", "[isa]") {
     const Constants published = {
         {"CTXT_WORKERS", 6},

@@ -195,6 +195,8 @@ TEST_CASE("what changes with a place depends on it", "[unit][tile]") {
             Context start = bench.context;
             start.fp_status = 0;
             start.fp_format = static_cast<std::uint32_t>(random() % 4);
+            start.tas =
+                random_word(random); // the factors, without which no sum depends on anything
             start.fp_control = random() % 4 == 0 ? 1U << 19U : 0; // rounding at random, no traps
             for (unsigned where = 0; where < place::kCount; ++where) {
                 if (is_place(where)) {

@@ -3,6 +3,7 @@
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -226,6 +227,28 @@ TEST_CASE("paced accesses obey their rules", "[unit][tile]") {
         CHECK_THAT(fault_of(worker("setzi $m2, 0x80000\nsetzi $m4, 0x80010\n" + list +
                                    ", $m4++, $m2, $m6@")),
                    Catch::Contains("one memory element"));
+    }
+}
+
+TEST_CASE("loads that want the interleaved region get all of it", "[unit][tile]") {
+    const spec::MachineSpec machine;
+    const std::int64_t border = machine.memory.region1_begin();
+    const std::int64_t end = machine.memory.end();
+    for (const std::int64_t at : {border - 16, border, border + 16, end - 16}) {
+        CAPTURE(at);
+        const bool inside = at >= border;
+        const std::string wide =
+            fault_of(worker(fmt::format("setzi $m2, {}\nld128 $a0:3, $m2, $mzero, 0", at)));
+        CHECK((wide == "no fault") == inside);
+        CHECK((wide.find("outside the interleaved region") == std::string::npos) == inside);
+        // the other two accesses are in elements of their own
+        const std::string second =
+            fault_of(worker(fmt::format("setzi $m0, {}\nsetzi $m1, {}\nsetzi $m2, {}\n"
+                                        "tapack $m4:5, $m0, $m1, $m2\n"
+                                        "ld2xst64pace $a0:3, $a4:5, $m4:5+=, $mzero, 0",
+                                        border + 0x20000, at, border + 0x40000)));
+        CHECK((second == "no fault") == inside);
+        CHECK((second.find("in the executable region") == std::string::npos) == inside);
     }
 }
 

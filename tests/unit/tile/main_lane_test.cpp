@@ -218,6 +218,58 @@ TEST_CASE("delta lists and mini deltas", "[unit][isa]") {
               kData, 4) == Words{0x80f180f1, 0x77887788, 0x000e0004, 0x5});
 }
 
+TEST_CASE("deltas of 16 bits end at 16 bits", "[unit][isa]") {
+    // the lower delta goes on from the last half of 64 KiB to the first one, and leaves the upper one alone
+    for (const std::uint32_t lower : {0U, 0xfffcU, 0xfffeU}) {
+        for (const std::uint32_t upper : {8U, 0xfff0U}) {
+            for (const std::uint32_t steps : {0U, 1U, 8U, 15U}) {
+                CAPTURE(lower, upper, steps);
+                const Words left =
+                    run(fmt::format("ldconst $m5, {}\nsetzi $m6, {}\n"
+                                    "ldb16b16 $a0:1, $m2, $m5++, $m6>>\n"
+                                    "st32 $m5, $m3, $mzero, 0\nst32 $m6, $m3, $mzero, 1",
+                                    upper << 16U | lower, steps << 4U | steps),
+                        {}, 2);
+                CHECK(
+                    left ==
+                    Words{((upper + 2 * steps) & 0xffffU) << 16U | ((lower + 2) & 0xffffU), steps});
+            }
+        }
+    }
+    // what stands above the delta of a single load is not its own
+    for (const std::uint32_t above : {0U, 1U, 0x8000U, 0xffffU}) {
+        CAPTURE(above);
+        const std::string text = fmt::format("setzi $m4, 0x88000\nldconst $m6, {}\n"
+                                             "ld64a32 $a0:3, $m4++, $m2, $m6\n"
+                                             "st32 $a1, $m3, $mzero, 0",
+                                             above << 16U | 8U);
+        CHECK(run(text, kData, 1)[0] == kData[2]);
+    }
+}
+
+TEST_CASE("a packed triple keeps all 21 bits of the addresses that are not used", "[unit][isa]") {
+    const auto packed = [](Address a0, Address a1, Address a2) {
+        return Words{a0 | a2 << 21U, a1 | (a2 >> 11U) << 21U};
+    };
+    const auto after = [](const Words& triple, const std::string& instruction) {
+        const Words left = run(fmt::format("ldconst $m4, {}\nldconst $m5, {}\n{}\n"
+                                           "st32 $m4, $m3, $mzero, 2\nst32 $m5, $m3, $mzero, 3",
+                                           triple[0], triple[1], instruction),
+                               kData, 4);
+        return Words{left[2], left[3]};
+    };
+    for (unsigned bit = 0; bit <= 21; ++bit) {
+        const Address other = bit == 21 ? 0x1fffffU : 1U << bit;
+        CAPTURE(other);
+        CHECK(after(packed(other, other, kOut), "st64pace $a0:1, $m4:5+=, $mzero, 0") ==
+              packed(other, other, kOut + 8));
+        CHECK(after(packed(kIn, kIn + 8, other), "ld2x64pace $a0:1, $a2:3, $m4:5+=, $mzero, 0") ==
+              packed(kIn + 8, kIn + 16, other));
+        CHECK(after(packed(kIn, other, kOut), "ldst64pace $a0:1, $a2:3, $m4:5+=, $mzero, 0") ==
+              packed(kIn + 8, other, kOut + 8));
+    }
+}
+
 TEST_CASE("paced loads of a pair and something smaller", "[unit][isa]") {
     const std::string start = "setzi $m1, 0x80008\ntapack $m4:5, $m2, $m1, $mzero\n";
     const std::string end = " $a0:1, $a2, $m4:5+=, $mzero, 0\nst64 $a0:1, $m3, $mzero, 0\n"

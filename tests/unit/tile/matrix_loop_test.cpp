@@ -173,6 +173,25 @@ TEST_CASE("a matrix loop whose results run into its later inputs is interpreted"
     CHECK(run(text, true, 3, 0) == run(text, false, 3, 0));
 }
 
+TEST_CASE("results may stand any distance behind their partials, or before them", "[unit][tile]") {
+    // A result that the next bundle stores leaves sooner than one that waits in turn with another.
+    for (const bool waits : {true, false}) {
+        for (const bool half : {true, false}) {
+            for (const int passes : {3, 8}) {
+                for (int distance = -9; distance <= 13; distance += 2) { // an even one conflicts
+                    CAPTURE(waits, half, passes, distance);
+                    std::string text = streaming_program(half, passes, distance, "setzi $m3, 1");
+                    for (auto at = text.find("$a6:7"); !waits && at != std::string::npos;
+                         at = text.find("$a6:7")) {
+                        text.replace(at, 5, "$a4:5");
+                    }
+                    CHECK(run(text, true, 11, 0) == run(text, false, 11, 0));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("a matrix loop that leaves memory faults in the same cycle by rows and clock by clock",
           "[unit][tile]") {
     const spec::MachineSpec machine;

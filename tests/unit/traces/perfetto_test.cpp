@@ -96,6 +96,29 @@ TraceSummary write_phases(const std::string& path, int phases, std::int64_t slic
     return trace.finish();
 }
 
+/// The rank of each named track among those of its parent.
+std::map<std::string, std::int32_t> ranks_in(const std::string& bytes) {
+    std::map<std::string, std::int32_t> ranks;
+    protozero::pbf_reader trace{bytes};
+    while (trace.next(1)) {
+        auto packet = trace.get_message();
+        while (packet.next(60)) {
+            auto track = packet.get_message();
+            std::string name;
+            while (track.next()) {
+                if (track.tag() == 2) {
+                    name = track.get_string();
+                } else if (track.tag() == 12) {
+                    ranks[name] = track.get_int32();
+                } else {
+                    track.skip();
+                }
+            }
+        }
+    }
+    return ranks;
+}
+
 std::string constructor_error(const std::string& path) {
     const NameTable names;
     try {
@@ -140,6 +163,40 @@ TEST_CASE("a path that ends in gz gets the same bytes compressed", "[unit][trace
     const auto plain = bytes_of(directory.file("t.pftrace"));
     CHECK(decompressed(directory.file("t.pftrace.gz")) == plain);
     CHECK(fs::file_size(directory.file("t.pftrace.gz")) < plain.size() / 2);
+}
+
+TEST_CASE("counters stand above links, these above the machine, and it above its tiles",
+          "[unit][traces]") {
+    const TestDirectory directory;
+    const NameTable names;
+    PerfettoExporter trace{directory.file("t"),
+                           parse_selection("all", "worker", 3),
+                           names,
+                           {"tiny", kDefaultSliceCap}};
+    std::vector<std::string> wanted;
+    for (std::size_t counter = 0; counter < kCounterWords.size(); ++counter) {
+        trace.counter({static_cast<Counter>(counter), 0, 1});
+        wanted.emplace_back(kCounterWords[counter]);
+    }
+    for (const Link link : {Link::StreamingMemory, Link::Host}) {
+        for (const bool read : {true, false}) {
+            trace.span(compute(link_track(link, read), 0, 5));
+            wanted.push_back(path(link_track(link, read)));
+        }
+    }
+    trace.span(compute(machine_track(), 0, 5));
+    trace.span(compute(worker_track(2, 1), 0, 5));
+    trace.span(compute(worker_track(0, 0), 0, 5));
+    wanted.insert(wanted.end(), {"machine", "tiles"});
+    static_cast<void>(trace.finish());
+    auto ranks = ranks_in(bytes_of(directory.file("t")));
+    for (std::size_t i = 0; i + 1 < wanted.size(); ++i) {
+        CAPTURE(wanted[i], wanted[i + 1]);
+        REQUIRE(ranks.count(wanted[i]) == 1);
+        CHECK(ranks[wanted[i]] < ranks[wanted[i + 1]]);
+    }
+    CHECK(ranks["tile_0"] < ranks["tile_2"]);
+    CHECK(ranks["worker_0"] < ranks["worker_1"]);
 }
 
 TEST_CASE("the same events give the same bytes", "[unit][traces]") {

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/plan/exchange_cost.h"
+#include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_layout.h"
+#include "kernels/sparse/spmm_search.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace {
+
+using namespace tessera;
+using spmm::Candidate;
+using spmm::Partition;
+using spmm::Problem;
+using spmm::Split;
+
+/// Blocks at the given columns of each row.
+workload::SparseF16 matrix_of(std::int64_t columns, std::int64_t block,
+                              const std::vector<std::vector<std::int32_t>>& rows) {
+    workload::SparseF16 a;
+    a.rows = static_cast<std::int64_t>(rows.size()) * block;
+    a.columns = columns * block;
+    a.block = block;
+    a.row_start.push_back(0);
+    for (const auto& row : rows) {
+        a.block_column.insert(a.block_column.end(), row.begin(), row.end());
+        a.row_start.push_back(static_cast<std::int64_t>(a.block_column.size()));
+    }
+    a.values.assign(a.block_column.size() * static_cast<std::size_t>(block * block), 0);
+    return a;
+}
+
+/// `rows` rows that have a block in each of the columns.
+workload::SparseF16 full(std::int64_t rows, std::int64_t columns, std::int64_t block) {
+    std::vector<std::int32_t> row;
+    for (std::int64_t column = 0; column < columns; ++column) {
+        row.push_back(static_cast<std::int32_t>(column));
+    }
+    return matrix_of(columns, block, {static_cast<std::size_t>(rows), row});
+}
+
+workload::SpmmWorkload workload_of(std::int64_t n, std::int64_t block) {
+    workload::SpmmWorkload workload;
+    workload.n = n;
+    workload.block = block;
+    return workload;
+}
+
+spec::MachineSpec machine_with(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+/// No fewer parts have as small a largest one.
+bool is_useful(std::int64_t length, std::int64_t parts) {
+    return parts == 1 || spmm::ceil_div(length, parts) < spmm::ceil_div(length, parts - 1);
+}
+
+} // namespace
+
+TEST_CASE(
+    "the search of sparse splits has every useful cut with the most parts of rows and with one",
+    "[kernels]") {
+    using Cut = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    const auto a = full(7, 12, 1);
+    const Problem problem(workload_of(40, 1), a);
+    for (const std::int64_t tiles : {1, 5, 12, 60}) {
+        CAPTURE(tiles);
+        std::set<Cut> wanted;
+        for (std::int64_t pn = 1; pn <= std::min(problem.column_groups(), tiles); ++pn) {
+            for (std::int64_t pk = 1; pk <= std::min(a.block_columns(), tiles / pn); ++pk) {
+                if (is_useful(problem.column_groups(), pn) && is_useful(a.block_columns(), pk)) {
+                    wanted.insert({std::min(a.block_rows(), tiles / pn / pk), pk, pn});
+                    wanted.insert({1, pk, pn});
+                }
+            }
+        }
+        std::set<Cut> found;
+        for (const Candidate& one : spmm::search(machine_with(tiles), problem)) {
+            found.insert({one.split.parts_m, one.split.parts_k, one.split.parts_n});
+        }
+        CHECK(found == wanted);
+    }
+}
+
+TEST_CASE("a sparse split fits whose bytes leave one memory element, and none larger",
+          "[kernels]") {
+    const auto a = full(8, 32, 1);
+    const Problem problem(workload_of(64, 1), a);
+    spec::MachineSpec machine = machine_with(2);
+    const auto all = spmm::search(machine, problem);
+    const Candidate& best = all.front();
+    const bool has_smaller = std::any_of(
+        all.begin(), all.end(), [&](const Candidate& one) { return one.bytes < best.bytes; });
+    REQUIRE(has_smaller);
+    const auto first_with = [&](Bytes limit) {
+        machine.memory.region1_bytes =
+            limit + machine.memory.element_bytes - machine.memory.region0_bytes;
+        return spmm::search(machine, problem).front();
+    };
+    CHECK(first_with(best.bytes).bytes == best.bytes);
+    CHECK(first_with(best.bytes - 1).bytes < best.bytes);
+}
+
+TEST_CASE("values that an even number of slices takes come at double width", "[kernels]") {
+    const auto a = full(64, 64, 16);
+    const Problem problem(workload_of(96, 16), a);
+    for (const std::int64_t slices : {2, 3, 4, 5, 6}) {
+        CAPTURE(slices);
+        spec::MachineSpec machine = machine_with(64);
+        const Split split{4, 1, slices};
+        const auto exchange_of = [&](bool pairs) {
+            machine.exchange.pair_double = pairs;
+            return std::pair(spmm::estimate(machine, problem, split).exchange,
+                             spmm::refine(machine, Partition(problem, split)).exchange);
+        };
+        const auto [averaged, refined] = exchange_of(true);
+        const auto [averaged_single, refined_single] = exchange_of(false);
+        CHECK((averaged < averaged_single) == (slices % 2 == 0));
+        CHECK((refined < refined_single) == (slices % 2 == 0));
+    }
+}
+
+TEST_CASE(
+    "lines of X that all parts of a band have cost less than lines of some, and own ones nothing",
+    "[kernels]") {
+    constexpr double kRegular = 1.1;
+    constexpr double kIrregular = 1.3;
+    constexpr std::int64_t kParts = 4;
+    constexpr std::int32_t kLines = 40; // of a part
+    constexpr std::int64_t kColumns = 64;
+    const spec::MachineSpec machine = machine_with(kParts);
+    const double events = 2.0 * kColumns / static_cast<double>(machine.exchange.lane_bytes);
+    /// Part i has lines i * step .. i * step + kLines - 1, all together modulo `columns`.
+    const auto exchange_of = [&](std::int32_t columns, std::int32_t step) {
+        std::vector<std::vector<std::int32_t>> rows(kParts);
+        for (std::int32_t part = 0; part < kParts; ++part) {
+            auto& row = rows[static_cast<std::size_t>(part)];
+            for (std::int32_t line = 0; line < kLines; ++line) {
+                row.push_back((part * step + line) % columns);
+            }
+            std::sort(row.begin(), row.end());
+        }
+        const auto a = matrix_of(columns, 1, rows);
+        const Problem problem(workload_of(kColumns, 1), a);
+        return spmm::refine(machine, Partition(problem, Split{kParts, 1, 1})).exchange;
+    };
+    const auto overhead = static_cast<double>(plan::exchange_overhead(machine));
+    CHECK(exchange_of(kParts * kLines, kLines) == 0);
+    CHECK(exchange_of(kLines, 0) == static_cast<Cycles>(overhead + kRegular * kLines * events));
+    CHECK(exchange_of(2 * kLines, kLines) == // every other part has the same
+          static_cast<Cycles>(overhead + kIrregular * kLines * events));
+}
+
+TEST_CASE("a line that three quarters of the parts need goes to all of them", "[kernels]") {
+    for (const std::int32_t parts : {4, 8, 12}) {
+        // Row r has the columns above r, and the last one: column c is in c + 1 rows.
+        std::vector<std::vector<std::int32_t>> rows(static_cast<std::size_t>(parts));
+        for (std::int32_t row = 0; row < parts; ++row) {
+            for (std::int32_t column = 0; column < parts; ++column) {
+                // each row keeps as many blocks as the others, so that a part has one row
+                rows[static_cast<std::size_t>(row)].push_back(column < row ? parts + column
+                                                                           : column);
+            }
+            auto& columns = rows[static_cast<std::size_t>(row)];
+            std::sort(columns.begin(), columns.end());
+        }
+        const auto a = matrix_of(2 * parts, 1, rows);
+        const Problem problem(workload_of(8, 1), a);
+        const Partition partition(problem, Split{parts, 1, 1});
+        for (std::int32_t column = 0; column < parts; ++column) {
+            CAPTURE(parts, column);
+            const std::int64_t needing = column + 1;
+            const std::int64_t all_from = 3 * parts / 4;
+            CHECK(static_cast<std::int64_t>(partition.users_of_line(column).size()) ==
+                  (needing >= all_from ? parts : needing));
+        }
+    }
+}
+
+TEST_CASE("a row whose middle is on the border of two shares is the first one's", "[kernels]") {
+    for (const std::int64_t teams : {2, 3, 4}) {
+        // Teams and a half of equal rows each, so that every second border is in the middle of a row.
+        for (const std::int64_t rows : {3 * teams / 2, 3 * teams, 5 * teams / 2}) {
+            CAPTURE(teams, rows);
+            const auto a = full(rows, 5, 1);
+            const Problem problem(workload_of(8, 1), a);
+            const Partition partition(problem, Split{1, 1, 1});
+            const auto shares = spmm::deal_work(problem, partition.part(0), 1, teams);
+            REQUIRE(static_cast<std::int64_t>(shares.size()) == teams);
+            std::int64_t begin = 0;
+            for (std::int64_t team = 0; team < teams; ++team) {
+                const auto& share = shares[static_cast<std::size_t>(team)];
+                // row r's middle is at r + 1/2, the border at rows * (team + 1) / teams
+                const std::int64_t end = (2 * rows * (team + 1) + teams) / (2 * teams);
+                CHECK(share.rows.begin == begin);
+                CHECK(share.rows.end == end);
+                CHECK(share.first_block == 5 * begin);
+                CHECK(share.blocks == 5 * (end - begin));
+                begin = end;
+            }
+        }
+    }
+}
+
+TEST_CASE("the part that sums most decides how long partial rows come", "[kernels]") {
+    constexpr double kRegular = 1.1;
+    constexpr double kIrregular = 1.3;
+    constexpr std::int64_t kColumns = 64;
+    const spec::MachineSpec machine = machine_with(4);
+    const double events = 2.0 * kColumns / static_cast<double>(machine.exchange.lane_bytes);
+    const auto overhead = static_cast<double>(plan::exchange_overhead(machine));
+    // Of two bands both have row 0, which one of them sums up; the others' rows are whole.
+    const auto a = matrix_of(8, 1, {{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}});
+    const Problem problem(workload_of(kColumns, 1), a);
+    const Partition partition(problem, Split{2, 2, 1});
+    REQUIRE(partition.contributors(0).size() == 2);
+    REQUIRE(partition.contributors(1).size() == 1);
+    REQUIRE(partition.contributors(2).size() == 1);
+    const auto cycles = spmm::refine(machine, partition);
+    CHECK(cycles.exchange == static_cast<Cycles>(overhead + kRegular * 4 * events) +
+                                 static_cast<Cycles>(overhead + kIrregular * events));
+    CHECK(cycles.sync == 2 * machine.sync.internal_cycles);
+}
+
+TEST_CASE(
+    "values come at double width where every part has an item or more of the shortest message",
+    "[kernels]") {
+    constexpr Bytes kItemBytes = 8;
+    for (const std::int64_t least_items : {16, 24, 64}) {
+        spec::MachineSpec machine = machine_with(8);
+        machine.exchange.pair_min_items = least_items;
+        // elements travel in units of eight
+        const std::int64_t least = least_items * kItemBytes / 2;
+        for (const std::int64_t values : {least - 8, least - 7, least, least + 1, 2 * least}) {
+            CAPTURE(least_items, values);
+            const auto a = full(2, values, 1); // a row of so many for each of two parts
+            const Problem problem(workload_of(16, 1), a);
+            const Partition partition(problem, Split{2, 1, 2});
+            REQUIRE(static_cast<std::int64_t>(partition.part(0).blocks.size()) == values);
+            REQUIRE(static_cast<std::int64_t>(partition.part(1).blocks.size()) == values);
+            spmm::Layout layout(machine, partition);
+            REQUIRE(layout.place({8000, 4000}));
+            std::vector<program::Transfer> transfers;
+            std::vector<spmm::LocalCopy> copies;
+            layout.bring(transfers, copies);
+            const bool is_wide = std::any_of(transfers.begin(), transfers.end(),
+                                             [](const auto& one) { return one.paired; });
+            CHECK(is_wide == (spmm::ceil_div(values, 8) >= least / 8));
+        }
+    }
+}
