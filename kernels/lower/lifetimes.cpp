@@ -200,11 +200,11 @@ std::vector<HostUse> host_uses(const graph::Graph& graph) {
 Lifetime lifetime_of(const graph::Graph& graph, const Walk& walk, const Uses& uses,
                      std::uint32_t index, const HostUse& host) {
     const graph::Buffer& buffer = graph.buffers[index];
-    const bool constant = buffer.zeroed || std::any_of(buffer.held.begin(), buffer.held.end(),
-                                                       [](const graph::Held& held) {
-                                                           return held.contents != nullptr;
-                                                       });
-    Tracker tracker(graph, walk, buffer, host.given || constant);
+    const bool constant =
+        std::any_of(buffer.held.begin(), buffer.held.end(),
+                    [](const graph::Held& held) { return held.contents != nullptr; });
+    const bool given = host.given || constant;
+    Tracker tracker(graph, walk, buffer, given || buffer.zeroed);
     // most tiles use a buffer alike
     std::vector<std::span<const Use>> known;
     for (const UsesOnTile& tile : uses.of(graph::BufferId{index})) {
@@ -217,11 +217,11 @@ Lifetime lifetime_of(const graph::Graph& graph, const Walk& walk, const Uses& us
             known.push_back(of_tile);
         }
     }
-    if (constant || (!tracker.lifetime && !host.given && !host.wanted)) {
+    if (buffer.zeroed || (!tracker.lifetime && !given && !host.wanted)) {
         return {};
     }
     Lifetime lifetime = tracker.lifetime.value_or(Lifetime{});
-    lifetime.first = host.given ? 0 : lifetime.first;
+    lifetime.first = given ? 0 : lifetime.first;
     lifetime.last = host.wanted ? Lifetime::kEnd : lifetime.last;
     for (std::size_t loop = 0; loop < walk.loops.size(); ++loop) {
         const Loop& over = walk.loops[loop];

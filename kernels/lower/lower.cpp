@@ -11,6 +11,8 @@
 #include "models/program/leaf_steps.h"
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <utility>
 
 namespace tessera::lower {
@@ -179,7 +181,7 @@ private:
                     continue;
                 }
                 if (held.contents != nullptr) {
-                    images_.add_bytes(held.tile, at.kind, at.name, at.begin, held.contents,
+                    images_.add_bytes(held.tile, at.kind, at.name, at.begin, relocated(held),
                                       at.lifetime);
                 } else {
                     images_.add_zero(held.tile, at.kind, at.name, at.begin,
@@ -187,6 +189,26 @@ private:
                 }
             }
         }
+    }
+
+    /// Contents that tiles share are patched once.
+    program::SharedBytes relocated(const graph::Held& held) {
+        if (held.relocations == nullptr) {
+            return held.contents;
+        }
+        auto& known = relocated_[{held.contents.get(), held.relocations.get()}];
+        if (known == nullptr) {
+            std::vector<std::byte> bytes = *held.contents;
+            for (const graph::Relocation& relocation : *held.relocations) {
+                const Address value =
+                    relocation.is_symbol
+                        ? library_.entry(graph_.symbols[relocation.symbol])
+                        : address({graph::BufferId{relocation.buffer}, relocation.offset});
+                std::memcpy(bytes.data() + relocation.at, &value, sizeof value);
+            }
+            known = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+        }
+        return known;
     }
 
     void append_words(std::vector<std::uint32_t>& words, Bytes offset, graph::Fields fields) const {
@@ -288,6 +310,7 @@ private:
     std::vector<std::uint32_t> exchange_numbers_; ///< the same of exchanges
     std::uint32_t sets_ = 0;
     std::vector<std::size_t> vertices_before_; ///< by compute set
+    std::map<std::pair<const void*, const void*>, program::SharedBytes> relocated_;
 };
 
 /// Names of the steps that lifetimes count.
