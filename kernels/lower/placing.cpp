@@ -50,18 +50,6 @@ private:
     std::vector<std::uint32_t> parent_;
 };
 
-plan::Where where_of(graph::Where where) {
-    switch (where) {
-    case graph::Where::Region0:
-        return plan::Where::Region0;
-    case graph::Where::Region1:
-        return plan::Where::Region1;
-    case graph::Where::Any:
-        break;
-    }
-    return plan::Where::Any;
-}
-
 Bytes most_held(const graph::Buffer& buffer) {
     Bytes most = 0;
     for (const graph::Held& held : buffer.held) {
@@ -88,30 +76,25 @@ TileId fullest_tile(const graph::Graph& graph, const std::vector<std::uint32_t>&
 } // namespace
 
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
-              std::span<const program::Lifetime> lifetimes, plan::CodeRoom code,
+              std::span<const program::Lifetime> lifetimes, CodeRoom code,
               const std::vector<std::string>& steps) {
     Placing placing;
     placing.buffers.resize(graph.buffers.size());
     for (const auto& group : Groups(graph).all()) {
-        std::vector<plan::BufferRequest> requests;
+        std::vector<BufferRequest> requests;
         for (const std::uint32_t index : group) {
             const graph::Buffer& buffer = graph.buffers[index];
-            plan::BufferRequest request{buffer.name,
-                                        buffer.kind,
-                                        most_held(buffer),
-                                        buffer.alignment,
-                                        where_of(buffer.where),
-                                        {},
-                                        lifetimes[index]};
+            BufferRequest request{buffer.name,  buffer.kind, most_held(buffer), buffer.alignment,
+                                  buffer.where, {},          lifetimes[index]};
             for (const graph::BufferId other : buffer.apart) {
                 request.apart_from.push_back(graph.buffers.at(other.index).name);
             }
             requests.push_back(std::move(request));
         }
-        plan::MemoryPlan memory(machine, code);
+        MemoryPlan memory(machine, code);
         if (!memory.place_all(requests)) {
             throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph.name,
-                                         plan::why_not(memory, fullest_tile(graph, group), steps)));
+                                         why_not(memory, fullest_tile(graph, group), steps)));
         }
         for (const std::uint32_t index : group) {
             for (const auto& placed : memory.buffers()) {
