@@ -73,6 +73,29 @@ TileId fullest_tile(const graph::Graph& graph, const std::vector<std::uint32_t>&
     return fullest == held_by.end() ? 0 : fullest->first;
 }
 
+/// All of a group, each as long as its lifetime says. @throws DoesNotFit
+MemoryPlan placed(const spec::MachineSpec& machine, const graph::Graph& graph,
+                  const std::vector<std::uint32_t>& group,
+                  std::span<const program::Lifetime> lifetimes, CodeRoom code,
+                  const std::vector<std::string>& steps) {
+    std::vector<BufferRequest> requests;
+    for (const std::uint32_t index : group) {
+        const graph::Buffer& buffer = graph.buffers[index];
+        BufferRequest request{buffer.name,  buffer.kind, most_held(buffer), buffer.alignment,
+                              buffer.where, {},          lifetimes[index]};
+        for (const graph::BufferId other : buffer.apart) {
+            request.apart_from.push_back(graph.buffers.at(other.index).name);
+        }
+        requests.push_back(std::move(request));
+    }
+    MemoryPlan memory(machine, code);
+    if (!memory.place_all(requests)) {
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph.name,
+                                     why_not(memory, fullest_tile(graph, group), steps)));
+    }
+    return memory;
+}
+
 } // namespace
 
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
@@ -81,21 +104,7 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
     Placing placing;
     placing.buffers.resize(graph.buffers.size());
     for (const auto& group : Groups(graph).all()) {
-        std::vector<BufferRequest> requests;
-        for (const std::uint32_t index : group) {
-            const graph::Buffer& buffer = graph.buffers[index];
-            BufferRequest request{buffer.name,  buffer.kind, most_held(buffer), buffer.alignment,
-                                  buffer.where, {},          lifetimes[index]};
-            for (const graph::BufferId other : buffer.apart) {
-                request.apart_from.push_back(graph.buffers.at(other.index).name);
-            }
-            requests.push_back(std::move(request));
-        }
-        MemoryPlan memory(machine, code);
-        if (!memory.place_all(requests)) {
-            throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph.name,
-                                         why_not(memory, fullest_tile(graph, group), steps)));
-        }
+        const MemoryPlan memory = placed(machine, graph, group, lifetimes, code, steps);
         for (const std::uint32_t index : group) {
             for (const auto& placed : memory.buffers()) {
                 if (placed.name == graph.buffers[index].name) {
@@ -110,6 +119,17 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
         }
     }
     return placing;
+}
+
+void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
+                    const std::vector<graph::BufferId>& buffers, const std::string& step) {
+    std::vector<std::uint32_t> group;
+    for (const graph::BufferId buffer : buffers) {
+        group.push_back(buffer.index);
+    }
+    const std::vector<program::Lifetime> always(graph.buffers.size());
+    const CodeRoom least{.code = machine.memory.element_bytes, .rows = 0};
+    static_cast<void>(placed(machine, graph, group, always, least, {step}));
 }
 
 } // namespace tessera::lower

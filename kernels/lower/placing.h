@@ -28,4 +28,9 @@ struct Placing {
                             std::span<const program::Lifetime> lifetimes, CodeRoom code,
                             const std::vector<std::string>& steps);
 
+/// Before there are vertices: the buffers are needed together in some step. A graph of a division that
+/// cannot fit may be far too large to make. @throws DoesNotFit where they find no place beside one memory element of code
+void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
+                    const std::vector<graph::BufferId>& buffers, const std::string& step);
+
 } // namespace tessera::lower

@@ -2,6 +2,7 @@
 #include "kernels/matmul/matmul_graph.h"
 
 #include "kernels/graph/cells.h"
+#include "kernels/lower/placing.h"
 #include "kernels/matmul/matmul_homes.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -73,6 +74,7 @@ public:
         const std::string type(name_of(partials_type_));
         graph_.codelets = {"matmul_amp_" + type, "reduce_add_" + type, "copy"};
         add_buffers();
+        lower::check_together(machine_, graph_, {out_, weights_, x_}, "multiply");
         std::vector<program::Step> steps;
         for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
             add_chunk(chunk, steps);

@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_graph.h"
 
 #include "base/error.h"
+#include "kernels/lower/placing.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_tensors.h"
@@ -44,6 +45,7 @@ public:
     Emitted run() {
         add_sources();
         add_buffers();
+        lower::check_together(machine_, graph_, {partials_, x_, values_}, "multiply");
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
         const auto multiply = graph_.add_compute_set({"multiply", Role::Work, kOwner});
         CopiedWords copied;
@@ -239,7 +241,9 @@ private:
                 slowest = std::max(slowest, cycles);
             }
         }
-        emitted_.compute += machine_.control.step_cycles + slowest;
+        if (emitted_.tiles_busy > 0) { // else there is no step
+            emitted_.compute += machine_.control.step_cycles + slowest;
+        }
     }
 
     struct Lists {

@@ -118,11 +118,10 @@ plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
                                const workload::SparseF16& matrix) {
     const Problem problem(workload, matrix);
     const auto n = static_cast<double>(problem.n);
-    plan::need_chip_memory(
+    const bool vain = plan::exceeds_chip(
         machine,
         2 * (static_cast<double>(matrix.values.size()) +
-             (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n),
-        fmt::format("sparse product {} x {} x {}", matrix.rows, matrix.columns, problem.n));
+             (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
     std::optional<plan::PlannedProgram> best;
     std::string reason;
     std::size_t planned = 0;
@@ -131,7 +130,8 @@ plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
     const Activity trying("split", 0);
     for (const Candidate& candidate : candidates) {
         trying.step();
-        if (planned == kPlanned || (tried++ >= kTried && planned > 0) || tried > 4 * kTried) {
+        if (planned == kPlanned || (tried++ >= kTried && planned > 0) ||
+            tried > (vain ? 1 : 4 * kTried)) {
             break;
         }
         auto made = plan_split(machine, problem, candidate.split, best.has_value(), reason);
