@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace tessera::lower {
@@ -85,6 +87,15 @@ TileId fullest_tile(const graph::Graph& graph, const std::vector<std::uint32_t>&
     return fullest == held_by.end() ? 0 : fullest->first;
 }
 
+/// A buffer's name, or where another one of the plan has it, a longer one.
+std::string own_name(const std::string& name, const std::set<std::string>& taken) {
+    std::string own = name;
+    for (int number = 2; taken.contains(own); ++number) {
+        own = fmt::format("{} ({})", name, number);
+    }
+    return own;
+}
+
 } // namespace
 
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
@@ -92,20 +103,26 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
               const std::vector<std::string>& steps) {
     Placing placing;
     placing.buffers.resize(graph.buffers.size());
+    std::vector<std::string> names(graph.buffers.size());
     for (const auto& group : Groups(graph).all()) {
+        std::set<std::string> taken{"code"};
+        for (const std::uint32_t index : group) {
+            names[index] = own_name(graph.buffers[index].name, taken);
+            taken.insert(names[index]);
+        }
         std::vector<plan::BufferRequest> requests;
+        std::map<std::string, std::uint32_t> index_of;
         for (const std::uint32_t index : group) {
             const graph::Buffer& buffer = graph.buffers[index];
-            plan::BufferRequest request{buffer.name,
-                                        buffer.kind,
-                                        most_held(buffer),
-                                        buffer.alignment,
-                                        where_of(buffer.where),
-                                        {},
-                                        lifetimes[index]};
+            plan::BufferRequest request{
+                names[index],           buffer.kind, most_held(buffer), buffer.alignment,
+                where_of(buffer.where), {},          lifetimes[index]};
             for (const graph::BufferId other : buffer.apart) {
-                request.apart_from.push_back(graph.buffers.at(other.index).name);
+                if (std::binary_search(group.begin(), group.end(), other.index)) {
+                    request.apart_from.push_back(names[other.index]);
+                }
             }
+            index_of[names[index]] = index;
             requests.push_back(std::move(request));
         }
         plan::MemoryPlan memory(machine, code);
@@ -113,12 +130,8 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
             throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph.name,
                                          plan::why_not(memory, fullest_tile(graph, group), steps)));
         }
-        for (const std::uint32_t index : group) {
-            for (const auto& placed : memory.buffers()) {
-                if (placed.name == graph.buffers[index].name) {
-                    placing.buffers[index] = placed;
-                }
-            }
+        for (const auto& placed : memory.buffers()) {
+            placing.buffers[index_of.at(placed.name)] = placed;
         }
         placing.code_zone_bytes = memory.code_zone_bytes();
         if (memory.used_bytes() > placing.bytes_used) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the buffers of a graph stand. Buffers that stand together on some tile share one plan, in
-// which each has its largest size; plans of buffers that no tile has together know nothing of each
+// which each has its largest size and a name of its own: a second "x" is "x (2)". Plans of buffers that no tile has together know nothing of each
 // other.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>

@@ -42,6 +42,11 @@ public:
         for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
             add(graph::CopyId{i}, graph_.stream_copies[i]);
         }
+        for (const graph::Tensor& tensor : graph_.tensors) {
+            for (const graph::Piece& piece : tensor.pieces) {
+                check(tensor, piece);
+            }
+        }
         std::sort(found_.begin(), found_.end(), [](const Found& left, const Found& right) {
             return std::tie(left.buffer, left.tile, left.use.step, left.use.order, left.use.begin) <
                    std::tie(right.buffer, right.tile, right.use.step, right.use.order,
@@ -86,6 +91,12 @@ private:
                 [] { return std::string("a message"); });
             for (std::uint32_t i = 0; i < message.receivers; ++i) {
                 const graph::Receiver& to = exchange.to[message.first_to + i];
+                if (to.tile == message.tile) {
+                    fail(step, to.tile,
+                         fmt::format("a message of '{}' goes to its own tile, as '{}'",
+                                     graph_.buffers.at(message.from.buffer.index).name,
+                                     graph_.buffers.at(to.to.buffer.index).name));
+                }
                 add(step, to.tile, to.to, message.bytes, Access::Write, 1,
                     [] { return std::string("a message"); });
             }
@@ -99,15 +110,39 @@ private:
         }
     }
 
+    void check(const graph::Tensor& tensor, const graph::Piece& piece) const {
+        Bytes begin = piece.place.offset;
+        Bytes end = begin + bytes_of(tensor.type);
+        for (const program::PieceDim& dim : piece.dims) {
+            if (dim.count <= 0) {
+                return;
+            }
+            const Bytes reach = (dim.count - 1) * dim.tile_stride;
+            (reach < 0 ? begin : end) += reach;
+        }
+        const Bytes there = held(piece.place.buffer, piece.tile);
+        if (begin < 0 || end > there) {
+            throw ProgramError(fmt::format(
+                "{}: tensor '{}', tile {}: a piece is bytes {}..{} of '{}', of which the tile "
+                "holds {}",
+                graph_.name, tensor.name, piece.tile, begin, end - 1,
+                graph_.buffers.at(piece.place.buffer.index).name, there));
+        }
+    }
+
+    [[nodiscard]] Bytes held(graph::BufferId buffer, TileId tile) const {
+        const auto& tiles = held_.at(buffer.index);
+        const auto found = tiles.find(tile);
+        return found == tiles.end() ? 0 : found->second;
+    }
+
     template <class What>
     void add(StepNumber step, TileId tile, graph::Place place, Bytes bytes, Access access,
              std::uint32_t order, const What& what) {
         if (bytes == 0) {
             return;
         }
-        const auto& tiles = held_.at(place.buffer.index);
-        const auto held = tiles.find(tile);
-        const Bytes there = held == tiles.end() ? 0 : held->second;
+        const Bytes there = held(place.buffer, tile);
         if (place.offset < 0 || bytes < 0 || place.offset + bytes > there) {
             fail(step, tile,
                  fmt::format("{} uses bytes {}..{} of '{}', of which the tile holds {}", what(),
@@ -147,12 +182,23 @@ void check_overlaps(const graph::Graph& graph, std::span<const Found> found) {
     std::sort(writes.begin(), writes.end(), [](const Use& left, const Use& right) {
         return std::tie(left.begin, left.order) < std::tie(right.begin, right.order);
     });
-    for (std::size_t i = 1; i < writes.size(); ++i) {
-        if (writes[i].begin < writes[i - 1].end && writes[i].order != writes[i - 1].order) {
+    // the write that reaches furthest so far, and the one of another vertex that does
+    const Use* furthest = nullptr;
+    const Use* other = nullptr;
+    for (const Use& write : writes) {
+        const bool same = furthest != nullptr && furthest->order == write.order;
+        const Use* const met = same ? other : furthest;
+        if (met != nullptr && write.begin < met->end) {
             throw ProgramError(
                 fmt::format("{}: step '{}', tile {}: two vertices write byte {} of '{}'",
-                            graph.name, name_of(graph, writes[i].step), found.front().tile,
-                            writes[i].begin, graph.buffers[found.front().buffer].name));
+                            graph.name, name_of(graph, write.step), found.front().tile, write.begin,
+                            graph.buffers[found.front().buffer].name));
+        }
+        if (furthest == nullptr || write.end > furthest->end) {
+            other = same ? other : furthest;
+            furthest = &write;
+        } else if (!same && (other == nullptr || write.end > other->end)) {
+            other = &write;
         }
     }
 }

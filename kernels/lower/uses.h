@@ -34,8 +34,8 @@ struct UsesOnTile {
 class Uses {
 public:
     /// @throws ProgramError for a field, message or piece outside what its tile holds of the buffer
-    /// (read_beyond not counted), and for two vertices of one tile and compute set that write the
-    /// same bytes; names program, step, tile and buffer
+    /// (read_beyond not counted), for a message to its own tile, and for two vertices of one tile and
+    /// compute set that write the same bytes; names program, step or tensor, tile and buffer
     explicit Uses(const graph::Graph& graph);
 
     /// Ascending tiles; only tiles that use the buffer.
