@@ -29,14 +29,16 @@ BufferId Graph::add_buffer(Buffer traits) {
 
 void Graph::hold(BufferId buffer, TileId tile, Bytes bytes) {
     if (bytes > 0) {
-        buffers.at(buffer.index).held.push_back({tile, bytes, nullptr});
+        buffers.at(buffer.index).held.push_back({tile, bytes, nullptr, nullptr});
     }
 }
 
-void Graph::hold(BufferId buffer, TileId tile, program::SharedBytes contents) {
+void Graph::hold(BufferId buffer, TileId tile, program::SharedBytes contents,
+                 Relocations relocations) {
     if (!contents->empty()) {
         const auto bytes = static_cast<Bytes>(contents->size());
-        buffers.at(buffer.index).held.push_back({tile, bytes, std::move(contents)});
+        buffers.at(buffer.index)
+            .held.push_back({tile, bytes, std::move(contents), std::move(relocations)});
     }
 }
 

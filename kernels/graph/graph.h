@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,11 +45,22 @@ using CopyId = Id<struct StreamCopy>;
 /// Where a buffer must stand.
 enum class Where : std::uint8_t { Any, Region0, Region1 };
 
+/// A word of contents that is an address: of `place`, or of an entry of a codelet.
+struct Relocation {
+    Bytes at = 0; ///< in the contents
+    bool is_symbol = false;
+    std::uint32_t symbol = 0; ///< in Graph::symbols
+    std::uint32_t buffer = 0;
+    Bytes offset = 0;
+};
+using Relocations = std::shared_ptr<const std::vector<Relocation>>;
+
 /// Memory of one tile that is in a buffer.
 struct Held {
     TileId tile = 0;
     Bytes bytes = 0;
     program::SharedBytes contents; ///< there from the start; null: undefined until it is written
+    Relocations relocations;       ///< of the contents; null: none
 };
 
 /// Memory that has one address on all tiles that hold some of it.
@@ -209,8 +221,11 @@ public:
     BufferId add_buffer(Buffer traits);
     /// The tile has (at least) so many bytes of the buffer.
     void hold(BufferId buffer, TileId tile, Bytes bytes);
-    /// The same with contents that do not change.
-    void hold(BufferId buffer, TileId tile, program::SharedBytes contents);
+    /// The same with contents that do not change. Tiles may share them.
+    void hold(BufferId buffer, TileId tile, program::SharedBytes contents,
+              Relocations relocations = nullptr);
+    /// Number of a codelet's entry, for relocations.
+    std::uint32_t symbol_number(std::string_view symbol);
     TensorId add_tensor(Tensor tensor);
 
     ComputeSetId add_compute_set(ComputeSet traits);
@@ -250,7 +265,6 @@ public:
     program::Step control;
 
 private:
-    std::uint32_t symbol_number(std::string_view symbol);
     Fields add_fields(std::span<const Field> added);
 
     std::map<std::string, std::uint32_t, std::less<>> symbol_numbers_;

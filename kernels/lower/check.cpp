@@ -24,6 +24,24 @@ void check_tile(const spec::MachineSpec& machine, const graph::Graph& graph, Til
     }
 }
 
+/// Throws unless a codelet has the symbol. `where` says who wants it.
+void check_symbol(const graph::Graph& graph, const program::Codelet& codelets, std::uint32_t number,
+                  const std::string& where) {
+    const std::string& symbol = graph.symbols.at(number);
+    if (codelets.symbols.contains(symbol)) {
+        return;
+    }
+    std::vector<std::string> entries;
+    for (const auto& [name, info] : codelets.symbol_info) {
+        if (info.binding == program::SymbolBinding::Global) {
+            entries.push_back(name);
+        }
+    }
+    const std::string hint = config::did_you_mean(symbol, entries);
+    throw ProgramError(fmt::format("{}: {}: no codelet has symbol '{}'{}{}", graph.name, where,
+                                   symbol, hint.empty() ? "" : "; ", hint));
+}
+
 } // namespace
 
 void check_tiles(const spec::MachineSpec& machine, const graph::Graph& graph) {
@@ -40,22 +58,31 @@ void check_tiles(const spec::MachineSpec& machine, const graph::Graph& graph) {
 }
 
 void check_symbols(const graph::Graph& graph, const program::Codelet& codelets) {
+    std::vector<bool> known(graph.symbols.size());
+    const auto check = [&](std::uint32_t symbol, const auto& where) {
+        if (!known.at(symbol)) {
+            check_symbol(graph, codelets, symbol, where());
+            known[symbol] = true;
+        }
+    };
     for (const graph::ComputeSet& set : graph.compute_sets) {
         for (const graph::Vertex& vertex : set.vertices) {
-            const std::string& symbol = graph.symbols.at(vertex.symbol);
-            if (codelets.symbols.contains(symbol)) {
+            check(vertex.symbol,
+                  [&] { return fmt::format("step '{}', tile {}", set.name, vertex.tile); });
+        }
+    }
+    for (const graph::Buffer& buffer : graph.buffers) {
+        for (const graph::Held& held : buffer.held) {
+            if (held.relocations == nullptr) {
                 continue;
             }
-            std::vector<std::string> entries;
-            for (const auto& [name, info] : codelets.symbol_info) {
-                if (info.binding == program::SymbolBinding::Global) {
-                    entries.push_back(name);
+            for (const graph::Relocation& relocation : *held.relocations) {
+                if (relocation.is_symbol) {
+                    check(relocation.symbol, [&] {
+                        return fmt::format("tile {}: contents of '{}'", held.tile, buffer.name);
+                    });
                 }
             }
-            const std::string hint = config::did_you_mean(symbol, entries);
-            throw ProgramError(fmt::format("{}: step '{}', tile {}: no codelet has symbol '{}'{}{}",
-                                           graph.name, set.name, vertex.tile, symbol,
-                                           hint.empty() ? "" : "; ", hint));
         }
     }
 }
@@ -74,7 +101,9 @@ void hold_once(graph::Graph& graph) {
             known.bytes = std::max(known.bytes, held.bytes);
             if (known.contents == nullptr) {
                 known.contents = std::move(held.contents);
-            } else if (held.contents != nullptr && *held.contents != *known.contents) {
+                known.relocations = std::move(held.relocations);
+            } else if (held.contents != nullptr && (*held.contents != *known.contents ||
+                                                    held.relocations != known.relocations)) {
                 throw ProgramError(fmt::format("{}: tile {} is told two contents of '{}'",
                                                graph.name, held.tile, buffer.name));
             }

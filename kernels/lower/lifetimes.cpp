@@ -282,7 +282,7 @@ Lifetime lifetime_of(const graph::Graph& graph, const Walk& walk, const Uses& us
             contents[held.tile] = static_cast<Bytes>(held.contents->size());
         }
     }
-    const bool constant = buffer.zeroed || !contents.empty();
+    const bool given = host.given || !contents.empty();
     Tracker tracker(graph, walk, buffer, host.given || buffer.zeroed);
     // most tiles use a buffer alike
     std::vector<std::pair<std::span<const Use>, Bytes>> known;
@@ -299,11 +299,11 @@ Lifetime lifetime_of(const graph::Graph& graph, const Walk& walk, const Uses& us
             known.emplace_back(of_tile, bytes);
         }
     }
-    if (constant || (!tracker.lifetime && !host.given && !host.wanted)) {
+    if (buffer.zeroed || (!tracker.lifetime && !given && !host.wanted)) {
         return {};
     }
     Lifetime lifetime = tracker.lifetime.value_or(Lifetime{});
-    lifetime.first = host.given ? 0 : lifetime.first;
+    lifetime.first = given ? 0 : lifetime.first;
     lifetime.last = host.wanted ? Lifetime::kEnd : lifetime.last;
     for (std::size_t loop = 0; loop < walk.loops.size(); ++loop) {
         const Loop& over = walk.loops[loop];

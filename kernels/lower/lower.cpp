@@ -12,6 +12,8 @@
 #include "models/program/leaf_steps.h"
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <utility>
 
 namespace tessera::lower {
@@ -182,7 +184,7 @@ private:
                 Bytes there = 0;
                 if (held.contents != nullptr) {
                     there = static_cast<Bytes>(held.contents->size());
-                    images_.add_bytes(held.tile, at.kind, at.name, at.begin, held.contents,
+                    images_.add_bytes(held.tile, at.kind, at.name, at.begin, relocated(held),
                                       at.lifetime);
                 }
                 const Bytes behind = held.bytes + graph_.buffers[index].read_beyond - there;
@@ -190,6 +192,26 @@ private:
                                  at.begin + static_cast<Address>(there), behind, at.lifetime);
             }
         }
+    }
+
+    /// Contents that tiles share are patched once.
+    program::SharedBytes relocated(const graph::Held& held) {
+        if (held.relocations == nullptr) {
+            return held.contents;
+        }
+        auto& known = relocated_[{held.contents.get(), held.relocations.get()}];
+        if (known == nullptr) {
+            std::vector<std::byte> bytes = *held.contents;
+            for (const graph::Relocation& relocation : *held.relocations) {
+                const Address value =
+                    relocation.is_symbol
+                        ? library_.entry(graph_.symbols[relocation.symbol])
+                        : address({graph::BufferId{relocation.buffer}, relocation.offset});
+                std::memcpy(bytes.data() + relocation.at, &value, sizeof value);
+            }
+            known = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+        }
+        return known;
     }
 
     void append_words(std::vector<std::uint32_t>& words, Bytes offset, graph::Fields fields) const {
@@ -295,27 +317,8 @@ private:
     std::vector<std::uint32_t> exchange_numbers_; ///< the same of exchanges
     std::uint32_t sets_ = 0;
     std::vector<std::size_t> vertices_before_; ///< by compute set
+    std::map<std::pair<const void*, const void*>, program::SharedBytes> relocated_;
 };
-
-/// Exchange instructions of a tile that has most of them, as far as messages tell. Too few cost a
-/// second round.
-Bytes likely_row_bytes(const graph::Graph& graph) {
-    constexpr Bytes kOfMessage = 24; // at most, in the common case
-    std::map<TileId, Bytes> of_tile;
-    for (const graph::Exchange& exchange : graph.exchanges) {
-        for (const graph::Message& message : exchange.messages) {
-            of_tile[message.tile] += kOfMessage;
-        }
-        for (const graph::Receiver& to : exchange.to) {
-            of_tile[to.tile] += kOfMessage;
-        }
-    }
-    Bytes most = 0;
-    for (const auto& [tile, bytes] : of_tile) {
-        most = std::max(most, bytes);
-    }
-    return most;
-}
 
 /// Is there anything that a supervisor fetches? Copies and barriers alone leave all memory to data.
 bool has_code(const graph::Graph& graph) {
@@ -324,25 +327,6 @@ bool has_code(const graph::Graph& graph) {
     };
     return any(graph.compute_sets, [](const auto& set) { return !set.vertices.empty(); }) ||
            any(graph.exchanges, [](const auto& exchange) { return !exchange.messages.empty(); });
-}
-
-/// Places behind `code`, or where nothing fits, behind code without the rows that were guessed: they
-/// may turn out shorter.
-Placing first_placing(const spec::MachineSpec& machine, const graph::Graph& graph,
-                      std::span<const program::Lifetime> lifetimes, plan::CodeRoom& code,
-                      const std::vector<std::string>& steps) {
-    try {
-        return place(machine, graph, lifetimes, code, steps);
-    } catch (const DoesNotFit&) {
-        try {
-            const plan::CodeRoom least{code.code, 0};
-            Placing placing = place(machine, graph, lifetimes, least, steps);
-            code = least;
-            return placing;
-        } catch (const DoesNotFit&) { // the answer is the one with rows
-        }
-        throw;
-    }
 }
 
 } // namespace
@@ -379,8 +363,7 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     const bool runs_code = has_code(graph);
     plan::CodeRoom code =
         runs_code ? plan::ImageBuilder::first_code_room(machine, library) : plan::CodeRoom{};
-    code.rows = likely_row_bytes(graph);
-    Placing placing = first_placing(machine, graph, lifetimes, code, steps);
+    Placing placing = first_place(machine, graph, lifetimes, code, steps);
     while (true) {
         Binder binder(machine, graph, state, library, placing);
         if (binder.bind() || !runs_code) {

@@ -96,6 +96,26 @@ std::string own_name(const std::string& name, const std::set<std::string>& taken
     return own;
 }
 
+/// Exchange instructions of a tile that has most of them, as far as messages tell. Too few cost a
+/// second round.
+Bytes likely_row_bytes(const graph::Graph& graph) {
+    constexpr Bytes kOfMessage = 24; // at most, in the common case
+    std::map<TileId, Bytes> of_tile;
+    for (const graph::Exchange& exchange : graph.exchanges) {
+        for (const graph::Message& message : exchange.messages) {
+            of_tile[message.tile] += kOfMessage;
+        }
+        for (const graph::Receiver& to : exchange.to) {
+            of_tile[to.tile] += kOfMessage;
+        }
+    }
+    Bytes most = 0;
+    for (const auto& [tile, bytes] : of_tile) {
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
 } // namespace
 
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
@@ -140,6 +160,24 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
         }
     }
     return placing;
+}
+
+Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
+                    std::span<const program::Lifetime> lifetimes, plan::CodeRoom& code,
+                    const std::vector<std::string>& steps) {
+    code.rows = likely_row_bytes(graph);
+    try {
+        return place(machine, graph, lifetimes, code, steps);
+    } catch (const DoesNotFit&) {
+        try {
+            const plan::CodeRoom least{code.code, 0};
+            Placing placing = place(machine, graph, lifetimes, least, steps);
+            code = least;
+            return placing;
+        } catch (const DoesNotFit&) { // the answer is the one with rows
+        }
+        throw;
+    }
 }
 
 } // namespace tessera::lower

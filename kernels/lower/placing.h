@@ -30,4 +30,10 @@ struct Placing {
                             std::span<const program::Lifetime> lifetimes, plan::CodeRoom code,
                             const std::vector<std::string>& steps);
 
+/// The same before rows are planned: behind `code` with rows as messages make them likely, or where
+/// that does not fit, without rows: they may turn out shorter. Says in `code` which.
+[[nodiscard]] Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
+                                  std::span<const program::Lifetime> lifetimes,
+                                  plan::CodeRoom& code, const std::vector<std::string>& steps);
+
 } // namespace tessera::lower

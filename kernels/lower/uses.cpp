@@ -42,6 +42,13 @@ public:
         for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
             add(graph::CopyId{i}, graph_.stream_copies[i]);
         }
+        for (const graph::Buffer& buffer : graph_.buffers) {
+            for (const graph::Held& held : buffer.held) {
+                if (held.relocations != nullptr) {
+                    check_relocations(buffer, held);
+                }
+            }
+        }
         for (const graph::Tensor& tensor : graph_.tensors) {
             for (const graph::Piece& piece : tensor.pieces) {
                 check(tensor, piece);
@@ -107,6 +114,26 @@ private:
         for (const graph::StreamPiece& piece : copy.pieces) {
             add(number_of(graph_, id), piece.tile, piece.place, piece.bytes,
                 read ? Access::Write : Access::Read, 0, [] { return std::string("a piece"); });
+        }
+    }
+
+    void check_relocations(const graph::Buffer& buffer, const graph::Held& from) const {
+        constexpr Bytes kWordBytes = 4;
+        const auto contents = static_cast<Bytes>(from.contents->size());
+        for (const graph::Relocation& relocation : *from.relocations) {
+            const bool inside = relocation.at >= 0 && relocation.at + kWordBytes <= contents;
+            const graph::BufferId to{relocation.buffer};
+            const Bytes there = relocation.is_symbol ? 0 : held(to, from.tile);
+            if (!inside ||
+                (!relocation.is_symbol && (relocation.offset < 0 || relocation.offset > there))) {
+                throw ProgramError(fmt::format(
+                    "{}: tile {}: contents of '{}': {}", graph_.name, from.tile, buffer.name,
+                    !inside ? fmt::format("an address at byte {} of {}", relocation.at, contents)
+                            : fmt::format("the address at byte {} is byte {} of '{}', of which the "
+                                          "tile holds {}",
+                                          relocation.at, relocation.offset,
+                                          graph_.buffers[to.index].name, there)));
+            }
         }
     }
 

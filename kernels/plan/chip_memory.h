@@ -17,9 +17,9 @@ inline void need_chip_memory(const spec::MachineSpec& machine, double bytes,
     const double there =
         static_cast<double>(machine.chip.tiles) * static_cast<double>(machine.memory.bytes());
     if (bytes > there) {
-        throw DoesNotFit(fmt::format("{} does not fit in tile memory: operands and result take "
-                                     "{:.0f} bytes, all {} tiles together have {:.0f}",
-                                     what, bytes, machine.chip.tiles, there));
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: operands and result are "
+                                     "{:.0f} bytes over what all {} tiles have together",
+                                     what, bytes - there, machine.chip.tiles));
     }
 }
 

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Where the host writes values and X and reads C.
+// How values, and lines of X and C, stand in tiles.
 #pragma once
 
-#include "kernels/sparse/spmm_layout.h"
-#include "models/program/program.h"
+#include "kernels/graph/graph.h"
+#include "kernels/sparse/spmm_partition.h"
 
 namespace tessera::spmm {
 
-/// Shapes without pieces: "a" {blocks, block, block}, "b" {k, n}, "c" {m, n}.
-[[nodiscard]] program::Tensor values_tensor(const Layout& layout);
-[[nodiscard]] program::Tensor dense_tensor(const Layout& layout);
-[[nodiscard]] program::Tensor result_tensor(const Layout& layout);
+/// Blocks [first, last) of a part's list, one after the other.
+void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
+                const Part& part, std::int64_t first, std::int64_t last);
+
+/// How a line of a slice stands in a tile.
+struct LineShape {
+    std::int64_t rows = 0; ///< of the host tensor
+    std::int64_t n = 0;
+    std::int64_t block = 1;
+    Range slice;
+    bool by_halves = false; ///< [2][column][8] instead of [column][16]
+};
+[[nodiscard]] LineShape shape_of_x(const Partition& partition, std::int64_t in);
+[[nodiscard]] LineShape shape_of_c(const Partition& partition, std::int64_t in);
+
+/// Lines [first, first + count) one after the other.
+void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const LineShape& shape,
+               std::int64_t first, std::int64_t count);
 
 } // namespace tessera::spmm

@@ -5,6 +5,7 @@
 #include "tests/support/run_program.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <string>
@@ -348,4 +349,28 @@ TEST_CASE("contents are there from the start, with zeroes behind them", "[kernel
     CHECK((outcome.tensors.at("state") == expected));
     expected.resize(2 * kBytes);
     CHECK((outcome.tensors.at("out") == expected));
+}
+
+TEST_CASE("addresses in contents are filled in", "[kernels]") {
+    constexpr std::uint32_t kUntouched = 0x07070707;
+    Sketch sketch;
+    sketch.graph.codelets = {"copy"};
+    const auto lists = sketch.graph.add_buffer({.name = "lists"});
+    const auto x = sketch.buffer("x", 0, kBytes);
+    sketch.graph.hold(x, 1, kBytes);
+    const auto contents = test::shared_bytes(12);
+    const auto relocations =
+        std::make_shared<const std::vector<graph::Relocation>>(std::vector<graph::Relocation>{
+            {.at = 0, .buffer = x.index, .offset = 20},
+            {.at = 8, .is_symbol = true, .symbol = sketch.graph.symbol_number("copy64")}});
+    sketch.graph.hold(lists, 0, contents, relocations);
+    sketch.graph.hold(lists, 1, contents, relocations);
+    const auto program = lower::lower(small_machine(), sketch.graph).program;
+    const auto& filled = segments_of(program, 0, "lists").at(0)->data;
+    std::array<std::uint32_t, 3> words{};
+    std::memcpy(words.data(), filled->data(), sizeof words);
+    CHECK(words[0] == address_of(program, 0, "x") + 20);
+    CHECK(words[1] == kUntouched);
+    CHECK(words[2] == program.codelets.at(0).symbols.at("copy64"));
+    CHECK(segments_of(program, 1, "lists").at(0)->data == filled); // shared
 }

@@ -316,3 +316,26 @@ TEST_CASE("contents are said once", "[kernels]") {
     sketch.graph.hold(x, kTile, test::shared_bytes(kBytes, 2));
     CHECK(refusal(sketch) == "sketch: tile 3 is told two contents of 'x'");
 }
+
+TEST_CASE("addresses in contents stand in them and lead to what the tile holds", "[kernels]") {
+    const auto fault_of = [](graph::Relocation relocation) {
+        Sketch sketch;
+        const auto lists = sketch.graph.add_buffer({.name = "lists"});
+        const auto x = sketch.buffer("x", kTile, kBytes);
+        relocation.buffer = relocation.is_symbol ? 0 : x.index;
+        relocation.symbol = sketch.graph.symbol_number("copy46");
+        sketch.graph.codelets = {"copy"};
+        sketch.graph.hold(lists, kTile, test::shared_bytes(kBytes),
+                          std::make_shared<const std::vector<graph::Relocation>>(1, relocation));
+        return refusal(sketch);
+    };
+    CHECK(fault_of({.at = kBytes - 4, .offset = kBytes}).empty()); // the end is an address too
+    CHECK(fault_of({.at = kBytes - 3}) ==
+          "sketch: tile 3: contents of 'lists': an address at byte 61 of 64");
+    CHECK_FALSE(fault_of({.at = -1}).empty());
+    CHECK(fault_of({.at = 8, .offset = kBytes + 1}) ==
+          "sketch: tile 3: contents of 'lists': the address at byte 8 is byte 65 of 'x', of which "
+          "the tile holds 64");
+    CHECK(fault_of({.is_symbol = true}) == "sketch: tile 3: contents of 'lists': no codelet has "
+                                           "symbol 'copy46'; did you mean 'copy64'?");
+}

@@ -3,6 +3,7 @@
 #include "tests/kernels/graph_sketch.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,16 +66,27 @@ TEST_CASE("what the host gives is kept from the start, what it wants to the end"
     }
 }
 
-TEST_CASE("contents, zeroes and memory that no step uses are always kept", "[kernels]") {
+TEST_CASE("contents are kept from the start to their last use", "[kernels]") {
     Steps steps;
     const auto contents = steps.graph.add_buffer({.name = "contents"});
     steps.graph.hold(contents, kTile, test::shared_bytes(kBytes));
+    const auto idle = steps.made({});
+    const auto reads = steps.made({read({contents}, kBytes)});
+    CHECK(steps.with({idle, reads, idle}).at(0) == Lifetime{0, 1});
+    // the next iteration reads them again
+    CHECK(steps.with({idle, graph::repeat(2, {reads, idle}), idle}).at(0) == Lifetime{0, 2});
+}
+
+TEST_CASE("zeroes and memory that no step uses are always kept", "[kernels]") {
+    Steps steps;
     const auto zeroed = steps.graph.add_buffer({.name = "zeroed", .zeroed = true});
     steps.graph.hold(zeroed, kTile, kBytes);
     steps.held("unused");
+    const auto constant = steps.graph.add_buffer({.name = "unused contents"});
+    steps.graph.hold(constant, kTile, test::shared_bytes(kBytes));
     const auto idle = steps.made({});
-    const auto reads = steps.made({read({contents}, kBytes), read({zeroed}, kBytes)});
-    for (const Lifetime& lifetime : steps.with({idle, reads, idle})) {
+    for (const Lifetime& lifetime :
+         steps.with({idle, steps.made({read({zeroed}, kBytes)}), idle})) {
         CHECK(lifetime == Lifetime{});
     }
 }

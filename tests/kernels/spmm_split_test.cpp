@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/sparse/spmm_cost.h"
-#include "kernels/sparse/spmm_layout.h"
+#include "kernels/sparse/spmm_homes.h"
 #include "kernels/sparse/spmm_search.h"
 
 #include <catch2/catch.hpp>
@@ -244,13 +244,7 @@ TEST_CASE(
             const Partition partition(problem, Split{2, 1, 2});
             REQUIRE(static_cast<std::int64_t>(partition.part(0).blocks.size()) == values);
             REQUIRE(static_cast<std::int64_t>(partition.part(1).blocks.size()) == values);
-            spmm::Layout layout(machine, partition);
-            REQUIRE(layout.place({8000, 4000}));
-            std::vector<program::Transfer> transfers;
-            std::vector<spmm::LocalCopy> copies;
-            layout.bring(transfers, copies);
-            const bool is_wide = std::any_of(transfers.begin(), transfers.end(),
-                                             [](const auto& one) { return one.paired; });
+            const bool is_wide = spmm::Homes(machine, partition).values_wide();
             CHECK(is_wide == (spmm::ceil_div(values, 8) >= least / 8));
         }
     }

@@ -13,7 +13,7 @@ tessera_test(test_kernels_spmm LABELS kernels
   LINK tessera_spmm tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/liveness_test.cpp kernels/lowest_fit_test.cpp kernels/memory_plan_test.cpp kernels/plan_test.cpp
-  LINK tessera_plan tessera_exchange_plan)
+  LINK tessera_graph tessera_plan tessera_exchange_plan)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
   LINK tessera_lower tessera_test_run_program)

@@ -41,6 +41,8 @@ REDUCED = {
     "tiny_spmm_b16": "chip.tiles=4",
 }
 STANDARD_ROUND = 6
+# Of a run: what a partition that the planner prefers may be worse than another by.
+MISJUDGED = 0.02
 
 # The roles that steps of each kind of workload have, by list of the result.
 ROLES = {
@@ -79,14 +81,19 @@ class Rules:
     """What both sizes of workloads are held against."""
 
     def check_workers(self, name, sizes):
-        """A worker issues once in a round however few there are, so fewer are not faster."""
+        """A worker issues once in a round however few there are, so fewer are not faster. Partitions are chosen by an
+        estimate: where the choices differ, one may be a few cycles worse than the other."""
         fewer = None
         for workers in self.WORKERS:
             result = run(name, sizes, f"tile.workers={workers}")
             if fewer is not None:
                 phases = sum(step["executions"] for step in fewer["compute_sets"])
+                choices = [[made["plan"].get(part) for part in ("parts_m", "parts_k", "parts_n", "paired", "stages")]
+                           for made in (fewer, result)]
+                misjudged = 0 if choices[0] == choices[1] else MISJUDGED * result["cycles"]
                 with self.subTest(name=name, workers=workers):
-                    self.assertGreaterEqual(fewer["cycles"], result["cycles"] - STANDARD_ROUND * phases)
+                    self.assertGreaterEqual(fewer["cycles"],
+                                            result["cycles"] - STANDARD_ROUND * phases - misjudged)
             fewer = result
 
     def check_steps(self, name, sizes):

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/spmm_graph.h"
+
+#include "base/error.h"
+#include "kernels/plan/vertex_cost.h"
+#include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace tessera::spmm {
+namespace {
+
+using program::Role;
+
+constexpr const char* kOwner = "spmm";
+/// Vertices read up to one access behind their data.
+constexpr Bytes kReadAhead = 16;
+
+std::int64_t most(const std::vector<std::int64_t>& values) {
+    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+template <typename T> program::SharedBytes shared(const std::vector<T>& values) {
+    std::vector<std::byte> bytes(values.size() * sizeof(T));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
+
+class Emitter {
+public:
+    Emitter(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,
+            const std::string& name)
+        : machine_(machine), homes_(homes), partition_(homes.partition()),
+          problem_(partition_.problem()), split_(partition_.split()), reduction_(reduction),
+          type_(name_of(problem_.partials)), emitted_{graph::Graph(name)}, graph_(emitted_.graph) {}
+
+    Emitted run() {
+        add_sources();
+        add_buffers();
+        const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
+        const auto multiply = graph_.add_compute_set({"multiply", Role::Work, kOwner});
+        CopiedWords copied;
+        bring_values(bring, multiply, copied);
+        bring_x(bring, multiply, copied);
+        add_multiply(multiply, copied);
+        std::vector<program::Step> steps{graph::run(bring), graph::run(multiply)};
+        if (!reduction_.jobs.empty()) {
+            add_reduction(steps);
+        }
+        graph_.control = graph::sequence(std::move(steps));
+        add_values_tensor();
+        add_dense_tensor();
+        add_result_tensor();
+        return std::move(emitted_);
+    }
+
+private:
+    void add_sources() {
+        if (problem_.block == 1) {
+            graph_.codelets = {"spmm_elementwise_" + type_, "reduce_add_" + type_, "copy"};
+        } else {
+            graph_.codelets = {"matmul_amp_" + type_, "spmm_block16_" + type_,
+                               "reduce_add_" + type_, "copy"};
+        }
+    }
+
+    [[nodiscard]] std::int64_t columns(std::int64_t in) const {
+        return problem_.slice(split_, in).length();
+    }
+
+    void add_buffers() {
+        using graph::Where;
+        const std::int64_t widest = problem_.widest_slice(split_);
+        const Bytes x =
+            static_cast<Bytes>(partition_.most_x_lines()) * problem_.x_line_bytes(widest);
+        check_reach(x - problem_.x_line_bytes(widest));
+        // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
+        // sends and receives.
+        const Where by_elements = problem_.block == 1 ? Where::Region1 : Where::Any;
+        const Where by_blocks = problem_.block == 1 ? Where::Any : Where::Region1;
+        partials_ = add_on(split_.tiles(),
+                           {.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead},
+                           static_cast<Bytes>(partition_.most_rows()) *
+                               problem_.partial_line_bytes(widest));
+        x_ = add_on(split_.tiles(), {.name = "x", .where = by_elements, .apart = {partials_}}, x);
+        values_ = add_on(
+            split_.tiles(), {.name = "values", .where = by_blocks, .read_beyond = kReadAhead},
+            ceil_div(static_cast<Bytes>(partition_.most_blocks()), homes_.values_a_unit()) *
+                homes_.value_unit_bytes());
+        slices_ = add_on(split_.tiles(),
+                         {.name = "slices", .where = Where::Region1, .apart = {partials_}},
+                         most(reduction_.slices_lines) * problem_.partial_line_bytes(widest));
+        home_x_ = add_on(machine_.chip.tiles, {.name = "home of x", .apart = {x_, values_}},
+                         homes_.most_x_bytes());
+        home_values_ =
+            add_on(machine_.chip.tiles, {.name = "home of values", .apart = {x_, values_}},
+                   homes_.most_values_bytes());
+        lists_ = graph_.add_buffer(
+            {.name = "lists", .kind = program::SegmentKind::Metadata, .apart = {x_}});
+        result_ = add_on(split_.tiles(), {.name = "result"},
+                         most(reduction_.result_lines) * problem_.result_line_bytes(widest));
+        const auto empty = static_cast<std::int64_t>(reduction_.empty_rows.size());
+        empty_rows_ = add_on(split_.tiles(), {.name = "empty rows", .zeroed = true},
+                             ceil_div(empty, split_.parts()) * problem_.result_line_bytes(widest));
+    }
+    graph::BufferId add_on(std::int64_t tiles, graph::Buffer traits, Bytes bytes) {
+        const auto buffer = graph_.add_buffer(std::move(traits));
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+            graph_.hold(buffer, static_cast<TileId>(tile), bytes);
+        }
+        return buffer;
+    }
+    void check_reach(Bytes last_line) const {
+        const Bytes furthest = program::largest_offset(kLineOffset);
+        if (problem_.block == 1 && last_line > furthest) {
+            throw DoesNotFit(
+                fmt::format("{} does not fit in tile memory: the lines of X that a part "
+                            "needs are {} bytes over what its lists of offsets reach",
+                            graph_.name, last_line - furthest));
+        }
+    }
+
+    [[nodiscard]] graph::Place x_line(std::int64_t part, std::int64_t line,
+                                      std::int64_t width) const {
+        return {x_, partition_.part(part).local_line(static_cast<std::int32_t>(line)) *
+                        problem_.x_line_bytes(width)};
+    }
+    [[nodiscard]] graph::Place partial_line(std::int64_t part, std::int64_t row,
+                                            std::int64_t width) const {
+        return {partials_, partition_.part(part).local_row(static_cast<std::int32_t>(row)) *
+                               problem_.partial_line_bytes(width)};
+    }
+    [[nodiscard]] graph::Place slice(const SumJob& job, std::size_t other,
+                                     std::int64_t width) const {
+        const std::int64_t line = job.slices_offset + static_cast<std::int64_t>(other) * job.rows;
+        return {slices_, line * problem_.partial_line_bytes(width)};
+    }
+    [[nodiscard]] graph::Place result(const SumJob& job, std::int64_t width) const {
+        return {result_, job.result_offset * problem_.result_line_bytes(width)};
+    }
+
+    /// Copies that tiles make because they cannot receive their own words, in words of 8 bytes.
+    using CopiedWords = std::map<TileId, std::vector<std::int64_t>>;
+
+    /// One message, and a copy where the sender is a receiver.
+    void add_bring(graph::ExchangeId bring, graph::ComputeSetId multiply, TileId tile,
+                   graph::Place from, Bytes bytes, const std::vector<graph::Receiver>& receivers,
+                   bool wide, CopiedWords& copied) {
+        const std::int64_t workers = machine_.tile.workers;
+        others_.clear();
+        for (const graph::Receiver& to : receivers) {
+            if (to.tile != tile) {
+                others_.push_back(to);
+                continue;
+            }
+            const std::int64_t words = bytes / 8;
+            graph_.add_vertex(multiply, tile, "copy64", program::VertexKind::MultiWorker,
+                              {graph::read(from, bytes), graph::write(to.to, bytes),
+                               graph::word(words / workers), graph::word(words % workers)});
+            copied[tile].push_back(words);
+        }
+        if (!others_.empty()) {
+            graph_.add_message(bring, tile, from, bytes, others_, wide);
+        }
+    }
+
+    void bring_values(graph::ExchangeId bring, graph::ComputeSetId multiply, CopiedWords& copied) {
+        std::vector<graph::Receiver> receivers;
+        for (const HomeRun& run : homes_.values()) {
+            receivers.clear();
+            for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+                receivers.push_back({partition_.tile(static_cast<std::int64_t>(run.home.group), in),
+                                     {values_, run.home.first * homes_.value_unit_bytes()}});
+            }
+            add_bring(bring, multiply, run.home.tile, {home_values_, run.offset},
+                      (run.home.last - run.home.first) * homes_.value_unit_bytes(), receivers,
+                      homes_.values_wide(), copied);
+        }
+    }
+
+    void bring_x(graph::ExchangeId bring, graph::ComputeSetId multiply, CopiedWords& copied) {
+        std::vector<graph::Receiver> receivers;
+        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+            const std::int64_t width = columns(in);
+            for (const HomeRun& run : homes_.x(in)) {
+                const LineRun& lines = homes_.runs()[run.home.group];
+                const auto send = [&] {
+                    if (!receivers.empty()) {
+                        add_bring(bring, multiply, run.home.tile, {home_x_, run.offset},
+                                  (run.home.last - run.home.first) * problem_.x_line_bytes(width),
+                                  receivers, false, copied);
+                        receivers.clear();
+                    }
+                };
+                for (const std::int32_t part : homes_.users(lines)) {
+                    receivers.push_back({partition_.tile(part, in),
+                                         x_line(part, lines.first + run.home.first, width)});
+                    if (receivers.size() == homes_.together(lines)) {
+                        send();
+                    }
+                }
+                send();
+            }
+        }
+    }
+
+    void add_multiply(graph::ComputeSetId set, CopiedWords& copied) {
+        Cycles slowest = 0;
+        for (std::int64_t number = 0; number < split_.parts(); ++number) {
+            const Part& part = partition_.part(number);
+            if (part.blocks.empty()) {
+                continue;
+            }
+            std::map<std::int64_t, Lists> lists_of_width;
+            std::map<std::pair<std::int64_t, std::vector<std::int64_t>>, Cycles> known;
+            for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+                const TileId tile = partition_.tile(number, in);
+                const std::int64_t width = columns(in);
+                Lists& lists = lists_of_width[width];
+                if (lists.contents == nullptr) {
+                    lists = problem_.block == 1 ? offset_lists(part, width)
+                                                : block_entries(part, width);
+                }
+                graph_.hold(lists_, tile, lists.contents, lists.relocations);
+                add_vertex(set, tile, part, width, static_cast<Bytes>(lists.contents->size()));
+                ++emitted_.tiles_busy;
+                const std::vector<std::int64_t>& words = copied[tile];
+                Cycles& cycles = known[{width, words}];
+                if (cycles == 0) {
+                    cycles = multiply_cycles(machine_, problem_, part, width, words);
+                }
+                slowest = std::max(slowest, cycles);
+            }
+        }
+        emitted_.compute += machine_.control.step_cycles + slowest;
+    }
+
+    struct Lists {
+        program::SharedBytes contents;
+        graph::Relocations relocations;
+    };
+
+    /// Where each non-zero's line of X is, then how many non-zeros each row has.
+    [[nodiscard]] Lists offset_lists(const Part& part, std::int64_t width) const {
+        std::vector<std::uint16_t> offsets;
+        for (const std::int32_t line : part.local_x) {
+            const Bytes offset = line * problem_.x_line_bytes(width);
+            offsets.push_back(static_cast<std::uint16_t>(
+                program::pack_pointer(kLineOffset, {.address = offset}, "list of non-zeros")));
+        }
+        offsets.push_back(0);
+        for (const std::int32_t blocks : part.row_blocks) {
+            offsets.push_back(static_cast<std::uint16_t>(blocks - 1));
+        }
+        offsets.push_back(0);
+        return {shared(offsets), nullptr};
+    }
+
+    /// For each weight load: its lines of X, its lines of partial results, and what to do there.
+    [[nodiscard]] Lists block_entries(const Part& part, std::int64_t width) {
+        const std::int64_t halves = problem_.partials == ElementType::F16 ? 1 : 2;
+        const std::uint32_t fresh = graph_.symbol_number("spmm_block16_" + type_ + "_fresh");
+        const std::uint32_t add = graph_.symbol_number("spmm_block16_" + type_ + "_add");
+        std::vector<graph::Relocation> words;
+        const auto next = [&] { return static_cast<Bytes>(words.size() * 4); };
+        std::size_t at = 0;
+        for (std::size_t row = 0; row < part.rows.size(); ++row) {
+            const Bytes out = static_cast<Bytes>(row) * problem_.partial_line_bytes(width);
+            for (std::int32_t b = 0; b < part.row_blocks[row]; ++b, ++at) {
+                const Bytes x = part.local_x[at] * problem_.x_line_bytes(width);
+                for (std::int64_t half = 0; half < halves; ++half) {
+                    words.push_back({next(), false, 0, x_.index, x});
+                    words.push_back({next(), false, 0, partials_.index, out + half * width * 32});
+                    words.push_back({next(), true, b == 0 ? fresh : add, 0, 0});
+                }
+            }
+        }
+        const std::vector<std::uint32_t> unset(words.size());
+        return {shared(unset),
+                std::make_shared<const std::vector<graph::Relocation>>(std::move(words))};
+    }
+
+    /// Vertices reach x and partials, and workers their share of lists and values, by offsets of
+    /// their own: what they use in all is said once.
+    void add_vertex(graph::ComputeSetId set, TileId tile, const Part& part, std::int64_t width,
+                    Bytes list_bytes) {
+        const std::int64_t workers = machine_.tile.workers;
+        const bool half = problem_.partials == ElementType::F16;
+        const auto blocks = static_cast<std::int64_t>(part.blocks.size());
+        const auto rows = static_cast<std::int64_t>(part.rows.size());
+        const auto from = [](graph::BufferId buffer, Bytes offset) {
+            return graph::pointer({buffer, offset}, 0, graph::Access::Read);
+        };
+        std::vector<graph::Field> state;
+        if (problem_.block == 16) {
+            state = {from(values_, 0), from(lists_, 0), graph::word(blocks * (half ? 1 : 2) - 1),
+                     graph::word(width / workers), graph::word(width % workers)};
+        } else {
+            const Bytes row_bytes = problem_.partial_line_bytes(width);
+            const Bytes group_bytes = problem_.partial_line_bytes(8);
+            const Bytes counts = 2 * (blocks + 1);
+            state = {graph::word(row_bytes / 8 - (half ? 1 : 3))};
+            for (const Share& share : deal_work(problem_, part, width / 8, workers)) {
+                const Bytes done = 2 * share.first_block;
+                state.insert(state.end(), {from(lists_, done), from(values_, done),
+                                           from(lists_, counts + 2 * share.rows.begin),
+                                           from(partials_, share.rows.begin * row_bytes +
+                                                               share.groups.begin * group_bytes),
+                                           graph::word(share.rows.length() - 1),
+                                           from(x_, share.groups.begin * 16),
+                                           graph::word(share.groups.length() - 1)});
+            }
+        }
+        using graph::Access;
+        state.push_back(graph::use({lists_}, list_bytes, Access::Read));
+        state.push_back(graph::use({values_}, blocks * problem_.value_bytes(), Access::Read));
+        state.push_back(
+            graph::use({x_}, static_cast<Bytes>(part.x_lines.size()) * problem_.x_line_bytes(width),
+                       Access::Read));
+        state.push_back(
+            graph::use({partials_}, rows * problem_.partial_line_bytes(width), Access::Write));
+        graph_.add_vertex(set, tile,
+                          (problem_.block == 16 ? "spmm_block16_" : "spmm_elementwise_") + type_,
+                          problem_.block == 16 ? program::VertexKind::Supervisor
+                                               : program::VertexKind::MultiWorker,
+                          state);
+    }
+
+    void add_reduction(std::vector<program::Step>& steps) {
+        const auto bring =
+            graph_.add_exchange({"reduce: bring partial rows", Role::Reduce, kOwner});
+        for (std::size_t turn = 0; turn < static_cast<std::size_t>(split_.parts_k); ++turn) {
+            for (const SumJob& job : reduction_.jobs) {
+                if (turn < job.others.size()) {
+                    bring_partials(bring, job, turn);
+                }
+            }
+        }
+        const auto reduce = graph_.add_compute_set({"reduce", Role::Reduce, kOwner});
+        Cycles slowest = 0;
+        for (std::int64_t part = 0; part < split_.parts(); ++part) {
+            const auto& jobs = reduction_.jobs_of_part[static_cast<std::size_t>(part)];
+            for (std::int64_t in = 0; in < split_.parts_n && !jobs.empty(); ++in) {
+                plan::StubTimeline stub(machine_, false);
+                for (const std::size_t number : jobs) {
+                    const SumJob& job = reduction_.jobs[number];
+                    const std::int64_t units =
+                        job.rows * problem_.partial_line_bytes(columns(in)) / 16;
+                    add_sum(reduce, part, in, job, units);
+                    stub.reduce(problem_.partials, units,
+                                static_cast<std::int64_t>(job.others.size()));
+                }
+                slowest = std::max(slowest, stub.finish());
+            }
+        }
+        emitted_.compute += machine_.control.step_cycles + slowest;
+        emitted_.reduction += machine_.control.step_cycles + slowest;
+        steps.push_back(graph::run(bring));
+        steps.push_back(graph::run(reduce));
+    }
+
+    void bring_partials(graph::ExchangeId bring, const SumJob& job, std::size_t turn) {
+        const std::size_t other =
+            (turn + static_cast<std::size_t>(job.reducer)) % job.others.size();
+        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+            const std::int64_t width = columns(in);
+            graph_.add_message(bring, partition_.tile(job.others[other], in),
+                               partial_line(job.others[other], job.first_row, width),
+                               job.rows * problem_.partial_line_bytes(width),
+                               {partition_.tile(job.reducer, in), slice(job, other, width)});
+        }
+    }
+
+    void add_sum(graph::ComputeSetId reduce, std::int64_t part, std::int64_t in, const SumJob& job,
+                 std::int64_t units) {
+        const std::int64_t width = columns(in);
+        const std::int64_t workers = machine_.tile.workers;
+        const auto others = static_cast<std::int64_t>(job.others.size());
+        const Bytes bytes = job.rows * problem_.partial_line_bytes(width);
+        const graph::Place own = partial_line(part, job.first_row, width);
+        graph_.add_vertex(
+            reduce, partition_.tile(part, in), "reduce_" + type_, program::VertexKind::MultiWorker,
+            {graph::read(own, bytes),
+             others == 0 ? graph::read(own, bytes)
+                         : graph::read(slice(job, 0, width), others * bytes),
+             graph::word(units), graph::word(others),
+             graph::write(result(job, width), job.rows * problem_.result_line_bytes(width)),
+             graph::word(units / workers), graph::word(units % workers)});
+    }
+
+    void add_values_tensor() {
+        const std::int64_t block = problem_.block;
+        graph::Tensor tensor{.name = "a",
+                             .type = ElementType::F16,
+                             .shape = {problem_.matrix->blocks(), block, block}};
+        tensor.given = true;
+        for (const HomeRun& run : homes_.values()) {
+            const Part& part = partition_.part(static_cast<std::int64_t>(run.home.group));
+            const auto blocks = static_cast<std::int64_t>(part.blocks.size());
+            add_values(tensor, run.home.tile, {home_values_, run.offset}, problem_, part,
+                       run.home.first * homes_.values_a_unit(),
+                       std::min(blocks, run.home.last * homes_.values_a_unit()));
+        }
+        for (std::int64_t part = 0; homes_.values_stay() && part < split_.parts(); ++part) {
+            const auto blocks = static_cast<std::int64_t>(partition_.part(part).blocks.size());
+            add_values(tensor, partition_.tile(part, 0), {values_}, problem_, partition_.part(part),
+                       0, blocks);
+        }
+        graph_.add_tensor(std::move(tensor));
+    }
+
+    void add_dense_tensor() {
+        graph::Tensor tensor{
+            .name = "b", .type = ElementType::F16, .shape = {problem_.matrix->columns, problem_.n}};
+        tensor.given = true;
+        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+            const LineShape shape = shape_of_x(partition_, in);
+            for (const HomeRun& run : homes_.x(in)) {
+                add_lines(tensor, run.home.tile, {home_x_, run.offset}, shape,
+                          homes_.runs()[run.home.group].first + run.home.first,
+                          run.home.last - run.home.first);
+            }
+            // A line that one tile needs is at home there.
+            for (const LineRun& lines : homes_.runs()) {
+                const std::vector<std::int32_t>& users = homes_.users(lines);
+                if (users.size() == 1) {
+                    add_lines(tensor, partition_.tile(users[0], in),
+                              x_line(users[0], lines.first, shape.slice.length()), shape,
+                              lines.first, lines.length());
+                }
+            }
+        }
+        graph_.add_tensor(std::move(tensor));
+    }
+
+    void add_result_tensor() {
+        graph::Tensor tensor{
+            .name = "c", .type = ElementType::F16, .shape = {problem_.matrix->rows, problem_.n}};
+        tensor.wanted = true;
+        for (std::int64_t in = 0; in < split_.parts_n; ++in) {
+            const LineShape shape = shape_of_c(partition_, in);
+            for (const SumJob& job : reduction_.jobs) {
+                add_lines(tensor, partition_.tile(job.reducer, in),
+                          result(job, shape.slice.length()), shape, job.first_row, job.rows);
+            }
+            if (problem_.partials == ElementType::F16) {
+                add_sole_rows(tensor, shape, in);
+            }
+            add_empty_rows(tensor, shape, in);
+        }
+        graph_.add_tensor(std::move(tensor));
+    }
+
+    /// Rows that one part alone contributes to stand in its partials: they are the result.
+    void add_sole_rows(graph::Tensor& tensor, const LineShape& shape, std::int64_t in) const {
+        const std::int64_t rows = problem_.matrix->block_rows();
+        for (std::int64_t first = 0; first < rows;) {
+            const std::vector<std::int32_t>& parts = partition_.contributors(first);
+            std::int64_t last = first + 1;
+            while (last < rows && partition_.contributors(last) == parts) {
+                ++last;
+            }
+            if (parts.size() == 1) {
+                add_lines(tensor, partition_.tile(parts[0], in),
+                          partial_line(parts[0], first, shape.slice.length()), shape, first,
+                          last - first);
+            }
+            first = last;
+        }
+    }
+
+    /// Rows of C without blocks stand evenly on the tiles of a slice.
+    void add_empty_rows(graph::Tensor& tensor, const LineShape& shape, std::int64_t in) const {
+        const auto all = static_cast<std::int64_t>(reduction_.empty_rows.size());
+        const Bytes line_bytes = problem_.result_line_bytes(shape.slice.length());
+        for (std::int64_t part = 0; part < split_.parts(); ++part) {
+            const std::int64_t begin = part * all / split_.parts();
+            for (std::int64_t at = begin; at < (part + 1) * all / split_.parts(); ++at) {
+                add_lines(tensor, partition_.tile(part, in),
+                          {empty_rows_, (at - begin) * line_bytes}, shape,
+                          reduction_.empty_rows[static_cast<std::size_t>(at)], 1);
+            }
+        }
+    }
+
+    const spec::MachineSpec& machine_;
+    const Homes& homes_;
+    const Partition& partition_;
+    const Problem& problem_;
+    const Split& split_;
+    const Reduction& reduction_;
+    std::string type_; ///< of partial results
+    Emitted emitted_;
+    graph::Graph& graph_;
+    std::vector<graph::Receiver> others_;
+    graph::BufferId partials_;
+    graph::BufferId x_;
+    graph::BufferId values_;
+    graph::BufferId slices_;
+    graph::BufferId home_x_;
+    graph::BufferId home_values_;
+    graph::BufferId lists_;
+    graph::BufferId result_;
+    graph::BufferId empty_rows_;
+};
+
+} // namespace
+
+Emitted emit(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,
+             const std::string& name) {
+    return Emitter(machine, homes, reduction, name).run();
+}
+
+} // namespace tessera::spmm

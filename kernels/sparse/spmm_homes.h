@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Where X and the values of a partition stand before they are sent.
+#pragma once
+
+#include "kernels/plan/homes.h"
+#include "kernels/sparse/spmm_partition.h"
+#include "kernels/sparse/spmm_reduction.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace tessera::spmm {
+
+/// Consecutive lines of X that the same parts need.
+struct LineRun {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+
+    [[nodiscard]] std::int64_t length() const { return last - first; }
+};
+
+/// Some lines of a run, or some units of a part's values, on their home tile.
+struct HomeRun {
+    plan::Home home;  ///< group: number of the run or of the part
+    Bytes offset = 0; ///< in the home buffer
+    std::int64_t turn = 0;
+};
+
+class Homes {
+public:
+    Homes(const spec::MachineSpec& machine, const Partition& partition);
+
+    [[nodiscard]] const Partition& partition() const { return partition_; }
+    /// Values of a part travel in units of this many bytes: 8 elements, or a block.
+    [[nodiscard]] Bytes value_unit_bytes() const;
+    [[nodiscard]] std::int64_t values_a_unit() const;
+    [[nodiscard]] bool values_stay() const { return partition_.split().parts_n == 1; }
+    /// Values go to pairs at double width.
+    [[nodiscard]] bool values_wide() const { return values_wide_; }
+
+    [[nodiscard]] const std::vector<LineRun>& runs() const { return runs_; }
+    [[nodiscard]] const std::vector<std::int32_t>& users(const LineRun& run) const {
+        return partition_.users_of_line(run.first);
+    }
+    /// Receivers of one message of a run's lines.
+    [[nodiscard]] std::size_t together(const LineRun& run) const;
+    [[nodiscard]] const std::vector<HomeRun>& x(std::int64_t in) const {
+        return x_[static_cast<std::size_t>(in)];
+    }
+    /// In the order of sending: the first message of every part, then the second.
+    [[nodiscard]] const std::vector<HomeRun>& values() const { return values_; }
+    [[nodiscard]] Bytes most_x_bytes() const;
+    [[nodiscard]] Bytes most_values_bytes() const;
+    /// Upper bound on the messages of both.
+    [[nodiscard]] std::size_t messages() const;
+
+private:
+    void find_runs();
+    void deal_x();
+    void deal_values();
+
+    const spec::MachineSpec& machine_;
+    const Partition& partition_;
+    std::vector<LineRun> runs_;
+    std::vector<std::vector<HomeRun>> x_; ///< by slice
+    std::vector<HomeRun> values_;
+    bool values_wide_ = false;
+    std::vector<Bytes> filled_x_; ///< by tile
+    std::vector<Bytes> filled_values_;
+};
+
+} // namespace tessera::spmm
