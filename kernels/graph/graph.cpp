@@ -85,13 +85,30 @@ ExchangeId Graph::add_exchange(Exchange traits) {
 void Graph::add_message(ExchangeId exchange, TileId tile, Place from, Bytes bytes,
                         std::span<const Receiver> to, bool paired) {
     Exchange& of = exchanges.at(exchange.index);
-    of.messages.push_back({tile, from, bytes, paired, static_cast<std::uint32_t>(of.to.size()),
-                           static_cast<std::uint32_t>(to.size())});
-    of.to.insert(of.to.end(), to.begin(), to.end());
+    of.messages.push_back({TilePlace(tile, from), static_cast<std::uint32_t>(bytes),
+                           static_cast<std::uint32_t>(of.to.size()),
+                           static_cast<std::uint32_t>(to.size()), paired});
+    for (const Receiver& receiver : to) {
+        of.to.emplace_back(receiver.tile, receiver.to);
+    }
 }
 
 CopyId Graph::add_stream_copy(StreamCopy copy) {
     return append(stream_copies, std::move(copy));
+}
+
+void Graph::close() {
+    fields.shrink_to_fit();
+    for (ComputeSet& set : compute_sets) {
+        set.vertices.shrink_to_fit();
+    }
+    for (Exchange& exchange : exchanges) {
+        exchange.messages.shrink_to_fit();
+        exchange.to.shrink_to_fit();
+    }
+    for (Tensor& tensor : tensors) {
+        tensor.pieces.shrink_to_fit();
+    }
 }
 
 Tensor array_tensor(const std::string& name, ElementType type, std::int64_t elements) {

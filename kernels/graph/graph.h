@@ -156,15 +156,27 @@ struct ComputeSet {
     std::vector<Vertex> vertices = {};
 };
 
-struct Message {
+/// A place on a tile, in 12 bytes: there are as many of them as messages and receivers.
+struct TilePlace {
     TileId tile = 0;
-    Place from;
-    Bytes bytes = 0;
-    bool paired = false;        ///< the double width is wanted: the receivers are whole tile pairs
-    std::uint32_t first_to = 0; ///< in Exchange::to
-    std::uint32_t receivers = 0;
+    BufferId buffer;
+    std::uint32_t offset = 0;
+
+    TilePlace() = default;
+    TilePlace(TileId on, Place at)
+        : tile(on), buffer(at.buffer), offset(static_cast<std::uint32_t>(at.offset)) {}
+    [[nodiscard]] Place place() const { return {buffer, Bytes{offset}}; }
 };
 
+struct Message {
+    TilePlace from;
+    std::uint32_t bytes = 0;
+    std::uint32_t first_to = 0; ///< in Exchange::to
+    std::uint32_t receivers = 0;
+    bool paired = false; ///< the double width is wanted: the receivers are whole tile pairs
+};
+
+/// Where a message goes.
 struct Receiver {
     TileId tile = 0;
     Place to;
@@ -175,7 +187,7 @@ struct Exchange {
     program::Role role;
     std::string owner;
     std::vector<Message> messages = {};
-    std::vector<Receiver> to = {};
+    std::vector<TilePlace> to = {};
 };
 
 /// Bytes [offset, offset + bytes) of the rows of a stream copy.
@@ -244,6 +256,9 @@ public:
         add_message(exchange, tile, from, bytes, std::span(&to, 1));
     }
     CopyId add_stream_copy(StreamCopy copy);
+
+    /// Gives back what the pools have in reserve: nothing more will be added.
+    void close();
 
     [[nodiscard]] std::span<const Field> fields_of(Fields run) const {
         return std::span(fields).subspan(run.first, run.count);

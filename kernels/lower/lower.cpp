@@ -81,15 +81,16 @@ public:
         bind_leaves();
         hold_buffers();
         hold_state();
-        for (const graph::Tensor& tensor : graph_.tensors) {
-            images_.add_tensor(bound(tensor));
-        }
         return images_.code_room().bytes() <= placing_.code_zone_bytes;
     }
     [[nodiscard]] plan::CodeRoom code_room() const { return images_.code_room(); }
 
-    [[nodiscard]] Lowered finish() {
+    /// Takes the graph's tensors, which have most pieces of all that there is.
+    [[nodiscard]] Lowered finish(std::vector<graph::Tensor> tensors) {
         Lowered lowered;
+        for (graph::Tensor& tensor : tensors) {
+            images_.add_tensor(bound(std::move(tensor)));
+        }
         lowered.program = images_.build();
         lowered.program.control = renumbered(graph_.control);
         set_owners(lowered.program);
@@ -162,12 +163,15 @@ private:
         std::vector<program::Transfer> transfers;
         transfers.reserve(exchange.messages.size());
         for (const graph::Message& message : exchange.messages) {
-            program::Transfer transfer{
-                message.tile, address(message.from), message.bytes, message.paired, {}};
+            program::Transfer transfer{message.from.tile,
+                                       address(message.from.place()),
+                                       message.bytes,
+                                       message.paired,
+                                       {}};
             transfer.destinations.reserve(message.receivers);
             for (std::uint32_t i = 0; i < message.receivers; ++i) {
-                const graph::Receiver& to = exchange.to[message.first_to + i];
-                transfer.destinations.push_back({to.tile, address(to.to)});
+                const graph::TilePlace& to = exchange.to[message.first_to + i];
+                transfer.destinations.push_back({to.tile, address(to.place())});
             }
             transfers.push_back(std::move(transfer));
         }
@@ -252,12 +256,12 @@ private:
         }
     }
 
-    [[nodiscard]] program::Tensor bound(const graph::Tensor& tensor) const {
+    [[nodiscard]] program::Tensor bound(graph::Tensor tensor) const {
         program::Tensor made{tensor.name, tensor.type, tensor.shape, {}};
         made.pieces.reserve(tensor.pieces.size());
-        for (const graph::Piece& piece : tensor.pieces) {
+        for (graph::Piece& piece : tensor.pieces) {
             made.pieces.push_back(
-                {piece.tile, address(piece.place), piece.host_offset, piece.dims});
+                {piece.tile, address(piece.place), piece.host_offset, std::move(piece.dims)});
         }
         return made;
     }
@@ -349,14 +353,14 @@ plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
 Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     check_tiles(machine, graph);
     hold_once(graph);
+    graph.close();
     const State state(graph);
     const auto state_buffer = graph.add_buffer(
         {.name = kStateName, .kind = program::SegmentKind::VertexState, .alignment = 16});
     for (const auto& [tile, bytes] : state.bytes()) {
         graph.hold(state_buffer, tile, bytes);
     }
-    const Uses uses(graph);
-    const auto lifetimes = lifetimes_of(graph, uses);
+    const auto lifetimes = lifetimes_of(graph, Uses(graph));
     const auto steps = step_names(graph);
     const plan::CodeletLibrary library(machine, graph.codelets);
     check_symbols(graph, library.codelet());
@@ -367,7 +371,7 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     while (true) {
         Binder binder(machine, graph, state, library, placing);
         if (binder.bind() || !runs_code) {
-            return binder.finish();
+            return binder.finish(std::move(graph.tensors));
         }
         code.code = std::max(code.code, binder.code_room().code);
         code.rows = std::max(code.rows, binder.code_room().rows);

@@ -103,9 +103,9 @@ Bytes likely_row_bytes(const graph::Graph& graph) {
     std::map<TileId, Bytes> of_tile;
     for (const graph::Exchange& exchange : graph.exchanges) {
         for (const graph::Message& message : exchange.messages) {
-            of_tile[message.tile] += kOfMessage;
+            of_tile[message.from.tile] += kOfMessage;
         }
-        for (const graph::Receiver& to : exchange.to) {
+        for (const graph::TilePlace& to : exchange.to) {
             of_tile[to.tile] += kOfMessage;
         }
     }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -15,23 +17,38 @@ namespace {
 using graph::Access;
 using graph::Field;
 
+/// Tiles and buffers are numbered through, so that uses are dealt to them and not sorted.
+using Key = std::uint32_t;
+
 struct Found {
-    std::uint32_t buffer = 0;
-    TileId tile = 0;
+    Key key = 0;
     Use use;
 };
 
+/// Tiles that hold something, at least one.
+std::size_t tiles_of(const graph::Graph& graph) {
+    std::size_t tiles = 1;
+    for (const graph::Buffer& buffer : graph.buffers) {
+        for (const graph::Held& held : buffer.held) {
+            tiles = std::max(tiles, std::size_t{held.tile} + 1);
+        }
+    }
+    return tiles;
+}
+
 class Finder {
 public:
-    explicit Finder(const graph::Graph& graph) : graph_(graph), held_(graph.buffers.size()) {
+    Finder(const graph::Graph& graph, std::size_t tiles)
+        : graph_(graph), tiles_(tiles), held_(graph.buffers.size() * tiles) {
         for (std::size_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
             for (const graph::Held& held : graph.buffers[buffer].held) {
-                Bytes& bytes = held_[buffer][held.tile];
+                Bytes& bytes = held_[buffer * tiles_ + held.tile];
                 bytes = std::max(bytes, held.bytes);
             }
         }
     }
 
+    /// By step, then by the order on a tile; exchanges read and write in turn.
     std::vector<Found> run() {
         for (std::uint32_t i = 0; i < graph_.compute_sets.size(); ++i) {
             add(graph::ComputeSetId{i}, graph_.compute_sets[i]);
@@ -54,11 +71,6 @@ public:
                 check(tensor, piece);
             }
         }
-        std::sort(found_.begin(), found_.end(), [](const Found& left, const Found& right) {
-            return std::tie(left.buffer, left.tile, left.use.step, left.use.order, left.use.begin) <
-                   std::tie(right.buffer, right.tile, right.use.step, right.use.order,
-                            right.use.begin);
-        });
         return std::move(found_);
     }
 
@@ -94,17 +106,17 @@ private:
     void add(graph::ExchangeId id, const graph::Exchange& exchange) {
         const StepNumber step = number_of(graph_, id);
         for (const graph::Message& message : exchange.messages) {
-            add(step, message.tile, message.from, message.bytes, Access::Read, 0,
+            add(step, message.from.tile, message.from.place(), message.bytes, Access::Read, 0,
                 [] { return std::string("a message"); });
             for (std::uint32_t i = 0; i < message.receivers; ++i) {
-                const graph::Receiver& to = exchange.to[message.first_to + i];
-                if (to.tile == message.tile) {
+                const graph::TilePlace& to = exchange.to[message.first_to + i];
+                if (to.tile == message.from.tile) {
                     fail(step, to.tile,
                          fmt::format("a message of '{}' goes to its own tile, as '{}'",
                                      graph_.buffers.at(message.from.buffer.index).name,
-                                     graph_.buffers.at(to.to.buffer.index).name));
+                                     graph_.buffers.at(to.buffer.index).name));
                 }
-                add(step, to.tile, to.to, message.bytes, Access::Write, 1,
+                add(step, to.tile, to.place(), message.bytes, Access::Write, 1,
                     [] { return std::string("a message"); });
             }
         }
@@ -158,9 +170,7 @@ private:
     }
 
     [[nodiscard]] Bytes held(graph::BufferId buffer, TileId tile) const {
-        const auto& tiles = held_.at(buffer.index);
-        const auto found = tiles.find(tile);
-        return found == tiles.end() ? 0 : found->second;
+        return tile < tiles_ ? held_.at(buffer.index * tiles_ + tile) : 0;
     }
 
     template <class What>
@@ -169,6 +179,7 @@ private:
         if (bytes == 0) {
             return;
         }
+        const std::size_t key = place.buffer.index * tiles_ + tile;
         const Bytes there = held(place.buffer, tile);
         if (place.offset < 0 || bytes < 0 || place.offset + bytes > there) {
             fail(step, tile,
@@ -177,8 +188,9 @@ private:
                              graph_.buffers[place.buffer.index].name, there));
         }
         const auto add_one = [&](Access one, std::uint32_t at) {
-            found_.push_back(
-                {place.buffer.index, tile, {step, at, place.offset, place.offset + bytes, one}});
+            found_.push_back({static_cast<Key>(key),
+                              {step, at, static_cast<std::uint32_t>(place.offset),
+                               static_cast<std::uint32_t>(place.offset + bytes), one}});
         };
         if (access == Access::Read || access == Access::Update) {
             add_one(Access::Read, order);
@@ -194,18 +206,22 @@ private:
     }
 
     const graph::Graph& graph_;
-    std::vector<std::unordered_map<TileId, Bytes>> held_; ///< by buffer
+    std::size_t tiles_;
+    std::vector<Bytes> held_; ///< by key
     std::vector<Found> found_;
 };
 
-/// Of one compute set, buffer and tile: all of them written whole, ascending orders.
-void check_overlaps(const graph::Graph& graph, std::span<const Found> found) {
+bool is_before(const Use& left, const Use& right) {
+    return std::tie(left.step, left.order, left.begin) <
+           std::tie(right.step, right.order, right.begin);
+}
+
+/// Of one compute set, buffer and tile.
+void check_overlaps(const graph::Graph& graph, std::uint32_t buffer, TileId tile,
+                    std::span<const Use> uses) {
     std::vector<Use> writes;
-    for (const Found& each : found) {
-        if (each.use.access == Access::Write) {
-            writes.push_back(each.use);
-        }
-    }
+    std::copy_if(uses.begin(), uses.end(), std::back_inserter(writes),
+                 [](const Use& use) { return use.access == Access::Write; });
     std::sort(writes.begin(), writes.end(), [](const Use& left, const Use& right) {
         return std::tie(left.begin, left.order) < std::tie(right.begin, right.order);
     });
@@ -216,10 +232,9 @@ void check_overlaps(const graph::Graph& graph, std::span<const Found> found) {
         const bool same = furthest != nullptr && furthest->order == write.order;
         const Use* const met = same ? other : furthest;
         if (met != nullptr && write.begin < met->end) {
-            throw ProgramError(
-                fmt::format("{}: step '{}', tile {}: two vertices write byte {} of '{}'",
-                            graph.name, name_of(graph, write.step), found.front().tile, write.begin,
-                            graph.buffers[found.front().buffer].name));
+            throw ProgramError(fmt::format(
+                "{}: step '{}', tile {}: two vertices write byte {} of '{}'", graph.name,
+                name_of(graph, write.step), tile, write.begin, graph.buffers[buffer].name));
         }
         if (furthest == nullptr || write.end > furthest->end) {
             other = same ? other : furthest;
@@ -233,25 +248,48 @@ void check_overlaps(const graph::Graph& graph, std::span<const Found> found) {
 } // namespace
 
 Uses::Uses(const graph::Graph& graph) : tiles_(graph.buffers.size()) {
-    const std::vector<Found> found = Finder(graph).run();
-    uses_.reserve(found.size());
-    std::size_t step_begin = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const Found& each = found[i];
-        auto& tiles = tiles_[each.buffer];
-        if (tiles.empty() || tiles.back().tile != each.tile) {
-            tiles.push_back({each.tile, static_cast<std::uint32_t>(i), 0});
-        }
-        ++tiles.back().count;
-        uses_.push_back(each.use);
-        const bool ends = i + 1 == found.size() || found[i + 1].buffer != each.buffer ||
-                          found[i + 1].tile != each.tile || found[i + 1].use.step != each.use.step;
-        if (ends) {
-            if (each.use.step < graph.compute_sets.size()) {
-                check_overlaps(graph, std::span(found).subspan(step_begin, i + 1 - step_begin));
+    const std::size_t tiles = tiles_of(graph);
+    const std::vector<Found> found = Finder(graph, tiles).run();
+    std::vector<std::uint32_t> begin(graph.buffers.size() * tiles + 1);
+    for (const Found& each : found) {
+        ++begin[each.key + 1];
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    uses_.resize(found.size());
+    std::vector<std::uint32_t> next = begin;
+    for (const Found& each : found) {
+        uses_[next[each.key]++] = each.use;
+    }
+    for (std::uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
+        for (std::size_t tile = 0; tile < tiles; ++tile) {
+            const std::size_t key = buffer * tiles + tile;
+            if (begin[key] == begin[key + 1]) {
+                continue;
             }
-            step_begin = i + 1;
+            const UsesOnTile here{static_cast<TileId>(tile), begin[key],
+                                  begin[key + 1] - begin[key]};
+            tiles_[buffer].push_back(here);
+            const auto of_tile = std::span(uses_).subspan(here.first, here.count);
+            if (!std::is_sorted(of_tile.begin(), of_tile.end(), is_before)) {
+                std::sort(of_tile.begin(), of_tile.end(), is_before);
+            }
+            check_steps(graph, buffer, here);
         }
+    }
+}
+
+void Uses::check_steps(const graph::Graph& graph, std::uint32_t buffer,
+                       const UsesOnTile& here) const {
+    const auto uses = of(here);
+    for (std::size_t first = 0; first < uses.size();) {
+        std::size_t last = first;
+        while (last < uses.size() && uses[last].step == uses[first].step) {
+            ++last;
+        }
+        if (uses[first].step < graph.compute_sets.size() && last - first > 1) {
+            check_overlaps(graph, buffer, here.tile, uses.subspan(first, last - first));
+        }
+        first = last;
     }
 }
 

@@ -13,11 +13,12 @@ namespace tessera::lower {
 /// A step of the graph: one of its compute sets, exchanges or stream copies, numbered through.
 using StepNumber = std::uint32_t;
 
+/// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are small.
 struct Use {
     StepNumber step = 0;
     std::uint32_t order = 0; ///< within the step, on the tile
-    Bytes begin = 0;
-    Bytes end = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
     graph::Access access = graph::Access::Read;
 
     friend constexpr bool operator==(const Use&, const Use&) = default;
@@ -48,6 +49,8 @@ public:
     }
 
 private:
+    void check_steps(const graph::Graph& graph, std::uint32_t buffer, const UsesOnTile& here) const;
+
     std::vector<Use> uses_;
     std::vector<std::vector<UsesOnTile>> tiles_; ///< by buffer
 };
