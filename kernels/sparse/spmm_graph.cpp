@@ -239,7 +239,9 @@ private:
                 slowest = std::max(slowest, cycles);
             }
         }
-        emitted_.compute += machine_.control.step_cycles + slowest;
+        if (slowest > 0) { // a step without vertices is left out
+            emitted_.compute += machine_.control.step_cycles + slowest;
+        }
     }
 
     struct Lists {
