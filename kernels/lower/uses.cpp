@@ -225,22 +225,16 @@ void check_overlaps(const graph::Graph& graph, std::uint32_t buffer, TileId tile
     std::sort(writes.begin(), writes.end(), [](const Use& left, const Use& right) {
         return std::tie(left.begin, left.order) < std::tie(right.begin, right.order);
     });
-    // the write that reaches furthest so far, and the one of another vertex that does
+    // as long as none overlap, one that does begins before the end of the write that reaches furthest
     const Use* furthest = nullptr;
-    const Use* other = nullptr;
     for (const Use& write : writes) {
-        const bool same = furthest != nullptr && furthest->order == write.order;
-        const Use* const met = same ? other : furthest;
-        if (met != nullptr && write.begin < met->end) {
+        if (furthest != nullptr && write.order != furthest->order && write.begin < furthest->end) {
             throw ProgramError(fmt::format(
                 "{}: step '{}', tile {}: two vertices write byte {} of '{}'", graph.name,
                 name_of(graph, write.step), tile, write.begin, graph.buffers[buffer].name));
         }
         if (furthest == nullptr || write.end > furthest->end) {
-            other = same ? other : furthest;
             furthest = &write;
-        } else if (!same && (other == nullptr || write.end > other->end)) {
-            other = &write;
         }
     }
 }

@@ -175,7 +175,7 @@ TEST_CASE("given, zeroed and constant memory may be read at once", "[kernels]") 
     }
     SECTION("contents are on no other tile") {
         sketch.graph.hold(constant, kOther, kBytes);
-        sketch.vertex(work, kOther, {read({constant}, 1)});
+        sketch.vertex(work, kOther, {read({constant}, kBytes)});
         test::check_names(sketch.fault(), "work", kOther, "constant");
     }
 }

@@ -215,6 +215,9 @@ TEST_CASE("a copy in the background keeps its rows until it is waited for", "[ke
             // started for the next iteration
             const auto ahead = graph::repeat(2, {idle, wait, uses, start, idle});
             CHECK(steps.with({start, ahead, wait}).at(0) == Lifetime{0, 6});
+            // what has not begun brings nothing
+            steps.graph.control = graph::sequence({wait, uses});
+            test::check_names(steps.fault(), "copy", kTile, "row");
         } else {
             CHECK(steps.with({idle, uses, idle, start, idle, wait, idle}).at(0) == Lifetime{1, 5});
             CHECK_FALSE([&] {
