@@ -6,7 +6,7 @@
 //
 // usage: bench_exchange [--tiles N] [--json] [PATTERN[:BYTES]...]
 #include "base/heap.h"
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "models/exchange/core/fabric.h"
 #include "tests/support/exchange_patterns.h"
 

@@ -3,12 +3,12 @@
 
 #include "base/error.h"
 #include "kernels/lower/check.h"
+#include "kernels/lower/codelet_library.h"
+#include "kernels/lower/image_builder.h"
 #include "kernels/lower/lifetimes.h"
 #include "kernels/lower/placing.h"
 #include "kernels/lower/uses.h"
-#include "kernels/plan/codelet_library.h"
 #include "kernels/plan/exchange_cost.h"
-#include "kernels/plan/image_builder.h"
 #include "models/program/leaf_steps.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ private:
 class Binder {
 public:
     Binder(const spec::MachineSpec& machine, const graph::Graph& graph, const State& state,
-           const plan::CodeletLibrary& library, const Placing& placing)
+           const CodeletLibrary& library, const Placing& placing)
         : machine_(machine), graph_(graph), state_(state), library_(library), placing_(placing),
           images_(machine, library, "kernels", graph.name) {}
 
@@ -83,7 +83,7 @@ public:
         hold_state();
         return images_.code_room().bytes() <= placing_.code_zone_bytes;
     }
-    [[nodiscard]] plan::CodeRoom code_room() const { return images_.code_room(); }
+    [[nodiscard]] CodeRoom code_room() const { return images_.code_room(); }
 
     /// Takes the graph's tensors, which have most pieces of all that there is.
     [[nodiscard]] Lowered finish(std::vector<graph::Tensor> tensors) {
@@ -313,9 +313,9 @@ private:
     const spec::MachineSpec& machine_;
     const graph::Graph& graph_;
     const State& state_;
-    const plan::CodeletLibrary& library_;
+    const CodeletLibrary& library_;
     const Placing& placing_;
-    plan::ImageBuilder images_;
+    ImageBuilder images_;
     std::vector<plan::ExchangeStats> stats_;
     std::vector<std::uint32_t> set_numbers_;      ///< of the program, by compute set of the graph
     std::vector<std::uint32_t> exchange_numbers_; ///< the same of exchanges
@@ -362,11 +362,10 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     }
     const auto lifetimes = lifetimes_of(graph, Uses(graph));
     const auto steps = step_names(graph);
-    const plan::CodeletLibrary library(machine, graph.codelets);
+    const CodeletLibrary library(machine, graph.codelets);
     check_symbols(graph, library.codelet());
     const bool runs_code = has_code(graph);
-    plan::CodeRoom code =
-        runs_code ? plan::ImageBuilder::first_code_room(machine, library) : plan::CodeRoom{};
+    CodeRoom code = runs_code ? ImageBuilder::first_code_room(machine, library) : CodeRoom{};
     Placing placing = first_place(machine, graph, lifetimes, code, steps);
     while (true) {
         Binder binder(machine, graph, state, library, placing);

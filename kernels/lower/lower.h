@@ -9,8 +9,8 @@
 //              room for code where the rows turned out longer than expected
 #pragma once
 
+#include "kernels/exchange/exchange_planner.h"
 #include "kernels/graph/graph.h"
-#include "kernels/plan/exchange_planner.h"
 #include "kernels/plan/planned_program.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"

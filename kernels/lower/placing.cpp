@@ -52,18 +52,6 @@ private:
     std::vector<std::uint32_t> parent_;
 };
 
-plan::Where where_of(graph::Where where) {
-    switch (where) {
-    case graph::Where::Region0:
-        return plan::Where::Region0;
-    case graph::Where::Region1:
-        return plan::Where::Region1;
-    case graph::Where::Any:
-        break;
-    }
-    return plan::Where::Any;
-}
-
 Bytes most_held(const graph::Buffer& buffer) {
     Bytes most = 0;
     for (const graph::Held& held : buffer.held) {
@@ -119,7 +107,7 @@ Bytes likely_row_bytes(const graph::Graph& graph) {
 } // namespace
 
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
-              std::span<const program::Lifetime> lifetimes, plan::CodeRoom code,
+              std::span<const program::Lifetime> lifetimes, CodeRoom code,
               const std::vector<std::string>& steps) {
     Placing placing;
     placing.buffers.resize(graph.buffers.size());
@@ -130,13 +118,12 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
             names[index] = own_name(graph.buffers[index].name, taken);
             taken.insert(names[index]);
         }
-        std::vector<plan::BufferRequest> requests;
+        std::vector<BufferRequest> requests;
         std::map<std::string, std::uint32_t> index_of;
         for (const std::uint32_t index : group) {
             const graph::Buffer& buffer = graph.buffers[index];
-            plan::BufferRequest request{
-                names[index],           buffer.kind, most_held(buffer), buffer.alignment,
-                where_of(buffer.where), {},          lifetimes[index]};
+            BufferRequest request{names[index], buffer.kind, most_held(buffer), buffer.alignment,
+                                  buffer.where, {},          lifetimes[index]};
             for (const graph::BufferId other : buffer.apart) {
                 if (std::binary_search(group.begin(), group.end(), other.index)) {
                     request.apart_from.push_back(names[other.index]);
@@ -145,10 +132,10 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
             index_of[names[index]] = index;
             requests.push_back(std::move(request));
         }
-        plan::MemoryPlan memory(machine, code);
+        MemoryPlan memory(machine, code);
         if (!memory.place_all(requests)) {
             throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph.name,
-                                         plan::why_not(memory, fullest_tile(graph, group), steps)));
+                                         why_not(memory, fullest_tile(graph, group), steps)));
         }
         for (const auto& placed : memory.buffers()) {
             placing.buffers[index_of.at(placed.name)] = placed;
@@ -163,14 +150,14 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
 }
 
 Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                    std::span<const program::Lifetime> lifetimes, plan::CodeRoom& code,
+                    std::span<const program::Lifetime> lifetimes, CodeRoom& code,
                     const std::vector<std::string>& steps) {
     code.rows = likely_row_bytes(graph);
     try {
         return place(machine, graph, lifetimes, code, steps);
     } catch (const DoesNotFit&) {
         try {
-            const plan::CodeRoom least{code.code, 0};
+            const CodeRoom least{code.code, 0};
             Placing placing = place(machine, graph, lifetimes, least, steps);
             code = least;
             return placing;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/graph/graph.h"
-#include "kernels/plan/memory_plan.h"
+#include "kernels/lower/memory_plan.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -17,8 +17,7 @@
 namespace tessera::lower {
 
 struct Placing {
-    std::vector<plan::MemoryPlan::Buffer>
-        buffers; ///< by buffer of the graph; no bytes: held nowhere
+    std::vector<MemoryPlan::Buffer> buffers; ///< by buffer of the graph; no bytes: held nowhere
     Bytes code_zone_bytes = 0;
     std::map<std::string, Bytes> bytes_by_buffer; ///< of the fullest plan, and "code"
     Bytes bytes_used = 0;                         ///< of the fullest plan
@@ -27,13 +26,13 @@ struct Placing {
 /// Places the buffers, behind `code`. `steps`: names of the steps that lifetimes count.
 /// @throws DoesNotFit naming a tile with most to hold, the bytes over, and what they are
 [[nodiscard]] Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                            std::span<const program::Lifetime> lifetimes, plan::CodeRoom code,
+                            std::span<const program::Lifetime> lifetimes, CodeRoom code,
                             const std::vector<std::string>& steps);
 
 /// The same before rows are planned: behind `code` with rows as messages make them likely, or where
 /// that does not fit, without rows: they may turn out shorter. Says in `code` which.
 [[nodiscard]] Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                                  std::span<const program::Lifetime> lifetimes,
-                                  plan::CodeRoom& code, const std::vector<std::string>& steps);
+                                  std::span<const program::Lifetime> lifetimes, CodeRoom& code,
+                                  const std::vector<std::string>& steps);
 
 } // namespace tessera::lower

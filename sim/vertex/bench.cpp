@@ -3,7 +3,7 @@
 
 #include "base/config/suggest.h"
 #include "base/error.h"
-#include "kernels/plan/stub.h"
+#include "kernels/lower/stub.h"
 #include "models/isa/data_flow.h"
 #include "models/isa/instruction.h"
 #include "sim/vertex/assemble.h"
@@ -457,7 +457,7 @@ private:
                 vertices.push_back({call.entry, kind_of(call.kind), call.state, 0});
             }
             const auto words =
-                plan::make_stub(vertices, machine_.memory.region0_begin(), kFrameMark);
+                lower::make_stub(vertices, machine_.memory.region0_begin(), kFrameMark);
             phase.stub = next;
             phase.stub_end = next + static_cast<Address>(words.size() * 4);
             note_returns(phase, words);

@@ -3,7 +3,7 @@
 // compute sets that name symbols of it, and exchanges planned from transfers.
 #pragma once
 
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "models/isa/assembler.h"
 #include "models/isa/machine_target.h"
 #include "models/program/program.h"

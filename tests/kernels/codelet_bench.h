@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/float16.h"
-#include "kernels/plan/codelet_library.h"
-#include "kernels/plan/stub.h"
+#include "kernels/lower/codelet_library.h"
+#include "kernels/lower/stub.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "models/tile/core/lockstep.h"
@@ -29,7 +29,7 @@ public:
         machine_.tile.workers = workers;
         machine_.amp.steps_per_issue = steps_per_issue;
         machine_.chip.tiles = 1;
-        library_ = std::make_unique<plan::CodeletLibrary>(machine_, sources);
+        library_ = std::make_unique<lower::CodeletLibrary>(machine_, sources);
         codelets_.push_back(library_->codelet());
         memory_.resize(static_cast<std::size_t>(machine_.memory.bytes()) / 8);
         tile_ = std::make_unique<tile::TileCore>(machine_, 0,
@@ -65,7 +65,7 @@ public:
     /// Calls one vertex through a stub; cycles from the stub's first instruction to its return.
     tile::ComputeOutcome call(const std::string& symbol, program::VertexKind kind, Address state) {
         const program::Vertex vertex{entry(symbol), kind, state, 0};
-        const auto stub = plan::make_stub({vertex}, machine_.memory.region0_begin());
+        const auto stub = lower::make_stub({vertex}, machine_.memory.region0_begin());
         const Address stub_at =
             machine_.memory.region0_begin() + static_cast<Address>((library_->bytes() + 7) / 8 * 8);
         program::Image image;
@@ -106,7 +106,7 @@ private:
     }
 
     spec::MachineSpec machine_;
-    std::unique_ptr<plan::CodeletLibrary> library_;
+    std::unique_ptr<lower::CodeletLibrary> library_;
     std::vector<std::uint64_t> memory_;
     std::unique_ptr<tile::TileCore> tile_;
     std::vector<std::uint64_t> lockstep_memory_;

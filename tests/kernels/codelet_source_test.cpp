@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/codelets/embedded_sources.h"
-#include "kernels/plan/codelet_library.h"
+#include "kernels/lower/codelet_library.h"
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
@@ -49,7 +49,7 @@ TEST_CASE("embedded codelets are the files of their folder", "[kernels]") {
 }
 
 TEST_CASE("the lines of a codelet are those that its author edits", "[kernels]") {
-    const plan::CodeletLibrary library(spec::MachineSpec{},
+    const lower::CodeletLibrary library(spec::MachineSpec{},
                                        {"matmul_amp_f16", "reduce_add_f16", "copy"});
     const program::Codelet& codelet = library.codelet();
     const program::LineEntry& matmul = entry_at(codelet, library.entry("amp_add_f16"));
@@ -68,7 +68,7 @@ TEST_CASE("a codelet that a generation lacks says where, and how it came there",
     spec::MachineSpec gc2;
     gc2.chip.generation = spec::Generation::Ipu1;
     CHECK_THROWS_WITH(
-        plan::CodeletLibrary(gc2, {"matmul_amp_f16"}),
+        lower::CodeletLibrary(gc2, {"matmul_amp_f16"}),
         Catch::Contains("see docs/deviations.md\n  partials.inc:7:13: f16v4hihov4amp: got "
                         "architecture 1") &&
             Catch::Contains("matmul_amp.S:") &&

@@ -20,12 +20,12 @@ using test::Sketch;
 const spec::MachineSpec kMachine;
 const spec::MemorySpec kMemory = kMachine.memory;
 
-lower::Placing placed(const Sketch& sketch, plan::CodeRoom code = {}) {
+lower::Placing placed(const Sketch& sketch, lower::CodeRoom code = {}) {
     const std::vector<Lifetime> always(sketch.graph.buffers.size());
     return lower::place(kMachine, sketch.graph, always, code, {});
 }
 
-std::string refusal(const Sketch& sketch, plan::CodeRoom code = {}) {
+std::string refusal(const Sketch& sketch, lower::CodeRoom code = {}) {
     try {
         static_cast<void>(placed(sketch, code));
     } catch (const DoesNotFit& error) {
@@ -34,7 +34,7 @@ std::string refusal(const Sketch& sketch, plan::CodeRoom code = {}) {
     return "";
 }
 
-Address end_of(const plan::MemoryPlan::Buffer& buffer) {
+Address end_of(const lower::MemoryPlan::Buffer& buffer) {
     return buffer.begin + static_cast<Address>(buffer.bytes);
 }
 
@@ -47,12 +47,12 @@ std::int64_t granule(Address address) {
                : kMemory.bytes() + offset / (2 * kMemory.element_bytes);
 }
 
-bool are_apart(const plan::MemoryPlan::Buffer& one, const plan::MemoryPlan::Buffer& other) {
+bool are_apart(const lower::MemoryPlan::Buffer& one, const lower::MemoryPlan::Buffer& other) {
     return granule(end_of(one) - 1) < granule(other.begin) ||
            granule(end_of(other) - 1) < granule(one.begin);
 }
 
-bool overlap(const plan::MemoryPlan::Buffer& one, const plan::MemoryPlan::Buffer& other) {
+bool overlap(const lower::MemoryPlan::Buffer& one, const lower::MemoryPlan::Buffer& other) {
     return one.begin < end_of(other) && other.begin < end_of(one);
 }
 
@@ -114,7 +114,7 @@ bool names(const graph::Buffer& buffer, std::size_t other) {
                      graph::BufferId{static_cast<std::uint32_t>(other)}) != buffer.apart.end();
 }
 
-void check_alone(const graph::Buffer& asked, const plan::MemoryPlan::Buffer& got,
+void check_alone(const graph::Buffer& asked, const lower::MemoryPlan::Buffer& got,
                  const lower::Placing& placing) {
     Bytes most = 0;
     for (const graph::Held& held : asked.held) {
@@ -135,7 +135,7 @@ void check_alone(const graph::Buffer& asked, const plan::MemoryPlan::Buffer& got
 
 TEST_CASE("buffers of random graphs stand where they may", "[kernels]") {
     constexpr std::uint64_t kGraphs = 400;
-    constexpr plan::CodeRoom kCode{9000, 3000};
+    constexpr lower::CodeRoom kCode{9000, 3000};
     int placed_graphs = 0;
     int kept_apart = 0;
     int shared = 0;

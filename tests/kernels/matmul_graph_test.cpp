@@ -46,11 +46,11 @@ std::int64_t granule(const spec::MemorySpec& memory, Address address) {
 }
 
 /// The placed buffers of a partition by name; none where it does not fit.
-std::map<std::string, plan::MemoryPlan::Buffer> buffers_of(const spec::MachineSpec& machine,
-                                                           const Grid& grid, plan::CodeRoom room) {
+std::map<std::string, lower::MemoryPlan::Buffer> buffers_of(const spec::MachineSpec& machine,
+                                                           const Grid& grid, lower::CodeRoom room) {
     const graph::Graph graph = matmul::emit(machine, grid, "product").graph;
     const lower::Uses uses(graph);
-    std::map<std::string, plan::MemoryPlan::Buffer> buffers;
+    std::map<std::string, lower::MemoryPlan::Buffer> buffers;
     try {
         const auto placing =
             lower::place(machine, graph, lower::lifetimes_of(graph, uses), room, {});
@@ -97,8 +97,8 @@ TEST_CASE("buffers of a dense product that an instruction or an exchange uses to
         {2, 16, 2, 1, Paired::None}, {4, 2, 8, 5, Paired::B},    {16, 2, 2, 1, Paired::None}};
     int placed = 0;
     // Where code fills region 0, all of them stand in region 1.
-    for (const plan::CodeRoom room :
-         {plan::CodeRoom{8000, 4000}, plan::CodeRoom{machine.memory.region0_bytes, 0}}) {
+    for (const lower::CodeRoom room :
+         {lower::CodeRoom{8000, 4000}, lower::CodeRoom{machine.memory.region0_bytes, 0}}) {
         for (const auto partials : {ElementType::F16, ElementType::F32}) {
             for (const std::int64_t size : {150, 400, 600}) {
                 const Problem problem = problem_of(size, size, size, partials);

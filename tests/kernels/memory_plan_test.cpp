@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/memory_plan.h"
+#include "kernels/lower/memory_plan.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,8 +10,8 @@
 namespace {
 
 using namespace tessera;
-using plan::BufferRequest;
-using plan::Where;
+using lower::BufferRequest;
+using lower::Where;
 using program::Lifetime;
 using Kind = program::SegmentKind;
 
@@ -28,7 +28,7 @@ bool named(const std::vector<std::string>& names, const std::string& name) {
 }
 
 /// Checks every rule on every request and every pair, from the definition.
-void check_rules(const spec::MemorySpec& memory, const plan::MemoryPlan& made,
+void check_rules(const spec::MemorySpec& memory, const lower::MemoryPlan& made,
                  const std::vector<BufferRequest>& requests) {
     const auto end = [&](const BufferRequest& buffer) {
         return made.address(buffer.name) + static_cast<Address>(buffer.bytes);
@@ -68,7 +68,7 @@ TEST_CASE("buffers that must be apart share no memory element", "[kernels]") {
     const spec::MachineSpec machine;
     const auto region1 = machine.memory.region1_begin();
     const auto pair_bytes = static_cast<Address>(2 * machine.memory.element_bytes);
-    plan::MemoryPlan memory(machine, {.code = 100});
+    lower::MemoryPlan memory(machine, {.code = 100});
     REQUIRE(memory.place({"a", Kind::Tensor, 40, 8, Where::Region1, {}}));
     REQUIRE(memory.place({"b", Kind::Tensor, 40, 8, Where::Region1, {"a"}}));
     REQUIRE(memory.place({"c", Kind::Tensor, 40, 8, Where::Region1, {}}));
@@ -81,7 +81,7 @@ TEST_CASE("a buffer that fills its elements leaves the next ones free", "[kernel
     const spec::MachineSpec machine;
     const Bytes pair_bytes = 2 * machine.memory.element_bytes;
     for (const Bytes less : {Bytes{0}, Bytes{16}, pair_bytes - 16}) {
-        plan::MemoryPlan memory(machine, {.code = 100});
+        lower::MemoryPlan memory(machine, {.code = 100});
         REQUIRE(memory.place({"a", Kind::Tensor, pair_bytes - less, 16, Where::Region1, {}}));
         REQUIRE(memory.place({"b", Kind::Tensor, 48, 16, Where::Region1, {"a"}}));
         CHECK(memory.address("b") ==
@@ -92,7 +92,7 @@ TEST_CASE("a buffer that fills its elements leaves the next ones free", "[kernel
 TEST_CASE("a gap takes a buffer that fills it", "[kernels]") {
     const spec::MachineSpec machine;
     for (const Bytes bytes : {144, 160, 176}) {
-        plan::MemoryPlan memory(machine, {.code = 1});
+        lower::MemoryPlan memory(machine, {.code = 1});
         REQUIRE(memory.place(kept("before", 160, 0, 1)));
         REQUIRE(memory.place(kept("behind", 160, 0, 3)));
         REQUIRE(memory.place(kept("gap", bytes, 2, 3)));
@@ -103,7 +103,7 @@ TEST_CASE("a gap takes a buffer that fills it", "[kernels]") {
 
 TEST_CASE("data stay out of the elements of the code", "[kernels]") {
     const spec::MachineSpec machine;
-    plan::MemoryPlan memory(machine, {.code = machine.memory.element_bytes + 1});
+    lower::MemoryPlan memory(machine, {.code = machine.memory.element_bytes + 1});
     REQUIRE(memory.place({"a", Kind::Tensor, 8, 8, Where::Any, {}}));
     CHECK(memory.address("a") ==
           machine.memory.region0_begin() + 2 * static_cast<Address>(machine.memory.element_bytes));
@@ -111,13 +111,13 @@ TEST_CASE("data stay out of the elements of the code", "[kernels]") {
 
 TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
     const spec::MachineSpec machine;
-    plan::MemoryPlan memory(machine, {.code = 1000, .rows = 20});
+    lower::MemoryPlan memory(machine, {.code = 1000, .rows = 20});
     const Bytes room = machine.memory.region1_bytes;
     REQUIRE(memory.place({"a", Kind::Tensor, room - 16, 16, Where::Region1, {}}));
     CHECK_FALSE(memory.place({"b", Kind::Tensor, 48, 16, Where::Region1, {}}));
     CHECK(memory.shortfall().name == "b");
     CHECK(memory.shortfall().bytes_over == 32);
-    const std::string text = plan::why_not(memory, 3, {"multiply"});
+    const std::string text = lower::why_not(memory, 3, {"multiply"});
     CAPTURE(text);
     CHECK(text.find("tile_3 is 32 bytes over ('b' finds no place)") == 0);
     CHECK(text.find("step 'multiply'") != std::string::npos);
@@ -130,12 +130,12 @@ TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
 TEST_CASE("a buffer takes the memory of one that is no longer needed", "[kernels]") {
     const spec::MachineSpec machine;
     const Bytes big = machine.memory.region1_bytes - 160;
-    plan::MemoryPlan memory(machine, {.code = 1});
+    lower::MemoryPlan memory(machine, {.code = 1});
     REQUIRE(memory.place_all({kept("weights", big, 0, 3), kept("slices", big - 32, 4, 5)}));
     CHECK(memory.address("weights") == memory.address("slices"));
     CHECK(memory.used_bytes() == memory.code_zone_bytes() + big);
     // both are needed in a step that they share
-    plan::MemoryPlan meeting(machine, {.code = 1});
+    lower::MemoryPlan meeting(machine, {.code = 1});
     CHECK_FALSE(meeting.place_all({kept("weights", big, 0, 4), kept("slices", big - 32, 4, 5)}));
     CHECK(meeting.shortfall().bytes_over == 2 * big - 32 - machine.memory.region1_bytes);
     CHECK(meeting.peak().step == 4);
@@ -148,11 +148,11 @@ TEST_CASE("the peak is the first step of those that keep most, in any order of r
                                               kept("later", 64, 5, 6), kept("least", 32, 9, 9)};
     std::array<std::size_t, 4> order{0, 1, 2, 3};
     do {
-        plan::MemoryPlan memory(spec::MachineSpec{}, {});
+        lower::MemoryPlan memory(spec::MachineSpec{}, {});
         for (const std::size_t i : order) {
             REQUIRE(memory.place(requests[i]));
         }
-        const plan::LiveSet peak = memory.peak();
+        const lower::LiveSet peak = memory.peak();
         CHECK(peak.step == 2);
         CHECK(peak.bytes == 160);
         REQUIRE(peak.buffers.size() == 1);
@@ -163,7 +163,7 @@ TEST_CASE("the peak is the first step of those that keep most, in any order of r
 TEST_CASE("buffers are apart only while both are needed", "[kernels]") {
     const spec::MachineSpec machine;
     const auto pair_bytes = static_cast<Address>(2 * machine.memory.element_bytes);
-    plan::MemoryPlan memory(machine, {.code = 1});
+    lower::MemoryPlan memory(machine, {.code = 1});
     BufferRequest never = kept("never", 48, 2, 3);
     BufferRequest always = kept("always", 48, 0, 3);
     never.apart_from = {"x"};
@@ -189,7 +189,7 @@ TEST_CASE("reuse reaches the least memory of a chain of steps in any order of re
         for (const std::size_t at : order) {
             requests.push_back(chain[at]);
         }
-        plan::MemoryPlan memory(machine, {.code = 1});
+        lower::MemoryPlan memory(machine, {.code = 1});
         REQUIRE(memory.place_all(requests));
         check_rules(machine.memory, memory, requests);
         CHECK(memory.peak().bytes == 64 + 160 + 320);
@@ -223,7 +223,7 @@ TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
             }
             requests.push_back(request);
         }
-        plan::MemoryPlan memory(machine, {.code = static_cast<Bytes>(below(40'000))});
+        lower::MemoryPlan memory(machine, {.code = static_cast<Bytes>(below(40'000))});
         if (memory.place_all(requests)) {
             ++made;
             check_rules(machine.memory, memory, requests);
@@ -238,7 +238,7 @@ TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
 
 TEST_CASE("code that is larger than region 0 does not fit", "[kernels]") {
     const spec::MachineSpec machine;
-    plan::MemoryPlan memory(machine, {.code = machine.memory.region0_bytes + 1});
+    lower::MemoryPlan memory(machine, {.code = machine.memory.region0_bytes + 1});
     CHECK_FALSE(memory.place({"a", Kind::Tensor, 16, 16, Where::Region1, {}}));
     CHECK(memory.shortfall().bytes_over == 1);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/cells.h"
 #include "kernels/plan/exchange_cost.h"
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "kernels/plan/homes.h"
-#include "kernels/plan/image_builder.h"
-#include "kernels/plan/memory_plan.h"
-#include "kernels/plan/stub.h"
+#include "kernels/lower/image_builder.h"
+#include "kernels/lower/memory_plan.h"
+#include "kernels/lower/stub.h"
 
 #include <catch2/catch.hpp>
 
@@ -159,18 +159,18 @@ TEST_CASE("equal vertex lists have equal stubs", "[kernels]") {
     const program::Vertex supervisor{0x4c100, program::VertexKind::Supervisor, 0x50000, 0};
     const program::Vertex workers{0x4c200, program::VertexKind::MultiWorker, 0x50100, 0};
     const program::Vertex worker{0x4c300, program::VertexKind::Worker, 0x50200, 0};
-    CHECK(plan::make_stub({supervisor}, 0x4c000).size() == 4); // mov, setzi, call, br
-    CHECK(plan::make_stub({workers}, 0x4c000).size() == 5);    // two setzi, runall, sync, br
-    CHECK(plan::make_stub({worker}, 0x4c000).size() == 5);     // the same with run
-    CHECK(plan::make_stub({workers, supervisor}, 0x4c000).size() == 8);
-    CHECK(plan::make_stub({workers}, 0x4c000) == plan::make_stub({workers}, 0x4c000));
+    CHECK(lower::make_stub({supervisor}, 0x4c000).size() == 4); // mov, setzi, call, br
+    CHECK(lower::make_stub({workers}, 0x4c000).size() == 5);    // two setzi, runall, sync, br
+    CHECK(lower::make_stub({worker}, 0x4c000).size() == 5);     // the same with run
+    CHECK(lower::make_stub({workers, supervisor}, 0x4c000).size() == 8);
+    CHECK(lower::make_stub({workers}, 0x4c000) == lower::make_stub({workers}, 0x4c000));
 }
 
 TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
-    const plan::CodeletLibrary library(machine, {"copy"});
-    plan::ImageBuilder images(machine, library, "test", "rows");
+    const lower::CodeletLibrary library(machine, {"copy"});
+    lower::ImageBuilder images(machine, library, "test", "rows");
     const Address data = machine.memory.region1_begin();
     const auto message = [&](Bytes bytes) {
         return std::vector<program::Transfer>{{0, data, bytes, false, {{1, data}}}};
@@ -203,13 +203,13 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
     const Bytes element = machine.memory.element_bytes;
-    const plan::CodeletLibrary library(machine, {"copy"});
-    CHECK(plan::ImageBuilder::first_code_room(machine, library).bytes() ==
+    const lower::CodeletLibrary library(machine, {"copy"});
+    CHECK(lower::ImageBuilder::first_code_room(machine, library).bytes() ==
           (library.bytes() + 7) / 8 * 8 + machine.tile.fetch_window_bytes);
     // Rows of all sizes, so that code and rows end at each place beside an element's end.
     const Address data = machine.memory.region1_begin();
     for (int messages = 0; messages < 12; ++messages) {
-        plan::ImageBuilder images(machine, library, "test", "rows");
+        lower::ImageBuilder images(machine, library, "test", "rows");
         images.add_compute_set("set", program::Role::Work,
                                {{}, {}, {}, {{0x4c100, program::VertexKind::Worker, data, 0}}});
         for (int i = 0; i < messages; ++i) {
@@ -218,9 +218,9 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
                 program::Role::Bring,
                 plan::plan_exchange(machine, "message", {{0, at, 4 * (70 + i), false, {{1, at}}}}));
         }
-        const plan::CodeRoom room = images.code_room();
-        plan::MemoryPlan memory(machine, room);
-        REQUIRE(memory.place({"data", program::SegmentKind::Tensor, 16, 16, plan::Where::Any, {}}));
+        const lower::CodeRoom room = images.code_room();
+        lower::MemoryPlan memory(machine, room);
+        REQUIRE(memory.place({"data", program::SegmentKind::Tensor, 16, 16, lower::Where::Any, {}}));
         const program::Program program = images.build();
         Bytes end = 0;
         for (const program::Image& image : program.images) {

@@ -2,7 +2,6 @@
 // Plans of workloads that stream: what stands where in tiles, and what they answer where they
 // cannot.
 #include "base/error.h"
-#include "kernels/plan/liveness.h"
 #include "models/program/leaf_steps.h"
 #include "tests/kernels/micro_bench.h"
 

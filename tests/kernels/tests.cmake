@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_kernels_codelets LABELS kernels
   SOURCES kernels/codelet_cost_test.cpp kernels/codelet_source_test.cpp kernels/matmul_codelet_test.cpp kernels/sparse_codelet_test.cpp kernels/reduce_codelet_test.cpp
-  LINK tessera_plan tessera_tile_core)
+  LINK tessera_lower tessera_tile_core)
 add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
                       PRIVATE tessera_warnings)
@@ -12,8 +12,8 @@ tessera_test(test_kernels_spmm LABELS kernels
   SOURCES kernels/spmm_plan_test.cpp kernels/spmm_split_test.cpp
   LINK tessera_spmm tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
-  SOURCES kernels/liveness_test.cpp kernels/lowest_fit_test.cpp kernels/memory_plan_test.cpp kernels/plan_test.cpp
-  LINK tessera_graph tessera_plan tessera_exchange_plan)
+  SOURCES kernels/lowest_fit_test.cpp kernels/memory_plan_test.cpp kernels/plan_test.cpp
+  LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
           kernels/graph_example_test.cpp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Planned exchanges reach their bound: the longest row takes at most 1.10 x bound or bound + 200.
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "models/timing/exchange_bound.h"
 #include "tests/support/exchange_patterns.h"
 #include "tests/support/gc2.h"

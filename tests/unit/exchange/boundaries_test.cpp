@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rules of rows at their boundaries: legal at one event, an error at the next.
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
-#include "kernels/plan/exchange_rows.h"
+#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange/exchange_rows.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/exchange/support.h"
 

@@ -2,7 +2,7 @@
 // Planned programs with one instruction changed: whichever it is, the fabric says which tile went
 // wrong, at which event and why. Rows that are broken in other ways: broken_rows_test.cpp.
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "models/timing/tile_position.h"
 #include "tests/support/exchange_patterns.h"
 #include "tests/unit/exchange/support.h"

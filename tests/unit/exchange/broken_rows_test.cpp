@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows that are right but for one thing: the fabric finds each.
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
-#include "kernels/plan/exchange_rows.h"
+#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange/exchange_rows.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/exchange/support.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lanes of more than a word a cycle: what a row counts, how long it lasts, and what stays a cycle.
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "models/exchange/core/demand.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/support/exchange_patterns.h"

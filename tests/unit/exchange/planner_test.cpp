@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "tests/unit/exchange/support.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "tests/unit/exchange/support.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_rows.h"
+#include "kernels/exchange/exchange_rows.h"
 
 #include <catch2/catch.hpp>
 

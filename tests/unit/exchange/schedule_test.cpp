@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a schedule keeps: the earliest legal starts, margins in elements, controls of double width
 // that stand alone; and the lanes that it is made of, beside a plain model of them.
-#include "kernels/plan/event_lanes.h"
-#include "kernels/plan/exchange_orders.h"
-#include "kernels/plan/exchange_planner.h"
-#include "kernels/plan/exchange_schedule.h"
+#include "kernels/exchange/event_lanes.h"
+#include "kernels/exchange/exchange_orders.h"
+#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange/exchange_schedule.h"
 #include "tests/unit/exchange/support.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // An all-to-all of a whole chip, two million messages, reaches its bound.
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "tests/support/exchange_patterns.h"
 #include "tests/unit/exchange/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows that were worked out by hand from the event rules; tiles are those of a 1472-tile chip.
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 #include "models/timing/exchange_latency.h"
 #include "tests/unit/exchange/support.h"
 

@@ -2,7 +2,7 @@
 // Orders in which the messages of an exchange may be placed. None is best for all exchanges.
 #pragma once
 
-#include "kernels/plan/exchange_jobs.h"
+#include "kernels/exchange/exchange_jobs.h"
 #include "models/timing/tile_position.h"
 
 #include <cstddef>

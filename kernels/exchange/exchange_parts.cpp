@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_parts.h"
+#include "kernels/exchange/exchange_parts.h"
 
-#include "kernels/plan/exchange_groups.h"
+#include "kernels/exchange/exchange_groups.h"
 
 #include <algorithm>
 #include <numeric>

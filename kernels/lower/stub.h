@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::lower {
 
 /// The words of the stub for `vertices`; it keeps the link register in $m9, which supervisor
 /// vertices preserve, and returns with a branch to it. Position independent. A Worker vertex starts
@@ -22,4 +22,4 @@ namespace tessera::plan {
                                                    Address region0_base,
                                                    std::optional<std::uint32_t> mark = {});
 
-} // namespace tessera::plan
+} // namespace tessera::lower

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/units.h"
-#include "kernels/plan/event_lanes.h"
-#include "kernels/plan/exchange_jobs.h"
+#include "kernels/exchange/event_lanes.h"
+#include "kernels/exchange/exchange_jobs.h"
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
 

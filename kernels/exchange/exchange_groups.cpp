@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_groups.h"
+#include "kernels/exchange/exchange_groups.h"
 
 #include <algorithm>
 #include <unordered_map>

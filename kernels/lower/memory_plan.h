@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/graph/graph.h"
 #include "kernels/plan/lowest_fit.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -21,9 +22,9 @@
 #include <string>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::lower {
 
-enum class Where { Any, Region0, Region1 };
+using graph::Where;
 
 struct BufferRequest {
     std::string name;
@@ -98,7 +99,7 @@ private:
     [[nodiscard]] bool place_in_order(const std::vector<BufferRequest>& requests);
     [[nodiscard]] Bytes over_limits() const;
     [[nodiscard]] Bytes live_bytes(std::uint32_t step, Where where) const;
-    [[nodiscard]] Fit fit(const BufferRequest& request) const;
+    [[nodiscard]] plan::Fit fit(const BufferRequest& request) const;
     [[nodiscard]] const Buffer* find(const std::string& name) const;
     [[nodiscard]] bool apart(const BufferRequest& request, const std::string& other) const;
 
@@ -116,4 +117,4 @@ private:
 [[nodiscard]] std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                                   const std::vector<std::string>& steps);
 
-} // namespace tessera::plan
+} // namespace tessera::lower

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::lower {
 
 class CodeletLibrary {
 public:
@@ -26,4 +26,4 @@ private:
     program::Codelet codelet_;
 };
 
-} // namespace tessera::plan
+} // namespace tessera::lower

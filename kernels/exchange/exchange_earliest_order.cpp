@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order of a list schedule: a quick one that only appends, on the first free event of each lane
 // and each input.
-#include "kernels/plan/exchange_orders.h"
+#include "kernels/exchange/exchange_orders.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/image_builder.h"
+#include "kernels/lower/image_builder.h"
 
 #include "base/error.h"
-#include "kernels/plan/stub.h"
+#include "kernels/lower/stub.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <set>
 
-namespace tessera::plan {
+namespace tessera::lower {
 namespace {
 
 program::SharedBytes share(const std::vector<std::uint32_t>& words) {
@@ -251,4 +251,4 @@ program::Program ImageBuilder::build() {
     return std::move(program_);
 }
 
-} // namespace tessera::plan
+} // namespace tessera::lower

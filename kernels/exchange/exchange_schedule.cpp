@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_schedule.h"
+#include "kernels/exchange/exchange_schedule.h"
 
 #include "base/activity.h"
 #include "base/error.h"

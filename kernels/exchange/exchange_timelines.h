@@ -2,8 +2,8 @@
 // From placed messages to what each tile does in order, and to its row.
 #pragma once
 
-#include "kernels/plan/exchange_rows.h"
-#include "kernels/plan/exchange_schedule.h"
+#include "kernels/exchange/exchange_rows.h"
+#include "kernels/exchange/exchange_schedule.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/memory_plan.h"
+#include "kernels/lower/memory_plan.h"
 
 #include "base/error.h"
 
@@ -10,8 +10,13 @@
 #include <tuple>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::lower {
 namespace {
+
+using plan::Fit;
+using plan::FitRequest;
+using plan::Occupied;
+using plan::round_up;
 
 Address end_of(const MemoryPlan::Buffer& buffer) {
     return buffer.begin + static_cast<Address>(buffer.bytes);
@@ -267,4 +272,4 @@ std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
         largest_first({kinds.begin(), kinds.end()}), largest_first(std::move(buffers)));
 }
 
-} // namespace tessera::plan
+} // namespace tessera::lower

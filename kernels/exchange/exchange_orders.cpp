@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_orders.h"
+#include "kernels/exchange/exchange_orders.h"
 
 #include "base/sort_keys.h"
-#include "kernels/plan/exchange_groups.h"
+#include "kernels/exchange/exchange_groups.h"
 
 #include <algorithm>
 #include <bit>

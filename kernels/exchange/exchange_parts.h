@@ -3,8 +3,8 @@
 // the receivers first and to others later.
 #pragma once
 
-#include "kernels/plan/exchange_jobs.h"
-#include "kernels/plan/exchange_orders.h"
+#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange/exchange_orders.h"
 #include "models/timing/exchange_bound.h"
 
 #include <optional>

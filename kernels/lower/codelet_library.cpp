@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/codelet_library.h"
+#include "kernels/lower/codelet_library.h"
 
 #include "base/error.h"
 #include "kernels/codelets/embedded_sources.h"
@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace tessera::plan {
+namespace tessera::lower {
 namespace {
 
 std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
@@ -52,4 +52,4 @@ Address CodeletLibrary::entry(const std::string& symbol) const {
     return found->second;
 }
 
-} // namespace tessera::plan
+} // namespace tessera::lower

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_planner.h"
+#include "kernels/exchange/exchange_planner.h"
 
 #include "base/activity.h"
-#include "kernels/plan/exchange_check.h"
-#include "kernels/plan/exchange_jobs.h"
-#include "kernels/plan/exchange_orders.h"
-#include "kernels/plan/exchange_parts.h"
-#include "kernels/plan/exchange_schedule.h"
-#include "kernels/plan/exchange_timelines.h"
+#include "kernels/exchange/exchange_check.h"
+#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange/exchange_orders.h"
+#include "kernels/exchange/exchange_parts.h"
+#include "kernels/exchange/exchange_schedule.h"
+#include "kernels/exchange/exchange_timelines.h"
 #include "models/timing/exchange_latency.h"
 
 #include <tbb/parallel_invoke.h>

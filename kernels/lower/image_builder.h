@@ -4,8 +4,8 @@
 //   code zone: | codelets | stubs, equal ones once | rows of exchange 0, 1, ... | fetch window |
 #pragma once
 
-#include "kernels/plan/codelet_library.h"
-#include "kernels/plan/memory_plan.h"
+#include "kernels/lower/codelet_library.h"
+#include "kernels/lower/memory_plan.h"
 #include "models/program/program.h"
 
 #include <map>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::plan {
+namespace tessera::lower {
 
 class ImageBuilder {
 public:
@@ -71,4 +71,4 @@ private:
     std::map<std::string, std::uint32_t> names_;
 };
 
-} // namespace tessera::plan
+} // namespace tessera::lower

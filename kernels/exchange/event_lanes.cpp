@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/event_lanes.h"
+#include "kernels/exchange/event_lanes.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_check.h"
+#include "kernels/exchange/exchange_check.h"
 
 #include "base/error.h"
 

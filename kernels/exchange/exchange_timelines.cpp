@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_timelines.h"
+#include "kernels/exchange/exchange_timelines.h"
 
 #include "base/sort_keys.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/stub.h"
+#include "kernels/lower/stub.h"
 
 #include "models/isa/instruction.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace tessera::plan {
+namespace tessera::lower {
 namespace {
 
 constexpr std::uint8_t kState = 0;  ///< $m0: vertex state of a supervisor vertex
@@ -104,4 +104,4 @@ std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertice
     return code.take();
 }
 
-} // namespace tessera::plan
+} // namespace tessera::lower

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/plan/exchange_jobs.h"
+#include "kernels/exchange/exchange_jobs.h"
 
 #include "models/isa/exchange_word.h"
 

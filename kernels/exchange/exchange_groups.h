@@ -2,7 +2,7 @@
 // Which messages of an exchange go to the same tiles.
 #pragma once
 
-#include "kernels/plan/exchange_jobs.h"
+#include "kernels/exchange/exchange_jobs.h"
 
 #include <cstdint>
 #include <vector>
