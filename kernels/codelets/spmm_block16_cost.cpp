@@ -5,9 +5,8 @@
 
 namespace tessera::codelets {
 
-void run_block16(SupervisorTimeline& time, const spec::AmpSpec& amp,
-                 ElementType partials, std::int64_t columns,
-                 const std::vector<bool>& fresh) {
+void run_block16(SupervisorTimeline& time, const spec::AmpSpec& amp, ElementType partials,
+                 std::int64_t columns, const std::vector<bool>& fresh) {
     const Cycles pointer = time.issue();
     Cycles list = time.result_ready(time.issue());
     time.plain(1);

@@ -20,7 +20,6 @@ using program::Step;
 /// Bytes, as ascending intervals that do not touch.
 class Intervals {
 public:
-    void clear() { all_.clear(); }
     void add(Bytes begin, Bytes end) {
         auto first = std::lower_bound(all_.begin(), all_.end(), begin,
                                       [](const auto& one, Bytes at) { return one.second < at; });
@@ -38,6 +37,25 @@ public:
                              [](Bytes at, const auto& one) { return at < one.first; });
         return after != all_.begin() && std::prev(after)->second >= end;
     }
+    /// Keeps the bytes that are in `other` too.
+    void keep_common(const Intervals& other) {
+        std::vector<std::pair<Bytes, Bytes>> common;
+        auto own = all_.begin();
+        auto its = other.all_.begin();
+        while (own != all_.end() && its != other.all_.end()) {
+            const Bytes begin = std::max(own->first, its->first);
+            const Bytes end = std::min(own->second, its->second);
+            if (begin < end) {
+                common.emplace_back(begin, end);
+            }
+            if (own->second < its->second) {
+                ++own;
+            } else {
+                ++its;
+            }
+        }
+        all_ = std::move(common);
+    }
 
 private:
     std::vector<std::pair<Bytes, Bytes>> all_;
@@ -50,6 +68,14 @@ struct Leaf {
 struct Loop {
     std::uint32_t first = 0; ///< leaves
     std::uint32_t last = 0;
+};
+
+/// What a walk comes by: a leaf, or where ways part that lead to the same place. One way of a loop
+/// that may not run at all is past it.
+struct Event {
+    enum class Kind : std::uint8_t { Leaf, OneWay, OtherWay, Together };
+    Kind kind = Kind::Leaf;
+    std::uint32_t leaf = 0;
 };
 
 /// The leaves of a control program, and its loops, inner before outer.
@@ -65,6 +91,7 @@ public:
         }
     }
 
+    std::vector<Event> events;
     std::vector<std::optional<Leaf>> leaves; ///< nothing: a step that touches no memory
     std::vector<Loop> loops;
     std::vector<std::vector<std::uint32_t>> around; ///< by leaf: its loops
@@ -74,16 +101,36 @@ private:
         const auto first = static_cast<std::uint32_t>(leaves.size());
         switch (step.kind) {
         case Step::Kind::Sequence:
+            visit_children(step);
+            return;
         case Step::Kind::Repeat:
-        case Step::Kind::While:
-        case Step::Kind::If:
-            for (const Step& child : step.children) {
-                visit(child);
+        case Step::Kind::While: {
+            const bool may_not_run = step.kind == Step::Kind::While || step.count == 0;
+            if (may_not_run) {
+                mark(Event::Kind::OneWay);
             }
-            if ((step.kind == Step::Kind::Repeat || step.kind == Step::Kind::While) &&
-                leaves.size() > first) {
+            visit_children(step);
+            if (may_not_run) {
+                mark(Event::Kind::OtherWay);
+                mark(Event::Kind::Together);
+            }
+            if (leaves.size() > first) {
                 loops.push_back({first, static_cast<std::uint32_t>(leaves.size() - 1)});
             }
+            return;
+        }
+        case Step::Kind::If:
+            mark(Event::Kind::OneWay);
+            for (std::size_t i = 0; i < step.children.size(); ++i) {
+                if (i == 1) {
+                    mark(Event::Kind::OtherWay);
+                }
+                visit(step.children[i]);
+            }
+            if (step.children.size() < 2) {
+                mark(Event::Kind::OtherWay);
+            }
+            mark(Event::Kind::Together);
             return;
         case Step::Kind::Call:
             throw NotModelled("calls in a graph: not modelled; see docs/kernels.md");
@@ -102,8 +149,15 @@ private:
             leaves.emplace_back();
         }
     }
+    void visit_children(const Step& step) {
+        for (const Step& child : step.children) {
+            visit(child);
+        }
+    }
+    void mark(Event::Kind kind) { events.push_back({kind, 0}); }
     void add(const Step& step, StepNumber number) {
         if (!is_empty(graph_, step)) {
+            events.push_back({Event::Kind::Leaf, static_cast<std::uint32_t>(leaves.size())});
             leaves.push_back(Leaf{number, step.kind == Step::Kind::StreamWait});
         }
     }
@@ -118,25 +172,47 @@ public:
         : graph_(graph), walk_(walk), buffer_(buffer), given_(given),
           crosses(walk.loops.size(), false) {}
 
-    /// Uses of one tile, by step.
-    void add(TileId tile, std::span<const Use> uses) {
-        defined_.clear();
-        std::vector<Intervals> in_iteration(walk_.loops.size());
-        for (std::uint32_t at = 0; at < walk_.leaves.size(); ++at) {
-            for (const std::uint32_t loop : walk_.around[at]) {
-                if (walk_.loops[loop].first == at) {
-                    in_iteration[loop].clear();
-                }
-            }
-            if (walk_.leaves[at]) {
-                visit(tile, *walk_.leaves[at], at, uses, in_iteration);
+    /// Uses of one tile, by step. Its first `contents` bytes are there from the start.
+    void add(TileId tile, std::span<const Use> uses, Bytes contents) {
+        Written written{{}, std::vector<Intervals>(walk_.loops.size())};
+        if (contents > 0) {
+            written.ever.add(0, contents);
+        }
+        std::vector<std::pair<Written, Written>> ways; // where they part, and behind the first
+        for (const Event& event : walk_.events) {
+            switch (event.kind) {
+            case Event::Kind::Leaf:
+                visit(tile, event.leaf, uses, written);
+                break;
+            case Event::Kind::OneWay:
+                ways.emplace_back(written, Written{});
+                break;
+            case Event::Kind::OtherWay:
+                ways.back().second = std::exchange(written, std::move(ways.back().first));
+                break;
+            case Event::Kind::Together:
+                written.keep_common(ways.back().second);
+                ways.pop_back();
             }
         }
     }
 
 private:
-    void visit(TileId tile, const Leaf& leaf, std::uint32_t at, std::span<const Use> uses,
-               std::vector<Intervals>& in_iteration) {
+    /// Bytes that are written whatever way was taken.
+    struct Written {
+        Intervals ever;
+        std::vector<Intervals> in_iteration; ///< by loop
+
+        void keep_common(const Written& other) {
+            ever.keep_common(other.ever);
+            for (std::size_t loop = 0; loop < in_iteration.size(); ++loop) {
+                in_iteration[loop].keep_common(other.in_iteration[loop]);
+            }
+        }
+    };
+
+    void visit(TileId tile, std::uint32_t at, std::span<const Use> uses, Written& written) {
+        const Leaf& leaf = *walk_.leaves[at];
         const auto first =
             std::lower_bound(uses.begin(), uses.end(), leaf.step,
                              [](const Use& one, StepNumber step) { return one.step < step; });
@@ -147,7 +223,7 @@ private:
             lifetime->first = std::min(lifetime->first, at);
             lifetime->last = std::max(lifetime->last, at);
             const Access access = leaf.is_wait ? Access::Read : use->access;
-            if (access == Access::Read && !given_ && !defined_.has(use->begin, use->end)) {
+            if (access == Access::Read && !given_ && !written.ever.has(use->begin, use->end)) {
                 throw ProgramError(fmt::format(
                     "{}: step '{}', tile {}: bytes {}..{} of '{}' are read, and nothing has "
                     "written all of them",
@@ -155,15 +231,16 @@ private:
                     buffer_.name));
             }
             for (const std::uint32_t loop : walk_.around[at]) {
-                if (access != Access::Write && !in_iteration[loop].has(use->begin, use->end)) {
+                if (access != Access::Write &&
+                    !written.in_iteration[loop].has(use->begin, use->end)) {
                     crosses[loop] = true;
                 }
                 if (access != Access::Read) {
-                    in_iteration[loop].add(use->begin, use->end);
+                    written.in_iteration[loop].add(use->begin, use->end);
                 }
             }
             if (access != Access::Read) {
-                defined_.add(use->begin, use->end);
+                written.ever.add(use->begin, use->end);
             }
         }
     }
@@ -172,7 +249,6 @@ private:
     const Walk& walk_;
     const graph::Buffer& buffer_;
     bool given_; ///< all of it, before the first step
-    Intervals defined_;
 
 public:
     std::optional<Lifetime> lifetime;
@@ -200,21 +276,27 @@ std::vector<HostUse> host_uses(const graph::Graph& graph) {
 Lifetime lifetime_of(const graph::Graph& graph, const Walk& walk, const Uses& uses,
                      std::uint32_t index, const HostUse& host) {
     const graph::Buffer& buffer = graph.buffers[index];
-    const bool constant =
-        std::any_of(buffer.held.begin(), buffer.held.end(),
-                    [](const graph::Held& held) { return held.contents != nullptr; });
-    const bool given = host.given || constant;
-    Tracker tracker(graph, walk, buffer, given || buffer.zeroed);
+    std::map<TileId, Bytes> contents;
+    for (const graph::Held& held : buffer.held) {
+        if (held.contents != nullptr) {
+            contents[held.tile] = static_cast<Bytes>(held.contents->size());
+        }
+    }
+    const bool given = host.given || !contents.empty();
+    Tracker tracker(graph, walk, buffer, host.given || buffer.zeroed);
     // most tiles use a buffer alike
-    std::vector<std::span<const Use>> known;
+    std::vector<std::pair<std::span<const Use>, Bytes>> known;
     for (const UsesOnTile& tile : uses.of(graph::BufferId{index})) {
         const auto of_tile = uses.of(tile);
+        const auto there = contents.find(tile.tile);
+        const Bytes bytes = there == contents.end() ? 0 : there->second;
         const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& other) {
-            return std::equal(other.begin(), other.end(), of_tile.begin(), of_tile.end());
+            return other.second == bytes && std::equal(other.first.begin(), other.first.end(),
+                                                       of_tile.begin(), of_tile.end());
         });
         if (!is_known) {
-            tracker.add(tile.tile, of_tile);
-            known.push_back(of_tile);
+            tracker.add(tile.tile, of_tile, bytes);
+            known.emplace_back(of_tile, bytes);
         }
     }
     if (buffer.zeroed || (!tracker.lifetime && !given && !host.wanted)) {
@@ -242,6 +324,14 @@ bool is_empty(const graph::Graph& graph, const Step& leaf) {
         return graph.compute_sets.at(leaf.index).vertices.empty();
     }
     return leaf.kind == Step::Kind::Exchange && graph.exchanges.at(leaf.index).messages.empty();
+}
+
+std::vector<std::string> step_names(const graph::Graph& graph) {
+    std::vector<std::string> names;
+    for (const auto& leaf : Walk(graph).leaves) {
+        names.push_back(leaf ? name_of(graph, leaf->step) : "sync");
+    }
+    return names;
 }
 
 std::vector<Lifetime> lifetimes_of(const graph::Graph& graph, const Uses& uses) {

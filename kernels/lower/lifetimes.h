@@ -2,13 +2,15 @@
 // When a buffer must be kept: from its first use to its last, over all tiles.
 //
 // In a loop it is kept all over the loop if it is used outside too, or if an iteration reads bytes
-// that it has not written before: then contents cross iterations. A loop runs at least once.
+// that it has not written before: then contents cross iterations. A repeat runs as often as it says,
+// a while perhaps not at all, and of an if either way: what only one way writes is not written.
 #pragma once
 
 #include "kernels/graph/graph.h"
 #include "kernels/lower/uses.h"
 #include "models/program/program.h"
 
+#include <string>
 #include <vector>
 
 namespace tessera::lower {
@@ -20,6 +22,9 @@ namespace tessera::lower {
 /// and buffer
 [[nodiscard]] std::vector<program::Lifetime> lifetimes_of(const graph::Graph& graph,
                                                           const Uses& uses);
+
+/// Names of the steps that lifetimes count.
+[[nodiscard]] std::vector<std::string> step_names(const graph::Graph& graph);
 
 /// Steps that are run: not the compute sets without vertices and exchanges without messages.
 [[nodiscard]] bool is_empty(const graph::Graph& graph, const program::Step& leaf);

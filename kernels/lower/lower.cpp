@@ -2,6 +2,7 @@
 #include "kernels/lower/lower.h"
 
 #include "base/error.h"
+#include "kernels/lower/check.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/lower/image_builder.h"
 #include "kernels/lower/lifetimes.h"
@@ -108,7 +109,10 @@ private:
     [[nodiscard]] Address address(graph::Place place) const {
         return placing_.buffers[place.buffer.index].begin + static_cast<Address>(place.offset);
     }
-    [[nodiscard]] Address state_address() const { return placing_.buffers.back().begin; }
+    /// Also of vertices without words: there may be none with words.
+    [[nodiscard]] Address state_address() const {
+        return std::max(placing_.buffers.back().begin, machine_.memory.region0_begin());
+    }
 
     /// Steps stand in memory in the order in which they first run.
     void bind_leaves() {
@@ -178,19 +182,18 @@ private:
     }
 
     void hold_buffers() {
-        for (std::size_t index = 0; index < graph_.buffers.size(); ++index) {
+        for (std::size_t index = 0; index + 1 < graph_.buffers.size(); ++index) { // last: state
             const auto& at = placing_.buffers[index];
             for (const graph::Held& held : graph_.buffers[index].held) {
-                if (at.kind == program::SegmentKind::VertexState) {
-                    continue;
-                }
+                Bytes there = 0;
                 if (held.contents != nullptr) {
+                    there = static_cast<Bytes>(held.contents->size());
                     images_.add_bytes(held.tile, at.kind, at.name, at.begin, relocated(held),
                                       at.lifetime);
-                } else {
-                    images_.add_zero(held.tile, at.kind, at.name, at.begin,
-                                     held.bytes + graph_.buffers[index].read_beyond, at.lifetime);
                 }
+                const Bytes behind = held.bytes + graph_.buffers[index].read_beyond - there;
+                images_.add_zero(held.tile, at.kind, at.name,
+                                 at.begin + static_cast<Address>(there), behind, at.lifetime);
             }
         }
     }
@@ -286,10 +289,14 @@ private:
     }
 
     [[nodiscard]] Step renumbered(const Step& step) const {
+        if (is_empty(graph_, step)) {
+            return {};
+        }
         Step made = step;
         made.children.clear();
         for (const Step& child : step.children) {
-            if (!is_empty(graph_, child)) {
+            // which child of an if is meant is told by its place
+            if (step.kind == Step::Kind::If || !is_empty(graph_, child)) {
                 made.children.push_back(renumbered(child));
             }
         }
@@ -316,58 +323,6 @@ private:
     std::vector<std::size_t> vertices_before_; ///< by compute set
     std::map<std::pair<const void*, const void*>, program::SharedBytes> relocated_;
 };
-
-/// Names of the steps that lifetimes count.
-std::vector<std::string> step_names(const graph::Graph& graph, const Step& step) {
-    std::vector<std::string> names;
-    const auto add = [&](StepNumber number) { names.push_back(name_of(graph, number)); };
-    switch (step.kind) {
-    case Step::Kind::ComputeSet:
-        if (!is_empty(graph, step)) {
-            add(number_of(graph, graph::ComputeSetId{step.index}));
-        }
-        break;
-    case Step::Kind::Exchange:
-        if (!is_empty(graph, step)) {
-            add(number_of(graph, graph::ExchangeId{step.index}));
-        }
-        break;
-    case Step::Kind::StreamCopy:
-    case Step::Kind::StreamStart:
-    case Step::Kind::StreamWait:
-        add(number_of(graph, graph::CopyId{step.index}));
-        break;
-    case Step::Kind::Sync:
-        names.emplace_back("sync");
-        break;
-    default:
-        for (const Step& child : step.children) {
-            const auto inside = step_names(graph, child);
-            names.insert(names.end(), inside.begin(), inside.end());
-        }
-    }
-    return names;
-}
-
-/// Exchange instructions of a tile that has most of them, as far as messages tell. Too few cost a
-/// second round.
-Bytes likely_row_bytes(const graph::Graph& graph) {
-    constexpr Bytes kOfMessage = 24; // at most, in the common case
-    std::map<TileId, Bytes> of_tile;
-    for (const graph::Exchange& exchange : graph.exchanges) {
-        for (const graph::Message& message : exchange.messages) {
-            of_tile[message.from.tile] += kOfMessage;
-        }
-        for (const graph::TilePlace& to : exchange.to) {
-            of_tile[to.tile] += kOfMessage;
-        }
-    }
-    Bytes most = 0;
-    for (const auto& [tile, bytes] : of_tile) {
-        most = std::max(most, bytes);
-    }
-    return most;
-}
 
 /// Is there anything that a supervisor fetches? Copies and barriers alone leave all memory to data.
 bool has_code(const graph::Graph& graph) {
@@ -396,6 +351,8 @@ plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
 }
 
 Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
+    check_tiles(machine, graph);
+    hold_once(graph);
     graph.close();
     const State state(graph);
     const auto state_buffer = graph.add_buffer(
@@ -404,19 +361,20 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
         graph.hold(state_buffer, tile, bytes);
     }
     const auto lifetimes = lifetimes_of(graph, Uses(graph));
-    const auto steps = step_names(graph, graph.control);
+    const auto steps = step_names(graph);
     const CodeletLibrary library(machine, graph.codelets);
+    check_symbols(graph, library.codelet());
     const bool runs_code = has_code(graph);
     CodeRoom code = runs_code ? ImageBuilder::first_code_room(machine, library) : CodeRoom{};
-    code.rows = likely_row_bytes(graph);
+    Placing placing = first_place(machine, graph, lifetimes, code, steps);
     while (true) {
-        const Placing placing = place(machine, graph, lifetimes, code, steps);
         Binder binder(machine, graph, state, library, placing);
         if (binder.bind() || !runs_code) {
             return binder.finish(std::move(graph.tensors));
         }
         code.code = std::max(code.code, binder.code_room().code);
         code.rows = std::max(code.rows, binder.code_room().rows);
+        placing = place(machine, graph, lifetimes, code, steps);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From a graph to a Program, one pass a file:
 //
+//   check      tiles and symbols that there are, contents said once
 //   uses       which bytes each step touches on which tile      (finds fields that are wrong)
 //   lifetimes  when buffers must be kept                        (finds reads of what nothing wrote)
 //   placing    where buffers stand

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace tessera::lower {
@@ -73,18 +75,61 @@ TileId fullest_tile(const graph::Graph& graph, const std::vector<std::uint32_t>&
     return fullest == held_by.end() ? 0 : fullest->first;
 }
 
-/// All of a group, each as long as its lifetime says. @throws DoesNotFit
+/// A buffer's name, or where another one of the plan has it, a longer one.
+std::string own_name(const std::string& name, const std::set<std::string>& taken) {
+    std::string own = name;
+    for (int number = 2; taken.contains(own); ++number) {
+        own = fmt::format("{} ({})", name, number);
+    }
+    return own;
+}
+
+/// Exchange instructions of a tile that has most of them, as far as messages tell. Too few cost a
+/// second round.
+Bytes likely_row_bytes(const graph::Graph& graph) {
+    constexpr Bytes kOfMessage = 24; // at most, in the common case
+    std::map<TileId, Bytes> of_tile;
+    for (const graph::Exchange& exchange : graph.exchanges) {
+        for (const graph::Message& message : exchange.messages) {
+            of_tile[message.from.tile] += kOfMessage;
+        }
+        for (const graph::TilePlace& to : exchange.to) {
+            of_tile[to.tile] += kOfMessage;
+        }
+    }
+    Bytes most = 0;
+    for (const auto& [tile, bytes] : of_tile) {
+        most = std::max(most, bytes);
+    }
+    return most;
+}
+
+/// Names of the graph's buffers in a plan of the group, where each has its own.
+std::vector<std::string> names_in_plan(const graph::Graph& graph,
+                                       const std::vector<std::uint32_t>& group) {
+    std::vector<std::string> names(graph.buffers.size());
+    std::set<std::string> taken{"code"};
+    for (const std::uint32_t index : group) {
+        names[index] = own_name(graph.buffers[index].name, taken);
+        taken.insert(names[index]);
+    }
+    return names;
+}
+
+/// All of a group, ascending, each as long as its lifetime says. @throws DoesNotFit
 MemoryPlan placed(const spec::MachineSpec& machine, const graph::Graph& graph,
-                  const std::vector<std::uint32_t>& group,
+                  const std::vector<std::uint32_t>& group, const std::vector<std::string>& names,
                   std::span<const program::Lifetime> lifetimes, CodeRoom code,
                   const std::vector<std::string>& steps) {
     std::vector<BufferRequest> requests;
     for (const std::uint32_t index : group) {
         const graph::Buffer& buffer = graph.buffers[index];
-        BufferRequest request{buffer.name,  buffer.kind, most_held(buffer), buffer.alignment,
+        BufferRequest request{names[index], buffer.kind, most_held(buffer), buffer.alignment,
                               buffer.where, {},          lifetimes[index]};
         for (const graph::BufferId other : buffer.apart) {
-            request.apart_from.push_back(graph.buffers.at(other.index).name);
+            if (std::binary_search(group.begin(), group.end(), other.index)) {
+                request.apart_from.push_back(names[other.index]);
+            }
         }
         requests.push_back(std::move(request));
     }
@@ -104,11 +149,12 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
     Placing placing;
     placing.buffers.resize(graph.buffers.size());
     for (const auto& group : Groups(graph).all()) {
-        const MemoryPlan memory = placed(machine, graph, group, lifetimes, code, steps);
+        const auto names = names_in_plan(graph, group);
+        const MemoryPlan memory = placed(machine, graph, group, names, lifetimes, code, steps);
         for (const std::uint32_t index : group) {
-            for (const auto& placed : memory.buffers()) {
-                if (placed.name == graph.buffers[index].name) {
-                    placing.buffers[index] = placed;
+            for (const auto& at : memory.buffers()) {
+                if (at.name == names[index]) {
+                    placing.buffers[index] = at;
                 }
             }
         }
@@ -127,9 +173,29 @@ void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
     for (const graph::BufferId buffer : buffers) {
         group.push_back(buffer.index);
     }
+    std::sort(group.begin(), group.end());
     const std::vector<program::Lifetime> always(graph.buffers.size());
     const CodeRoom least{.code = machine.memory.element_bytes, .rows = 0};
-    static_cast<void>(placed(machine, graph, group, always, least, {step}));
+    static_cast<void>(
+        placed(machine, graph, group, names_in_plan(graph, group), always, least, {step}));
+}
+
+Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
+                    std::span<const program::Lifetime> lifetimes, CodeRoom& code,
+                    const std::vector<std::string>& steps) {
+    code.rows = likely_row_bytes(graph);
+    try {
+        return place(machine, graph, lifetimes, code, steps);
+    } catch (const DoesNotFit&) {
+        try {
+            const CodeRoom least{code.code, 0};
+            Placing placing = place(machine, graph, lifetimes, least, steps);
+            code = least;
+            return placing;
+        } catch (const DoesNotFit&) { // the answer is the one with rows
+        }
+        throw;
+    }
 }
 
 } // namespace tessera::lower

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the buffers of a graph stand. Buffers that stand together on some tile share one plan, in
-// which each has its largest size; plans of buffers that no tile has together know nothing of each
+// which each has its largest size and a name of its own: a second "x" is "x (2)". Plans of buffers that no tile has together know nothing of each
 // other.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,8 +29,15 @@ struct Placing {
                             std::span<const program::Lifetime> lifetimes, CodeRoom code,
                             const std::vector<std::string>& steps);
 
+/// The same before rows are planned: behind `code` with rows as messages make them likely, or where
+/// that does not fit, without rows: they may turn out shorter. Says in `code` which.
+[[nodiscard]] Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
+                                  std::span<const program::Lifetime> lifetimes, CodeRoom& code,
+                                  const std::vector<std::string>& steps);
+
 /// Before there are vertices: the buffers are needed together in some step. A graph of a division that
-/// cannot fit may be far too large to make. @throws DoesNotFit where they find no place beside one memory element of code
+/// cannot fit may be far too large to make.
+/// @throws DoesNotFit where they find no place beside one memory element of code
 void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
                     const std::vector<graph::BufferId>& buffers, const std::string& step);
 

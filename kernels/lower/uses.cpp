@@ -59,6 +59,18 @@ public:
         for (std::uint32_t i = 0; i < graph_.stream_copies.size(); ++i) {
             add(graph::CopyId{i}, graph_.stream_copies[i]);
         }
+        for (const graph::Buffer& buffer : graph_.buffers) {
+            for (const graph::Held& held : buffer.held) {
+                if (held.relocations != nullptr) {
+                    check_relocations(buffer, held);
+                }
+            }
+        }
+        for (const graph::Tensor& tensor : graph_.tensors) {
+            for (const graph::Piece& piece : tensor.pieces) {
+                check(tensor, piece);
+            }
+        }
         return std::move(found_);
     }
 
@@ -98,6 +110,12 @@ private:
                 [] { return std::string("a message"); });
             for (std::uint32_t i = 0; i < message.receivers; ++i) {
                 const graph::TilePlace& to = exchange.to[message.first_to + i];
+                if (to.tile == message.from.tile) {
+                    fail(step, to.tile,
+                         fmt::format("a message of '{}' goes to its own tile, as '{}'",
+                                     graph_.buffers.at(message.from.buffer.index).name,
+                                     graph_.buffers.at(to.buffer.index).name));
+                }
                 add(step, to.tile, to.place(), message.bytes, Access::Write, 1,
                     [] { return std::string("a message"); });
             }
@@ -111,6 +129,50 @@ private:
         }
     }
 
+    void check_relocations(const graph::Buffer& buffer, const graph::Held& from) const {
+        constexpr Bytes kWordBytes = 4;
+        const auto contents = static_cast<Bytes>(from.contents->size());
+        for (const graph::Relocation& relocation : *from.relocations) {
+            const bool inside = relocation.at >= 0 && relocation.at + kWordBytes <= contents;
+            const graph::BufferId to{relocation.buffer};
+            const Bytes there = relocation.is_symbol ? 0 : held(to, from.tile);
+            if (!inside ||
+                (!relocation.is_symbol && (relocation.offset < 0 || relocation.offset > there))) {
+                throw ProgramError(fmt::format(
+                    "{}: tile {}: contents of '{}': {}", graph_.name, from.tile, buffer.name,
+                    !inside ? fmt::format("an address at byte {} of {}", relocation.at, contents)
+                            : fmt::format("the address at byte {} is byte {} of '{}', of which the "
+                                          "tile holds {}",
+                                          relocation.at, relocation.offset,
+                                          graph_.buffers[to.index].name, there)));
+            }
+        }
+    }
+
+    void check(const graph::Tensor& tensor, const graph::Piece& piece) const {
+        Bytes begin = piece.place.offset;
+        Bytes end = begin + bytes_of(tensor.type);
+        for (const program::PieceDim& dim : piece.dims) {
+            if (dim.count <= 0) {
+                return;
+            }
+            const Bytes reach = (dim.count - 1) * dim.tile_stride;
+            (reach < 0 ? begin : end) += reach;
+        }
+        const Bytes there = held(piece.place.buffer, piece.tile);
+        if (begin < 0 || end > there) {
+            throw ProgramError(fmt::format(
+                "{}: tensor '{}', tile {}: a piece is bytes {}..{} of '{}', of which the tile "
+                "holds {}",
+                graph_.name, tensor.name, piece.tile, begin, end - 1,
+                graph_.buffers.at(piece.place.buffer.index).name, there));
+        }
+    }
+
+    [[nodiscard]] Bytes held(graph::BufferId buffer, TileId tile) const {
+        return tile < tiles_ ? held_.at(buffer.index * tiles_ + tile) : 0;
+    }
+
     template <class What>
     void add(StepNumber step, TileId tile, graph::Place place, Bytes bytes, Access access,
              std::uint32_t order, const What& what) {
@@ -118,7 +180,7 @@ private:
             return;
         }
         const std::size_t key = place.buffer.index * tiles_ + tile;
-        const Bytes there = tile < tiles_ ? held_.at(key) : 0;
+        const Bytes there = held(place.buffer, tile);
         if (place.offset < 0 || bytes < 0 || place.offset + bytes > there) {
             fail(step, tile,
                  fmt::format("{} uses bytes {}..{} of '{}', of which the tile holds {}", what(),
@@ -163,12 +225,16 @@ void check_overlaps(const graph::Graph& graph, std::uint32_t buffer, TileId tile
     std::sort(writes.begin(), writes.end(), [](const Use& left, const Use& right) {
         return std::tie(left.begin, left.order) < std::tie(right.begin, right.order);
     });
-    for (std::size_t i = 1; i < writes.size(); ++i) {
-        if (writes[i].begin < writes[i - 1].end && writes[i].order != writes[i - 1].order) {
-            throw ProgramError(fmt::format("{}: step '{}', tile {}: two vertices write byte {} of "
-                                           "'{}'",
-                                           graph.name, name_of(graph, writes[i].step), tile,
-                                           writes[i].begin, graph.buffers[buffer].name));
+    // as long as none overlap, one that does begins before the end of the write that reaches furthest
+    const Use* furthest = nullptr;
+    for (const Use& write : writes) {
+        if (furthest != nullptr && write.order != furthest->order && write.begin < furthest->end) {
+            throw ProgramError(fmt::format(
+                "{}: step '{}', tile {}: two vertices write byte {} of '{}'", graph.name,
+                name_of(graph, write.step), tile, write.begin, graph.buffers[buffer].name));
+        }
+        if (furthest == nullptr || write.end > furthest->end) {
+            furthest = &write;
         }
     }
 }

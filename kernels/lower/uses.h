@@ -34,9 +34,10 @@ struct UsesOnTile {
 /// All uses of a graph. Finding them also finds what is wrong with its fields.
 class Uses {
 public:
-    /// @throws ProgramError for a field, message or piece outside what its tile holds of the buffer
-    /// (read_beyond not counted), and for two vertices of one tile and compute set that write the
-    /// same bytes; names program, step, tile and buffer
+    /// @throws ProgramError for a field, message, piece or address in contents outside what its tile
+    /// holds of the buffer (read_beyond not counted), for a message to its own tile, and for two
+    /// vertices of one tile and compute set that write the same bytes; names program, step (or tensor,
+    /// or whose contents), tile and buffer
     explicit Uses(const graph::Graph& graph);
 
     /// Ascending tiles; only tiles that use the buffer.

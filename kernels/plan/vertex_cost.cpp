@@ -21,8 +21,7 @@ void StubTimeline::call() {
     time_.jump();
 }
 
-void StubTimeline::matmul(ElementType partials,
-                          const codelets::MatmulVertexShape& shape) {
+void StubTimeline::matmul(ElementType partials, const codelets::MatmulVertexShape& shape) {
     call();
     codelets::run_matmul(time_, amp_, partials, shape);
 }
@@ -57,8 +56,7 @@ void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
     multi_worker(issues);
 }
 
-void StubTimeline::reduce(ElementType partials, std::int64_t units,
-                          std::int64_t slices) {
+void StubTimeline::reduce(ElementType partials, std::int64_t units, std::int64_t slices) {
     dealt(units, [&](std::int64_t u) { return codelets::reduce_issues(partials, u, slices); });
 }
 
@@ -91,8 +89,8 @@ Cycles multi_worker_cycles(const spec::MachineSpec& machine, std::span<const std
     return stub.finish();
 }
 
-Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials,
-                     std::int64_t units, std::int64_t slices) {
+Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials, std::int64_t units,
+                     std::int64_t slices) {
     StubTimeline stub(machine, false);
     stub.reduce(partials, units, slices);
     return stub.finish();

@@ -50,7 +50,7 @@ TEST_CASE("embedded codelets are the files of their folder", "[kernels]") {
 
 TEST_CASE("the lines of a codelet are those that its author edits", "[kernels]") {
     const lower::CodeletLibrary library(spec::MachineSpec{},
-                                       {"matmul_amp_f16", "reduce_add_f16", "copy"});
+                                        {"matmul_amp_f16", "reduce_add_f16", "copy"});
     const program::Codelet& codelet = library.codelet();
     const program::LineEntry& matmul = entry_at(codelet, library.entry("amp_add_f16"));
     CHECK(codelet.files.at(matmul.file) == "matmul_amp.S");

@@ -46,8 +46,8 @@ std::int64_t granule(const spec::MemorySpec& memory, Address address) {
 }
 
 /// The placed buffers of a partition by name; none where it does not fit.
-std::map<std::string, lower::MemoryPlan::Buffer> buffers_of(const spec::MachineSpec& machine,
-                                                           const Grid& grid, lower::CodeRoom room) {
+std::map<std::string, lower::MemoryPlan::Buffer>
+buffers_of(const spec::MachineSpec& machine, const Grid& grid, lower::CodeRoom room) {
     const graph::Graph graph = matmul::emit(machine, grid, "product").graph;
     const lower::Uses uses(graph);
     std::map<std::string, lower::MemoryPlan::Buffer> buffers;

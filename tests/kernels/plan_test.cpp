@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/graph/cells.h"
-#include "kernels/plan/exchange_cost.h"
 #include "kernels/exchange/exchange_planner.h"
-#include "kernels/plan/homes.h"
+#include "kernels/graph/cells.h"
 #include "kernels/lower/image_builder.h"
 #include "kernels/lower/memory_plan.h"
 #include "kernels/lower/stub.h"
+#include "kernels/plan/exchange_cost.h"
+#include "kernels/plan/homes.h"
 
 #include <catch2/catch.hpp>
 
@@ -220,7 +220,8 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
         }
         const lower::CodeRoom room = images.code_room();
         lower::MemoryPlan memory(machine, room);
-        REQUIRE(memory.place({"data", program::SegmentKind::Tensor, 16, 16, lower::Where::Any, {}}));
+        REQUIRE(
+            memory.place({"data", program::SegmentKind::Tensor, 16, 16, lower::Where::Any, {}}));
         const program::Program program = images.build();
         Bytes end = 0;
         for (const program::Image& image : program.images) {
