@@ -13,6 +13,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
 UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
+# What a family of kernels stands on; families meet in a graph and never include each other.
+FAMILY = DATA + ["kernels/graph", "kernels/lower", "kernels/plan", "kernels/codelets", "kernels/workload"]
+
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
     "base": [],
@@ -27,6 +30,16 @@ ALLOWED = {
     "models/memory": DATA + ["traces"],
     "models/ipu": DATA + ["traces"] + UNITS,
     "kernels": DATA,
+    "kernels/workload": DATA,
+    "kernels/codelets": DATA + ["kernels/workload"],
+    "kernels/exchange": DATA,
+    "kernels/graph": DATA,
+    "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
+    "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan", "kernels/codelets"],
+    "kernels/rearrange": FAMILY,
+    "kernels/matmul": FAMILY,
+    "kernels/sparse": FAMILY,
+    "kernels/micro": FAMILY + ["kernels/rearrange"],
     "sim": ["base", "traces", "models", "kernels"],
     "tests": ["base", "traces", "models", "kernels", "sim"],
 }
