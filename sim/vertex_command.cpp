@@ -49,7 +49,7 @@ public:
         if (found.origins.count("/tile/phase_limit_cycles") == 0) {
             machine.tile.phase_limit_cycles = vertex::kPhaseLimitCycles;
         }
-        points = vertex::points_of(loaded);
+        points = vertex::points_of(loaded, machine);
         options.include_directories = command.include_directories;
         options.defines = command.defines;
         for (const auto& text : command.expects) {

@@ -57,13 +57,14 @@ void Evaluation::throw_if_failed() {
     mistakes_.clear();
 }
 
-std::vector<Point> points_of(const LoadedVertex& loaded) {
+std::vector<Point> points_of(const LoadedVertex& loaded, const spec::MachineSpec& machine) {
     const Json& listed = loaded.spec.points;
     const auto work = std::make_shared<ExpressionWork>();
     std::vector<Point> points;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, listed.size()); ++i) {
         Scope scope;
         scope.work = work;
+        scope.numbers["tile.workers"] = static_cast<double>(machine.tile.workers);
         Evaluation evaluation(loaded, std::move(scope));
         Point point;
         for (const auto& name : loaded.parameter_names) {

@@ -2,6 +2,7 @@
 // The expressions of a vertex file at one point, with mistakes collected at their places.
 #pragma once
 
+#include "models/spec/machine_spec.h"
 #include "sim/vertex/expression.h"
 #include "sim/vertex/spec.h"
 
@@ -18,8 +19,10 @@ struct Point {
     std::vector<std::pair<std::string, double>> shown; ///< in the order of the file
 };
 
-/// All points of a file, each different one once. @throws ConfigError
-[[nodiscard]] std::vector<Point> points_of(const LoadedVertex& loaded);
+/// All points of a file, each different one once; expressions may name `tile.workers` of the machine.
+/// @throws ConfigError
+[[nodiscard]] std::vector<Point> points_of(const LoadedVertex& loaded,
+                                           const spec::MachineSpec& machine = {});
 
 /// Evaluates what stands in the file and notes mistakes.
 class Evaluation {

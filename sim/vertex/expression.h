@@ -8,6 +8,7 @@
 //               sqrt, log2, exp, log, tanh; addr(x), bytes(x), elements(x), symbol(f) of a name; at(x, i);
 //               sum(k, low, high, expression): over the whole numbers k with low <= k < high
 //
+// A name may have dots inside, as parameters of the machine do: `tile.workers`.
 // `/` divides exactly (7/2 is 3.5); %, shifts and bit operators want whole numbers.
 #pragma once
 

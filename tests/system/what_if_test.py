@@ -163,8 +163,8 @@ class ReducedTest(unittest.TestCase, Rules):
 
     def test_kernels_divide_by_the_workers_that_there_are(self):
         environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
-        for name in ("unary_op_relu_half", "reduce_add_float_float", "transpose_2d_half", "multi_slice_half", "zero",
-                     "scaled_add_mix"):
+        for name in ("unary_op_relu_half", "reduce_add_float_float", "transpose_2d_half", "multi_slice_half", "zero", "scaled_add",
+                     "scaled_add_mix", "conv_partial_1x1_half_half", "sparse_dense_block_8x8_half_half"):
             for workers in (1, 4, 7):
                 done = subprocess.run([str(BINARY), "vertex", name, "--set", f"tile.workers={workers}"],
                                       capture_output=True, text=True, check=False, env=environment)

@@ -85,6 +85,16 @@ TEST_CASE("a sum runs over whole numbers", "[unit][vertex]") {
     CHECK(of("rows > 3 ? sum(i, 0, 3, i) : 1 / 0") == 3);
 }
 
+TEST_CASE("names may have dots inside", "[unit][vertex]") {
+    Scope scope = kScope;
+    scope.numbers["tile.workers"] = 5;
+    CHECK(evaluate("2*tile.workers - rows", scope) == -2);
+    CHECK(evaluate("rows + .5", scope) == 12.5);
+    CHECK(names_in("tile.workers + rows") == std::vector<std::string>{"tile.workers", "rows"});
+    CHECK(refusal("tile.workrs + 1").find("unknown name 'tile.workrs'") != std::string::npos);
+    CHECK(refusal("rows.") == "5: got '.', expected an operator or the end");
+}
+
 TEST_CASE("a wrong expression says where and what was expected", "[unit][vertex]") {
     CHECK(refusal("rows +") == "7: got the end, expected a number, a name or '('");
     CHECK(refusal("rows 2") == "6: got '2', expected an operator or the end");
