@@ -141,6 +141,17 @@ TEST_CASE("a result holds the numbers of a run known by hand") {
     CHECK(result["memory"]["worst_tile_bytes_by_kind"]["code"] == 80);
 }
 
+TEST_CASE("of tiles that are equally full the first is the worst", "[unit][sim]") {
+    Scene scene;
+    scene.program.images[0] = scene.program.images[1];
+    CHECK(scene.result()["memory"]["worst_tile"] == 0);
+    // one byte more makes the later one the worst again
+    scene.program.images[1].segments[1].bytes += 1;
+    CHECK(scene.result()["memory"]["worst_tile"] == 1);
+    scene.program.image_of_tile = {program::Program::kNoImage, program::Program::kNoImage, 1, 1};
+    CHECK(scene.result()["memory"]["worst_tile"] == 2);
+}
+
 TEST_CASE("every count of a step stands in the result under its own name") {
     Scene scene;
     scene.program.compute_sets.resize(1);
