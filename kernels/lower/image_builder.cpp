@@ -7,16 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
+#include <span>
 
 namespace tessera::lower {
 namespace {
 
 program::SharedBytes share(const std::vector<std::uint32_t>& words) {
-    std::vector<std::byte> bytes(words.size() * 4);
-    std::memcpy(bytes.data(), words.data(), bytes.size());
-    return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    const auto bytes = std::as_bytes(std::span(words));
+    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
 }
 
 constexpr Bytes kCodeAlignment = 8;

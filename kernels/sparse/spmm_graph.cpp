@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace tessera::spmm {
@@ -29,9 +29,8 @@ std::int64_t most(const std::vector<std::int64_t>& values) {
 }
 
 template <typename T> program::SharedBytes shared(const std::vector<T>& values) {
-    std::vector<std::byte> bytes(values.size() * sizeof(T));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    const auto bytes = std::as_bytes(std::span(values));
+    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
 }
 
 class Emitter {
