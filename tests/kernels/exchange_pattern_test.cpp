@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "kernels/micro/message_pattern.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/rearrange/rearrange.h"
 #include "tests/kernels/micro_bench.h"
@@ -219,5 +220,21 @@ TEST_CASE("a copy with more rounds than a repeat counts is cut", "[kernels][micr
         CHECK(copies.size() == static_cast<std::size_t>(vertices));
         CHECK(run.outcome.step_cycles.at(0) ==
               rearrange::cycles(machine, rearrange::copy(machine, {}, {}, bytes)));
+    }
+}
+
+TEST_CASE("of a random pattern only the last tile may be left to itself", "[kernels][micro]") {
+    const auto machine = test::chip_of(4);
+    const auto last = static_cast<TileId>(machine.chip.tiles - 1);
+    for (std::uint64_t seed = 0; seed < 64; ++seed) {
+        CAPTURE(seed);
+        auto workload = pattern(ExchangePattern::Random, 64, true);
+        workload.seed = seed;
+        const auto messages = micro::message_pattern(machine, workload);
+        for (const auto& copy : messages.copies) {
+            CHECK(copy.tile == last);
+        }
+        CHECK(messages.transfers.size() + messages.copies.size() ==
+              static_cast<std::size_t>(machine.chip.tiles));
     }
 }

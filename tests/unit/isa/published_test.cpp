@@ -89,7 +89,10 @@ TEST_CASE("what follows a shared name behind an at sign has no effect", "[isa]")
 }
 
 TEST_CASE("the lower word of an even register's pair may be broadcast by :BL", "[isa]") {
-    CHECK(listing_of("f32v2mul $a0:1, $a4:BL, $a0:1") == Lines{"f32v2mul $a0:1, $a4:B, $a0:1"});
+    for (const char* pair : {"0", "2", "4", "6"}) {
+        const std::string from = std::string("f32v2mul $a0:1, $a") + pair;
+        CHECK(listing_of(from + ":BL, $a0:1") == Lines{from + ":B, $a0:1"});
+    }
     // of halves it is the lower half
     CHECK(listing_of("f16v4mul $a0:1, $a4:BL, $a0:1") == Lines{"f16v4mul $a0:1, $a4:BL, $a0:1"});
     CHECK(mistakes_of("f32v2mul $a0:1, $a5:BL, $a0:1").size() == 1);
