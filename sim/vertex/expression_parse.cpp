@@ -230,8 +230,8 @@ private:
             fail_at(at_, "expected a name");
         }
         while (at_ < text_.size() &&
-               (is_name_part(text_[at_]) || (text_[at_] == '.' && at_ + 1 < text_.size() &&
-                                             is_name_start(text_[at_ + 1])))) {
+               (is_name_part(text_[at_]) ||
+                (text_[at_] == '.' && at_ + 1 < text_.size() && is_name_start(text_[at_ + 1])))) {
             ++at_;
         }
         return std::string(text_.substr(begin, at_ - begin));
