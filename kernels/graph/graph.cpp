@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/graph.h"
 
-#include "base/error.h"
-
-#include <algorithm>
 #include <utility>
 
 namespace tessera::graph {

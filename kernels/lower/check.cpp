@@ -15,12 +15,13 @@
 namespace tessera::lower {
 namespace {
 
+/// `name`: of the `kind` that is on the tile.
 void check_tile(const spec::MachineSpec& machine, const graph::Graph& graph, TileId tile,
-                const std::string& what) {
+                const char* kind, const std::string& name) {
     if (static_cast<std::int64_t>(tile) >= machine.chip.tiles) {
         throw ProgramError(
-            fmt::format("{}: {}: got tile {}, expected one of the machine's {} tiles", graph.name,
-                        what, tile, machine.chip.tiles));
+            fmt::format("{}: {}'{}': got tile {}, expected one of the machine's {} tiles",
+                        graph.name, kind, name, tile, machine.chip.tiles));
     }
 }
 
@@ -47,12 +48,12 @@ void check_symbol(const graph::Graph& graph, const program::Codelet& codelets, s
 void check_tiles(const spec::MachineSpec& machine, const graph::Graph& graph) {
     for (const graph::Buffer& buffer : graph.buffers) {
         for (const graph::Held& held : buffer.held) {
-            check_tile(machine, graph, held.tile, fmt::format("'{}'", buffer.name));
+            check_tile(machine, graph, held.tile, "", buffer.name);
         }
     }
     for (const graph::ComputeSet& set : graph.compute_sets) {
         for (const graph::Vertex& vertex : set.vertices) {
-            check_tile(machine, graph, vertex.tile, fmt::format("step '{}'", set.name));
+            check_tile(machine, graph, vertex.tile, "step ", set.name);
         }
     }
 }

@@ -51,11 +51,9 @@ program::Segment segment(program::SegmentKind kind, const std::string& name, Add
 } // namespace
 
 ImageBuilder::ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library,
-                           std::string owner, std::string name)
-    : machine_(machine), library_(library), owner_(std::move(owner)),
-      images_(static_cast<std::size_t>(machine.chip.tiles)), zone_(machine, {}),
-      rows_of_tile_(images_.size()) {
-    TESSERA_ASSERT(!owner_.empty());
+                           std::string name)
+    : machine_(machine), library_(library), images_(static_cast<std::size_t>(machine.chip.tiles)),
+      zone_(machine, {}), rows_of_tile_(images_.size()) {
     program_.name = std::move(name);
     static_cast<void>(
         place_in_zone("what no code may use", program::SegmentKind::Code, kept_free(machine)));
@@ -114,6 +112,7 @@ program::SharedBytes ImageBuilder::stub(const std::vector<program::Vertex>& vert
 }
 
 void ImageBuilder::add_compute_set(const std::string& name, program::Role role,
+                                   const std::string& owner,
                                    std::vector<std::vector<program::Vertex>> vertices_of_tile) {
     std::vector<program::SharedBytes> code(vertices_of_tile.size());
     Bytes longest = 0;
@@ -126,7 +125,7 @@ void ImageBuilder::add_compute_set(const std::string& name, program::Role role,
     program::ComputeSet set;
     set.name = name;
     set.role = role;
-    set.owner = owner_;
+    set.owner = owner;
     set.tiles.resize(vertices_of_tile.size());
     const Address address = place_in_zone("stub of " + name, program::SegmentKind::Code, longest);
     for (std::size_t tile = 0; tile < vertices_of_tile.size(); ++tile) {
@@ -143,9 +142,7 @@ void ImageBuilder::add_compute_set(const std::string& name, program::Role role,
     program_.compute_sets.push_back(std::move(set));
 }
 
-void ImageBuilder::add_exchange(program::Role role, program::Exchange exchange) {
-    exchange.role = role;
-    exchange.owner = owner_;
+void ImageBuilder::add_exchange(program::Exchange exchange) {
     program::Step step;
     step.kind = program::Step::Kind::Exchange;
     step.index = static_cast<std::uint32_t>(program_.exchanges.size());

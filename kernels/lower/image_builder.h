@@ -17,9 +17,7 @@ namespace tessera::lower {
 
 class ImageBuilder {
 public:
-    /// `owner` is the kernel whose steps these are.
-    ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library, std::string owner,
-                 std::string name);
+    ImageBuilder(const spec::MachineSpec& machine, const CodeletLibrary& library, std::string name);
 
     /// Memory that the program or the host writes; zero until then, if nothing stood there before.
     void add_zero(TileId tile, program::SegmentKind kind, const std::string& name, Address address,
@@ -31,9 +29,9 @@ public:
                    program::SharedBytes bytes, program::Lifetime lifetime = {});
 
     /// Steps run in the order in which they are added.
-    void add_compute_set(const std::string& name, program::Role role,
+    void add_compute_set(const std::string& name, program::Role role, const std::string& owner,
                          std::vector<std::vector<program::Vertex>> vertices_of_tile);
-    void add_exchange(program::Role role, program::Exchange exchange);
+    void add_exchange(program::Exchange exchange);
     void add_tensor(program::Tensor tensor);
     /// Index of a vertex name.
     [[nodiscard]] std::uint32_t vertex_name(const std::string& name);
@@ -58,7 +56,6 @@ private:
 
     const spec::MachineSpec& machine_;
     const CodeletLibrary& library_;
-    std::string owner_;
     program::Program program_;
     std::vector<program::Image> images_;
     std::map<std::vector<std::uint32_t>, program::SharedBytes> stubs_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/lower.h"
 
-#include "base/error.h"
 #include "kernels/lower/check.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/lower/image_builder.h"
@@ -9,7 +8,6 @@
 #include "kernels/lower/placing.h"
 #include "kernels/lower/uses.h"
 #include "kernels/plan/exchange_cost.h"
-#include "models/program/leaf_steps.h"
 
 #include <algorithm>
 #include <cstring>
@@ -74,7 +72,7 @@ public:
     Binder(const spec::MachineSpec& machine, const graph::Graph& graph, const State& state,
            const CodeletLibrary& library, const Placing& placing)
         : machine_(machine), graph_(graph), state_(state), library_(library), placing_(placing),
-          images_(machine, library, "kernels", graph.name) {}
+          images_(machine, library, graph.name) {}
 
     /// False where rows and stubs take more room than the code zone has.
     [[nodiscard]] bool bind() {
@@ -93,7 +91,6 @@ public:
         }
         lowered.program = images_.build();
         lowered.program.control = renumbered(graph_.control);
-        set_owners(lowered.program);
         lowered.program.remote_buffers = graph_.remote_buffers;
         lowered.program.io_tiles = graph_.io_tiles;
         for (const graph::StreamCopy& copy : graph_.stream_copies) {
@@ -156,7 +153,7 @@ private:
             made.name = images_.vertex_name(symbol);
             of_tile.at(vertex.tile).push_back(made);
         }
-        images_.add_compute_set(set.name, set.role, std::move(of_tile));
+        images_.add_compute_set(set.name, set.role, set.owner, std::move(of_tile));
     }
 
     void bind_exchange(const graph::Exchange& exchange) {
@@ -178,7 +175,9 @@ private:
         auto planned =
             plan::plan_exchange_with_stats(machine_, exchange.name, std::move(transfers));
         stats_.push_back(planned.stats);
-        images_.add_exchange(exchange.role, std::move(planned.exchange));
+        planned.exchange.role = exchange.role;
+        planned.exchange.owner = exchange.owner;
+        images_.add_exchange(std::move(planned.exchange));
     }
 
     void hold_buffers() {
@@ -275,19 +274,6 @@ private:
         return made;
     }
 
-    void set_owners(program::Program& program) const {
-        for (std::size_t i = 0; i < set_numbers_.size(); ++i) {
-            if (set_numbers_[i] != kLeftOut) {
-                program.compute_sets[set_numbers_[i]].owner = graph_.compute_sets[i].owner;
-            }
-        }
-        for (std::size_t i = 0; i < exchange_numbers_.size(); ++i) {
-            if (exchange_numbers_[i] != kLeftOut) {
-                program.exchanges[exchange_numbers_[i]].owner = graph_.exchanges[i].owner;
-            }
-        }
-    }
-
     [[nodiscard]] Step renumbered(const Step& step) const {
         if (is_empty(graph_, step)) {
             return {};
@@ -376,6 +362,15 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
         code.rows = std::max(code.rows, binder.code_room().rows);
         placing = place(machine, graph, lifetimes, code, steps);
     }
+}
+
+plan::PlannedProgram planned(const spec::MachineSpec& machine, graph::Graph graph,
+                             plan::PlanInfo info) {
+    Lowered lowered = lower(machine, std::move(graph));
+    info.predicted += predicted_exchanges(machine, lowered);
+    info.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
+    info.bytes_used = lowered.bytes_used;
+    return {std::move(lowered.program), std::move(info)};
 }
 
 } // namespace tessera::lower

@@ -28,6 +28,11 @@ struct Lowered {
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };
 
+/// The program of a product's graph. `info` has what its family knows, cycles of compute sets among it.
+/// @throws as lower()
+[[nodiscard]] plan::PlannedProgram planned(const spec::MachineSpec& machine, graph::Graph graph,
+                                           plan::PlanInfo info);
+
 /// Exchange, sync and reduction of the program's exchanges, each run once.
 [[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                                         const Lowered& lowered);

@@ -51,16 +51,10 @@ plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
         const Grid grid(problem, candidate.partition);
         try {
             Emitted emitted = emit(machine, grid, name);
-            plan::PlannedProgram planned;
-            planned.info = info_of(grid);
-            planned.info.predicted.compute = emitted.compute;
-            planned.info.predicted.reduction = emitted.reduction;
-            lower::Lowered lowered = lower::lower(machine, std::move(emitted.graph));
-            planned.info.predicted += lower::predicted_exchanges(machine, lowered);
-            planned.info.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
-            planned.info.bytes_used = lowered.bytes_used;
-            planned.program = std::move(lowered.program);
-            return planned;
+            plan::PlanInfo info = info_of(grid);
+            info.predicted.compute = emitted.compute;
+            info.predicted.reduction = emitted.reduction;
+            return lower::planned(machine, std::move(emitted.graph), std::move(info));
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "

@@ -89,17 +89,11 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
                                fmt::format("spmm {} x {} x {}", problem.matrix->rows,
                                            problem.matrix->columns, problem.n));
         dealing.reset();
-        plan::PlannedProgram planned;
-        planned.info = info_of(partition);
-        planned.info.tiles_busy = emitted.tiles_busy;
-        planned.info.predicted.compute = emitted.compute;
-        planned.info.predicted.reduction = emitted.reduction;
-        lower::Lowered lowered = lower::lower(machine, std::move(emitted.graph));
-        planned.info.predicted += lower::predicted_exchanges(machine, lowered);
-        planned.info.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
-        planned.info.bytes_used = lowered.bytes_used;
-        planned.program = std::move(lowered.program);
-        return planned;
+        plan::PlanInfo info = info_of(partition);
+        info.tiles_busy = emitted.tiles_busy;
+        info.predicted.compute = emitted.compute;
+        info.predicted.reduction = emitted.reduction;
+        return lower::planned(machine, std::move(emitted.graph), std::move(info));
     } catch (const DoesNotFit& error) {
         if (reason.empty()) {
             reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "

@@ -170,14 +170,13 @@ TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") 
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
     const lower::CodeletLibrary library(machine, {"copy"});
-    lower::ImageBuilder images(machine, library, "test", "rows");
+    lower::ImageBuilder images(machine, library, "rows");
     const Address data = machine.memory.region1_begin();
     const auto message = [&](Bytes bytes) {
         return std::vector<program::Transfer>{{0, data, bytes, false, {{1, data}}}};
     };
     for (const Bytes bytes : {64, 128, 64}) {
-        images.add_exchange(program::Role::Bring,
-                            plan::plan_exchange(machine, "message", message(bytes)));
+        images.add_exchange(plan::plan_exchange(machine, "message", message(bytes)));
     }
     const program::Program program = images.build();
     const auto& exchanges = program.exchanges;
@@ -209,13 +208,12 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
     // Rows of all sizes, so that code and rows end at each place beside an element's end.
     const Address data = machine.memory.region1_begin();
     for (int messages = 0; messages < 12; ++messages) {
-        lower::ImageBuilder images(machine, library, "test", "rows");
-        images.add_compute_set("set", program::Role::Work,
+        lower::ImageBuilder images(machine, library, "rows");
+        images.add_compute_set("set", program::Role::Work, "test",
                                {{}, {}, {}, {{0x4c100, program::VertexKind::Worker, data, 0}}});
         for (int i = 0; i < messages; ++i) {
             const Address at = data + static_cast<Address>(512 * i);
             images.add_exchange(
-                program::Role::Bring,
                 plan::plan_exchange(machine, "message", {{0, at, 4 * (70 + i), false, {{1, at}}}}));
         }
         const lower::CodeRoom room = images.code_room();
