@@ -14,7 +14,7 @@ DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
 UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
 # What a family of kernels stands on; families meet in a graph and never include each other.
-FAMILY = DATA + ["kernels/graph", "kernels/lower", "kernels/plan", "kernels/codelets", "kernels/workload"]
+FAMILY = DATA + ["kernels/family", "kernels/graph", "kernels/lower", "kernels/plan", "kernels/codelets", "kernels/workload"]
 
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
@@ -34,6 +34,12 @@ ALLOWED = {
     "kernels/codelets": DATA + ["kernels/workload"],
     "kernels/exchange": DATA,
     "kernels/graph": DATA,
+    "kernels/family": DATA + ["kernels/graph", "kernels/workload"],
+    "kernels/elementwise": FAMILY,
+    "kernels/softmax": FAMILY,
+    "kernels/reduce": FAMILY,
+    "kernels/transpose": FAMILY,
+    "kernels/catalog": DATA + ["kernels"],
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
     "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan", "kernels/codelets"],
     "kernels/rearrange": FAMILY,

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/family/family.h"
+
+#include <algorithm>
+
+namespace tessera::family {
+namespace {
+
+const Option& option_of(const Family& family, std::string_view key) {
+    return *std::find_if(family.options.begin(), family.options.end(),
+                         [&](const Option& option) { return option.key == key; });
+}
+
+} // namespace
+
+double number_of(const Family& family, const Request& request, std::string_view key) {
+    const auto told = request.options.find(std::string(key));
+    return told == request.options.end() ? option_of(family, key).number
+                                         : std::get<double>(told->second);
+}
+
+std::string word_of(const Family& family, const Request& request, std::string_view key) {
+    const auto told = request.options.find(std::string(key));
+    return told == request.options.end() ? option_of(family, key).word
+                                         : std::get<std::string>(told->second);
+}
+
+} // namespace tessera::family

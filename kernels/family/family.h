@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// What a family of kernels is for a pipeline: its name, what it wants to be told, and how one step of
+// it is checked, put on the tiles and compared with the host. kernels/catalog lists the families.
+//
+//     const Family* family = catalog::find("relu");
+//     const auto step = family->make({inputs, options});        throws Refused for shapes that do not go together
+//     const Emitted made = step->emit(graph, site, where);      tensors, vertices, copies, steps
+//     const Checked checked = step->check(values, result, 0);   after the run
+#pragma once
+
+#include "base/element_type.h"
+#include "base/units.h"
+#include "kernels/graph/graph.h"
+#include "kernels/workload/operands.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tessera::family {
+
+/// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern: it
+/// is known when planning.
+struct TensorType {
+    ElementType type = ElementType::F16;
+    std::vector<std::int64_t> shape; ///< row-major
+    std::shared_ptr<const workload::SparseF16> sparse = nullptr;
+
+    [[nodiscard]] std::int64_t elements() const {
+        std::int64_t product = 1;
+        for (const std::int64_t size : shape) {
+            product *= size;
+        }
+        return product;
+    }
+};
+
+/// What the host reads of a dense tensor, or gave: row-major elements.
+struct Value {
+    TensorType type;
+    std::vector<std::byte> bytes;
+    bool whole_numbers = false; ///< small ones: no sum of their products is rounded
+};
+
+/// Something a step is told besides its inputs: a number, or one of some words.
+struct Option {
+    const char* key = "";
+    const char* says = "";          ///< one sentence for schema and lists
+    std::vector<const char*> words; ///< none: it is a number
+    double number = 0;              ///< unless told
+    const char* word = "";          ///< unless told
+};
+using OptionValue = std::variant<double, std::string>;
+
+struct Request {
+    std::vector<TensorType> inputs;             ///< as many as the family has
+    std::map<std::string, OptionValue> options; ///< those that are told, of the family's
+};
+
+/// A request that the family does not carry out.
+class Refused : public std::invalid_argument {
+public:
+    /// `input`: number of the input at fault, or -1 for `option`, the key at fault.
+    Refused(int input_, std::string option_, const std::string& what)
+        : std::invalid_argument(what), input(input_), option(std::move(option_)) {}
+    int input;
+    std::string option;
+};
+
+/// The tiles that a step may use: [first_tile, first_tile + machine.chip.tiles), whole pairs.
+struct Site {
+    spec::MachineSpec machine; ///< with as many tiles as the site has
+    TileId first_tile = 0;
+    std::string owner; ///< of the steps: the pipeline's name of the step
+};
+
+struct Emitted {
+    /// Where each input has to stand when `steps` begin: the tensor that was offered, or one that the
+    /// step has added, which the pipeline fills. Sparse inputs: a tensor of the stored values.
+    std::vector<graph::TensorId> inputs;
+    graph::TensorId output; ///< neither given nor wanted: the pipeline says so
+    program::Step steps;
+};
+
+/// How what the run left compares with the host's own result on the same inputs.
+struct Checked {
+    bool passed = false;
+    std::int64_t elements = 0;
+    std::int64_t failed_elements = 0;
+    double max_error = 0;                ///< largest |got - expected| of the finite elements
+    double max_error_over_tolerance = 0; ///< 1 is just allowed
+    std::string sentence;                ///< for people
+};
+
+/// One step of a pipeline.
+class Step {
+public:
+    Step() = default;
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    virtual ~Step() = default;
+
+    [[nodiscard]] virtual TensorType output() const = 0;
+    /// Adds the step to the graph. `where`: the tensors in which the inputs stand already; nothing where
+    /// the host writes them, or where they are sparse. A step may read a tensor where it stands, in
+    /// whatever placement, or add a tensor of its own and have it filled.
+    /// @throws DoesNotFit, NotModelled
+    [[nodiscard]] virtual Emitted emit(graph::Graph& graph, const Site& site,
+                                       std::span<const std::optional<graph::TensorId>> where) = 0;
+    /// `inputs`: as they stood when the step ran (sparse ones: the type alone, with no bytes). On
+    /// `threads` host threads, 0 for all.
+    [[nodiscard]] virtual Checked check(std::span<const Value* const> inputs, const Value& output,
+                                        int threads) const = 0;
+    /// Floating-point operations that the user asked for.
+    [[nodiscard]] virtual double flops() const = 0;
+};
+
+struct Family {
+    std::string_view name;
+    const char* says = "";           ///< one sentence for lists and schema: "c = max(x, 0)"
+    std::vector<const char*> inputs; ///< what they are called in messages: "x", "bias"
+    std::vector<Option> options;
+    std::unique_ptr<Step> (*make)(const Request& request) = nullptr; ///< @throws Refused
+};
+
+/// The option's value as told, or as it is otherwise.
+[[nodiscard]] double number_of(const Family& family, const Request& request, std::string_view key);
+[[nodiscard]] std::string word_of(const Family& family, const Request& request,
+                                  std::string_view key);
+
+} // namespace tessera::family
