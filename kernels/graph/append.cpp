@@ -177,6 +177,8 @@ class Weaver {
 public:
     explicit Weaver(Graph& graph) : graph_(graph) {}
 
+    std::vector<std::pair<Leaf, Leaf>> moved;
+
     program::Step weave(const program::Step& left, const program::Step& right) {
         std::vector<program::Step> one;
         std::vector<program::Step> other;
@@ -209,41 +211,41 @@ private:
     program::Step both(const program::Step& left, const program::Step& right) {
         switch (left.kind) {
         case Kind::ComputeSet:
-            return run(joined(graph_.compute_sets[left.index], graph_.compute_sets[right.index]));
+            join(graph_.compute_sets[left.index], graph_.compute_sets[right.index]);
+            break;
         case Kind::Exchange:
-            return run(joined(graph_.exchanges[left.index], graph_.exchanges[right.index]));
+            join(graph_.exchanges[left.index], graph_.exchanges[right.index]);
+            break;
         case Kind::Repeat:
             if (left.count == right.count) {
                 return repeat(left.count,
                               {weave(sequence(left.children), sequence(right.children))});
             }
-            break;
+            refuse();
         default:
-            break;
+            refuse();
         }
-        refuse();
+        moved.push_back({{right.kind, right.index}, {left.kind, left.index}});
+        return left;
     }
-    template <class Of> [[nodiscard]] static Of named_for_both(const Of& left, const Of& right) {
-        Of made{left.name + " | " + right.name, left.role,
-                left.owner == right.owner ? left.owner : left.owner + " | " + right.owner};
-        return made;
+    template <class Of> static void name_for_both(Of& left, const Of& right) {
+        left.name += " | " + right.name;
+        left.owner += left.owner == right.owner ? "" : " | " + right.owner;
     }
-    ComputeSetId joined(const ComputeSet& left, const ComputeSet& right) {
-        ComputeSet made = named_for_both(left, right);
-        made.vertices = left.vertices;
-        made.vertices.insert(made.vertices.end(), right.vertices.begin(), right.vertices.end());
-        return graph_.add_compute_set(std::move(made));
+    static void join(ComputeSet& left, ComputeSet& right) {
+        name_for_both(left, right);
+        left.vertices.insert(left.vertices.end(), right.vertices.begin(), right.vertices.end());
+        right.vertices.clear();
     }
-    ExchangeId joined(const Exchange& left, const Exchange& right) {
-        Exchange made = named_for_both(left, right);
-        made.messages = left.messages;
-        made.to = left.to;
+    static void join(Exchange& left, Exchange& right) {
+        name_for_both(left, right);
         for (Message message : right.messages) {
             message.first_to += static_cast<std::uint32_t>(left.to.size());
-            made.messages.push_back(message);
+            left.messages.push_back(message);
         }
-        made.to.insert(made.to.end(), right.to.begin(), right.to.end());
-        return graph_.add_exchange(std::move(made));
+        left.to.insert(left.to.end(), right.to.begin(), right.to.end());
+        right.messages.clear();
+        right.to.clear();
     }
 
     Graph& graph_;
@@ -256,8 +258,10 @@ Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& 
     return Appender(whole, std::move(part), first_tile, owner, prefix).run();
 }
 
-program::Step side_by_side(Graph& graph, const program::Step& left, const program::Step& right) {
-    return Weaver(graph).weave(left, right);
+SideBySide side_by_side(Graph& graph, const program::Step& left, const program::Step& right) {
+    Weaver weaver(graph);
+    program::Step steps = weaver.weave(left, right);
+    return {std::move(steps), std::move(weaver.moved)};
 }
 
 } // namespace tessera::graph

@@ -4,7 +4,9 @@
 
 #include "kernels/graph/graph.h"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::graph {
@@ -19,10 +21,24 @@ struct Appended {
 [[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
                               const std::string& prefix);
 
-/// The steps of `left` and `right`, which use disjoint tiles, at the same time: their k-th exchanges become one, and
-/// their k-th compute sets between two exchanges. Loops of the two have equal counts.
+/// A leaf of the control program: a compute set or an exchange.
+struct Leaf {
+    program::Step::Kind kind = program::Step::Kind::ComputeSet;
+    std::uint32_t index = 0;
+
+    friend auto operator<=>(const Leaf&, const Leaf&) = default;
+};
+
+struct SideBySide {
+    program::Step steps;
+    std::vector<std::pair<Leaf, Leaf>>
+        moved; ///< a leaf of `right`, and that of `left` that it is in now
+};
+
+/// The steps of `left` and `right`, which use disjoint tiles and no leaf twice, at the same time: their k-th exchanges
+/// become one, and their k-th compute sets between two exchanges. Loops of the two have equal counts.
 /// @throws NotModelled for control that cannot be laid side by side
-[[nodiscard]] program::Step side_by_side(Graph& graph, const program::Step& left,
-                                         const program::Step& right);
+[[nodiscard]] SideBySide side_by_side(Graph& graph, const program::Step& left,
+                                      const program::Step& right);
 
 } // namespace tessera::graph

@@ -29,3 +29,6 @@ tessera_test(test_kernels_micro LABELS kernels
   SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/micro_useful_test.cpp kernels/rearrange_test.cpp
           kernels/rearrange_workload_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp kernels/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
+tessera_test(test_kernels_pipeline LABELS kernels
+  SOURCES kernels/pipeline_test.cpp
+  LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)
