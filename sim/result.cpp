@@ -228,7 +228,7 @@ json host_json(const RunFacts& facts) {
             {"peak_rss_bytes", peak_rss_bytes()}};
 }
 
-void add_product_speed(json& result, const RunFacts& facts, const ProductWork& product,
+void add_product_speed(json& result, const RunFacts& facts, const job::ProductWork& product,
                        double seconds) {
     const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
     const std::int64_t macs =
