@@ -127,7 +127,7 @@ std::unique_ptr<family::Step> make_cast(const Request& request) {
 
 /// Of two inputs.
 std::unique_ptr<family::Step> of_x_and_y(const Request& request, const char* name,
-                                         const codelets::ElementwiseLoop& loop,
+                                         const codelets::MapLoop& loop,
                                          double (*value)(double, double)) {
     require_equal(request);
     const TensorType& x = request.inputs[0];

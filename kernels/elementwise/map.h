@@ -22,7 +22,7 @@ struct Function {
     std::string name;    ///< of the compute set
     std::string codelet; ///< source of the vertex
     std::string vertex;
-    codelets::ElementwiseLoop loop;
+    codelets::MapLoop loop;
     std::vector<graph::Field> constants = {};
     double flops = 1;                                ///< of an element
     std::function<double(double x, double y)> value; ///< of one input: y is 0

@@ -3,6 +3,7 @@
 // a codelet gains or loses without its cost fails here.
 #include "kernels/codelets/copy_cost.h"
 #include "kernels/codelets/embedded_sources.h"
+#include "kernels/codelets/gather_cost.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
@@ -163,6 +164,14 @@ TEST_CASE("copies cost what their texts have", "[kernels]") {
                  {{"copy64_paced", ".Lword"}, {".Lend"}});
     paced.expect("kPacedCopyWord", kPacedCopyWord, {{".Lword", ".Lend"}});
     CHECK(paced.uncounted().empty());
+}
+
+TEST_CASE("gathers cost what their text has", "[kernels]") {
+    CountedCodelet gather("gather");
+    gather.expect("kGatherNothing", kGatherNothing, {{"gather16", ".Lsome_words"}, {".Lnothing"}});
+    gather.expect("kGatherFirstWord", kGatherFirstWord, {{"gather16", ".Lword"}, {".Lend"}});
+    gather.expect("kGatherWord", kGatherWord, {{".Lword", ".Lend"}});
+    CHECK(gather.uncounted().empty());
 }
 
 TEST_CASE("rearrangements cost what their texts have", "[kernels]") {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_kernels_codelets LABELS kernels
   SOURCES kernels/codelet_cost_test.cpp kernels/codelet_source_test.cpp kernels/matmul_codelet_test.cpp kernels/sparse_codelet_test.cpp kernels/reduce_codelet_test.cpp
+          kernels/gather_test.cpp
   LINK tessera_lower tessera_tile_core)
 add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
@@ -16,7 +17,7 @@ tessera_test(test_kernels_plan LABELS kernels
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
-          kernels/graph_example_test.cpp
+          kernels/graph_example_test.cpp kernels/copy_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels
   SOURCES kernels/published_matrix_test.cpp
@@ -28,3 +29,6 @@ tessera_test(test_kernels_micro LABELS kernels
   SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/micro_useful_test.cpp kernels/rearrange_test.cpp
           kernels/rearrange_workload_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp kernels/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
+tessera_test(test_kernels_pipeline LABELS kernels
+  SOURCES kernels/pipeline_test.cpp
+  LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)

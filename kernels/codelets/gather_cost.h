@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Worker issues of gather.S. tests/kernels/codelet_cost_test.cpp counts them in the assembled codelet.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::codelets {
+
+constexpr std::int64_t kGatherNothing = 14;   ///< a worker without words
+constexpr std::int64_t kGatherFirstWord = 25; ///< all around the loop
+constexpr std::int64_t kGatherWord = 5;
+
+/// gather16: words of one worker.
+[[nodiscard]] constexpr std::int64_t gather_issues(std::int64_t words) {
+    return words == 0 ? kGatherNothing : kGatherFirstWord + kGatherWord * (words - 1);
+}
+
+} // namespace tessera::codelets
