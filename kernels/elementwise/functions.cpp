@@ -24,10 +24,6 @@ std::string typed(const char* name, ElementType type) {
     return fmt::format("{}_{}", name, tessera::name_of(type));
 }
 
-std::function<double(double, double)> one_rounding(ElementType type) {
-    return [type](double, double expected) { return rounding(type, expected); };
-}
-
 /// Of one input, whose type the output has unless it is said.
 std::unique_ptr<family::Step> of_x(const Request& request, Function function) {
     const TensorType& x = request.inputs[0];
@@ -129,8 +125,15 @@ std::unique_ptr<family::Step> make_cast(const Request& request) {
 std::unique_ptr<family::Step> of_x_and_y(const Request& request, const char* name,
                                          const codelets::MapLoop& loop,
                                          double (*value)(double, double)) {
-    require_equal(request);
+    require_numbers(request, 0, "x");
+    require_numbers(request, 1, "y");
+    require_same_type(request);
     const TensorType& x = request.inputs[0];
+    if (x.shape != request.inputs[1].shape) {
+        throw Refused(1, "",
+                      fmt::format("got {} and {}, expected equal shapes", shape_text(x),
+                                  shape_text(request.inputs[1])));
+    }
     return std::make_unique<Map>(Function{.name = name,
                                           .codelet = fmt::format("elementwise_{}", name),
                                           .vertex = typed(name, x.type),
@@ -192,7 +195,8 @@ const Family& multiply() {
 }
 
 std::span<const Family* const> families() {
-    static const Family* const all[] = {&add(), &cast(), &gelu(), &multiply(), &relu(), &scale()};
+    static const Family* const all[] = {&add(),      &bias(), &cast(), &gelu(),
+                                        &multiply(), &relu(), &scale()};
     return all;
 }
 

@@ -57,6 +57,10 @@ std::string Map::name_of_input(std::size_t input, const family::Site& site) cons
     return fmt::format("{} of {}", input_names_[input], site.owner);
 }
 
+std::string Map::name_of_output(const family::Site& site) {
+    return fmt::format("output of {}", site.owner);
+}
+
 double Map::flops() const {
     return function_.flops * static_cast<double>(output_.elements());
 }
@@ -86,7 +90,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
         made.inputs.push_back(input);
         buffers.push_back(*buffers_of(input));
     }
-    made.output = add_alike(graph, fmt::format("output of {}", site.owner), output_.type, model);
+    made.output = add_alike(graph, name_of_output(site), output_.type, model);
     buffers.push_back(*alike(graph.tensors.at(model.index), graph.tensors.at(made.output.index)));
 
     graph.codelets.push_back(function_.codelet);
@@ -168,9 +172,7 @@ void require_numbers(const family::Request& request, int number, const char* nam
     }
 }
 
-void require_equal(const family::Request& request) {
-    require_numbers(request, 0, "x");
-    require_numbers(request, 1, "y");
+void require_same_type(const family::Request& request) {
     const TensorType& x = request.inputs[0];
     const TensorType& y = request.inputs[1];
     if (x.type != y.type) {
@@ -178,15 +180,14 @@ void require_equal(const family::Request& request) {
                       fmt::format("got {} and {}, expected equal types", tessera::name_of(x.type),
                                   tessera::name_of(y.type)));
     }
-    if (x.shape != y.shape) {
-        throw Refused(
-            1, "",
-            fmt::format("got {} and {}, expected equal shapes", shape_text(x), shape_text(y)));
-    }
 }
 
 std::string shape_text(const TensorType& type) {
     return type.shape.empty() ? "one element" : fmt::format("{}", fmt::join(type.shape, " x "));
+}
+
+std::function<double(double, double)> one_rounding(ElementType type) {
+    return [type](double, double expected) { return rounding(type, expected); };
 }
 
 double rounding(ElementType type, double expected) {

@@ -66,6 +66,7 @@ protected:
     [[nodiscard]] const Function& function() const { return function_; }
     [[nodiscard]] const std::vector<family::TensorType>& inputs() const { return inputs_; }
     [[nodiscard]] std::string name_of_input(std::size_t input, const family::Site& site) const;
+    [[nodiscard]] static std::string name_of_output(const family::Site& site);
 
 private:
     Function function_;
@@ -76,13 +77,14 @@ private:
 
 /// @throws Refused unless input `number`, called so, is dense, f16 or f32, and has an element
 void require_numbers(const family::Request& request, int number, const char* name);
-/// The same for inputs x and y, which have one type and shape.
-void require_equal(const family::Request& request);
+/// @throws Refused unless the second input has the first one's type
+void require_same_type(const family::Request& request);
 /// "16 x 7"
 [[nodiscard]] std::string shape_text(const family::TensorType& type);
 
 /// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half of
 /// the least one. FP32 has none: what would be one is zero.
 [[nodiscard]] double rounding(ElementType type, double expected);
+[[nodiscard]] std::function<double(double, double)> one_rounding(ElementType type);
 
 } // namespace tessera::elementwise

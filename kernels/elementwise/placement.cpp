@@ -15,7 +15,7 @@ constexpr Bytes unit_begin(Bytes at) {
     return at / kUnitBytes * kUnitBytes;
 }
 constexpr Bytes unit_end(Bytes at) {
-    return unit_begin(at + kUnitBytes - 1);
+    return units_of(at) * kUnitBytes;
 }
 
 /// The runs of elements of one piece, in any order.
@@ -197,6 +197,29 @@ graph::TensorId add_runs(graph::Graph& graph, const family::Site& site, const st
             const TileId tile = site.first_tile + static_cast<TileId>(i);
             graph.hold(buffer, tile, unit_end((last - first) * bytes_of(type.type)));
             made.pieces.push_back(graph::run_of(tile, {buffer}, first, last - first, type.type));
+        }
+    }
+    return graph.add_tensor(std::move(made));
+}
+
+graph::TensorId add_rows(graph::Graph& graph, const family::Site& site, const std::string& name,
+                         const family::TensorType& type) {
+    graph::Tensor made{.name = name, .type = type.type, .shape = type.shape};
+    const graph::BufferId buffer = add_buffer(graph, name);
+    const std::int64_t columns = type.shape[1];
+    const Bytes row_bytes = unit_end(columns * bytes_of(type.type));
+    const std::int64_t tiles = site.machine.chip.tiles;
+    for (std::int64_t i = 0; i < tiles; ++i) {
+        const std::int64_t first = type.shape[0] * i / tiles;
+        const std::int64_t rows = type.shape[0] * (i + 1) / tiles - first;
+        if (rows > 0) {
+            const TileId tile = site.first_tile + static_cast<TileId>(i);
+            graph.hold(buffer, tile, rows * row_bytes);
+            made.pieces.push_back(
+                {tile,
+                 {buffer},
+                 first * columns,
+                 {{rows, columns, row_bytes}, {columns, 1, bytes_of(type.type)}}});
         }
     }
     return graph.add_tensor(std::move(made));

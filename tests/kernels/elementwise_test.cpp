@@ -119,6 +119,21 @@ TEST_CASE("x is read where it stands, and y too if it stands alike", "[kernels][
     }
 }
 
+TEST_CASE("a bias is added where x stands, if its rows begin units", "[kernels][elementwise]") {
+    const auto added = [](Stand x, const std::vector<std::int64_t>& shape, Stand vector) {
+        const auto outcome = run(elementwise::bias(), {ElementType::F16, shape}, {x, vector});
+        CHECK(outcome.checked.passed);
+        return outcome.added;
+    };
+    for (const Stand vector : {Stand::Host, Stand::OddRuns, Stand::Cells, Stand::Columns}) {
+        CHECK(added(Stand::Cells, {9, 37}, vector) == 0);
+        CHECK(added(Stand::PaddedRows, {9, 37}, vector) == 0);
+        CHECK(added(Stand::Columns, {9, 37}, vector) == 1);
+        CHECK(added(Stand::OddRuns, {9, 37}, vector) == 1);
+        CHECK(added(Stand::Host, {9, 37}, vector) == 0);
+    }
+}
+
 TEST_CASE("many short rows are one vertex, a long one too", "[kernels][elementwise]") {
     const TensorType x{ElementType::F16, {400, 7}};
     CHECK(run(elementwise::relu(), x, {Stand::Cells}, {}, 4).vertices == 4);
@@ -227,6 +242,10 @@ TEST_CASE("what does not go together is refused with both", "[kernels][elementwi
           "1: got 16 x 7 and 7 x 16, expected equal shapes");
     CHECK(refusal(elementwise::multiply(), {{half, single}, {}}) ==
           "1: got f16 and f32, expected equal types");
+    CHECK(refusal(elementwise::bias(), {{half, {ElementType::F16, {5}}}, {}}) ==
+          "1: got 16 x 7 and 5, expected an element for each column");
+    CHECK(refusal(elementwise::bias(), {{{ElementType::F16, {7}}, {ElementType::F16, {7}}}, {}}) ==
+          "0: got 7, expected a matrix");
     CHECK(refusal(elementwise::relu(), {{whole}, {}}) == "0: x: got i32, expected f16 or f32");
     CHECK(refusal(elementwise::gelu(), {{sparse}, {}}) ==
           "0: x: got a sparse matrix, expected a dense tensor");
