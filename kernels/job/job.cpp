@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/job/job.h"
+
+#include "kernels/job/micro_job.h"
+#include "kernels/job/product_job.h"
+
+namespace tessera::job {
+
+std::unique_ptr<Job> make_job(const workload::Workload& workload) {
+    if (const auto* matmul = std::get_if<workload::MatmulWorkload>(&workload.kind)) {
+        return make_job(*matmul);
+    }
+    if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
+        return make_job(*spmm);
+    }
+    return make_micro_job(workload);
+}
+
+} // namespace tessera::job
