@@ -197,6 +197,10 @@ std::unique_ptr<Job> make_job(const workload::Workload& workload) {
     if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
         return std::make_unique<SpmmJob>(*spmm);
     }
+    if (std::holds_alternative<workload::PipelineWorkload>(workload.kind)) {
+        throw NotModelled(
+            "pipelines: they are read and checked, not planned; see docs/workloads.md");
+    }
     return make_micro_job(workload);
 }
 
