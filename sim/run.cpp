@@ -5,11 +5,11 @@
 #include "base/config/read.h"
 #include "base/error.h"
 #include "kernels/catalog/load.h"
+#include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
 #include "models/ipu/simulate.h"
 #include "models/spec/load.h"
 #include "sim/digest.h"
-#include "sim/job.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/unused_parameters.h"
@@ -124,21 +124,21 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 
 namespace {
 
-bool is_operand(const Job& job, const std::string& tensor) {
+bool is_operand(const job::Job& job, const std::string& tensor) {
     const auto operands = job.operands();
     return std::any_of(operands.begin(), operands.end(),
-                       [&](const HostArray& operand) { return operand.tensor == tensor; });
+                       [&](const job::HostArray& operand) { return operand.tensor == tensor; });
 }
 
 struct PlannedJob {
-    std::unique_ptr<Job> job;
+    std::unique_ptr<job::Job> job;
     const program::Program& program; ///< the job's
 };
 
 /// Reads the workload's operands and plans. What shows only there is told at the workload's value.
 PlannedJob planned_job(const Configuration& configuration) {
     try {
-        auto job = make_job(configuration.workload.workload);
+        auto job = job::make_job(configuration.workload.workload);
         const Activity planning("planning");
         const program::Program& program = job->plan(configuration.machine.spec);
         return {std::move(job), program};
@@ -182,9 +182,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     const ipu::Simulation* running = nullptr;
     if (command.check) {
-        options.arrived = [&](std::uint32_t copy) {
-            job->arrived(copy, [&](const std::string& tensor) { return running->read(tensor); });
-        };
+        const auto read = [&](const std::string& tensor) { return running->read(tensor); };
+        options.arrived = [&, read](std::uint32_t copy) { job->arrived(copy, read); };
+        options.ended = [&, read](const program::Step& leaf) { job->ended(leaf, read); };
     }
     ipu::Simulation simulation(machine, program, std::move(options));
     running = &simulation;
@@ -199,7 +199,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     host.simulate_s = watch.lap();
     activity.reset();
 
-    std::optional<CheckOutcome> check;
+    std::optional<job::CheckOutcome> check;
     if (command.check) {
         const Activity checking("checking");
         const auto read = [&](const std::string& tensor) {

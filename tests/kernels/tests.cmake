@@ -32,3 +32,4 @@ tessera_test(test_kernels_micro LABELS kernels
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline_test.cpp
   LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)
+tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job_test.cpp LINK tessera_job)

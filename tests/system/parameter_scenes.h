@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/catalog/load.h"
+#include "kernels/job/job.h"
 #include "models/ipu/simulate.h"
-#include "sim/job.h"
 #include "sim/unused_parameters.h"
 #include "tests/component/hand_program.h"
 #include "tests/unit/config/scratch.h"
@@ -32,7 +32,7 @@ inline Scene workload_scene(const std::string& text) {
     return [text](const spec::MachineSpec& machine, std::set<std::string>& parts) {
         const auto loaded = catalog::load_workload(config::parse_document(text, "scene"), "scene",
                                                    source_paths(), {});
-        const auto job = sim::make_job(loaded.workload);
+        const auto job = job::make_job(loaded.workload);
         return simulate(machine, job->plan(machine), parts);
     };
 }

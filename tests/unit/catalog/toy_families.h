@@ -99,8 +99,7 @@ inline const family::Family kToyBias{
     .inputs = {"x", "bias"},
     .options = {},
     .make = [](const family::Request& request) {
-        if (request.inputs[1].shape !=
-            std::vector<std::int64_t>{request.inputs[0].shape.back()}) {
+        if (request.inputs[1].shape != std::vector<std::int64_t>{request.inputs[0].shape.back()}) {
             throw family::Refused(1, {},
                                   fmt::format("got {} elements, expected {}",
                                               fmt::join(request.inputs[1].shape, " x "),
@@ -139,9 +138,9 @@ inline const family::Family kToyCast{
     }};
 
 inline const std::vector<const family::Family*>& toy_families() {
-    static const std::vector<const family::Family*> all{
-        &kToyMatmul, &kToySpmm, &kToyRelu,  &kToyGelu,
-        &kToySoftmax, &kToyBias, &kToyScale, &kToyCast};
+    static const std::vector<const family::Family*> all{&kToyMatmul, &kToySpmm,    &kToyRelu,
+                                                        &kToyGelu,   &kToySoftmax, &kToyBias,
+                                                        &kToyScale,  &kToyCast};
     return all;
 }
 
