@@ -71,6 +71,7 @@ public:
             give(tensor, sparse);
         }
         note_writers(workload.steps, "/steps");
+        is_some_step_hidden_ = workload.steps.empty();
         run(workload.steps, "/steps", out_.pipeline.steps);
         if (!is_some_step_hidden_) {
             tell_unread(workload);
@@ -179,6 +180,8 @@ private:
     void run_one(const PipelineStep& step, std::string pointer, Node& made) {
         made.pointer = std::move(pointer);
         made.name = step.called();
+        is_some_step_hidden_ =
+            is_some_step_hidden_ || (step.kind != Kind::Family && step.children.empty());
         switch (step.kind) {
         case Kind::Family:
             kernel(step, made);
