@@ -56,9 +56,18 @@ TEST_CASE("a pipeline with one part replaced by another does not crash", "[unit]
     const auto whole = nlohmann::json::parse(kWhole);
     Lines pointers;
     collect(whole, "", pointers);
-    const std::vector<nlohmann::json> others{nullptr, true, -1, 1e300, "", "s", "h", "a/b~.c",
-                                             nlohmann::json::array(), nlohmann::json::object(),
-                                             nlohmann::json::array({nullptr, 1, "x"}), whole};
+    const std::vector<nlohmann::json> others{nullptr,
+                                             true,
+                                             -1,
+                                             1e300,
+                                             "",
+                                             "s",
+                                             "h",
+                                             "a/b~.c",
+                                             nlohmann::json::array(),
+                                             nlohmann::json::object(),
+                                             nlohmann::json::array({nullptr, 1, "x"}),
+                                             whole};
     std::size_t loaded = 0;
     for (const auto& at : pointers) {
         for (const auto& other : others) {
@@ -115,9 +124,9 @@ TEST_CASE("deep and long pipelines are refused or read in good time", "[unit][ca
 
     std::string unknown;
     for (int step = 0; step < 3000; ++step) {
-        unknown += (step == 0 ? "" : ",") +
-                   fmt::format(R"({{"family": "relu", "inputs": ["t{}"], "output": "u{}"}})", step,
-                               step);
+        unknown +=
+            (step == 0 ? "" : ",") +
+            fmt::format(R"({{"family": "relu", "inputs": ["t{}"], "output": "u{}"}})", step, step);
     }
     const auto found = mistakes(with_steps(unknown));
     CHECK(found.size() > 2000);

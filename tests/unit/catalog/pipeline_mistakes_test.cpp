@@ -47,9 +47,11 @@ TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
           Lines{"a.json:3:20: /tensors/z/shape/1: got 0 elements, expected 1..1000000 elements"});
     CHECK(of_tensors(R"("z": {"shape": 3})") ==
           Lines{"a.json:3:16: /tensors/z/shape: got number 3, expected a list of 1..8 sizes"});
-    CHECK(of_tensors(R"("z": {"shape": [3], "type": "f61"})").front().find(
-              "a.json:3:29: /tensors/z/type: got string \"f61\", expected one of f16, f32; did you "
-              "mean 'f16'?") == 0);
+    CHECK(of_tensors(R"("z": {"shape": [3], "type": "f61"})")
+              .front()
+              .find("a.json:3:29: /tensors/z/type: got string \"f61\", expected one of f16, f32; "
+                    "did you "
+                    "mean 'f16'?") == 0);
     CHECK(of_tensors(R"("z": {"shape": [3], "valeus": "integer"})") ==
           Lines{"a.json:3:21: /tensors/z/valeus: unknown key; did you mean 'values'?"});
     CHECK(of_tensors(R"("z": {"shape": [3], "block": 16})") ==
@@ -102,7 +104,8 @@ TEST_CASE("files that tensors name are found and told where they are named", "[u
               .find("a.json:2:39: /tensors/x/pattern/file: cannot find 'no.mtx'") == 0);
     CHECK(io_error(R"({"shape": [2, 2], "values": "no.npy"})")
               .find("a.json:2:46: /tensors/x/values: cannot find 'no.npy'") == 0);
-    static_cast<void>(scratch.write("bad.mtx", "%%MatrixMarket matrix coordinate pattern general\n%\n3 x 1\n"));
+    static_cast<void>(
+        scratch.write("bad.mtx", "%%MatrixMarket matrix coordinate pattern general\n%\n3 x 1\n"));
     const auto bad = mistakes_of(
         [&] {
             static_cast<void>(
@@ -119,11 +122,13 @@ TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][
     CHECK(after_good(R"({"familly": "relu", "inputs": ["x"], "output": "z"})") ==
           Lines{"a.json:4:1: /steps/2: missing, expected family or repeat or parallel; got key "
                 "'familly', did you mean 'family'?"});
-    CHECK(after_good(R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partails": "f32"})") ==
+    CHECK(after_good(
+              R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partails": "f32"})") ==
           Lines{"a.json:4:59: /steps/2/partails: unknown key; did you mean 'partials'?"});
     CHECK(after_good(R"({"family": "relu", "inputs": ["x"], "output": "z", "partials": "f32"})") ==
           Lines{"a.json:4:52: /steps/2/partials: does not go with family 'relu'"});
-    CHECK(after_good(R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partials": "f23"})") ==
+    CHECK(after_good(
+              R"({"family": "matmul", "inputs": ["x", "w"], "output": "z", "partials": "f23"})") ==
           Lines{"a.json:4:71: /steps/2/partials: got string \"f23\", expected one of f16, f32; did "
                 "you mean 'f32'?"});
     CHECK(after_good(R"({"family": "scale", "inputs": ["x"], "output": "z", "factor": "two"})") ==
@@ -150,8 +155,9 @@ TEST_CASE("inputs are tensors that exist where they are read", "[unit][catalog]"
           Lines{"a.json:4:31: /steps/2/inputs/0: got 'z', which step /steps/3 is the first to "
                 "write, expected a tensor that is given or written before"});
     // one slip of the pen is one mistake: w is not told as never read
-    CHECK(of_steps(std::string(kReluX) + R"({"family": "relu", "inputs": ["ww"], "output": "z"})") ==
-          Lines{"a.json:3:92: /steps/1/inputs/0: unknown tensor 'ww'; did you mean 'w'?"});
+    CHECK(
+        of_steps(std::string(kReluX) + R"({"family": "relu", "inputs": ["ww"], "output": "z"})") ==
+        Lines{"a.json:3:92: /steps/1/inputs/0: unknown tensor 'ww'; did you mean 'w'?"});
     CHECK(of_steps(R"({"family": "relu", "inputs": ["x"], "output": "y"})") ==
           Lines{"a.json:2:42: /tensors/w: no step reads it, expected it among the inputs of a "
                 "step; it would take memory for nothing"});
@@ -194,12 +200,10 @@ TEST_CASE("no two steps have one name", "[unit][catalog]") {
     CHECK(after_good(R"({"family": "relu", "inputs": ["x"], "output": "y"})") ==
           Lines{"a.json:4:47: /steps/2/output: got a second step 'y', expected another name than "
                 "that of /steps/0; a step without \"name\" has that of its output"});
-    CHECK(after_good(
-              R"({"name": "y", "family": "relu", "inputs": ["x"], "output": "z"})") ==
+    CHECK(after_good(R"({"name": "y", "family": "relu", "inputs": ["x"], "output": "z"})") ==
           Lines{"a.json:4:10: /steps/2/name: got a second step 'y', expected another name than "
                 "that of /steps/0"});
-    CHECK(after_good(
-              R"({"name": "again", "family": "relu", "inputs": ["x"], "output": "y"})")
+    CHECK(after_good(R"({"name": "again", "family": "relu", "inputs": ["x"], "output": "y"})")
               .empty());
 }
 
@@ -271,10 +275,10 @@ TEST_CASE("--set reaches tensors by name and steps by number", "[unit][catalog]"
     const std::string text = with_steps(
         R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"},
 {"repeat": 2, "steps": [{"family": "scale", "inputs": ["y"], "output": "z"}]})");
-    const auto loaded = load_text(
-        text, {"workload.tensors.x.values=integer", "workload.steps.0.partials=f32",
-               "workload.steps.1.repeat=7", "workload.steps.1.steps.0.factor=3",
-               "workload.tensors.w.shape=[8,5]"});
+    const auto loaded =
+        load_text(text, {"workload.tensors.x.values=integer", "workload.steps.0.partials=f32",
+                         "workload.steps.1.repeat=7", "workload.steps.1.steps.0.factor=3",
+                         "workload.tensors.w.shape=[8,5]"});
     CHECK(loaded.resolved["tensors"]["x"]["values"] == "integer");
     CHECK(loaded.resolved["steps"][0]["partials"] == "f32");
     CHECK(loaded.resolved["steps"][1]["repeat"] == 7);
