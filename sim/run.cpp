@@ -4,8 +4,8 @@
 #include "base/activity.h"
 #include "base/config/read.h"
 #include "base/error.h"
+#include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
-#include "kernels/workload/load.h"
 #include "kernels/workload/npy.h"
 #include "models/ipu/simulate.h"
 #include "models/spec/load.h"
@@ -44,17 +44,17 @@ private:
 
 struct Configuration {
     spec::LoadedMachine machine;
-    workload::LoadedWorkload workload;
+    catalog::LoadedWorkload workload;
 };
 
 using LoadWorkload =
-    std::function<workload::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
+    std::function<catalog::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
 
 /// For a --set of a workload's key without the word that says so.
 void suggest_workload_path(Diagnostic& mistake) {
-    const std::string path = std::string(workload::kSetPrefix) + mistake.pointer;
+    const std::string path = std::string(catalog::kSetPrefix) + mistake.pointer;
     if (mistake.file == "--set" && mistake.hint.empty() &&
-        config::is_set_path(workload::workload_shape(), path, workload::kSetPrefix)) {
+        config::is_set_path(catalog::workload_shape(), path, catalog::kSetPrefix)) {
         mistake.hint = "did you mean '" + path + "'?";
     }
 }
@@ -62,7 +62,7 @@ void suggest_workload_path(Diagnostic& mistake) {
 /// Reads machine and workload, so that the mistakes of both are told at once.
 Configuration read_configuration(const RunCommand& command, const config::ConfigPaths& paths,
                                  const LoadWorkload& load_workload) {
-    const auto sets = workload::split_overrides(command.sets);
+    const auto sets = catalog::split_overrides(command.sets);
     Configuration read;
     std::vector<Diagnostic> mistakes;
     const auto collect = [&](const auto& load) {
@@ -84,7 +84,7 @@ Configuration read_configuration(const RunCommand& command, const config::Config
 Configuration read_configuration(const RunCommand& command, const std::string& workload,
                                  const config::ConfigPaths& paths) {
     return read_configuration(command, paths, [&](const std::vector<std::string>& sets) {
-        return workload::load_workload(workload, paths, sets);
+        return catalog::load_workload(workload, paths, sets);
     });
 }
 
@@ -184,7 +184,11 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     if (command.check) {
         const auto read = [&](const std::string& tensor) { return running->read(tensor); };
         options.arrived = [&, read](std::uint32_t copy) { job->arrived(copy, read); };
-        options.ended = [&, read](const program::Step& leaf) { job->ended(leaf, read); };
+        options.ended = [&, read](const program::Step& leaf) {
+            Stopwatch looking;
+            job->ended(leaf, read);
+            host.check_s += looking.lap();
+        };
     }
     ipu::Simulation simulation(machine, program, std::move(options));
     running = &simulation;
@@ -196,7 +200,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     if (!job->answer().empty()) {
         answer = simulation.read(job->answer());
     }
-    host.simulate_s = watch.lap();
+    host.simulate_s = watch.lap() - host.check_s;
     activity.reset();
 
     std::optional<job::CheckOutcome> check;
@@ -207,7 +211,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         };
         check = job->check(read, command.threads);
     }
-    host.check_s = watch.lap();
+    host.check_s += watch.lap();
 
     Digest output;
     for (const program::Tensor& tensor : program.tensors) {
@@ -261,8 +265,8 @@ RunReport run_document(const RunCommand& command, const nlohmann::json& workload
                        const std::string& name, const config::ConfigPaths& paths) {
     const Stopwatch whole;
     const auto load = [&](const std::vector<std::string>& sets) {
-        return workload::load_workload(config::parse_document(workload.dump(), name), name, paths,
-                                       sets);
+        return catalog::load_workload(config::parse_document(workload.dump(), name), name, paths,
+                                      sets);
     };
     return run_configured(command, read_configuration(command, paths, load), whole);
 }

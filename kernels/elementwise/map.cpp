@@ -39,10 +39,7 @@ TensorId Map::add_output(graph::Graph& graph, TensorId x, const family::Site& si
 }
 
 graph::ComputeSetId Map::add_work(graph::Graph& graph, const family::Site& site) const {
-    auto& codelets = graph.codelets;
-    if (std::find(codelets.begin(), codelets.end(), function_.codelet) == codelets.end()) {
-        codelets.push_back(function_.codelet);
-    }
+    graph.need_codelet(function_.codelet);
     return graph.add_compute_set({function_.name, program::Role::Work, site.owner});
 }
 

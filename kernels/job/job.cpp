@@ -2,6 +2,7 @@
 #include "kernels/job/job.h"
 
 #include "kernels/job/micro_job.h"
+#include "kernels/job/pipeline_job.h"
 #include "kernels/job/product_job.h"
 
 namespace tessera::job {
@@ -12,6 +13,9 @@ std::unique_ptr<Job> make_job(const workload::Workload& workload) {
     }
     if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
         return make_job(*spmm);
+    }
+    if (const auto* pipeline = std::get_if<workload::PipelineWorkload>(&workload.kind)) {
+        return make_job(*pipeline);
     }
     return make_micro_job(workload);
 }
