@@ -42,22 +42,22 @@ public:
                              graph::is_on(tiles_of(site), graph.tensors.at(where[0]->index)) &&
                              blocks_of_units(graph.tensors[where[0]->index]);
         family::Emitted made;
-        made.inputs = {
-            reads_x ? *where[0]
-                    : graph::add_spread(graph, tiles_of(site), tensor_of(0, site), columns()),
-            where[1] ? *where[1] : add_input(graph, 1, site)};
+        made.inputs = {reads_x ? *where[0]
+                               : graph::add_spread(graph, tiles_of(site), tensor_of(0), columns()),
+                       where[1] ? *where[1] : add_input(graph, 1, site)};
         graph::align_to_units(graph, made.inputs[0]);
-        made.output = add_output(graph, made.inputs[0], site);
+        made.output = add_output(graph, made.inputs[0]);
         const auto blocks = *blocks_of_units(graph.tensors.at(made.inputs[0].index));
-        std::vector<graph::Place> slices; // by block
-        const TensorId sliced = add_slices(graph, site, blocks, slices);
-        made.steps = graph::add_copy(graph, site.machine, made.inputs[1], sliced,
+        const Slices slices = add_slices(graph, blocks);
+        made.steps = graph::add_copy(graph, site.machine, made.inputs[1], slices.tensor,
                                      program::Role::Bring, site.owner, "bring");
+        graph.tensors
+            .pop_back(); // slices are the vertices' business alone: no tensor of the program
         const auto set = add_work(graph, site);
         const auto buffers = *graph::alike(graph.tensors.at(made.inputs[0].index),
                                            graph.tensors.at(made.output.index));
         for (std::size_t i = 0; i < blocks.size(); ++i) {
-            add_block(graph, site, set, blocks[i], slices[i],
+            add_block(graph, site, set, blocks[i], slices.of_block[i],
                       {buffers.at(blocks[i].place.buffer.index), blocks[i].place.offset});
         }
         made.steps = graph::sequence({std::move(made.steps), graph::run(set)});
@@ -70,10 +70,14 @@ private:
         return block.columns * bytes_of(output().type);
     }
 
-    /// Adds a tensor with the elements of the bias that each tile needs.
-    TensorId add_slices(graph::Graph& graph, const family::Site& site,
-                        const std::vector<Block>& blocks, std::vector<graph::Place>& slices) const {
-        graph::Tensor made = tensor_of(1, site);
+    /// The elements of the bias that each tile needs.
+    struct Slices {
+        TensorId tensor;
+        std::vector<graph::Place> of_block;
+    };
+    Slices add_slices(graph::Graph& graph, const std::vector<Block>& blocks) const {
+        Slices slices;
+        graph::Tensor made = tensor_of(1);
         made.name = "slices of " + made.name;
         const graph::BufferId buffer = graph.add_buffer({.name = made.name});
         std::map<TileId, Bytes> ends;
@@ -82,7 +86,7 @@ private:
             Bytes& end = ends[block.tile];
             const auto [slice, added] = known.try_emplace(
                 {block.tile, block.first_column, block.columns}, graph::Place{buffer, end});
-            slices.push_back(slice->second);
+            slices.of_block.push_back(slice->second);
             if (added) {
                 made.pieces.push_back(graph::run_of(block.tile, slice->second, block.first_column,
                                                     block.columns, made.type));
@@ -92,7 +96,8 @@ private:
         for (const auto& [tile, end] : ends) {
             graph.hold(buffer, tile, end);
         }
-        return graph.add_tensor(std::move(made));
+        slices.tensor = graph.add_tensor(std::move(made));
+        return slices;
     }
 
     void add_block(graph::Graph& graph, const family::Site& site, graph::ComputeSetId set,

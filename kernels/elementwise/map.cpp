@@ -4,8 +4,6 @@
 #include "kernels/family/numbers.h"
 #include "kernels/graph/places.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -23,19 +21,18 @@ Map::Map(Function function, std::vector<family::TensorType> inputs, family::Tens
     : function_(std::move(function)), inputs_(std::move(inputs)), output_(std::move(output)),
       input_names_(std::move(input_names)) {}
 
-graph::Tensor Map::tensor_of(std::size_t input, const family::Site& site) const {
-    return {.name = fmt::format("{} of {}", input_names_[input], site.owner),
-            .type = inputs_[input].type,
-            .shape = inputs_[input].shape};
+graph::Tensor Map::tensor_of(std::size_t input) const {
+    return {
+        .name = input_names_[input], .type = inputs_[input].type, .shape = inputs_[input].shape};
 }
 
 TensorId Map::add_input(graph::Graph& graph, std::size_t input, const family::Site& site) const {
-    return graph::add_spread(graph, tiles_of(site), tensor_of(input, site),
+    return graph::add_spread(graph, tiles_of(site), tensor_of(input),
                              kRunBytes / bytes_of(inputs_[input].type));
 }
 
-TensorId Map::add_output(graph::Graph& graph, TensorId x, const family::Site& site) const {
-    return graph::add_alike(graph, fmt::format("output of {}", site.owner), output_.type, x);
+TensorId Map::add_output(graph::Graph& graph, TensorId x) const {
+    return graph::add_alike(graph, "output", output_.type, x);
 }
 
 graph::ComputeSetId Map::add_work(graph::Graph& graph, const family::Site& site) const {
@@ -62,8 +59,7 @@ std::vector<TensorId> Map::read_alike(graph::Graph& graph, const family::Site& s
                    graph::alike(graph.tensors.at(model.index), graph.tensors.at(where[i]->index))) {
             read.push_back(*where[i]);
         } else {
-            read.push_back(
-                graph::add_alike(graph, tensor_of(i, site).name, inputs_[i].type, model));
+            read.push_back(graph::add_alike(graph, tensor_of(i).name, inputs_[i].type, model));
         }
         graph::align_to_units(graph, read.back());
     }
@@ -74,7 +70,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
                           std::span<const std::optional<TensorId>> where) {
     family::Emitted made;
     made.inputs = read_alike(graph, site, where);
-    made.output = add_output(graph, made.inputs[0], site);
+    made.output = add_output(graph, made.inputs[0]);
     std::vector<TensorId> all = made.inputs;
     all.push_back(made.output);
     const graph::Tensor& x = graph.tensors.at(made.inputs[0].index);

@@ -72,13 +72,12 @@ protected:
     [[nodiscard]] const Function& function() const { return function_; }
     [[nodiscard]] const std::vector<family::TensorType>& inputs() const { return inputs_; }
     /// What an input of the step's own is, without its places.
-    [[nodiscard]] graph::Tensor tensor_of(std::size_t input, const family::Site& site) const;
+    [[nodiscard]] graph::Tensor tensor_of(std::size_t input) const;
     /// Adds it in even runs on all tiles.
     graph::TensorId add_input(graph::Graph& graph, std::size_t input,
                               const family::Site& site) const;
     /// Adds the output in the places of `x`.
-    graph::TensorId add_output(graph::Graph& graph, graph::TensorId x,
-                               const family::Site& site) const;
+    graph::TensorId add_output(graph::Graph& graph, graph::TensorId x) const;
     /// Adds the compute set of the vertices, and their codelet.
     graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 

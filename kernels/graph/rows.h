@@ -36,8 +36,8 @@ struct Rows {
     TileId tile = 0;
     Place first; ///< begins a unit
     std::int64_t rows = 1;
-    std::int64_t units = 0;     ///< of a row
-    Bytes stride = 0;           ///< from row to row, whole units
+    std::int64_t units = 0;         ///< of a row
+    Bytes stride = 0;               ///< from row to row, whole units
     std::vector<ByteRun> runs = {}; ///< the elements in them
 };
 
