@@ -167,6 +167,19 @@ TEST_CASE("copies cost what their texts have", "[kernels]") {
     CHECK(paced.uncounted().empty());
 }
 
+TEST_CASE("copies of runs cost what their text has", "[kernels]") {
+    CountedCodelet runs("copy_runs");
+    for (const std::string name : {"copy_runs32", "copy_runs64"}) {
+        runs.expect("kCopyRunsNothing", kCopyRunsNothing,
+                    {{name, ".Lsome_runs_" + name}, {".Lend_" + name}});
+        runs.expect("kCopyRunsFrame", kCopyRunsFrame, {{name, ".Lrun_" + name}, {".Lend_" + name}});
+        runs.expect("kCopyRun", kCopyRun,
+                    {{".Lrun_" + name, ".Lword_" + name}, {".Lnext_run_" + name, ".Lend_" + name}});
+        runs.expect("kCopyWord", kCopyWord, {{".Lword_" + name, ".Lnext_run_" + name}});
+    }
+    CHECK(runs.uncounted().empty());
+}
+
 TEST_CASE("gathers cost what their text has", "[kernels]") {
     CountedCodelet gather("gather");
     gather.expect("kGatherNothing", kGatherNothing, {{"gather16", ".Lsome_words"}, {".Lnothing"}});
