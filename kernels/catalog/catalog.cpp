@@ -11,15 +11,9 @@ namespace tessera::catalog {
 
 const std::vector<const family::Family*>& families() {
     static const std::vector<const family::Family*> all{
-        &matmul::family(),
-        &spmm::family(),
-        &elementwise::bias(),
-        &elementwise::relu(),
-        &elementwise::gelu(),
-        &elementwise::add(),
-        &elementwise::multiply(),
-        &elementwise::scale(),
-        &elementwise::cast(),
+        &matmul::family(),        &spmm::family(),       &elementwise::bias(),
+        &elementwise::relu(),     &elementwise::gelu(),  &elementwise::add(),
+        &elementwise::multiply(), &elementwise::scale(), &elementwise::cast(),
     };
     return all;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/map.h"
+#include "kernels/family/numbers.h"
 #include "kernels/graph/blocks.h"
 #include "kernels/graph/copy.h"
 
@@ -22,8 +23,8 @@ using graph::TensorId;
 std::optional<std::vector<Block>> blocks_of_units(const graph::Tensor& tensor) {
     auto blocks = graph::blocks_of(tensor);
     const bool fits = blocks && std::all_of(blocks->begin(), blocks->end(), [](const Block& block) {
-                          return block.place.offset % kUnitBytes == 0 &&
-                                 (block.rows == 1 || block.row_stride % kUnitBytes == 0);
+                          return block.place.offset % graph::kUnitBytes == 0 &&
+                                 (block.rows == 1 || block.row_stride % graph::kUnitBytes == 0);
                       });
     return fits ? blocks : std::nullopt;
 }
@@ -37,26 +38,26 @@ public:
 
     [[nodiscard]] family::Emitted emit(graph::Graph& graph, const family::Site& site,
                                        std::span<const std::optional<TensorId>> where) override {
-        const bool reads_x = where[0] && is_on(site, graph.tensors.at(where[0]->index)) &&
+        const bool reads_x = where[0] &&
+                             graph::is_on(tiles_of(site), graph.tensors.at(where[0]->index)) &&
                              blocks_of_units(graph.tensors[where[0]->index]);
         family::Emitted made;
-        made.inputs = {
-            reads_x ? *where[0] : add_rows(graph, site, name_of_input(0, site), inputs()[0]),
-            where[1] ? *where[1] : add_runs(graph, site, name_of_input(1, site), inputs()[1])};
-        align(graph, made.inputs[0]);
-        made.output = add_alike(graph, name_of_output(site), output().type, made.inputs[0]);
+        made.inputs = {reads_x ? *where[0]
+                               : graph::add_spread(graph, tiles_of(site), tensor_of(0), columns()),
+                       where[1] ? *where[1] : add_input(graph, 1, site)};
+        graph::align_to_units(graph, made.inputs[0]);
+        made.output = add_output(graph, made.inputs[0]);
         const auto blocks = *blocks_of_units(graph.tensors.at(made.inputs[0].index));
-
-        graph.need_codelet(function().codelet);
-        std::vector<graph::Place> slices; // by block
-        const TensorId sliced = add_slices(graph, site, blocks, slices);
-        made.steps = graph::add_copy(graph, site.machine, made.inputs[1], sliced,
+        const Slices slices = add_slices(graph, blocks);
+        made.steps = graph::add_copy(graph, site.machine, made.inputs[1], slices.tensor,
                                      program::Role::Bring, site.owner, "bring");
-        const auto set = graph.add_compute_set({function().name, program::Role::Work, site.owner});
-        const Buffers buffers =
-            *alike(graph.tensors.at(made.inputs[0].index), graph.tensors.at(made.output.index));
+        graph.tensors
+            .pop_back(); // slices are the vertices' business alone: no tensor of the program
+        const auto set = add_work(graph, site);
+        const auto buffers = *graph::alike(graph.tensors.at(made.inputs[0].index),
+                                           graph.tensors.at(made.output.index));
         for (std::size_t i = 0; i < blocks.size(); ++i) {
-            add_block(graph, site, set, blocks[i], slices[i],
+            add_block(graph, site, set, blocks[i], slices.of_block[i],
                       {buffers.at(blocks[i].place.buffer.index), blocks[i].place.offset});
         }
         made.steps = graph::sequence({std::move(made.steps), graph::run(set)});
@@ -64,16 +65,20 @@ public:
     }
 
 private:
+    [[nodiscard]] std::int64_t columns() const { return output().shape[1]; }
     [[nodiscard]] Bytes row_bytes(const Block& block) const {
         return block.columns * bytes_of(output().type);
     }
 
-    /// Adds a tensor with the elements of the bias that each tile needs.
-    TensorId add_slices(graph::Graph& graph, const family::Site& site,
-                        const std::vector<Block>& blocks, std::vector<graph::Place>& slices) const {
-        graph::Tensor made{.name = fmt::format("slices of {}", name_of_input(1, site)),
-                           .type = inputs()[1].type,
-                           .shape = inputs()[1].shape};
+    /// The elements of the bias that each tile needs.
+    struct Slices {
+        TensorId tensor;
+        std::vector<graph::Place> of_block;
+    };
+    Slices add_slices(graph::Graph& graph, const std::vector<Block>& blocks) const {
+        Slices slices;
+        graph::Tensor made = tensor_of(1);
+        made.name = "slices of " + made.name;
         const graph::BufferId buffer = graph.add_buffer({.name = made.name});
         std::map<TileId, Bytes> ends;
         std::map<std::tuple<TileId, std::int64_t, std::int64_t>, graph::Place> known;
@@ -81,48 +86,47 @@ private:
             Bytes& end = ends[block.tile];
             const auto [slice, added] = known.try_emplace(
                 {block.tile, block.first_column, block.columns}, graph::Place{buffer, end});
-            slices.push_back(slice->second);
+            slices.of_block.push_back(slice->second);
             if (added) {
                 made.pieces.push_back(graph::run_of(block.tile, slice->second, block.first_column,
                                                     block.columns, made.type));
-                end += units_of(row_bytes(block)) * kUnitBytes;
+                end += graph::units_of(row_bytes(block)) * graph::kUnitBytes;
             }
         }
         for (const auto& [tile, end] : ends) {
             graph.hold(buffer, tile, end);
         }
-        return graph.add_tensor(std::move(made));
+        slices.tensor = graph.add_tensor(std::move(made));
+        return slices;
     }
 
     void add_block(graph::Graph& graph, const family::Site& site, graph::ComputeSetId set,
                    const Block& block, graph::Place slice, graph::Place out) const {
-        const Rows rows{block.tile, block.place, block.rows, units_of(row_bytes(block)),
-                        block.row_stride};
-        std::vector<graph::Field> uses = {graph::use(slice, row_bytes(block), graph::Access::Read)};
-        for (std::int64_t row = 0; row < block.rows; ++row) {
-            uses.push_back(graph::use(block.place + row * block.row_stride, row_bytes(block),
-                                      graph::Access::Read));
-        }
+        const graph::Rows rows{block.tile, block.place, block.rows,
+                               graph::units_of(row_bytes(block)), block.row_stride};
         const Side sides[] = {{block.place, block.row_stride}, {slice, 0}, {out, block.row_stride}};
-        add_written(uses, rows, sides[2]);
-        add_vertices(graph, site.machine, set, function(), rows, sides, uses);
+        std::vector<graph::Field> reads = {
+            graph::use(slice, row_bytes(block), graph::Access::Read)};
+        add_uses(reads, rows, sides[0], row_bytes(block), graph::Access::Read);
+        add_vertices(graph, site.machine, set, function(), rows, sides, reads);
     }
 };
 
 std::unique_ptr<family::Step> make_bias(const family::Request& request) {
-    require_numbers(request, 0, "x");
-    require_numbers(request, 1, "bias");
+    family::require_numbers(request, 0, "x");
+    family::require_numbers(request, 1, "bias");
     const TensorType& x = request.inputs[0];
     const TensorType& vector = request.inputs[1];
-    require_same_type(request);
+    family::require_same_type(request);
     if (x.shape.size() != 2) {
-        throw family::Refused(0, "", fmt::format("got {}, expected a matrix", shape_text(x)));
+        throw family::Refused(0, "",
+                              fmt::format("got {}, expected a matrix", family::shape_text(x)));
     }
     if (vector.shape.empty() || vector.shape.back() != x.shape[1] ||
         vector.elements() != x.shape[1]) {
         throw family::Refused(1, "",
                               fmt::format("got {} and {}, expected an element for each column",
-                                          shape_text(x), shape_text(vector)));
+                                          family::shape_text(x), family::shape_text(vector)));
     }
     return std::make_unique<Bias>(
         Function{.name = "bias",

@@ -13,12 +13,7 @@
 
 #include "kernels/family/family.h"
 
-#include <span>
-
 namespace tessera::elementwise {
-
-/// All of them.
-[[nodiscard]] std::span<const family::Family* const> families();
 
 [[nodiscard]] const family::Family& relu();
 [[nodiscard]] const family::Family& gelu();

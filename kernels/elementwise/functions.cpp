@@ -2,6 +2,7 @@
 #include "base/float16.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/map.h"
+#include "kernels/family/numbers.h"
 #include "kernels/workload/half.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <numbers>
 #include <utility>
 
 namespace tessera::elementwise {
@@ -18,6 +21,9 @@ namespace {
 using family::Family;
 using family::Refused;
 using family::Request;
+using family::require_numbers;
+using family::rounding;
+using family::shape_text;
 using family::TensorType;
 
 std::string typed(const char* name, ElementType type) {
@@ -30,49 +36,42 @@ std::unique_ptr<family::Step> of_x(const Request& request, Function function) {
     return std::make_unique<Map>(std::move(function), std::vector{x}, x, std::vector{"x"});
 }
 
-/// f32 bits, or an FP16 in the lower half.
-std::uint32_t bits_of(ElementType type, double value) {
-    return type == ElementType::F16 ? workload::f64_to_f16(value)
-                                    : std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
-double value_of(ElementType type, std::uint32_t bits) {
-    return type == ElementType::F16 ? f16_to_f32(static_cast<std::uint16_t>(bits))
-                                    : std::bit_cast<float>(bits);
+graph::Field f32_word(double value) {
+    return graph::word(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
 }
 
-const double kLinear = 2 * std::sqrt(2 / 3.14159265358979323846);
+constexpr double kLinear = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
 constexpr double kCubic = 0.044715;
 
-/// u, of which gelu is x sigm(u).
+/// Of which gelu is x sigm(inner(x)).
 double inner(double x) {
     return kLinear * (x + kCubic * x * x * x);
 }
 
-/// In FP32 with e = 2^-24: u has two constants, two products, a sum and a product of one sign, each off
-/// by e at most where they follow each other: 5 e. That changes sigm(u) by (1 - sigm(u)) u 5 e of
-/// itself, at most |u| 5 e; sigm is right to 2.5 units in the last place, 5 e; its product with x rounds
-/// once more. One e of each stands for what is smaller than these. sigm may be a subnormal, so zero, and
-/// the result too. Then FP16 rounds.
-double gelu_tolerance(ElementType type, double x, double expected) {
-    const double roundings = 7 + 6 * std::fabs(inner(x));
-    const double single = unit_roundoff(ElementType::F32) * roundings * std::fabs(expected) +
+/// In FP32 with e = 2^-24. The vertex computes v = inner(x) as x (c x x + l): c, l and every result are
+/// rounded, all terms have one sign, so v is off by 5 e of itself: c, x x and their product, the sum, the
+/// product. That changes sigm(v) by (1 - sigm(v)) |v| 5 e of itself. The instruction is right to 2.5
+/// units in the last place, 5 e, and its product with x rounds once more. One e is added to both for what
+/// is of second order. Where sigm(v) is a subnormal it becomes zero, and so may the result. FP16 rounds
+/// that once more.
+double gelu_tolerance(ElementType type, double x, double exact) {
+    const double v = inner(x);
+    const double roundings = 7 + 6 * std::fabs(v) / (1 + std::exp(v));
+    const double single = unit_roundoff(ElementType::F32) * roundings * std::fabs(exact) +
                           (std::fabs(x) + 1) * rounding(ElementType::F32, 0);
-    return type == ElementType::F32 ? single : single + rounding(type, expected);
+    return type == ElementType::F32 ? single : single + rounding(type, exact);
 }
 
 std::unique_ptr<family::Step> make_gelu(const Request& request) {
     require_numbers(request, 0, "x");
     const ElementType type = request.inputs[0].type;
-    const auto constant = [](double value) {
-        return graph::word(bits_of(ElementType::F32, value));
-    };
     return of_x(
         request,
         {.name = "gelu",
          .codelet = "elementwise_gelu",
          .vertex = typed("gelu", type),
          .loop = type == ElementType::F16 ? codelets::kGeluF16Loop : codelets::kGeluF32Loop,
-         .constants = {constant(kLinear * kCubic), constant(kLinear)},
+         .constants = {f32_word(kLinear * kCubic), f32_word(kLinear)},
          .flops = 9,
          .value = [](double x, double) { return x / (1 + std::exp(-inner(x))); },
          .tolerance = [type](double x,
@@ -83,8 +82,13 @@ std::unique_ptr<family::Step> make_scale(const Request& request) {
     require_numbers(request, 0, "x");
     const ElementType type = request.inputs[0].type;
     const double told = number_of(scale(), request, "factor");
-    const std::uint32_t bits = bits_of(type, told);
-    const double factor = value_of(type, bits);
+    const std::uint16_t half = workload::f64_to_f16(told);
+    const bool is_half = type == ElementType::F16;
+    // subnormals are zero to the machine
+    const double factor = is_half ? f16_to_f32(half)
+                          : std::fabs(told) < std::numeric_limits<float>::min()
+                              ? 0
+                              : static_cast<float>(told);
     if (!std::isfinite(factor)) {
         throw Refused(-1, "factor",
                       fmt::format("got {}, expected a number that {} can hold", told,
@@ -94,7 +98,7 @@ std::unique_ptr<family::Step> make_scale(const Request& request) {
                           .codelet = "elementwise_scale",
                           .vertex = typed("scale", type),
                           .loop = codelets::kScaleLoop,
-                          .constants = {graph::word(bits)},
+                          .constants = {is_half ? graph::word(half) : f32_word(factor)},
                           .value = [factor](double x, double) { return factor * x; },
                           .tolerance = one_rounding(type)});
 }
@@ -127,7 +131,7 @@ std::unique_ptr<family::Step> of_x_and_y(const Request& request, const char* nam
                                          double (*value)(double, double)) {
     require_numbers(request, 0, "x");
     require_numbers(request, 1, "y");
-    require_same_type(request);
+    family::require_same_type(request);
     const TensorType& x = request.inputs[0];
     if (x.shape != request.inputs[1].shape) {
         throw Refused(1, "",
@@ -192,12 +196,6 @@ const Family& multiply() {
                               [](double x, double y) { return x * y; });
         }};
     return family;
-}
-
-std::span<const Family* const> families() {
-    static const Family* const all[] = {&add(),      &bias(), &cast(), &gelu(),
-                                        &multiply(), &relu(), &scale()};
-    return all;
 }
 
 } // namespace tessera::elementwise

@@ -4,9 +4,10 @@
 #pragma once
 
 #include "kernels/codelets/elementwise_cost.h"
-#include "kernels/elementwise/placement.h"
 #include "kernels/family/family.h"
 #include "kernels/graph/graph.h"
+#include "kernels/graph/places.h"
+#include "kernels/graph/rows.h"
 
 #include <cstdint>
 #include <functional>
@@ -26,25 +27,30 @@ struct Function {
     std::vector<graph::Field> constants = {};
     double flops = 1;                                ///< of an element
     std::function<double(double x, double y)> value; ///< of one input: y is 0
-    /// What a correct machine may be off by where the exact value is `expected`; nothing: by nothing.
-    std::function<double(double x, double expected)> tolerance = {};
+    /// By what a result may differ from the exact value; nothing: by nothing.
+    std::function<double(double x, double exact)> tolerance = {};
 };
 
 /// An input or the output of vertices.
 struct Side {
     graph::Place first; ///< row
     Bytes stride = 0;   ///< from row to row
-    Bytes unit_bytes = kUnitBytes;
+    Bytes unit_bytes = graph::kUnitBytes;
 };
 
-/// Says that the rows of the side are written.
-void add_written(std::vector<graph::Field>& uses, const Rows& rows, const Side& side);
+/// Adds uses of bytes in every row, as few as there can be.
+void add_uses(std::vector<graph::Field>& uses, const graph::Rows& rows, const Side& side,
+              Bytes row_bytes, graph::Access access);
 
-/// Adds the vertices that go over rows of units on a tile. `uses`: memory that they touch, which
-/// pointers do not say. `sides`: inputs, then the output.
+/// Adds the vertices that go over rows on a tile: `sides` are where the inputs and then the output have
+/// them, `reads` what they read.
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  const Function& function, const Rows& rows, std::span<const Side> sides,
-                  std::span<const graph::Field> uses);
+                  const Function& function, const graph::Rows& rows, std::span<const Side> sides,
+                  std::span<const graph::Field> reads);
+
+[[nodiscard]] inline graph::Tiles tiles_of(const family::Site& site) {
+    return {site.first_tile, site.machine.chip.tiles};
+}
 
 /// All elements of inputs of one shape, where the first offered input stands. Other inputs, and the
 /// output, stand alike.
@@ -65,26 +71,29 @@ public:
 protected:
     [[nodiscard]] const Function& function() const { return function_; }
     [[nodiscard]] const std::vector<family::TensorType>& inputs() const { return inputs_; }
-    [[nodiscard]] std::string name_of_input(std::size_t input, const family::Site& site) const;
-    [[nodiscard]] static std::string name_of_output(const family::Site& site);
+    /// What an input of the step's own is, without its places.
+    [[nodiscard]] graph::Tensor tensor_of(std::size_t input) const;
+    /// Adds it in even runs on all tiles.
+    graph::TensorId add_input(graph::Graph& graph, std::size_t input,
+                              const family::Site& site) const;
+    /// Adds the output in the places of `x`.
+    graph::TensorId add_output(graph::Graph& graph, graph::TensorId x) const;
+    /// Adds the compute set of the vertices, and their codelet.
+    graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 
 private:
+    /// Where the inputs are read, one of them where `model` stands, the others alike.
+    std::vector<graph::TensorId>
+    read_alike(graph::Graph& graph, const family::Site& site,
+               std::span<const std::optional<graph::TensorId>> where) const;
+
     Function function_;
     std::vector<family::TensorType> inputs_;
     family::TensorType output_;
     std::vector<const char*> input_names_;
 };
 
-/// @throws Refused unless input `number`, called so, is dense, f16 or f32, and has an element
-void require_numbers(const family::Request& request, int number, const char* name);
-/// @throws Refused unless the second input has the first one's type
-void require_same_type(const family::Request& request);
-/// "16 x 7"
-[[nodiscard]] std::string shape_text(const family::TensorType& type);
-
-/// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half of
-/// the least one. FP32 has none: what would be one is zero.
-[[nodiscard]] double rounding(ElementType type, double expected);
+/// A tolerance of results that are rounded once.
 [[nodiscard]] std::function<double(double, double)> one_rounding(ElementType type);
 
 } // namespace tessera::elementwise

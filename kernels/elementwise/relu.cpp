@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/map.h"
+#include "kernels/family/numbers.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace tessera::elementwise {
@@ -16,7 +16,7 @@ const family::Family& relu() {
         .inputs = {"x"},
         .options = {},
         .make = [](const family::Request& request) -> std::unique_ptr<family::Step> {
-            require_numbers(request, 0, "x");
+            family::require_numbers(request, 0, "x");
             const family::TensorType& x = request.inputs[0];
             // fmax, as the machine: of NaN and 0 it is 0
             return std::make_unique<Map>(

@@ -25,16 +25,20 @@ MapRows dealt(const spec::MachineSpec& machine, std::int64_t units) {
 
 } // namespace
 
-void add_written(std::vector<graph::Field>& uses, const Rows& rows, const Side& side) {
-    for (std::int64_t row = 0; row < rows.rows; ++row) {
-        uses.push_back(graph::use(side.first + row * side.stride, rows.units * side.unit_bytes,
-                                  graph::Access::Write));
+void add_uses(std::vector<graph::Field>& uses, const graph::Rows& rows, const Side& side,
+              Bytes row_bytes, graph::Access access) {
+    const bool dense = side.stride == row_bytes;
+    for (std::int64_t row = 0; row < (dense ? 1 : rows.rows); ++row) {
+        uses.push_back(graph::use(side.first + row * side.stride,
+                                  dense ? rows.rows * row_bytes : row_bytes, access));
     }
 }
 
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  const Function& function, const Rows& rows, std::span<const Side> sides,
-                  std::span<const graph::Field> uses) {
+                  const Function& function, const graph::Rows& rows, std::span<const Side> sides,
+                  std::span<const graph::Field> reads) {
+    std::vector<graph::Field> uses(reads.begin(), reads.end());
+    add_uses(uses, rows, sides.back(), rows.units * sides.back().unit_bytes, graph::Access::Write);
     const auto add = [&](const MapRows& work, std::span<const Side> from) {
         std::vector<graph::Field> state = {graph::word(work.rows),
                                            graph::word(work.units - function.loop.ahead),
@@ -47,7 +51,7 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
         }
         state.insert(state.end(), function.constants.begin(), function.constants.end());
         state.insert(state.end(), uses.begin(), uses.end());
-        uses = {}; // the first vertex has them for all
+        uses.clear(); // the first vertex has them for all
         graph.add_vertex(set, rows.tile, function.vertex, program::VertexKind::MultiWorker, state);
     };
     const MapRows as_they_are{rows.rows, rows.units, rows.units};

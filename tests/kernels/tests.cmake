@@ -31,7 +31,7 @@ tessera_test(test_kernels_micro LABELS kernels
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline_test.cpp
-  LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)
+  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_spmm tessera_test_run_program)
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job_test.cpp LINK tessera_job)
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise_test.cpp
