@@ -31,8 +31,8 @@ struct ByteRun {
     Bytes bytes = 0;
 };
 
-/// Rows that are alike.
-struct Rows {
+/// UnitRows that are alike.
+struct UnitRows {
     TileId tile = 0;
     Place first; ///< begins a unit
     std::int64_t rows = 1;
@@ -42,7 +42,7 @@ struct Rows {
 };
 
 /// Every unit that has an element once, by tile and address.
-[[nodiscard]] std::vector<Rows> rows_of(const Tensor& tensor);
+[[nodiscard]] std::vector<UnitRows> unit_rows_of(const Tensor& tensor);
 
 /// Lets vertices go over the tensor: its buffers begin at units.
 void align_to_units(Graph& graph, TensorId tensor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/graph/rows.h"
+#include "kernels/graph/unit_rows.h"
 
 #include <algorithm>
 #include <tuple>
@@ -57,27 +57,27 @@ std::vector<ByteRun> runs_of(const Tensor& tensor) {
 }
 
 /// The row in which the run is by itself.
-Rows row_of(const ByteRun& run) {
+UnitRows row_of(const ByteRun& run) {
     const Bytes first = run.place.offset / kUnitBytes * kUnitBytes;
     const std::int64_t units = units_of(run.place.offset + run.bytes - first);
     return {run.tile, {run.place.buffer, first}, 1, units, units * kUnitBytes, {run}};
 }
 
-bool same_memory(const Rows& left, const Rows& right) {
+bool same_memory(const UnitRows& left, const UnitRows& right) {
     return left.tile == right.tile && left.first.buffer == right.first.buffer;
 }
 
 /// Joins runs that meet in a unit, or one behind the other, to one row.
-std::vector<Rows> single_rows(const Tensor& tensor) {
-    std::vector<Rows> rows;
+std::vector<UnitRows> single_rows(const Tensor& tensor) {
+    std::vector<UnitRows> rows;
     for (const ByteRun& run : runs_of(tensor)) {
-        Rows next = row_of(run);
+        UnitRows next = row_of(run);
         if (rows.empty() || !same_memory(rows.back(), next) ||
             next.first.offset > rows.back().first.offset + rows.back().stride) {
             rows.push_back(std::move(next));
             continue;
         }
-        Rows& row = rows.back();
+        UnitRows& row = rows.back();
         row.stride = std::max(row.stride, next.first.offset - row.first.offset + next.stride);
         row.units = row.stride / kUnitBytes;
         ByteRun& last = row.runs.back();
@@ -93,10 +93,10 @@ std::vector<Rows> single_rows(const Tensor& tensor) {
 
 } // namespace
 
-std::vector<Rows> rows_of(const Tensor& tensor) {
-    std::vector<Rows> made;
-    for (Rows& row : single_rows(tensor)) {
-        Rows* before = made.empty() ? nullptr : &made.back();
+std::vector<UnitRows> unit_rows_of(const Tensor& tensor) {
+    std::vector<UnitRows> made;
+    for (UnitRows& row : single_rows(tensor)) {
+        UnitRows* before = made.empty() ? nullptr : &made.back();
         const bool fits =
             before != nullptr && same_memory(*before, row) && before->units == row.units;
         const Bytes step = fits ? row.first.offset - before->first.offset : 0;
