@@ -42,6 +42,7 @@ ALLOWED = {
     "kernels/catalog": DATA + ["kernels"],
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
     "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan", "kernels/codelets"],
+    "kernels/pipeline": FAMILY,
     "kernels/rearrange": FAMILY,
     "kernels/matmul": FAMILY,
     "kernels/sparse": FAMILY,

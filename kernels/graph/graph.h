@@ -69,8 +69,9 @@ struct Buffer {
     program::SegmentKind kind = program::SegmentKind::Tensor;
     Bytes alignment = 16;
     Where where = Where::Any;
-    Bytes read_beyond = 0;            ///< bytes behind the end that codelets may read
-    bool zeroed = false;              ///< zero from the start on, and kept all over the run
+    Bytes read_beyond = 0; ///< bytes behind the end that codelets may read
+    bool padded = false;   ///< codelets read bytes between elements: zeros, if not the host's
+    bool zeroed = false;   ///< zero from the start on, and kept all over the run
     std::vector<BufferId> apart = {}; ///< buffers that may share no memory element with this one
     std::vector<Held> held = {};      ///< by hold()
 };

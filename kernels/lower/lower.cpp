@@ -97,6 +97,8 @@ public:
             lowered.program.stream_copies.push_back(bound(copy));
         }
         lowered.exchanges = std::move(stats_);
+        lowered.set_numbers = std::move(set_numbers_);
+        lowered.exchange_numbers = std::move(exchange_numbers_);
         lowered.bytes_by_buffer = placing_.bytes_by_buffer;
         lowered.bytes_used = placing_.bytes_used;
         return lowered;
@@ -113,8 +115,8 @@ private:
 
     /// Steps stand in memory in the order in which they first run.
     void bind_leaves() {
-        set_numbers_.assign(graph_.compute_sets.size(), kLeftOut);
-        exchange_numbers_.assign(graph_.exchanges.size(), kLeftOut);
+        set_numbers_.assign(graph_.compute_sets.size(), Lowered::kLeftOut);
+        exchange_numbers_.assign(graph_.exchanges.size(), Lowered::kLeftOut);
         vertices_before_.assign(1, 0);
         for (const graph::ComputeSet& set : graph_.compute_sets) {
             vertices_before_.push_back(vertices_before_.back() + set.vertices.size());
@@ -123,12 +125,12 @@ private:
     }
     void bind_leaves_of(const Step& step) {
         if (step.kind == Step::Kind::ComputeSet && !is_empty(graph_, step) &&
-            set_numbers_[step.index] == kLeftOut) {
+            set_numbers_[step.index] == Lowered::kLeftOut) {
             set_numbers_[step.index] = sets_++;
             bind_set(step.index);
         }
         if (step.kind == Step::Kind::Exchange && !is_empty(graph_, step) &&
-            exchange_numbers_[step.index] == kLeftOut) {
+            exchange_numbers_[step.index] == Lowered::kLeftOut) {
             exchange_numbers_[step.index] = static_cast<std::uint32_t>(stats_.size());
             bind_exchange(graph_.exchanges[step.index]);
         }
@@ -293,8 +295,6 @@ private:
         }
         return made;
     }
-
-    static constexpr std::uint32_t kLeftOut = 0xffffffff;
 
     const spec::MachineSpec& machine_;
     const graph::Graph& graph_;

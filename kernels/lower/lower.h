@@ -23,7 +23,11 @@ namespace tessera::lower {
 
 struct Lowered {
     program::Program program;
-    std::vector<plan::ExchangeStats> exchanges;   ///< by exchange of the program
+    std::vector<plan::ExchangeStats> exchanges; ///< by exchange of the program
+    /// Of the program, by compute set and by exchange of the graph; kLeftOut: it has nothing to do.
+    std::vector<std::uint32_t> set_numbers;
+    std::vector<std::uint32_t> exchange_numbers;
+    static constexpr std::uint32_t kLeftOut = 0xffffffff;
     std::map<std::string, Bytes> bytes_by_buffer; ///< of a tile with most of them, and "code"
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };

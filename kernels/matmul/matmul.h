@@ -19,6 +19,7 @@
 // partials: 8). Sources: docs/models/amp_vertex.md, docs/kernels.md.
 #pragma once
 
+#include "kernels/family/family.h"
 #include "kernels/plan/planned_program.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
@@ -30,5 +31,8 @@ namespace tessera::matmul {
 /// ipu2.
 [[nodiscard]] plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
                                                const workload::MatmulWorkload& workload);
+
+/// The product as a step of a pipeline: matmul(a, b).
+[[nodiscard]] const family::Family& family();
 
 } // namespace tessera::matmul

@@ -95,18 +95,22 @@ private:
         const Bytes share = ceil_div(out / kCellBytes, partition_.parts_k) * kCellBytes;
         const std::int64_t k_a = a_.stays() ? grid_.most_k_groups() : grid_.most_chunk_groups();
         const std::int64_t k_b = b_.stays() ? grid_.most_k_groups() : grid_.most_chunk_groups();
+        const bool pads_a = problem_.k % 16 != 0;
+        const bool pads_b = pads_a || problem_.n % problem_.group != 0;
         using graph::Where;
         out_ = add_on_busy({.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead},
                            out);
-        weights_ = add_on_busy({.name = "weights", .where = Where::Region1, .apart = {out_}},
-                               grid_.most_out_groups() * problem_.block_bytes() * k_b);
+        weights_ = add_on_busy(
+            {.name = "weights", .where = Where::Region1, .padded = pads_b, .apart = {out_}},
+            grid_.most_out_groups() * problem_.block_bytes() * k_b);
         slices_ = add_on_busy({.name = "slices", .where = Where::Region1, .apart = {out_}},
                               (partition_.parts_k - 1) * share);
-        x_ = add_on_busy({.name = "x", .apart = {out_}}, grid_.most_rows() * kCellBytes * k_a);
-        home_a_ =
-            add_on_all({.name = a_.home_name(), .apart = {x_, weights_}}, a_.most_home_bytes());
-        home_b_ =
-            add_on_all({.name = b_.home_name(), .apart = {x_, weights_}}, b_.most_home_bytes());
+        x_ = add_on_busy({.name = "x", .padded = pads_a, .apart = {out_}},
+                         grid_.most_rows() * kCellBytes * k_a);
+        home_a_ = add_on_all({.name = a_.home_name(), .padded = pads_a, .apart = {x_, weights_}},
+                             a_.most_home_bytes());
+        home_b_ = add_on_all({.name = b_.home_name(), .padded = pads_b, .apart = {x_, weights_}},
+                             b_.most_home_bytes());
         result_ = add_on_busy({.name = "result"},
                               grid_.reduces() ? share / kCellBytes * problem_.group * 2 : 0);
     }

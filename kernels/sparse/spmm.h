@@ -24,6 +24,7 @@
 // cut between parts. Source: docs/kernels.md.
 #pragma once
 
+#include "kernels/family/family.h"
 #include "kernels/plan/planned_program.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
@@ -38,5 +39,8 @@ namespace tessera::spmm {
 [[nodiscard]] plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
                                              const workload::SpmmWorkload& workload,
                                              const workload::SparseF16& matrix);
+
+/// The product as a step of a pipeline: spmm(a, b), a sparse.
+[[nodiscard]] const family::Family& family();
 
 } // namespace tessera::spmm

@@ -84,13 +84,16 @@ private:
         check_reach(x - problem_.x_line_bytes(widest));
         // Paced accesses keep x and partials apart, delta lists x and metadata, an exchange what it
         // sends and receives.
+        const bool pads_x = problem_.n % problem_.column_grain() != 0 ||
+                            problem_.matrix->columns % problem_.block != 0;
         const Where by_elements = problem_.block == 1 ? Where::Region1 : Where::Any;
         const Where by_blocks = problem_.block == 1 ? Where::Any : Where::Region1;
         partials_ = add_on(split_.tiles(),
                            {.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead},
                            static_cast<Bytes>(partition_.most_rows()) *
                                problem_.partial_line_bytes(widest));
-        x_ = add_on(split_.tiles(), {.name = "x", .where = by_elements, .apart = {partials_}}, x);
+        x_ = add_on(split_.tiles(),
+                    {.name = "x", .where = by_elements, .padded = pads_x, .apart = {partials_}}, x);
         values_ = add_on(
             split_.tiles(), {.name = "values", .where = by_blocks, .read_beyond = kReadAhead},
             ceil_div(static_cast<Bytes>(partition_.most_blocks()), homes_.values_a_unit()) *
@@ -98,7 +101,8 @@ private:
         slices_ = add_on(split_.tiles(),
                          {.name = "slices", .where = Where::Region1, .apart = {partials_}},
                          most(reduction_.slices_lines) * problem_.partial_line_bytes(widest));
-        home_x_ = add_on(machine_.chip.tiles, {.name = "home of x", .apart = {x_, values_}},
+        home_x_ = add_on(machine_.chip.tiles,
+                         {.name = "home of x", .padded = pads_x, .apart = {x_, values_}},
                          homes_.most_x_bytes());
         home_values_ =
             add_on(machine_.chip.tiles, {.name = "home of values", .apart = {x_, values_}},

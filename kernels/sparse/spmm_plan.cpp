@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/activity.h"
 #include "base/error.h"
+#include "kernels/family/product.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/sparse/spmm.h"
@@ -61,6 +62,11 @@ plan::PlanInfo info_of(const Partition& partition) {
     return info;
 }
 
+std::string name_of(const Problem& problem) {
+    return fmt::format("spmm {} x {} x {}", problem.matrix->rows, problem.matrix->columns,
+                       problem.n);
+}
+
 /// Messages of both exchanges, at most.
 std::size_t messages(const Homes& homes, const Reduction& reduction) {
     std::size_t count = homes.messages();
@@ -85,9 +91,7 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
     }
     try {
         std::optional<Activity> dealing(std::in_place, "dealing operands");
-        Emitted emitted = emit(machine, homes, reduction,
-                               fmt::format("spmm {} x {} x {}", problem.matrix->rows,
-                                           problem.matrix->columns, problem.n));
+        Emitted emitted = emit(machine, homes, reduction, name_of(problem));
         dealing.reset();
         plan::PlanInfo info = info_of(partition);
         info.tiles_busy = emitted.tiles_busy;
@@ -105,18 +109,20 @@ std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
     }
 }
 
-} // namespace
+/// The division that is predicted to be the fastest of those that fit, and its program.
+struct Chosen {
+    Split split;
+    plan::PlannedProgram planned;
+};
 
-plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
-                               const workload::SpmmWorkload& workload,
-                               const workload::SparseF16& matrix) {
-    const Problem problem(workload, matrix);
+Chosen choose(const spec::MachineSpec& machine, const Problem& problem) {
+    const workload::SparseF16& matrix = *problem.matrix;
     const auto n = static_cast<double>(problem.n);
     const bool vain = plan::exceeds_chip(
         machine,
         2 * (static_cast<double>(matrix.values.size()) +
              (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
-    std::optional<plan::PlannedProgram> best;
+    std::optional<Chosen> best;
     std::string reason;
     std::size_t planned = 0;
     std::size_t tried = 0;
@@ -131,14 +137,55 @@ plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
         auto made = plan_split(machine, problem, candidate.split, best.has_value(), reason);
         planned += made.has_value() ? 1 : 0;
         if (made.has_value() &&
-            (!best.has_value() || made->info.predicted.total() < best->info.predicted.total())) {
-            best = std::move(made);
+            (!best || made->info.predicted.total() < best->planned.info.predicted.total())) {
+            best = {candidate.split, std::move(*made)};
         }
     }
-    if (!best.has_value()) {
+    if (!best) {
         throw DoesNotFit(reason);
     }
     return std::move(*best);
+}
+
+class SpmmStep final : public family::Product {
+public:
+    explicit SpmmStep(const family::Request& request) : Product(spmm::family(), request) {
+        if (a().sparse == nullptr) {
+            throw family::Refused(0, {}, "got a dense matrix, expected a sparse one (see matmul)");
+        }
+    }
+
+private:
+    family::ProductPart part(const spec::MachineSpec& machine) const override {
+        workload::SpmmWorkload workload;
+        workload.n = n();
+        workload.partials = partials();
+        const Problem problem(workload, *a().sparse);
+        const Partition partition(problem, choose(machine, problem).split);
+        const Homes homes(machine, partition);
+        return {spmm::emit(machine, homes, find_reduction(partition), name_of(problem)).graph,
+                info_of(partition).roundings};
+    }
+};
+
+} // namespace
+
+plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
+                               const workload::SpmmWorkload& workload,
+                               const workload::SparseF16& matrix) {
+    return choose(machine, Problem(workload, matrix)).planned;
+}
+
+const family::Family& family() {
+    static const family::Family spmm{
+        "spmm",
+        "c = a b, a sparse",
+        {"a", "b"},
+        {family::partials_option()},
+        [](const family::Request& request) -> std::unique_ptr<family::Step> {
+            return std::make_unique<SpmmStep>(request);
+        }};
+    return spmm;
 }
 
 } // namespace tessera::spmm

@@ -133,6 +133,9 @@ void Ipu::advance() {
         std::exchange(next_, {})();
         return;
     }
+    if (const program::Step* ended = std::exchange(running_step_, nullptr)) {
+        options_.ended(*ended);
+    }
     Visit visit = postponed_ ? *std::exchange(postponed_, {}) : control_.next();
     while (visit.kind == Visit::Kind::Round || visit.kind == Visit::Kind::Called) {
         control_cost_ += visit.kind == Visit::Kind::Round ? spec_.control.repeat_cycles
@@ -162,6 +165,9 @@ void Ipu::advance() {
 
 void Ipu::begin(const program::Step& step) {
     using Kind = program::Step::Kind;
+    if (options_.ended && (step.kind == Kind::ComputeSet || step.kind == Kind::Exchange)) {
+        running_step_ = &step;
+    }
     switch (step.kind) {
     case Kind::ComputeSet:
         begin_compute(step.index);

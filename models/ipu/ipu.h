@@ -129,7 +129,9 @@ private:
     std::size_t running_ = 0;        ///< tiles whose end is still to come
     std::function<void()> next_;     ///< what the running phase leads to; empty: the next step
     std::optional<Visit> postponed_; ///< met, but control_cost_ comes first
-    Cycles control_cost_ = 0;        ///< of the control program, not yet spent
+    const program::Step* running_step_ =
+        nullptr;              ///< a compute set or exchange whose end is to be told
+    Cycles control_cost_ = 0; ///< of the control program, not yet spent
     std::int64_t steps_done_ = 0;
     std::int64_t steps_total_ = 0;
     bool finished_ = false;

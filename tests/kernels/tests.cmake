@@ -17,7 +17,7 @@ tessera_test(test_kernels_plan LABELS kernels
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
-          kernels/graph_example_test.cpp
+          kernels/graph_example_test.cpp kernels/copy_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels
   SOURCES kernels/published_matrix_test.cpp
@@ -29,3 +29,6 @@ tessera_test(test_kernels_micro LABELS kernels
   SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/micro_useful_test.cpp kernels/rearrange_test.cpp
           kernels/rearrange_workload_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp kernels/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
+tessera_test(test_kernels_pipeline LABELS kernels
+  SOURCES kernels/pipeline_test.cpp
+  LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/graph/append.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::graph {
+namespace {
+
+class Appender {
+public:
+    Appender(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
+             const std::string& prefix)
+        : whole_(whole), part_(std::move(part)), first_tile_(first_tile), owner_(owner),
+          prefix_(prefix), buffers_(size_of(whole.buffers)), tables_(size_of(whole.tables)),
+          sets_(size_of(whole.compute_sets)), exchanges_(size_of(whole.exchanges)) {}
+
+    Appended run() {
+        if (!part_.stream_copies.empty() || !part_.remote_buffers.empty()) {
+            throw NotModelled(part_.name +
+                              ": stream copies in a part of a graph: not modelled; see "
+                              "docs/kernels.md");
+        }
+        for (const std::string& symbol : part_.symbols) {
+            symbols_.push_back(whole_.symbol_number(symbol));
+        }
+        for (const std::string& codelet : part_.codelets) {
+            if (std::find(whole_.codelets.begin(), whole_.codelets.end(), codelet) ==
+                whole_.codelets.end()) {
+                whole_.codelets.push_back(codelet);
+            }
+        }
+        add_buffers();
+        add_fields();
+        add_steps();
+        Appended made;
+        for (Tensor& tensor : part_.tensors) {
+            tensor.name = prefix_ + tensor.name;
+            for (Piece& piece : tensor.pieces) {
+                piece.tile += first_tile_;
+                piece.place = moved(piece.place);
+            }
+            made.tensors.push_back(whole_.add_tensor(std::move(tensor)));
+        }
+        made.control = renumbered(part_.control);
+        return made;
+    }
+
+private:
+    template <class T> static std::uint32_t size_of(const std::vector<T>& all) {
+        return static_cast<std::uint32_t>(all.size());
+    }
+    [[nodiscard]] Place moved(Place place) const {
+        place.buffer.index += buffers_;
+        return place;
+    }
+    [[nodiscard]] TilePlace moved(const TilePlace& at) const {
+        return {at.tile + first_tile_, moved(at.place())};
+    }
+
+    void add_buffers() {
+        for (Buffer& buffer : part_.buffers) {
+            for (BufferId& other : buffer.apart) {
+                other.index += buffers_;
+            }
+            for (Held& held : buffer.held) {
+                held.tile += first_tile_;
+                held.relocations = moved(held.relocations);
+            }
+            whole_.add_buffer(std::move(buffer));
+        }
+    }
+    /// Relocations that tiles share stay shared.
+    Relocations moved(const Relocations& relocations) {
+        if (relocations == nullptr) {
+            return nullptr;
+        }
+        Relocations& known = relocations_[relocations.get()];
+        if (known == nullptr) {
+            auto changed = *relocations;
+            for (Relocation& one : changed) {
+                if (one.is_symbol) {
+                    one.symbol = symbols_[one.symbol];
+                } else {
+                    one.buffer += buffers_;
+                }
+            }
+            known = std::make_shared<const std::vector<Relocation>>(std::move(changed));
+        }
+        return known;
+    }
+
+    void add_fields() {
+        fields_ = size_of(whole_.fields);
+        for (Field field : part_.fields) {
+            if (field.kind == Field::Kind::Table) {
+                field.word += tables_;
+            } else if (field.kind != Field::Kind::Word) {
+                field.place = moved(field.place);
+            }
+            whole_.fields.push_back(field);
+        }
+        for (Table table : part_.tables) {
+            table.tile += first_tile_;
+            table.fields.first += fields_;
+            whole_.tables.push_back(table);
+        }
+    }
+
+    void add_steps() {
+        for (ComputeSet& set : part_.compute_sets) {
+            for (Vertex& vertex : set.vertices) {
+                vertex.tile += first_tile_;
+                vertex.symbol = symbols_[vertex.symbol];
+                vertex.fields.first += fields_;
+            }
+            set.name = prefix_ + set.name;
+            set.owner = owner_;
+            whole_.add_compute_set(std::move(set));
+        }
+        for (Exchange& exchange : part_.exchanges) {
+            for (Message& message : exchange.messages) {
+                message.from = moved(message.from);
+            }
+            for (TilePlace& to : exchange.to) {
+                to = moved(to);
+            }
+            exchange.name = prefix_ + exchange.name;
+            exchange.owner = owner_;
+            whole_.add_exchange(std::move(exchange));
+        }
+    }
+    [[nodiscard]] program::Step renumbered(program::Step step) const {
+        if (step.kind == program::Step::Kind::ComputeSet) {
+            step.index += sets_;
+        } else if (step.kind == program::Step::Kind::Exchange) {
+            step.index += exchanges_;
+        }
+        for (program::Step& child : step.children) {
+            child = renumbered(std::move(child));
+        }
+        return step;
+    }
+
+    Graph& whole_;
+    Graph part_;
+    TileId first_tile_;
+    const std::string& owner_;
+    const std::string& prefix_;
+    std::uint32_t buffers_; ///< numbers begin here
+    std::uint32_t tables_;
+    std::uint32_t sets_;
+    std::uint32_t exchanges_;
+    std::uint32_t fields_ = 0;
+    std::vector<std::uint32_t> symbols_; ///< of the whole, by symbol of the part
+    std::map<const void*, Relocations> relocations_;
+};
+
+using Kind = program::Step::Kind;
+
+/// Leaves and loops in the order in which they run; sequences in sequences are laid open.
+void flatten(const program::Step& step, std::vector<program::Step>& all) {
+    if (step.kind != Kind::Sequence) {
+        all.push_back(step);
+        return;
+    }
+    for (const program::Step& child : step.children) {
+        flatten(child, all);
+    }
+}
+
+class Weaver {
+public:
+    explicit Weaver(Graph& graph) : graph_(graph) {}
+
+    std::vector<std::pair<Leaf, Leaf>> moved;
+
+    program::Step weave(const program::Step& left, const program::Step& right) {
+        std::vector<program::Step> one;
+        std::vector<program::Step> other;
+        flatten(left, one);
+        flatten(right, other);
+        std::vector<program::Step> woven;
+        auto a = one.begin();
+        auto b = other.begin();
+        while (a != one.end() || b != other.end()) {
+            if (a == one.end() || b == other.end()) {
+                woven.push_back(a == one.end() ? *b++ : *a++);
+            } else if (a->kind == b->kind) {
+                woven.push_back(both(*a++, *b++));
+            } else if (a->kind == Kind::ComputeSet || b->kind == Kind::ComputeSet) {
+                // the other goes on when both are at an exchange or a loop
+                woven.push_back(a->kind == Kind::ComputeSet ? *a++ : *b++);
+            } else {
+                refuse();
+            }
+        }
+        return sequence(std::move(woven));
+    }
+
+private:
+    [[noreturn]] static void refuse() {
+        throw NotModelled(
+            "parallel parts with different control: not modelled; see docs/kernels.md");
+    }
+
+    program::Step both(const program::Step& left, const program::Step& right) {
+        switch (left.kind) {
+        case Kind::ComputeSet:
+            join(graph_.compute_sets[left.index], graph_.compute_sets[right.index]);
+            break;
+        case Kind::Exchange:
+            join(graph_.exchanges[left.index], graph_.exchanges[right.index]);
+            break;
+        case Kind::Repeat:
+            if (left.count == right.count) {
+                return repeat(left.count,
+                              {weave(sequence(left.children), sequence(right.children))});
+            }
+            refuse();
+        default:
+            refuse();
+        }
+        moved.push_back({{right.kind, right.index}, {left.kind, left.index}});
+        return left;
+    }
+    template <class Of> static void name_for_both(Of& left, const Of& right) {
+        left.name += " | " + right.name;
+        left.owner += left.owner == right.owner ? "" : " | " + right.owner;
+    }
+    static void join(ComputeSet& left, ComputeSet& right) {
+        name_for_both(left, right);
+        left.vertices.insert(left.vertices.end(), right.vertices.begin(), right.vertices.end());
+        right.vertices.clear();
+    }
+    static void join(Exchange& left, Exchange& right) {
+        name_for_both(left, right);
+        for (Message message : right.messages) {
+            message.first_to += static_cast<std::uint32_t>(left.to.size());
+            left.messages.push_back(message);
+        }
+        left.to.insert(left.to.end(), right.to.begin(), right.to.end());
+        right.messages.clear();
+        right.to.clear();
+    }
+
+    Graph& graph_;
+};
+
+} // namespace
+
+Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
+                const std::string& prefix) {
+    return Appender(whole, std::move(part), first_tile, owner, prefix).run();
+}
+
+SideBySide side_by_side(Graph& graph, const program::Step& left, const program::Step& right) {
+    Weaver weaver(graph);
+    program::Step steps = weaver.weave(left, right);
+    return {std::move(steps), std::move(weaver.moved)};
+}
+
+} // namespace tessera::graph

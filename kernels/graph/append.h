@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// One graph in another: what a kernel has made for tiles from 0 on becomes part of a larger graph.
+#pragma once
+
+#include "kernels/graph/graph.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera::graph {
+
+struct Appended {
+    std::vector<TensorId> tensors; ///< by tensor of the part
+    program::Step control;         ///< the part's steps; the whole's control is left as it is
+};
+
+/// Adds all of `part` to `whole`, its tile t as tile first_tile + t. Buffers and tensors keep their
+/// names; steps and tensors are called "<prefix><name>", and steps belong to `owner`.
+[[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
+                              const std::string& prefix);
+
+/// A leaf of the control program: a compute set or an exchange.
+struct Leaf {
+    program::Step::Kind kind = program::Step::Kind::ComputeSet;
+    std::uint32_t index = 0;
+
+    friend auto operator<=>(const Leaf&, const Leaf&) = default;
+};
+
+struct SideBySide {
+    program::Step steps;
+    std::vector<std::pair<Leaf, Leaf>>
+        moved; ///< a leaf of `right`, and that of `left` that it is in now
+};
+
+/// The steps of `left` and `right`, which use disjoint tiles and no leaf twice, at the same time: their k-th exchanges
+/// become one, and their k-th compute sets between two exchanges. Loops of the two have equal counts.
+/// @throws NotModelled for control that cannot be laid side by side
+[[nodiscard]] SideBySide side_by_side(Graph& graph, const program::Step& left,
+                                      const program::Step& right);
+
+} // namespace tessera::graph

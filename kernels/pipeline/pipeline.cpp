@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/pipeline/pipeline.h"
+
+#include "base/error.h"
+#include "kernels/graph/append.h"
+#include "kernels/graph/copy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tessera::pipeline {
+namespace {
+
+using graph::Leaf;
+using graph::TensorId;
+using program::Role;
+
+/// Of the memory, each further try to fit: docs/kernels.md#pipelines.
+constexpr double kNextBudget = 0.85;
+constexpr int kTries = 4;
+
+Bytes whole_elements(Bytes bytes, Bytes element) {
+    return std::max(element, bytes / (2 * element) * (2 * element));
+}
+
+/// The machine as a step plans for it: so many tiles, that share of the memory.
+spec::MachineSpec part_of(const spec::MachineSpec& machine, std::int64_t tiles, double budget) {
+    spec::MachineSpec part = machine;
+    part.chip.tiles = tiles;
+    if (budget < 1) {
+        const auto share = [&](Bytes bytes) {
+            return whole_elements(static_cast<Bytes>(budget * static_cast<double>(bytes)),
+                                  machine.memory.element_bytes);
+        };
+        part.memory.region0_bytes = share(machine.memory.region0_bytes);
+        part.memory.region1_bytes = share(machine.memory.region1_bytes);
+    }
+    return part;
+}
+
+std::int64_t placed_elements(const graph::Tensor& tensor) {
+    std::int64_t sum = 0;
+    for (const graph::Piece& piece : tensor.pieces) {
+        std::int64_t elements = 1;
+        for (const program::PieceDim& dim : piece.dims) {
+            elements *= dim.count;
+        }
+        sum += elements;
+    }
+    return sum;
+}
+
+class Emitter {
+public:
+    Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, double budget)
+        : machine_(machine), pipeline_(pipeline), budget_(budget), graph_(pipeline.name),
+          standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()) {
+        count_readers(pipeline.steps);
+    }
+
+    Planned run() {
+        graph_.control = emit(pipeline_.steps, 0, machine_.chip.tiles);
+        want_results();
+        lower::Lowered lowered = lower::lower(machine_, std::move(graph_));
+        for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
+            Finished& finished = planned_.finished[i];
+            if (!finished.from_start) {
+                const auto& numbers = finished.kind == program::Step::Kind::ComputeSet
+                                          ? lowered.set_numbers
+                                          : lowered.exchange_numbers;
+                finished.index = numbers.at(finished.index);
+            }
+        }
+        planned_.answer = planned_.finished.back().standing_as;
+        planned_.budget = budget_;
+        planned_.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
+        planned_.bytes_used = lowered.bytes_used;
+        planned_.program = std::move(lowered.program);
+        return std::move(planned_);
+    }
+
+private:
+    void count_readers(const std::vector<Node>& nodes) {
+        for (const Node& node : nodes) {
+            for (const std::size_t input : node.inputs) {
+                ++readers_[input];
+            }
+            count_readers(node.children);
+        }
+    }
+
+    program::Step emit(const std::vector<Node>& nodes, TileId first_tile, std::int64_t tiles) {
+        std::vector<program::Step> steps;
+        for (const Node& node : nodes) {
+            switch (node.kind) {
+            case Node::Kind::Step:
+                steps.push_back(emit_step(node, first_tile, tiles));
+                break;
+            case Node::Kind::Repeat:
+                steps.push_back(
+                    graph::repeat(node.repeats, {emit(node.children, first_tile, tiles)}));
+                break;
+            case Node::Kind::Parallel:
+                steps.push_back(emit_branches(node, first_tile, tiles));
+                break;
+            case Node::Kind::Branch:
+                TESSERA_ASSERT(!"a branch stands in a parallel");
+            }
+        }
+        return graph::sequence(std::move(steps));
+    }
+
+    program::Step emit_branches(const Node& node, TileId first_tile, std::int64_t tiles) {
+        std::int64_t wanted = 0;
+        for (const Node& branch : node.children) {
+            wanted += branch.tiles;
+        }
+        if (wanted > tiles) {
+            throw ConfigError(
+                Diagnostic{"",
+                           0,
+                           0,
+                           node.pointer,
+                           fmt::format("got branches with {} tiles together, expected "
+                                       "at most the {} that there are",
+                                       wanted, tiles),
+                           {}});
+        }
+        std::optional<program::Step> all;
+        for (const Node& branch : node.children) {
+            const std::size_t first_finished = planned_.finished.size();
+            program::Step steps = emit(branch.children, first_tile, branch.tiles);
+            first_tile += static_cast<TileId>(branch.tiles);
+            if (!all) {
+                all = std::move(steps);
+                continue;
+            }
+            auto woven = graph::side_by_side(graph_, *all, steps);
+            all = std::move(woven.steps);
+            const std::map<Leaf, Leaf> moved(woven.moved.begin(), woven.moved.end());
+            for (std::size_t i = first_finished; i < planned_.finished.size(); ++i) {
+                Finished& finished = planned_.finished[i];
+                const auto now = moved.find({finished.kind, finished.index});
+                if (now != moved.end()) {
+                    finished.index = now->second.index;
+                }
+            }
+        }
+        return std::move(*all);
+    }
+
+    program::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
+        const family::Site site{part_of(machine_, tiles, budget_), first_tile, node.name};
+        std::vector<std::optional<TensorId>> where;
+        for (const std::size_t input : node.inputs) {
+            where.push_back(standing_[input]);
+        }
+        family::Emitted emitted = node.step->emit(graph_, site, where);
+        std::vector<program::Step> steps;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            steps.push_back(bring(node, node.inputs[i], emitted.inputs.at(i)));
+        }
+        steps.push_back(std::move(emitted.steps));
+        graph_.tensors[emitted.output.index].name = fmt::format("{}: output", node.name);
+        note_leaves(graph::sequence(steps));
+        planned_.finished.push_back({&node, graph_.tensors[emitted.output.index].name,
+                                     last_leaf_.kind, last_leaf_.index, !any_leaf_});
+        std::optional<TensorId>& standing = standing_[node.output];
+        if (standing) { // written anew, where its readers have it
+            refuse_views(*standing, node);
+            steps.push_back(graph::add_copy(graph_, machine_, emitted.output, *standing,
+                                            Role::Rearrange, node.name));
+            note_leaves(steps.back());
+        } else {
+            standing = emitted.output;
+        }
+        return graph::sequence(std::move(steps));
+    }
+
+    /// What brings a tensor to where the step reads it.
+    program::Step bring(const Node& node, std::size_t input, TensorId wanted) {
+        const Tensor& tensor = pipeline_.tensors[input];
+        graph::Tensor& place = graph_.tensors[wanted.index];
+        if (tensor.type.sparse != nullptr) {
+            place.given = true;
+            planned_.writes.push_back({input, place.name});
+            return graph::sequence({});
+        }
+        if (!standing_[input]) {
+            TESSERA_ASSERT(tensor.given);
+            const bool leaves_out = placed_elements(place) < tensor.type.elements();
+            if (!tensor.row_major && (readers_[input] == 1 || !leaves_out)) {
+                place.given = true;
+                standing_[input] = wanted;
+            } else {
+                standing_[input] = add_runs(tensor);
+            }
+            planned_.writes.push_back({input, graph_.tensors[standing_[input]->index].name});
+        }
+        if (*standing_[input] == wanted) {
+            return graph::sequence({});
+        }
+        return graph::add_copy(graph_, machine_, *standing_[input], wanted, Role::Rearrange,
+                               node.name);
+    }
+
+    /// As a framework puts it: runs of elements in the order of the tiles.
+    TensorId add_runs(const Tensor& tensor) {
+        const std::int64_t elements = tensor.type.elements();
+        const Bytes element = bytes_of(tensor.type.type);
+        const Bytes grain = std::max<Bytes>(tensor.grain_bytes, 4);
+        const std::int64_t grains = (elements * element + grain - 1) / grain;
+        const std::int64_t each = (grains + machine_.chip.tiles - 1) / machine_.chip.tiles;
+        const std::int64_t run = std::max<std::int64_t>(1, each * grain / element);
+        graph::Tensor made{
+            .name = tensor.name, .type = tensor.type.type, .shape = tensor.type.shape};
+        made.given = true;
+        const auto buffer = graph_.add_buffer({.name = tensor.name});
+        TileId tile = 0;
+        for (std::int64_t first = 0; first < elements; first += run, ++tile) {
+            const std::int64_t here = std::min(run, elements - first);
+            graph_.hold(buffer, tile, (here * element + 7) / 8 * 8);
+            made.pieces.push_back(graph::run_of(tile, {buffer}, first, here, tensor.type.type));
+        }
+        return graph_.add_tensor(std::move(made));
+    }
+
+    void note_leaves(const program::Step& step) {
+        if (step.kind == program::Step::Kind::ComputeSet ||
+            step.kind == program::Step::Kind::Exchange) {
+            const bool is_set = step.kind == program::Step::Kind::ComputeSet;
+            if (is_set ? !graph_.compute_sets[step.index].vertices.empty()
+                       : !graph_.exchanges[step.index].messages.empty()) {
+                last_leaf_ = {step.kind, step.index};
+                any_leaf_ = true;
+            }
+        }
+        for (const program::Step& child : step.children) {
+            note_leaves(child);
+        }
+    }
+
+    /// A tensor that another one is a view of cannot be written anew.
+    void refuse_views(TensorId written, const Node& node) const {
+        std::set<std::uint32_t> buffers;
+        for (const graph::Piece& piece : graph_.tensors[written.index].pieces) {
+            buffers.insert(piece.place.buffer.index);
+        }
+        for (std::size_t other = 0; other < standing_.size(); ++other) {
+            if (other == node.output || !standing_[other]) {
+                continue;
+            }
+            for (const graph::Piece& piece : graph_.tensors[standing_[other]->index].pieces) {
+                if (buffers.contains(piece.place.buffer.index)) {
+                    throw NotModelled(fmt::format(
+                        "{}: step '{}' writes '{}' anew, of which '{}' is a view: not modelled; "
+                        "see docs/kernels.md#pipelines",
+                        pipeline_.name, node.name, pipeline_.tensors[node.output].name,
+                        pipeline_.tensors[other].name));
+                }
+            }
+        }
+    }
+
+    /// What no step reads is a result, and so is what the last step makes.
+    void want_results() {
+        for (std::size_t tensor = 0; tensor < standing_.size(); ++tensor) {
+            if (standing_[tensor] && (readers_[tensor] == 0 || pipeline_.tensors[tensor].wanted)) {
+                graph_.tensors[standing_[tensor]->index].wanted = true;
+            }
+        }
+        for (graph::Tensor& tensor : graph_.tensors) {
+            tensor.wanted = tensor.wanted || tensor.name == planned_.finished.back().standing_as;
+        }
+    }
+
+    const spec::MachineSpec& machine_;
+    const Pipeline& pipeline_;
+    double budget_;
+    graph::Graph graph_;
+    std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
+    std::vector<std::int64_t> readers_;             ///< the same
+    Leaf last_leaf_;
+    bool any_leaf_ = false;
+    Planned planned_;
+};
+
+} // namespace
+
+Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
+    double budget = 1;
+    for (int tries = 1;; ++tries, budget *= kNextBudget) {
+        try {
+            return Emitter(machine, pipeline, budget).run();
+        } catch (const DoesNotFit&) {
+            if (tries == kTries) {
+                throw;
+            }
+        }
+    }
+}
+
+} // namespace tessera::pipeline

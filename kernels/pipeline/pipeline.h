@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Steps of several families as one program: each takes its inputs where they stand, or has them
+// rearranged on the way.
+//
+//     tensors by name         steps                                on the tiles
+//     features  (host) ---->  spmm   reads it where spmm wants it  no copy
+//     h1               ---->  matmul wants it elsewhere            "rearrange matmul: a"
+//     h2               ---->  relu   reads it where it stands      no copy
+//
+// A tensor that the host writes stands where its first reader wants it; with `row_major`, or where that
+// reader leaves out elements that others read, in runs over all tiles, and each reader has it rearranged.
+#pragma once
+
+#include "kernels/family/family.h"
+#include "kernels/lower/lower.h"
+#include "models/program/program.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::pipeline {
+
+struct Tensor {
+    std::string name;
+    family::TensorType type;
+    bool given = false;  ///< the host writes it
+    bool wanted = false; ///< the host reads it at the end, whether or not a step reads it
+    bool row_major = false;
+    Bytes grain_bytes = 8; ///< row_major: least run of bytes on a tile
+};
+
+struct Node {
+    enum class Kind { Step, Repeat, Parallel, Branch };
+    Kind kind = Kind::Step;
+    std::string name;
+    std::string pointer; ///< JSON pointer, for mistakes that only the machine shows
+    const family::Family* family = nullptr;
+    std::unique_ptr<family::Step> step;
+    std::vector<std::size_t> inputs; ///< in Pipeline::tensors
+    std::size_t output = 0;
+    std::int64_t repeats = 1;
+    std::int64_t tiles = 0; ///< of a branch
+    std::vector<Node> children;
+};
+
+struct Pipeline {
+    std::string name;
+    std::vector<Tensor> tensors;
+    std::vector<Node> steps;
+};
+
+/// A tensor of the program that the host writes before the run.
+struct HostWrite {
+    std::size_t tensor = 0;  ///< in Pipeline::tensors; of a sparse one: its stored values
+    std::string standing_as; ///< in the program
+};
+
+/// What is complete in the tiles when a leaf of the program has ended.
+struct Finished {
+    const Node* node = nullptr;
+    std::string standing_as; ///< the output, in the program
+    /// The leaf; nothing is run before it is complete where `from_start`.
+    program::Step::Kind kind = program::Step::Kind::ComputeSet;
+    std::uint32_t index = 0;
+    bool from_start = false;
+};
+
+struct Planned {
+    program::Program program;
+    std::vector<HostWrite> writes;
+    std::vector<Finished> finished; ///< in the order of the steps
+    std::string answer;             ///< the last step's output, in the program
+    double budget = 1;              ///< share of the memory with which each step was divided
+    std::map<std::string, Bytes> bytes_by_buffer;
+    Bytes bytes_used = 0;
+};
+
+/// The pipeline's program. Divides each step as if it had `budget` of the memory for itself, and with
+/// less where all together do not fit.
+/// @throws DoesNotFit, NotModelled; ConfigError for tiles that the machine does not have
+[[nodiscard]] Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline);
+
+} // namespace tessera::pipeline

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "kernels/graph/copy.h"
+#include "kernels/lower/lower.h"
+#include "kernels/workload/random.h"
+#include "models/spec/machine_spec.h"
+#include "tests/support/run_program.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <numeric>
+
+namespace {
+
+using namespace tessera;
+
+spec::MachineSpec small_machine(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+/// Deals a matrix out in blocks of random sizes to random tiles, each in one of two orders, with random
+/// gaps around it.
+class Dealer {
+public:
+    Dealer(graph::Graph& graph, std::int64_t tiles, std::uint64_t seed)
+        : graph_(graph), tiles_(tiles), random_(seed, 0) {}
+
+    graph::TensorId deal(const std::string& name, ElementType type, std::int64_t rows,
+                         std::int64_t columns) {
+        buffer_ = graph_.add_buffer({.name = "memory of " + name});
+        held_.assign(static_cast<std::size_t>(tiles_), 0);
+        graph::Tensor tensor{.name = name, .type = type, .shape = {rows, columns}};
+        const std::int64_t height = 1 + next(rows);
+        const std::int64_t width = 1 + next(columns);
+        for (std::int64_t row = 0; row < rows; row += height) {
+            for (std::int64_t column = 0; column < columns; column += width) {
+                add_block(tensor, row, std::min(height, rows - row), column,
+                          std::min(width, columns - column));
+            }
+        }
+        for (std::int64_t tile = 0; tile < tiles_; ++tile) {
+            graph_.hold(buffer_, static_cast<TileId>(tile),
+                        (held_[static_cast<std::size_t>(tile)] + 15) / 16 * 16);
+        }
+        return graph_.add_tensor(std::move(tensor));
+    }
+    std::int64_t next(std::int64_t below) {
+        return static_cast<std::int64_t>(
+            random_.below(static_cast<std::uint64_t>(below), index_++));
+    }
+
+private:
+    void add_block(graph::Tensor& tensor, std::int64_t row, std::int64_t rows, std::int64_t column,
+                   std::int64_t columns) {
+        const Bytes element = bytes_of(tensor.type);
+        const auto tile = static_cast<TileId>(next(tiles_));
+        Bytes& held = held_[tile];
+        held += element * next(4);
+        const bool turned = next(2) == 1;
+        const std::int64_t lines = turned ? columns : rows;
+        const Bytes line = element * ((turned ? rows : columns) + next(3));
+        graph::Piece piece{.tile = tile,
+                           .place = {buffer_, held},
+                           .host_offset = row * tensor.shape[1] + column,
+                           .dims = {}};
+        const program::PieceDim down{rows, tensor.shape[1], turned ? element : line};
+        const program::PieceDim across{columns, 1, turned ? line : element};
+        piece.dims = turned ? std::vector{across, down} : std::vector{down, across};
+        tensor.pieces.push_back(piece);
+        held += lines * line;
+    }
+
+    graph::Graph& graph_;
+    std::int64_t tiles_;
+    workload::CounterRandom random_;
+    std::uint64_t index_ = 0;
+    graph::BufferId buffer_;
+    std::vector<Bytes> held_;
+};
+
+/// Bytes that differ in any two elements nearby.
+std::vector<std::byte> numbered(std::int64_t elements, Bytes element_bytes) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(elements * element_bytes));
+    for (std::int64_t i = 0; i < elements; ++i) {
+        const auto value = static_cast<std::uint32_t>(i + 1);
+        std::memcpy(bytes.data() + i * element_bytes, &value,
+                    static_cast<std::size_t>(element_bytes));
+    }
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("a copy brings every element from any placement to any other", "[kernels][copy]") {
+    const ElementType type = GENERATE(ElementType::F16, ElementType::F32);
+    const std::int64_t tiles = GENERATE(1, 2, 6);
+    const auto seed = static_cast<std::uint64_t>(GENERATE(range(1, 13)));
+    CAPTURE(tiles, seed);
+    auto machine = small_machine(tiles);
+    machine.tile.workers = 1 + static_cast<std::int64_t>(seed % 6);
+    graph::Graph graph("copy");
+    Dealer dealer(graph, tiles, seed);
+    const std::int64_t rows = 1 + dealer.next(13);
+    const std::int64_t columns = 1 + dealer.next(40);
+    const auto from = dealer.deal("from", type, rows, columns);
+    const auto to = dealer.deal("to", type, rows, columns);
+    graph.tensors[from.index].given = true;
+    graph.tensors[to.index].wanted = true;
+    graph.control = graph::sequence(
+        {graph::add_copy(graph, machine, from, to, program::Role::Rearrange, "test")});
+    const auto lowered = lower::lower(machine, std::move(graph));
+    CHECK(test::faults_of(machine, lowered.program).empty());
+    const auto bytes = numbered(rows * columns, bytes_of(type));
+    const auto outcome = test::run_program(
+        machine, lowered.program, std::map<std::string, std::vector<std::byte>>{{"from", bytes}});
+    CHECK(outcome.tensors.at("to") == bytes);
+}
+
+TEST_CASE("words that several tiles want travel once", "[kernels][copy]") {
+    const std::int64_t tiles = 6;
+    const auto machine = small_machine(tiles);
+    graph::Graph graph("spread");
+    const auto home = graph.add_buffer({.name = "home"});
+    const auto copies = graph.add_buffer({.name = "copies"});
+    graph.hold(home, 0, 64);
+    graph::Tensor one = graph::array_tensor("one", ElementType::F16, 32);
+    one.pieces.push_back(graph::run_of(0, {home}, 0, 32, ElementType::F16));
+    one.given = true;
+    graph::Tensor all = graph::array_tensor("all", ElementType::F16, 32);
+    for (TileId tile = 1; tile < tiles; ++tile) {
+        graph.hold(copies, tile, 64);
+        all.pieces.push_back(graph::run_of(tile, {copies}, 0, 32, ElementType::F16));
+    }
+    const auto from = graph.add_tensor(std::move(one));
+    for (TileId tile = 1; tile < tiles; ++tile) {
+        auto there = graph::array_tensor("at " + std::to_string(tile), ElementType::F16, 32);
+        there.pieces = {all.pieces[tile - 1]};
+        there.wanted = true;
+        graph.add_tensor(std::move(there));
+    }
+    const auto to = graph.add_tensor(std::move(all));
+    graph.control =
+        graph::add_copy(graph, machine, from, to, program::Role::Bring, "test", "bring");
+    REQUIRE(graph.exchanges.size() == 1);
+    CHECK(graph.exchanges[0].messages.size() == 1);
+    CHECK(graph.exchanges[0].messages[0].receivers == tiles - 1);
+    CHECK(graph.exchanges[0].name == "bring all");
+    const auto lowered = lower::lower(machine, std::move(graph));
+    const auto bytes = numbered(32, 2);
+    const auto outcome = test::run_program(
+        machine, lowered.program, std::map<std::string, std::vector<std::byte>>{{"one", bytes}});
+    for (TileId tile = 1; tile < tiles; ++tile) {
+        CHECK(outcome.tensors.at("at " + std::to_string(tile)) == bytes);
+    }
+}
+
+TEST_CASE("what stands where it shall takes no step", "[kernels][copy]") {
+    const auto machine = small_machine(2);
+    graph::Graph graph("nothing");
+    Dealer dealer(graph, 2, 3);
+    const auto from = dealer.deal("from", ElementType::F16, 4, 8);
+    graph::Tensor same = graph.tensors[from.index];
+    same.name = "to";
+    const auto to = graph.add_tensor(std::move(same));
+    CHECK(graph::add_copy(graph, machine, from, to, program::Role::Rearrange, "test")
+              .children.empty());
+}
+
+TEST_CASE("a copy that cannot be is a mistake that names both tensors", "[kernels][copy]") {
+    const auto machine = small_machine(2);
+    graph::Graph graph("mistakes");
+    Dealer dealer(graph, 2, 5);
+    const auto from = dealer.deal("left", ElementType::F16, 4, 8);
+    const auto turned = dealer.deal("turned", ElementType::F16, 8, 4);
+    const auto wide = dealer.deal("wide", ElementType::F32, 4, 8);
+    const auto whole = dealer.deal("whole", ElementType::F16, 4, 8);
+    const auto copy = [&](graph::TensorId a, graph::TensorId b) {
+        static_cast<void>(graph::add_copy(graph, machine, a, b, program::Role::Rearrange, "test"));
+    };
+    using Catch::Matchers::Contains;
+    CHECK_THROWS_WITH(copy(from, turned),
+                      Contains("'left'") && Contains("'turned'") && Contains("4 x 8"));
+    CHECK_THROWS_WITH(copy(from, wide), Contains("'left'") && Contains("f32"));
+    graph.tensors[from.index].pieces.pop_back();
+    CHECK_THROWS_AS(copy(from, whole), ProgramError);
+    CHECK_THROWS_WITH(copy(from, whole), Contains("stands on no tile"));
+}
