@@ -58,11 +58,9 @@ Checked Comparison::finish() const {
     checked.passed = checked.failed_elements == 0;
     checked.sentence =
         checked.passed
-            ? fmt::format("all {} elements are right, the largest error is {:.2g} of what is "
-                          "allowed",
-                          checked.elements, checked.max_error_over_tolerance)
-            : fmt::format("{} of {} elements are wrong; {}", checked.failed_elements,
-                          checked.elements, first_failure_);
+            ? fmt::format("{:.1f} % of what is allowed", 100 * checked.max_error_over_tolerance)
+            : fmt::format("WRONG: {} of {} elements; {}", checked.failed_elements, checked.elements,
+                          first_failure_);
     return checked;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/graph.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::graph {
@@ -92,6 +93,12 @@ void Graph::add_message(ExchangeId exchange, TileId tile, Place from, Bytes byte
 
 CopyId Graph::add_stream_copy(StreamCopy copy) {
     return append(stream_copies, std::move(copy));
+}
+
+void Graph::need_codelet(std::string_view source) {
+    if (std::find(codelets.begin(), codelets.end(), source) == codelets.end()) {
+        codelets.emplace_back(source);
+    }
 }
 
 void Graph::close() {

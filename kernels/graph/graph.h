@@ -258,6 +258,9 @@ public:
     }
     CopyId add_stream_copy(StreamCopy copy);
 
+    /// Vertices need the source.
+    void need_codelet(std::string_view source);
+
     /// Gives back what the pools have in reserve: nothing more will be added.
     void close();
 

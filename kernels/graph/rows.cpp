@@ -13,14 +13,14 @@ namespace {
 using program::PieceDim;
 
 /// Rows [first, first + rows) of each tile.
-std::vector<RowBlock> deal(std::int64_t rows, TileId first_tile, std::int64_t tiles) {
+std::vector<RowBlock> deal(std::int64_t rows, TileRange tiles) {
     std::vector<RowBlock> blocks;
     std::int64_t first = 0;
-    for (std::int64_t tile = 0; tile < tiles && first < rows; ++tile) {
+    for (std::int64_t tile = 0; tile < tiles.count && first < rows; ++tile) {
         RowBlock block;
-        block.tile = first_tile + static_cast<TileId>(tile);
+        block.tile = tiles.first + static_cast<TileId>(tile);
         block.first_row = first;
-        block.rows = rows / tiles + (tile < rows % tiles ? 1 : 0);
+        block.rows = rows / tiles.count + (tile < rows % tiles.count ? 1 : 0);
         first += block.rows;
         blocks.push_back(block);
     }
@@ -156,9 +156,9 @@ private:
 
 } // namespace
 
-InRows add_rows(Graph& graph, Tensor tensor, TileId first_tile, std::int64_t tiles) {
-    TESSERA_ASSERT(tiles > 0);
-    const auto blocks = deal(tensor.shape.at(0), first_tile, tiles);
+InRows add_rows(Graph& graph, Tensor tensor, TileRange tiles) {
+    TESSERA_ASSERT(tiles.count > 0);
+    const auto blocks = deal(tensor.shape.at(0), tiles);
     return add_rows_beside(graph, std::move(tensor), blocks);
 }
 
@@ -191,18 +191,38 @@ InRows add_rows_beside(Graph& graph, Tensor tensor, std::span<const RowBlock> be
 }
 
 std::optional<std::vector<RowBlock>> rows_of(const Graph& graph, TensorId tensor, Bytes alignment,
-                                             TileId first_tile, std::int64_t tiles) {
+                                             TileRange tiles) {
     const Tensor& matrix = graph.tensors.at(tensor.index);
     TESSERA_ASSERT(matrix.shape.size() == 2);
     RowReader reader(graph, matrix, alignment);
     for (const Piece& piece : matrix.pieces) {
-        const bool inside =
-            piece.tile >= first_tile && piece.tile - first_tile < static_cast<TileId>(tiles);
-        if (!inside || !reader.read(piece)) {
+        if (!tiles.has(piece.tile) || !reader.read(piece)) {
             return std::nullopt;
         }
     }
     return std::move(reader).finish();
+}
+
+InRows in_rows(Graph& graph, std::optional<TensorId> offered, Tensor otherwise, Bytes alignment,
+               TileRange tiles) {
+    if (offered) {
+        auto blocks = rows_of(graph, *offered, alignment, tiles);
+        if (blocks) {
+            return {*offered, std::move(*blocks)};
+        }
+    }
+    return add_rows(graph, std::move(otherwise), tiles);
+}
+
+void add_row_reads(std::vector<Field>& state, const RowBlock& block, Bytes row_bytes) {
+    if (block.rows == 1 || block.step == row_bytes) {
+        state.push_back(read(block.place, block.rows * row_bytes));
+        return;
+    }
+    state.push_back(read(block.place, row_bytes));
+    for (std::int64_t row = 1; row < block.rows; ++row) {
+        state.push_back(use(block.place + row * block.step, row_bytes, Access::Read));
+    }
 }
 
 } // namespace tessera::graph

@@ -32,3 +32,6 @@ tessera_test(test_kernels_micro LABELS kernels
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline_test.cpp
   LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)
+tessera_test(test_kernels_rows LABELS kernels
+  SOURCES kernels/rows_test.cpp kernels/softmax_test.cpp kernels/reduce_test.cpp kernels/transpose_test.cpp
+  LINK tessera_softmax tessera_reduce tessera_transpose tessera_lower tessera_test_run_program)
