@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_kernels_codelets LABELS kernels
   SOURCES kernels/codelet_cost_test.cpp kernels/codelet_source_test.cpp kernels/matmul_codelet_test.cpp kernels/sparse_codelet_test.cpp kernels/reduce_codelet_test.cpp
-          kernels/gather_test.cpp
+          kernels/gather_test.cpp kernels/row_codelets_test.cpp
   LINK tessera_lower tessera_tile_core)
 add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
