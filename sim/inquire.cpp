@@ -5,7 +5,7 @@
 #include "base/config/paths.h"
 #include "base/config/report.h"
 #include "base/error.h"
-#include "kernels/workload/load.h"
+#include "kernels/catalog/load.h"
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
 #include "models/spec/load.h"
@@ -50,9 +50,8 @@ Rows config_rows(const std::string& kind, bool paths) {
 Rows parameter_rows() {
     Rows rows;
     std::set<std::string> seen;
-    for (const auto& list :
-         {config::parameters(spec::machine_shape()),
-          config::parameters(workload::workload_shape(), workload::kSetPrefix)}) {
+    for (const auto& list : {config::parameters(spec::machine_shape()),
+                             config::parameters(catalog::workload_shape(), catalog::kSetPrefix)}) {
         for (const auto& parameter : list) {
             if (parameter.settable && seen.insert(parameter.path).second) {
                 rows.push_back({parameter.path, parameter.sentence});
@@ -96,7 +95,7 @@ struct Resolved {
 Resolved resolve(bool is_workload, const std::string& name_or_path,
                  const std::vector<std::string>& sets) {
     const auto paths = config::default_config_paths();
-    const auto split = workload::split_overrides(sets);
+    const auto split = catalog::split_overrides(sets);
     if (const auto& others = is_workload ? split.machine : split.workload; !others.empty()) {
         throw ConfigError(Diagnostic{
             "--set",
@@ -106,11 +105,11 @@ Resolved resolve(bool is_workload, const std::string& name_or_path,
             fmt::format("got '{}', expected parameters of a {}, which {} "
                         "'{}'",
                         others.front(), is_workload ? "workload" : "machine",
-                        is_workload ? "start with" : "do not start with", workload::kSetPrefix),
+                        is_workload ? "start with" : "do not start with", catalog::kSetPrefix),
             {}});
     }
     if (is_workload) {
-        auto loaded = workload::load_workload(name_or_path, paths, split.workload);
+        auto loaded = catalog::load_workload(name_or_path, paths, split.workload);
         return {loaded.workload.name, std::move(loaded.resolved), std::move(loaded.origins)};
     }
     auto loaded = spec::load_machine(name_or_path, paths, split.machine);
@@ -166,8 +165,8 @@ std::string list_text(const ListCommand& command, const Layout& layout) {
 
 std::string describe_text(const DescribeCommand& command, const Layout& layout) {
     const bool is_workload = command.what == "workload";
-    const auto& shape = is_workload ? workload::workload_shape() : spec::machine_shape();
-    const std::string prefix = is_workload ? workload::kSetPrefix : "";
+    const auto& shape = is_workload ? catalog::workload_shape() : spec::machine_shape();
+    const std::string prefix = is_workload ? catalog::kSetPrefix : "";
     if (command.name.empty()) {
         if (command.json || !command.sets.empty()) {
             throw UsageError("describe: --json and --set need the name of a " + command.what);
@@ -201,7 +200,7 @@ std::string check_text(const CheckCommand& command) {
 
 std::string schema_text(const SchemaCommand& command) {
     return json_text(command.what == "machine"         ? spec::machine_schema()
-                     : command.what == "workload"      ? workload::workload_schema()
+                     : command.what == "workload"      ? catalog::workload_schema()
                      : command.what == "results"       ? several_schema()
                      : command.what == "memory"        ? memory_report_schema()
                      : command.what == "vertex"        ? vertex::vertex_schema()

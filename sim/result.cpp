@@ -2,6 +2,7 @@
 #include "sim/result.h"
 
 #include "base/error.h"
+#include "models/program/leaf_steps.h"
 #include "models/spec/matrix_unit.h"
 #include "sim/digest.h"
 #include "sim/memory_report.h"
@@ -10,6 +11,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <sys/resource.h>
 
 namespace tessera::sim {
@@ -18,6 +20,9 @@ namespace {
 using ipu::CyclesByKind;
 using ipu::StepRecord;
 using nlohmann::json;
+
+/// Of what belongs to no kernel.
+constexpr const char* kNobodys = "control program";
 
 constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
     {"compute", &CyclesByKind::compute},
@@ -117,6 +122,74 @@ json streams_json(const RunFacts& facts) {
         step["sent_bytes"] = record.sent_bytes;
         step["transfer_cycles"] = record.transfer_cycles;
         out.push_back(std::move(step));
+    }
+    return out;
+}
+
+/// Whose the cycles were: every kernel's, or of a pipeline every step's, in the order in which they first
+/// appear; an exchange's barrier is its owner's. The rest is the control program's. They sum to the run.
+json kernels_json(const spec::MachineSpec& machine, const program::Program& program,
+                  const ipu::Account& account) {
+    json out = json::array();
+    std::map<std::string, std::size_t> row_of;
+    Cycles rest = account.cycles();
+    const auto row_for = [](const std::string& owner, Cycles cycles) {
+        json row = {{"name", owner}, {"cycles", cycles}};
+        for (const char* key : {"compute", "exchange", "sync", "stream", "rearrange_cycles"}) {
+            row[key] = 0;
+        }
+        return row;
+    };
+    const auto add = [&](const std::string& owner, const char* kind, const StepRecord& record,
+                         Cycles sync) {
+        if (owner.empty() || record.executions == 0) {
+            return;
+        }
+        const auto [entry, added] = row_of.emplace(owner, out.size());
+        if (added) {
+            out.push_back(row_for(owner, 0));
+        }
+        json& row = out[entry->second];
+        const Cycles cycles = record.cycles + sync;
+        const auto increase = [&](const char* key, Cycles by) {
+            row[key] = row[key].get<Cycles>() + by;
+        };
+        increase("cycles", cycles);
+        increase(kind, record.cycles);
+        increase("sync", sync);
+        increase("rearrange_cycles", record.role == program::Role::Rearrange ? cycles : 0);
+        rest -= cycles;
+    };
+    const auto add_leaf = [&](const program::Step& leaf) {
+        if (leaf.kind == program::Step::Kind::ComputeSet) {
+            add(program.compute_sets[leaf.index].owner, "compute",
+                account.compute_sets()[leaf.index], 0);
+        } else if (leaf.kind == program::Step::Kind::Exchange) {
+            const StepRecord& record = account.exchanges()[leaf.index];
+            add(program.exchanges[leaf.index].owner, "exchange", record,
+                record.executions * machine.sync.internal_cycles);
+        } else {
+            add(program.stream_copies[leaf.index].owner, "stream", account.streams()[leaf.index],
+                0);
+        }
+    };
+    std::set<std::pair<const void*, std::uint32_t>> known; // by list and place
+    for (const program::Step* leaf : program::leaf_steps(program)) {
+        const void* list = leaf->kind == program::Step::Kind::ComputeSet
+                               ? static_cast<const void*>(&program.compute_sets)
+                           : leaf->kind == program::Step::Kind::Exchange
+                               ? static_cast<const void*>(&program.exchanges)
+                               : &program.stream_copies;
+        if (leaf->kind != program::Step::Kind::Sync && known.emplace(list, leaf->index).second) {
+            add_leaf(*leaf);
+        }
+    }
+    if (rest > 0) {
+        out.push_back(row_for(kNobodys, rest));
+    }
+    for (json& row : out) {
+        row["percent"] =
+            100.0 * ratio(row["cycles"].get<double>(), static_cast<double>(account.cycles()));
     }
     return out;
 }
@@ -228,7 +301,7 @@ json host_json(const RunFacts& facts) {
             {"peak_rss_bytes", peak_rss_bytes()}};
 }
 
-void add_product_speed(json& result, const RunFacts& facts, const ProductWork& product,
+void add_product_speed(json& result, const RunFacts& facts, const job::ProductWork& product,
                        double seconds) {
     const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
     const std::int64_t macs =
@@ -309,6 +382,7 @@ nlohmann::json make_result(const RunFacts& facts) {
         {"exchanges", exchanges_json(account)},
         {"streams", streams_json(facts)},
         {"explanation", explanation_json(account)},
+        {"kernels", kernels_json(facts.machine, facts.program, account)},
         {"memory", memory_json(facts.machine, facts.program)},
         {"plan", facts.job.plan_json()},
         {"digests",

@@ -11,10 +11,10 @@
 #pragma once
 
 #include "base/layout.h"
+#include "kernels/job/job.h"
 #include "models/ipu/core/account.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
-#include "sim/job.h"
 #include "traces/exporters/perfetto.h"
 
 #include <nlohmann/json.hpp>
@@ -72,10 +72,10 @@ struct RunFacts {
     nlohmann::json unused_parameters; ///< of unused_parameters.h
     std::string workload_name;
     const nlohmann::json& workload_resolved;
-    const Job& job;
+    const job::Job& job;
     const program::Program& program;
     const ipu::Account& account;
-    std::optional<CheckOutcome> check; ///< nothing where it was switched off
+    std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
     std::string output_digest; ///< of the tensors that the run makes
     HostFacts host;

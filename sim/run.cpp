@@ -4,12 +4,12 @@
 #include "base/activity.h"
 #include "base/config/read.h"
 #include "base/error.h"
-#include "kernels/workload/load.h"
+#include "kernels/catalog/load.h"
+#include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
 #include "models/ipu/simulate.h"
 #include "models/spec/load.h"
 #include "sim/digest.h"
-#include "sim/job.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/unused_parameters.h"
@@ -44,17 +44,17 @@ private:
 
 struct Configuration {
     spec::LoadedMachine machine;
-    workload::LoadedWorkload workload;
+    catalog::LoadedWorkload workload;
 };
 
 using LoadWorkload =
-    std::function<workload::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
+    std::function<catalog::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
 
 /// For a --set of a workload's key without the word that says so.
 void suggest_workload_path(Diagnostic& mistake) {
-    const std::string path = std::string(workload::kSetPrefix) + mistake.pointer;
+    const std::string path = std::string(catalog::kSetPrefix) + mistake.pointer;
     if (mistake.file == "--set" && mistake.hint.empty() &&
-        config::is_set_path(workload::workload_shape(), path, workload::kSetPrefix)) {
+        config::is_set_path(catalog::workload_shape(), path, catalog::kSetPrefix)) {
         mistake.hint = "did you mean '" + path + "'?";
     }
 }
@@ -62,7 +62,7 @@ void suggest_workload_path(Diagnostic& mistake) {
 /// Reads machine and workload, so that the mistakes of both are told at once.
 Configuration read_configuration(const RunCommand& command, const config::ConfigPaths& paths,
                                  const LoadWorkload& load_workload) {
-    const auto sets = workload::split_overrides(command.sets);
+    const auto sets = catalog::split_overrides(command.sets);
     Configuration read;
     std::vector<Diagnostic> mistakes;
     const auto collect = [&](const auto& load) {
@@ -84,7 +84,7 @@ Configuration read_configuration(const RunCommand& command, const config::Config
 Configuration read_configuration(const RunCommand& command, const std::string& workload,
                                  const config::ConfigPaths& paths) {
     return read_configuration(command, paths, [&](const std::vector<std::string>& sets) {
-        return workload::load_workload(workload, paths, sets);
+        return catalog::load_workload(workload, paths, sets);
     });
 }
 
@@ -124,21 +124,21 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 
 namespace {
 
-bool is_operand(const Job& job, const std::string& tensor) {
+bool is_operand(const job::Job& job, const std::string& tensor) {
     const auto operands = job.operands();
     return std::any_of(operands.begin(), operands.end(),
-                       [&](const HostArray& operand) { return operand.tensor == tensor; });
+                       [&](const job::HostArray& operand) { return operand.tensor == tensor; });
 }
 
 struct PlannedJob {
-    std::unique_ptr<Job> job;
+    std::unique_ptr<job::Job> job;
     const program::Program& program; ///< the job's
 };
 
 /// Reads the workload's operands and plans. What shows only there is told at the workload's value.
 PlannedJob planned_job(const Configuration& configuration) {
     try {
-        auto job = make_job(configuration.workload.workload);
+        auto job = job::make_job(configuration.workload.workload);
         const Activity planning("planning");
         const program::Program& program = job->plan(configuration.machine.spec);
         return {std::move(job), program};
@@ -182,9 +182,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     const ipu::Simulation* running = nullptr;
     if (command.check) {
-        options.arrived = [&](std::uint32_t copy) {
-            job->arrived(copy, [&](const std::string& tensor) { return running->read(tensor); });
-        };
+        const auto read = [&](const std::string& tensor) { return running->read(tensor); };
+        options.arrived = [&, read](std::uint32_t copy) { job->arrived(copy, read); };
+        options.ended = [&, read](const program::Step& leaf) { job->ended(leaf, read); };
     }
     ipu::Simulation simulation(machine, program, std::move(options));
     running = &simulation;
@@ -199,7 +199,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     host.simulate_s = watch.lap();
     activity.reset();
 
-    std::optional<CheckOutcome> check;
+    std::optional<job::CheckOutcome> check;
     if (command.check) {
         const Activity checking("checking");
         const auto read = [&](const std::string& tensor) {
@@ -261,8 +261,8 @@ RunReport run_document(const RunCommand& command, const nlohmann::json& workload
                        const std::string& name, const config::ConfigPaths& paths) {
     const Stopwatch whole;
     const auto load = [&](const std::vector<std::string>& sets) {
-        return workload::load_workload(config::parse_document(workload.dump(), name), name, paths,
-                                       sets);
+        return catalog::load_workload(config::parse_document(workload.dump(), name), name, paths,
+                                      sets);
     };
     return run_configured(command, read_configuration(command, paths, load), whole);
 }

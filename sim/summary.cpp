@@ -82,6 +82,7 @@ public:
         tiles_busy(tiles);
         phases();
         explanation();
+        kernels();
         steps();
         memory();
         check();
@@ -176,6 +177,35 @@ private:
                 head = "";
             }
         }
+    }
+
+    /// Whose the cycles were, where they are not all of one.
+    void kernels() {
+        const json& kernels = result_["kernels"];
+        const auto owned = std::count_if(kernels.begin(), kernels.end(), [](const json& kernel) {
+            return kernel["compute"].get<std::int64_t>() + kernel["exchange"].get<std::int64_t>() >
+                   0;
+        });
+        if (owned < 2) {
+            return;
+        }
+        std::vector<Row> rows{
+            {"in their order", "cycles", "%", "compute", "exchange", "rearranging"}};
+        for (const json& kernel : kernels) {
+            const auto number = [&](const char* key) {
+                return grouped(kernel[key].get<std::int64_t>());
+            };
+            rows.push_back({kernel["name"].get<std::string>(), number("cycles"),
+                            fmt::format("{:.1f}", kernel["percent"].get<double>()),
+                            number("compute"), number("exchange"), number("rearrange_cycles")});
+        }
+        std::vector<Align> columns(rows.front().size(), Align::Right);
+        columns.front() = Align::Left;
+        clip_names(rows, kHead);
+        std::string lines = table(layout_, kHead, columns, rows);
+        lines.replace(0, std::string_view("kernels").size(),
+                      painted(layout_, Paint::Head, "kernels"));
+        text_ += lines;
     }
 
     /// Time over bound; empty for a step that had nothing to do. A stream copy's time is from its

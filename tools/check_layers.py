@@ -43,6 +43,7 @@ ALLOWED = {
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
     "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan", "kernels/codelets"],
     "kernels/pipeline": FAMILY,
+    "kernels/job": DATA + ["kernels"],
     "kernels/rearrange": FAMILY,
     "kernels/matmul": FAMILY,
     "kernels/sparse": FAMILY,

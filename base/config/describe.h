@@ -16,6 +16,9 @@
 #include "base/config/shape.h"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -52,6 +55,18 @@ public:
         field_->form = std::move(form);
         return *this;
     }
+    /// Of text: a name.
+    FieldLine& name() {
+        field_->is_name = true;
+        return *this;
+    }
+    /// In the resolved document only where that holds.
+    template <class Struct> FieldLine& written_if(std::function<bool(const Struct&)> holds) {
+        field_->value = [value = field_->value, holds](const void* owner) {
+            return holds(*static_cast<const Struct*>(owner)) ? value(owner) : nlohmann::json{};
+        };
+        return *this;
+    }
     /// Only where the document has one of `values` at the dotted `path`; several calls: all hold.
     FieldLine& used_with(std::string path, std::vector<nlohmann::json> values) {
         field_->used_with.push_back({std::move(path), std::move(values), true});
@@ -76,12 +91,13 @@ public:
         return set(field_->default_text, std::move(otherwise));
     }
 
-    /// The same of an empty text.
+    /// The same of an empty text or list.
     FieldLine& empty_if_absent(std::string otherwise) {
         field_->default_value = nullptr;
         field_->value = [value = field_->value](const void* owner) {
             auto json = value(owner);
-            return json == "" ? nlohmann::json{} : json;
+            const bool is_empty = json == "" || (json.is_array() && json.empty());
+            return is_empty ? nlohmann::json{} : json;
         };
         return set(field_->default_text, std::move(otherwise));
     }
@@ -155,6 +171,80 @@ public:
         return FieldLine{field};
     }
 
+    /// A number that the struct holds in a form of its own.
+    FieldLine number(std::string key, std::function<void(Struct&, double)> assign,
+                     std::function<double(const Struct&)> value) {
+        Field& field = add(std::move(key), FieldType::Number);
+        field.default_value = value(Struct{});
+        field.assign = [assign](void* owner, const nlohmann::json& given) {
+            assign(*static_cast<Struct*>(owner), given.get<double>());
+        };
+        field.value = [value](const void* owner) {
+            return nlohmann::json(value(*static_cast<const Struct*>(owner)));
+        };
+        return FieldLine{field};
+    }
+
+    /// A list of plain values, each within the same bounds: `element` says which. range() is of their
+    /// number.
+    template <class Member>
+    FieldLine list(std::string key, std::vector<Member> Struct::*member,
+                   const std::function<void(FieldLine)>& element) {
+        Field& field = add(std::move(key), FieldType::List);
+        field.assign = [member](void* owner, const nlohmann::json&) {
+            (static_cast<Struct*>(owner)->*member).clear();
+        };
+        field.value = [member](const void* owner) {
+            return nlohmann::json(static_cast<const Struct*>(owner)->*member);
+        };
+        Field one;
+        one.type = type_of<Member>();
+        one.assign = [member](void* owner, const nlohmann::json& value) {
+            (static_cast<Struct*>(owner)->*member).push_back(value.get<Member>());
+        };
+        element(FieldLine{one});
+        field.element = std::make_shared<const Field>(std::move(one));
+        return FieldLine{field};
+    }
+
+    /// A list of objects, each made as `fresh`. range() is of their number.
+    template <class Element>
+    FieldLine list(std::string key, std::vector<Element> Struct::*member,
+                   std::shared_ptr<const Shape> shape, const Element& fresh = {}) {
+        Field& field = container(std::move(key), FieldType::List, member, std::move(shape));
+        field.add = [member, fresh](void* owner, const std::string&) -> void* {
+            return &(static_cast<Struct*>(owner)->*member).emplace_back(fresh);
+        };
+        field.elements = [member](const void* owner) {
+            std::vector<std::pair<std::string, const void*>> out;
+            for (const Element& element : static_cast<const Struct*>(owner)->*member) {
+                out.emplace_back("", &element);
+            }
+            return out;
+        };
+        return FieldLine{field};
+    }
+
+    /// Objects by name; an element keeps its key in `name`.
+    template <class Element>
+    FieldLine map(std::string key, std::vector<Element> Struct::*member, std::string Element::*name,
+                  std::shared_ptr<const Shape> shape) {
+        Field& field = container(std::move(key), FieldType::Map, member, std::move(shape));
+        field.add = [member, name](void* owner, const std::string& called) -> void* {
+            Element& element = (static_cast<Struct*>(owner)->*member).emplace_back();
+            element.*name = called;
+            return &element;
+        };
+        field.elements = [member, name](const void* owner) {
+            std::vector<std::pair<std::string, const void*>> out;
+            for (const Element& element : static_cast<const Struct*>(owner)->*member) {
+                out.emplace_back(element.*name, &element);
+            }
+            return out;
+        };
+        return FieldLine{field};
+    }
+
     /// A key with one possible value, which the file must (or may) state.
     FieldLine fixed(std::string key, nlohmann::json value) {
         const bool is_text = value.is_string();
@@ -190,6 +280,22 @@ public:
         return FieldLine{field};
     }
 
+    /// The same of one that is there only if the document has it.
+    template <class Member>
+    FieldLine object(std::string key, std::optional<Member> Struct::*member,
+                     std::shared_ptr<const Shape> shape) {
+        Field& field = add(std::move(key), FieldType::Object);
+        field.shape = std::move(shape);
+        field.enter = [member](void* owner) -> void* {
+            return &(static_cast<Struct*>(owner)->*member).emplace();
+        };
+        field.view = [member](const void* owner) -> const void* {
+            const auto& there = static_cast<const Struct*>(owner)->*member;
+            return there ? &*there : nullptr;
+        };
+        return FieldLine{field};
+    }
+
     /// Where the object `path` holds `key`, the keys `required` must be given here.
     void require_if(std::string path, std::string key, std::vector<std::string> required) {
         shape_.requirements.push_back({std::move(path), std::move(key), std::move(required)});
@@ -213,6 +319,17 @@ private:
             static_assert(std::is_same_v<Member, std::string>, "no JSON type for this member");
             return FieldType::Text;
         }
+    }
+
+    template <class Element>
+    Field& container(std::string key, FieldType type, std::vector<Element> Struct::*member,
+                     std::shared_ptr<const Shape> shape) {
+        Field& field = add(std::move(key), type);
+        field.shape = std::move(shape);
+        field.assign = [member](void* owner, const nlohmann::json&) {
+            (static_cast<Struct*>(owner)->*member).clear();
+        };
+        return field;
     }
 
     Field& add(std::string key, FieldType type) {

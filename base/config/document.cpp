@@ -10,6 +10,15 @@ namespace {
 
 using nlohmann::json;
 
+/// The element of an array that a key of a JSON pointer means; null where there is none.
+json* element_of(json& array, const std::string& key) {
+    const bool is_number = !key.empty() && key.size() < 10 &&
+                           key.find_first_not_of("0123456789") == std::string::npos &&
+                           (key.size() == 1 || key.front() != '0');
+    const std::size_t index = is_number ? std::stoul(key) : 0;
+    return is_number && array.is_array() && index < array.size() ? &array[index] : nullptr;
+}
+
 /// The origin of the value at `pointer` or of the nearest one around it; end() where there is none.
 Origins::const_iterator origin_around(const Origins& origins, std::string pointer) {
     auto found = origins.find(pointer);
@@ -113,6 +122,11 @@ void Document::replace(const std::string& pointer, json value, const Origin& ori
         return made;
     };
     for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (json* element = element_of(*node, keys[i])) {
+            node = element;
+            walked = child_pointer(walked, keys[i]);
+            continue;
+        }
         if (!node->is_object()) { // what stands here is replaced by the object that the path wants
             *node = json::object();
             forget_below(origins, walked);

@@ -48,8 +48,8 @@ struct Document {
                                     std::string hint = {}) const;
     /// Puts `upper` over this document: objects are merged key by key, anything else is replaced.
     void lay_over(const Document& upper);
-    /// Replaces what stands at `pointer`, making the objects on the way there; all of it gets
-    /// `origin`.
+    /// Replaces what stands at `pointer`, making the objects on the way there (not elements of
+    /// arrays); all of it gets `origin`.
     void replace(const std::string& pointer, nlohmann::json value, const Origin& origin);
 };
 

@@ -21,6 +21,13 @@ bool is_int64(const json& value) {
     return value.is_number_integer();
 }
 
+bool is_name(const std::string& text) {
+    return !text.empty() && text.size() <= kLongestName &&
+           text.find_first_not_of(
+               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+               std::string::npos;
+}
+
 class Reader {
 public:
     explicit Reader(const Document& document) : document_(document) {}
@@ -63,10 +70,8 @@ private:
             const Field* field = shape.find(key);
             if (field == nullptr) {
                 unknown(shape, key, at, form);
-            } else if (field->type == FieldType::Object) {
-                object(*field->shape, value, at, field->enter(owner));
             } else {
-                leaf(*field, value, at, owner);
+                this->value(*field, value, at, owner);
             }
         }
         for (const auto& field : shape.fields) {
@@ -95,12 +100,68 @@ private:
         }
     }
 
+    void value(const Field& field, const json& value, const std::string& at, void* owner) {
+        switch (field.type) {
+        case FieldType::Object:
+            object(*field.shape, value, at, field.enter(owner));
+            break;
+        case FieldType::List:
+            list(field, value, at, owner);
+            break;
+        case FieldType::Map:
+            map(field, value, at, owner);
+            break;
+        default:
+            leaf(field, value, at, owner);
+        }
+    }
+
+    void list(const Field& field, const json& list, const std::string& at, void* owner) {
+        if (!list.is_array()) {
+            fail(at, "got " + got_text(list) + ", expected " + expected_text(field));
+            return;
+        }
+        const std::string unit = field.unit.empty() ? "" : " " + field.unit;
+        if (!field.minimum.is_null() && (list.size() < field.minimum.get<std::size_t>() ||
+                                         list.size() > field.maximum.get<std::size_t>())) {
+            fail(at,
+                 "got " + std::to_string(list.size()) + unit + ", expected " + range_text(field) +
+                     unit,
+                 field.sentence);
+        }
+        field.assign(owner, {});
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::string inner = child_pointer(at, std::to_string(i));
+            if (field.element != nullptr) {
+                value(*field.element, list[i], inner, owner);
+            } else {
+                object(*field.shape, list[i], inner, field.add(owner, ""));
+            }
+        }
+    }
+
+    void map(const Field& field, const json& map, const std::string& at, void* owner) {
+        if (!map.is_object()) {
+            fail(at, "got " + got_text(map) + ", expected " + expected_text(field));
+            return;
+        }
+        field.assign(owner, {});
+        for (const auto& [name, element] : map.items()) {
+            const std::string inner = child_pointer(at, name);
+            if (!is_name(name)) {
+                found_.push_back(document_.at_key(inner, "got name " + in_quotes(name) +
+                                                             ", expected " + kNameLetters));
+            }
+            object(*field.shape, element, inner, field.add(owner, name));
+        }
+    }
+
     void missing(const Field& field, const std::string& pointer, const std::string& when,
                  std::string hint) {
         const std::string range = range_text(field);
         fail(child_pointer(pointer, field.key),
              "missing" + when + ", expected " +
-                 (range.empty() || !field.allowed.empty()
+                 (range.empty() || !field.allowed.empty() || field.type == FieldType::List
                       ? expected_text(field)
                       : range + (field.unit.empty() ? "" : " " + field.unit)),
              std::move(hint));
@@ -192,6 +253,10 @@ private:
             fail(at, "got " + value_text(value) + unit + ", expected " +
                          (field.minimum.is_null() ? "a whole number of 64 bits"
                                                   : range_text(field) + unit));
+            return;
+        }
+        if (field.is_name && !is_name(value.get_ref<const std::string&>())) {
+            fail(at, "got " + got_text(value) + ", expected " + expected_text(field));
             return;
         }
         if (!is_allowed(field, value)) {

@@ -12,12 +12,18 @@ constexpr std::size_t kMeaningIndent = 4;
 
 using Row = std::vector<std::string>;
 
+/// An array that holds objects has paths into it; any other is one value.
+bool has_inside(const nlohmann::json& value) {
+    return value.is_object() ||
+           (value.is_array() && !value.empty() && value.front().is_structured());
+}
+
 void collect(const nlohmann::json& node, const std::string& pointer, const std::string& path,
              const Origins& origins, std::vector<ResolvedValue>& out) {
     for (const auto& [key, value] : node.items()) {
         const std::string at = child_pointer(pointer, key);
         const std::string name = path.empty() ? key : path + "." + key;
-        if (value.is_object()) {
+        if (has_inside(value)) {
             collect(value, at, name, origins, out);
             continue;
         }

@@ -35,10 +35,21 @@ void collect_targets(const Shape& shape, const json& node, const std::string& pr
         if (!only_in_file) { // a note such as `extends` has done its work before --set comes
             out.push_back({prefix + field.key, &field, fits});
         }
+        if (field.shape == nullptr) {
+            continue;
+        }
+        const bool there = node.is_object() && node.contains(field.key);
+        const json inner = there ? node.at(field.key) : json{};
         if (field.type == FieldType::Object) {
-            const bool there = node.is_object() && node.contains(field.key);
-            collect_targets(*field.shape, there ? node.at(field.key) : json{},
-                            prefix + field.key + ".", fits, out);
+            collect_targets(*field.shape, inner, prefix + field.key + ".", fits, out);
+        } else if (fits && inner.is_structured()) { // elements that are there, by name or number
+            for (const auto& [key, element] : inner.items()) {
+                if (key.find_first_of("./~") != std::string::npos) { // no name, as read() tells
+                    continue;
+                }
+                collect_targets(*field.shape, element, prefix + field.key + "." + key + ".", fits,
+                                out);
+            }
         }
     }
 }

@@ -23,6 +23,9 @@ const char* type_text(FieldType type) {
         return "text";
     case FieldType::Any:
         return "any";
+    case FieldType::List:
+        return "list";
+    case FieldType::Map:
     case FieldType::Object:
         break;
     }
@@ -62,8 +65,6 @@ std::string json_types_text(const std::vector<std::string>& types) {
     return out;
 }
 
-json object_schema(const Shape& shape);
-
 json leaf_schema(const Field& field) {
     json schema = json::object();
     if (field.type == FieldType::Any) {
@@ -86,7 +87,9 @@ json leaf_schema(const Field& field) {
         schema["maximum"] = field.maximum;
     }
     const json ends_in = {{"pattern", quoted_regex(field.suffix) + "$"}};
-    if (!field.suffix.empty() && field.allowed.empty()) {
+    if (field.is_name) {
+        schema["pattern"] = kNamePattern;
+    } else if (!field.suffix.empty() && field.allowed.empty()) {
         schema.update(ends_in);
     } else if (!field.suffix.empty()) {
         schema["anyOf"] = json::array({{{"enum", field.allowed}}, ends_in});
@@ -99,24 +102,6 @@ json leaf_schema(const Field& field) {
     return schema;
 }
 
-json field_schema(const Field& field) {
-    json schema =
-        field.type == FieldType::Object ? object_schema(*field.shape) : leaf_schema(field);
-    if (!field.sentence.empty()) {
-        schema["description"] = field.sentence;
-    }
-    if (!field.unit.empty()) {
-        schema["x-unit"] = field.unit;
-    }
-    if (!field.source.empty()) {
-        schema["x-source"] = field.source;
-    }
-    if (const std::string used = used_text(field); !used.empty()) {
-        schema["x-used"] = used;
-    }
-    return schema;
-}
-
 /// "not (path holds key), or the required keys are there".
 json requirement_schema(const Requirement& rule) {
     const json holds = {{"required", {rule.path}},
@@ -124,72 +109,170 @@ json requirement_schema(const Requirement& rule) {
     return {{"anyOf", json::array({{{"not", holds}}, {{"required", rule.required}}})}};
 }
 
-json object_schema(const Shape& shape) {
-    json schema = json::object();
-    if (!shape.alternatives.empty()) {
-        schema["oneOf"] = json::array();
-        for (const auto& alternative : shape.alternatives) {
-            schema["oneOf"].push_back(object_schema(*alternative.shape));
+/// Writes the schema of a shape. Shapes that hold themselves are written once, below "definitions".
+class SchemaWriter {
+public:
+    json object(const Shape& shape) {
+        if (shape.definition.empty()) {
+            return form(shape);
+        }
+        if (!definitions_.contains(shape.definition)) {
+            definitions_[shape.definition] = json::object(); // those inside refer to it
+            json whole = form(shape);
+            definitions_[shape.definition] = std::move(whole);
+        }
+        return {{"$ref", "#/definitions/" + shape.definition}};
+    }
+
+    [[nodiscard]] const json& definitions() const { return definitions_; }
+
+private:
+    json form(const Shape& shape) {
+        json schema = json::object();
+        if (!shape.alternatives.empty()) {
+            schema["oneOf"] = json::array();
+            for (const auto& alternative : shape.alternatives) {
+                schema["oneOf"].push_back(object(*alternative.shape));
+            }
+            return schema;
+        }
+        schema["type"] = "object";
+        schema["additionalProperties"] = false;
+        schema["properties"] = json::object();
+        json required = json::array();
+        for (const auto& field : shape.fields) {
+            schema["properties"][field.key] = whole_field(field);
+            if (field.required) {
+                required.push_back(field.key);
+            }
+        }
+        if (!required.empty()) {
+            schema["required"] = required;
+        }
+        for (const auto& rule : shape.requirements) {
+            schema["allOf"].push_back(requirement_schema(rule));
         }
         return schema;
     }
-    schema["type"] = "object";
-    schema["additionalProperties"] = false;
-    schema["properties"] = json::object();
-    json required = json::array();
-    for (const auto& field : shape.fields) {
-        schema["properties"][field.key] = field_schema(field);
-        if (field.required) {
-            required.push_back(field.key);
+
+    json value(const Field& field) {
+        switch (field.type) {
+        case FieldType::Object:
+            return object(*field.shape);
+        case FieldType::Map:
+            return {{"type", "object"},
+                    {"additionalProperties", false},
+                    {"patternProperties", {{kNamePattern, object(*field.shape)}}}};
+        case FieldType::List: {
+            json schema = {
+                {"type", "array"},
+                {"items", field.element != nullptr ? value(*field.element) : object(*field.shape)}};
+            if (!field.minimum.is_null()) {
+                schema["minItems"] = field.minimum;
+                schema["maxItems"] = field.maximum;
+            }
+            return schema;
+        }
+        default:
+            return leaf_schema(field);
         }
     }
-    if (!required.empty()) {
-        schema["required"] = required;
+
+    json whole_field(const Field& field) {
+        json schema = value(field);
+        if (!field.sentence.empty()) {
+            schema["description"] = field.sentence;
+        }
+        if (!field.unit.empty()) {
+            schema["x-unit"] = field.unit;
+        }
+        if (!field.source.empty()) {
+            schema["x-source"] = field.source;
+        }
+        if (const std::string used = used_text(field); !used.empty()) {
+            schema["x-used"] = used;
+        }
+        return schema;
     }
-    for (const auto& rule : shape.requirements) {
-        schema["allOf"].push_back(requirement_schema(rule));
-    }
-    return schema;
-}
+
+    json definitions_ = json::object();
+};
 
 const json kEmpty = json::object();
 
 /// All leaves; with a document, those of the alternatives that it has the form of.
-void list(const Shape& shape, const std::string& prefix, const std::string& form,
-          const json* document, std::vector<Parameter>& out) {
-    for (const auto& alternative : shape.alternatives) {
-        if (document != nullptr && shape.chosen(*document) != &alternative) {
-            continue;
-        }
-        std::string inner = form.empty() ? "" : form + ", ";
-        if (shape.selector.empty()) {
-            inner += "with " + prefix + alternative.name;
-        } else {
-            inner += prefix + shape.selector + "=" + alternative.name;
-        }
-        list(*alternative.shape, prefix, inner, document, out);
-    }
-    for (const auto& field : shape.fields) {
-        const std::string path = prefix + field.key;
-        if (field.type == FieldType::Object) {
-            const json* inner = document;
-            if (document != nullptr) {
-                const auto found = document->find(field.key);
-                inner = found == document->end() ? &kEmpty : &*found;
+class Lister {
+public:
+    std::vector<Parameter> take() { return std::move(out_); }
+
+    void list(const Shape& shape, const std::string& prefix, const std::string& form,
+              const json* document) {
+        open_.push_back(&shape);
+        for (const auto& alternative : shape.alternatives) {
+            if (document != nullptr && shape.chosen(*document) != &alternative) {
+                continue;
             }
-            list(*field.shape, path + ".", form, inner, out);
-            continue;
+            list(*alternative.shape, prefix, inner_form(shape, alternative, prefix, form),
+                 document);
         }
+        for (const auto& field : shape.fields) {
+            this->field(field, prefix + field.key, form, document);
+        }
+        open_.pop_back();
+    }
+
+private:
+    static std::string inner_form(const Shape& shape, const Alternative& alternative,
+                                  const std::string& prefix, const std::string& form) {
+        if (!shape.selector.empty()) {
+            return (form.empty() ? "" : form + ", ") + prefix + shape.selector + "=" +
+                   alternative.name;
+        }
+        if (alternative.shape->selector == alternative.name) { // its text says which key is there
+            return form;
+        }
+        return (form.empty() ? "" : form + ", ") + "with " + prefix + alternative.name;
+    }
+
+    void field(const Field& field, const std::string& path, const std::string& form,
+               const json* document) {
+        const bool is_open =
+            std::find(open_.begin(), open_.end(), field.shape.get()) != open_.end();
+        if (field.shape == nullptr || (document == nullptr && is_open)) {
+            leaf(field, path, form);
+            return;
+        }
+        const json* inner = document;
+        if (document != nullptr) {
+            const auto found = document->find(field.key);
+            inner = found == document->end() ? &kEmpty : &*found;
+        }
+        if (field.type == FieldType::Object) {
+            list(*field.shape, path + ".", form, inner);
+        } else if (inner == nullptr) {
+            list(*field.shape, path + (field.type == FieldType::Map ? ".NAME." : ".N."), form,
+                 inner);
+        } else {
+            for (const auto& [key, element] : inner->items()) {
+                list(*field.shape, path + "." + key + ".", form, &element);
+            }
+        }
+    }
+
+    void leaf(const Field& field, const std::string& path, const std::string& form) {
         std::string otherwise = field.required ? "required" : field.default_text;
         if (!field.default_value.is_null()) {
             otherwise = field.default_value.is_string() ? field.default_value.get<std::string>()
                                                         : value_text(field.default_value);
         }
-        out.push_back({path, form, type_text(field.type), field.unit, range_text(field),
-                       std::move(otherwise), field.sentence, field.source, used_text(field),
-                       static_cast<bool>(field.assign)});
+        out_.push_back({path, form, type_text(field.type), field.unit, range_text(field),
+                        std::move(otherwise), field.sentence, field.source, used_text(field),
+                        static_cast<bool>(field.assign)});
     }
-}
+
+    std::vector<const Shape*> open_; ///< from the outermost on
+    std::vector<Parameter> out_;
+};
 
 } // namespace
 
@@ -213,6 +296,29 @@ const Alternative* Shape::chosen(const json& object) const {
     return found == alternatives.end() ? nullptr : &*found;
 }
 
+namespace {
+
+json resolved_field(const Field& field, const void* owner) {
+    if (field.type == FieldType::Object) {
+        const void* inner = field.view(owner);
+        return inner == nullptr ? json{} : resolved(*field.shape, inner);
+    }
+    if (field.shape == nullptr) {
+        return field.value(owner);
+    }
+    json out = field.type == FieldType::Map ? json::object() : json::array();
+    for (const auto& [name, element] : field.elements(owner)) {
+        if (field.type == FieldType::Map) {
+            out[name] = resolved(*field.shape, element);
+        } else {
+            out.push_back(resolved(*field.shape, element));
+        }
+    }
+    return out;
+}
+
+} // namespace
+
 json resolved(const Shape& shape, const void* owner) {
     for (const auto& alternative : shape.alternatives) {
         if (const void* inner = alternative.view(owner)) {
@@ -221,8 +327,7 @@ json resolved(const Shape& shape, const void* owner) {
     }
     json out = json::object();
     for (const auto& field : shape.fields) {
-        json value = field.type == FieldType::Object ? resolved(*field.shape, field.view(owner))
-                                                     : field.value(owner);
+        json value = resolved_field(field, owner);
         if (!value.is_null()) {
             out[field.key] = std::move(value);
         }
@@ -231,30 +336,38 @@ json resolved(const Shape& shape, const void* owner) {
 }
 
 json json_schema(const Shape& shape, const std::string& title) {
-    json schema = object_schema(shape);
+    SchemaWriter writer;
+    json schema = writer.object(shape);
+    if (!writer.definitions().empty()) {
+        schema["definitions"] = writer.definitions();
+    }
     schema["$schema"] = "http://json-schema.org/draft-07/schema#";
     schema["title"] = title;
     return schema;
 }
 
 json inner_schema(const Shape& shape) {
-    return object_schema(shape);
+    return SchemaWriter{}.object(shape);
 }
 
 std::vector<Parameter> parameters(const Shape& shape, const std::string& prefix) {
-    std::vector<Parameter> out;
-    list(shape, prefix, "", nullptr, out);
-    return out;
+    Lister lister;
+    lister.list(shape, prefix, "", nullptr);
+    return lister.take();
 }
 
 std::vector<Parameter> parameters_of(const Shape& shape, const std::string& prefix,
                                      const json& document) {
-    std::vector<Parameter> out;
-    list(shape, prefix, "", &document, out);
-    return out;
+    Lister lister;
+    lister.list(shape, prefix, "", &document);
+    return lister.take();
 }
 
 std::string range_text(const Field& field) {
+    if (field.type == FieldType::List && !field.minimum.is_null() &&
+        field.minimum == field.maximum) {
+        return value_text(field.minimum);
+    }
     if (!field.minimum.is_null()) {
         return value_text(field.minimum) + ".." + value_text(field.maximum);
     }
@@ -267,8 +380,17 @@ std::string range_text(const Field& field) {
 
 std::string expected_text(const Field& field) {
     const std::string of_unit = field.unit.empty() ? "" : " of " + field.unit;
-    if (field.type == FieldType::Object) {
+    if (field.type == FieldType::Object || field.type == FieldType::Map) {
         return "an object";
+    }
+    if (field.type == FieldType::List) {
+        return "a list" +
+               (field.minimum.is_null()
+                    ? of_unit
+                    : " of " + range_text(field) + (field.unit.empty() ? "" : " " + field.unit));
+    }
+    if (field.is_name) {
+        return std::string("a name of ") + kNameLetters;
     }
     if (field.type == FieldType::Boolean) {
         return "true or false";

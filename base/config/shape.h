@@ -9,14 +9,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::config {
 
 struct Shape;
 
-/// Any: a value with a form of its own, which the owner of the shape reads with read_at().
-enum class FieldType { Integer, Number, Boolean, Text, Object, Any };
+/// Any: a value with a form of its own, which the owner of the shape reads with read_at(). List: an
+/// array of objects of one shape, or of plain values. Map: an object whose keys are names.
+enum class FieldType { Integer, Number, Boolean, Text, Object, Any, List, Map };
 
 /// "Only where another value of the document is (or is not) one of these."
 struct Condition {
@@ -33,10 +35,11 @@ struct Field {
     std::string sentence; ///< what it means
     std::string source;   ///< for example docs/evidence.md#sync
     bool required = false;
-    nlohmann::json minimum;              ///< null: none
+    nlohmann::json minimum;              ///< null: none; of a List: of the number of its elements
     nlohmann::json maximum;              ///< null: none
     std::vector<nlohmann::json> allowed; ///< the only values, where not empty
     std::string suffix;                  ///< text that ends so is allowed too, for example ".npy"
+    bool is_name = false;                ///< Text: a name by kNameLetters, as every key of a Map
     nlohmann::json default_value;        ///< null: none
     std::string default_text;            ///< in words, where there is no default value
     std::vector<Condition> used_with;    ///< elsewhere the value says nothing
@@ -50,10 +53,21 @@ struct Field {
     std::vector<std::string> json_types; ///< of Any: what may stand there, as JSON Schema names it
     nlohmann::json form;                 ///< of Any: the JSON Schema of the rest, or null
 
-    std::shared_ptr<const Shape> shape; ///< of Object
+    std::shared_ptr<const Shape> shape; ///< of Object; of List and Map: of each element
     std::function<void*(void* owner)> enter;
-    std::function<const void*(const void* owner)> view;
+    std::function<const void*(const void* owner)> view; ///< null where the owner has none
+
+    /// Of List and Map: a new element, at the end or of that name. `assign` takes all away.
+    std::function<void*(void* owner, const std::string& name)> add;
+    std::function<std::vector<std::pair<std::string, const void*>>(const void* owner)> elements;
+    /// Of a List of plain values, instead of the shape; its `assign` adds one.
+    std::shared_ptr<const Field> element;
 };
+
+/// What names are made of, at most kLongestName of it.
+inline constexpr const char* kNameLetters = "letters, digits, '_' and '-'";
+inline constexpr const char* kNamePattern = "^[A-Za-z0-9_-]{1,64}$";
+inline constexpr std::size_t kLongestName = 64;
 
 /// One form that an object can have, chosen by the text of the selector key or by which key is
 /// there.
@@ -72,6 +86,7 @@ struct Requirement {
 };
 
 struct Shape {
+    std::string definition;    ///< of a shape that holds itself: its name in the JSON Schema
     std::vector<Field> fields; ///< empty where there are alternatives
     std::vector<Requirement> requirements;
     std::string selector; ///< key whose text chooses; empty: the key that is there chooses

@@ -40,6 +40,12 @@ void Graph::hold(BufferId buffer, TileId tile, program::SharedBytes contents,
     }
 }
 
+void Graph::need_codelet(std::string_view source) {
+    if (std::find(codelets.begin(), codelets.end(), source) == codelets.end()) {
+        codelets.emplace_back(source);
+    }
+}
+
 TensorId Graph::add_tensor(Tensor tensor) {
     return append(tensors, std::move(tensor));
 }
@@ -93,12 +99,6 @@ void Graph::add_message(ExchangeId exchange, TileId tile, Place from, Bytes byte
 
 CopyId Graph::add_stream_copy(StreamCopy copy) {
     return append(stream_copies, std::move(copy));
-}
-
-void Graph::need_codelet(std::string_view source) {
-    if (std::find(codelets.begin(), codelets.end(), source) == codelets.end()) {
-        codelets.emplace_back(source);
-    }
 }
 
 void Graph::close() {

@@ -240,6 +240,8 @@ public:
     /// Number of a codelet's entry, for relocations.
     std::uint32_t symbol_number(std::string_view symbol);
     TensorId add_tensor(Tensor tensor);
+    /// Vertices call an entry of this source; asked for several times, it is there once.
+    void need_codelet(std::string_view source);
 
     ComputeSetId add_compute_set(ComputeSet traits);
     void add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,
@@ -257,9 +259,6 @@ public:
         add_message(exchange, tile, from, bytes, std::span(&to, 1));
     }
     CopyId add_stream_copy(StreamCopy copy);
-
-    /// Vertices need the source.
-    void need_codelet(std::string_view source);
 
     /// Gives back what the pools have in reserve: nothing more will be added.
     void close();

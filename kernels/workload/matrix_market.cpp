@@ -49,6 +49,7 @@ public:
         : text_(text), file_name_(file_name) {}
 
     CoordinateMatrix read();
+    MatrixMarketSize size();
 
 private:
     bool next_line();
@@ -324,7 +325,42 @@ CoordinateMatrix Reader::read() {
     return std::move(matrix_);
 }
 
+MatrixMarketSize Reader::size() {
+    read_banner();
+    read_size_line();
+    return {matrix_.rows, matrix_.columns};
+}
+
+/// A whole line behind the first that has words and is no comment.
+bool has_size_line(std::string_view text) {
+    std::size_t at = text.find('\n');
+    while (at != std::string_view::npos) {
+        const std::size_t end = text.find('\n', at + 1);
+        const std::size_t word = text.find_first_not_of(" \t\r\n", at + 1);
+        if (end == std::string_view::npos) {
+            return false;
+        }
+        if (word < end && text[at + 1] != '%') {
+            return true;
+        }
+        at = end;
+    }
+    return false;
+}
+
 } // namespace
+
+MatrixMarketSize read_matrix_market_size(const std::string& path) {
+    constexpr std::size_t kPieceBytes = kMiB / 16;
+    InputFile file(path);
+    std::string text;
+    std::size_t asked = 0;
+    do {
+        asked += kPieceBytes;
+        file.append_to(text, kPieceBytes);
+    } while (text.size() == asked && asked < kMostPatternBytes && !has_size_line(text));
+    return Reader(text, path).size();
+}
 
 CoordinateMatrix read_matrix_market(std::string_view text, const std::string& file_name) {
     return Reader(text, file_name).read();

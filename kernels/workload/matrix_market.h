@@ -43,6 +43,14 @@ struct CoordinateMatrix {
 [[nodiscard]] CoordinateMatrix read_matrix_market(std::string_view text,
                                                   const std::string& file_name);
 
+struct MatrixMarketSize {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+};
+
+/// What the first lines say, up to the size line; entries are not read. Throws as the others do.
+[[nodiscard]] MatrixMarketSize read_matrix_market_size(const std::string& path);
+
 /// The same from a path. Throws IoError if the file cannot be read.
 [[nodiscard]] CoordinateMatrix read_matrix_market_file(const std::string& path);
 

@@ -28,8 +28,8 @@ constexpr std::int64_t kMaxDimension = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxStoredElements = std::int64_t{1} << 30;
 constexpr std::uint64_t kThinningStream = 0x100;
 
-[[noreturn]] void fail(const char* pointer, std::string message, std::string hint = "") {
-    throw ConfigError(Diagnostic{"", 0, 0, pointer, std::move(message), std::move(hint)});
+[[noreturn]] void fail(std::string pointer, std::string message, std::string hint = "") {
+    throw ConfigError(Diagnostic{"", 0, 0, std::move(pointer), std::move(message), std::move(hint)});
 }
 
 std::int64_t run_length(std::int64_t contraction_length) {
@@ -78,7 +78,7 @@ DenseF16 read_operand(const ValuesSpec& values, MatrixShape shape) {
     try {
         return read_npy_file(values.path, shape);
     } catch (const WrongShape& wrong) {
-        const bool of_both = std::string(values.key) == "/values" && shape.rows != shape.columns;
+        const bool of_both = values.key == "/values" && shape.rows != shape.columns;
         fail(values.key, wrong.diagnostics().front().text(),
              of_both ? "values_a and values_b name a file for each operand" : "");
     }

@@ -2,6 +2,7 @@
 // The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two labels. An instruction that
 // a codelet gains or loses without its cost fails here.
 #include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/elementwise_cost.h"
 #include "kernels/codelets/embedded_sources.h"
 #include "kernels/codelets/gather_cost.h"
 #include "kernels/codelets/matmul_amp_cost.h"
@@ -295,6 +296,45 @@ TEST_CASE("softmaxes cost what their texts have", "[kernels]") {
         vertex.expect("softmax_cost.pad", cost.pad,
                       {{half ? ".Lpad" : ".Ldone", half ? ".Lnext_row" : ".Ldone"}});
         CHECK(vertex.uncounted().empty());
+    }
+}
+
+namespace {
+
+/// `waits`: issues of a round that no instruction makes.
+void expect_map(CountedCodelet& codelet, const std::string& name, const MapLoop& cost,
+                std::int64_t waits = 0) {
+    codelet.expect("kMapNothing", kMapNothing, {{name, ".Lsome_rows_" + name}, {".Lend_" + name}});
+    codelet.expect("MapLoop.frame", cost.frame, {{name, ".Lrow_" + name}, {".Lend_" + name}});
+    codelet.expect("kMapLastRow", kMapLastRow, {{".Llast_" + name, ".Lwhole_" + name}});
+    codelet.expect("MapLoop.row", cost.row,
+                   {{".Lrow_" + name, ".Llast_" + name},
+                    {".Lwhole_" + name, ".Lunit_" + name},
+                    {".Lend_unit_" + name, ".Lend_" + name}});
+    codelet.expect("MapLoop.round", cost.round - waits, {{".Lunit_" + name, ".Lend_unit_" + name}});
+}
+
+} // namespace
+
+TEST_CASE("functions of every element cost what their texts have", "[kernels]") {
+    CountedCodelet relu("elementwise_relu");
+    CountedCodelet scale("elementwise_scale");
+    CountedCodelet add("elementwise_add");
+    CountedCodelet multiply("elementwise_multiply");
+    for (const std::string type : {"f16", "f32"}) {
+        expect_map(relu, "relu_" + type, kReluLoop);
+        expect_map(scale, "scale_" + type, kScaleLoop);
+        expect_map(add, "add_" + type, kAddLoop);
+        expect_map(multiply, "multiply_" + type, kMultiplyLoop);
+    }
+    CountedCodelet cast("elementwise_cast");
+    expect_map(cast, "cast_f16_f32", kWidenLoop);
+    expect_map(cast, "cast_f32_f16", kNarrowLoop);
+    CountedCodelet gelu("elementwise_gelu");
+    expect_map(gelu, "gelu_f16", kGeluF16Loop, 4 * kSigmWaits);
+    expect_map(gelu, "gelu_f32", kGeluF32Loop, 2 * kSigmWaits);
+    for (const CountedCodelet& codelet : {relu, scale, add, multiply, cast, gelu}) {
+        CHECK(codelet.uncounted().empty());
     }
 }
 

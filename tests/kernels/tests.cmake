@@ -17,7 +17,7 @@ tessera_test(test_kernels_plan LABELS kernels
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
-          kernels/graph_example_test.cpp kernels/copy_test.cpp
+          kernels/graph_example_test.cpp kernels/copy_test.cpp kernels/blocks_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels
   SOURCES kernels/published_matrix_test.cpp
@@ -34,4 +34,9 @@ tessera_test(test_kernels_pipeline LABELS kernels
   LINK tessera_pipeline tessera_matmul tessera_spmm tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/rows_test.cpp kernels/softmax_test.cpp kernels/reduce_test.cpp kernels/transpose_test.cpp
-  LINK tessera_softmax tessera_reduce tessera_transpose tessera_lower tessera_test_run_program)
+          kernels/rows_pipeline_test.cpp
+  LINK tessera_softmax tessera_reduce tessera_transpose tessera_matmul tessera_pipeline tessera_test_run_program)
+tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job_test.cpp LINK tessera_job)
+tessera_test(test_kernels_elementwise LABELS kernels
+  SOURCES kernels/elementwise_test.cpp
+  LINK tessera_elementwise tessera_lower tessera_test_run_program)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chunks of a remote buffer that land in one place, one after the other, are all looked at.
 #include "models/ipu/simulate.h"
-#include "sim/job.h"
+#include "kernels/job/job.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kChunks = 6;
 
 /// The check of a read of kChunks chunks, twice over, whose program was changed by `change`.
-sim::CheckOutcome check_after(const std::function<void(program::Program&)>& change) {
+job::CheckOutcome check_after(const std::function<void(program::Program&)>& change) {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
     workload::RemoteBufferWorkload read;
@@ -22,7 +22,7 @@ sim::CheckOutcome check_after(const std::function<void(program::Program&)>& chan
     read.row_bytes = 96;
     read.chunk_rows = 2;
     read.repeats = 2;
-    const auto job = sim::make_job({"read", read});
+    const auto job = job::make_job({"read", read});
     program::Program program = job->plan(machine);
     change(program);
     const ipu::Simulation* running = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/system/four_tiles_paper.h"
 
+#include "kernels/catalog/load.h"
 #include "kernels/matmul/matmul.h"
-#include "kernels/workload/load.h"
 #include "models/spec/load.h"
 #include "tests/support/source_path.h"
 
@@ -42,7 +42,7 @@ std::string output_of(const std::string& options, const Overrides& overrides) {
 Paper::Paper(const Overrides& overrides)
     : machine(spec::load_machine("tiny", paths(), overrides).spec),
       workload(std::get<workload::MatmulWorkload>(
-          workload::load_workload("four_tiles", paths()).workload.kind)),
+          catalog::load_workload("four_tiles", paths()).workload.kind)),
       program(matmul::plan_matmul(machine, workload).program), timing(machine) {
     REQUIRE(program.exchanges.size() == 1);
     REQUIRE(program.exchanges[0].transfers.size() == 1);

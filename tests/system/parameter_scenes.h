@@ -2,9 +2,9 @@
 // Small programs whose cost shows what a machine parameter moves.
 #pragma once
 
-#include "kernels/workload/load.h"
+#include "kernels/catalog/load.h"
 #include "models/ipu/simulate.h"
-#include "sim/job.h"
+#include "kernels/job/job.h"
 #include "sim/unused_parameters.h"
 #include "tests/component/hand_program.h"
 #include "tests/unit/config/scratch.h"
@@ -30,9 +30,9 @@ inline Cycles simulate(const spec::MachineSpec& machine, const program::Program&
 
 inline Scene workload_scene(const std::string& text) {
     return [text](const spec::MachineSpec& machine, std::set<std::string>& parts) {
-        const auto loaded = workload::load_workload(config::parse_document(text, "scene"), "scene",
-                                                    source_paths(), {});
-        const auto job = sim::make_job(loaded.workload);
+        const auto loaded = catalog::load_workload(config::parse_document(text, "scene"), "scene",
+                                                   source_paths(), {});
+        const auto job = job::make_job(loaded.workload);
         return simulate(machine, job->plan(machine), parts);
     };
 }

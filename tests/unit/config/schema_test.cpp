@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // valijson knows nothing of our reader: the two must say the same of every document.
 #include "base/config/read.h"
-#include "kernels/workload/load.h"
+#include "kernels/catalog/load.h"
 #include "models/spec/load.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/config/scratch.h"
@@ -37,7 +37,7 @@ bool machine_reader_accepts(const Document& document) {
 }
 
 bool workload_reader_accepts(const Document& document) {
-    return reader_accepts<workload::Workload>(workload::workload_shape(), document);
+    return reader_accepts<workload::Workload>(catalog::workload_shape(), document);
 }
 
 const char* const kMatmul = R"("schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4)";
@@ -49,13 +49,13 @@ TEST_CASE("the schemas in configs are what the program writes", "[unit][config]"
     CHECK(test::read_text(kSchemas / "machine.schema.json") ==
           spec::machine_schema().dump(2) + "\n");
     CHECK(test::read_text(kSchemas / "workload.schema.json") ==
-          workload::workload_schema().dump(2) + "\n");
+          catalog::workload_schema().dump(2) + "\n");
 }
 
 // Hidden: run `test_unit_config "[write-schemas]"` after a change of a description.
 TEST_CASE("writes the schemas", "[.][write-schemas]") {
     std::ofstream(kSchemas / "machine.schema.json") << spec::machine_schema().dump(2) << '\n';
-    std::ofstream(kSchemas / "workload.schema.json") << workload::workload_schema().dump(2) << '\n';
+    std::ofstream(kSchemas / "workload.schema.json") << catalog::workload_schema().dump(2) << '\n';
     CHECK(std::filesystem::exists(kSchemas / "workload.schema.json"));
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("schema and reader accept every file in configs", "[unit][config]") {
     for (const auto& entry : workloads) {
         INFO(entry.file);
         const auto document = read_document(entry.file);
-        CHECK(schema_accepts(workload::workload_schema(), document.root));
+        CHECK(schema_accepts(catalog::workload_schema(), document.root));
         CHECK(workload_reader_accepts(document));
     }
 }
@@ -118,7 +118,7 @@ TEST_CASE("schema and reader agree on workloads good and bad", "[unit][config]")
     const auto agree = [](const std::string& inner, bool good) {
         INFO(inner);
         const auto document = parse_document("{" + inner + "}", "a.json");
-        CHECK(schema_accepts(workload::workload_schema(), document.root) == good);
+        CHECK(schema_accepts(catalog::workload_schema(), document.root) == good);
         CHECK(workload_reader_accepts(document) == good);
     };
     const std::string matmul = kMatmul;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/workload/load.h"
+#include "kernels/catalog/load.h"
 #include "tests/support/source_path.h"
 #include "tests/unit/config/scratch.h"
 
 #include <catch2/catch.hpp>
 
 using namespace tessera;
+using namespace tessera::catalog;
 using namespace tessera::workload;
 using tessera::test::Lines;
 using tessera::test::mistakes_of;
@@ -126,7 +127,7 @@ TEST_CASE("set options change a workload under its own prefix", "[unit][config]"
 /// "matmul, spmm, ...": all kinds, as messages list them.
 std::string kinds() {
     std::string out;
-    for (const auto& form : workload::workload_shape().alternatives) {
+    for (const auto& form : catalog::workload_shape().alternatives) {
         out += (out.empty() ? "" : ", ") + form.name;
     }
     return out;

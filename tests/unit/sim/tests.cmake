@@ -5,7 +5,6 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/cli_test.cpp
     unit/sim/digest_test.cpp
     unit/sim/exit_code_test.cpp
-    unit/sim/job_test.cpp
     unit/sim/layout_test.cpp
     unit/sim/memory_report_test.cpp
     unit/sim/output_test.cpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/micro_job.h"
+#include "kernels/job/micro_job.h"
 
 #include "base/error.h"
 #include "kernels/micro/micro_plan.h"
@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-namespace tessera::sim {
+namespace tessera::job {
 namespace {
 
 /// The first byte in which the two differ, or nothing.
@@ -136,4 +136,4 @@ std::unique_ptr<Job> make_micro_job(const workload::Workload& workload) {
         workload.kind);
 }
 
-} // namespace tessera::sim
+} // namespace tessera::job

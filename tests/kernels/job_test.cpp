@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/float16.h"
 #include "kernels/workload/npy.h"
-#include "sim/job.h"
+#include "kernels/job/job.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ workload::Workload small(workload::ValuesSpec::Kind values) {
 }
 
 /// The product of a job's operands, whole numbers that binary16 holds.
-std::vector<std::uint16_t> product(const sim::Job& job) {
+std::vector<std::uint16_t> product(const job::Job& job) {
     const auto operands = job.operands();
     std::vector<std::uint16_t> a(kSide * kSide);
     std::vector<std::uint16_t> b(kSide * kSide);
@@ -48,7 +48,7 @@ std::vector<std::uint16_t> product(const sim::Job& job) {
 }
 
 /// What the machine would answer.
-sim::ReadTensor answer(const std::vector<std::uint16_t>& c) {
+job::ReadTensor answer(const std::vector<std::uint16_t>& c) {
     return [&c](const std::string& tensor) {
         REQUIRE(tensor == "c");
         const auto bytes = std::as_bytes(std::span(c));
@@ -56,8 +56,8 @@ sim::ReadTensor answer(const std::vector<std::uint16_t>& c) {
     };
 }
 
-std::unique_ptr<sim::Job> planned(const workload::Workload& workload) {
-    auto job = sim::make_job(workload);
+std::unique_ptr<job::Job> planned(const workload::Workload& workload) {
+    auto job = job::make_job(workload);
     static_cast<void>(job->plan(spec::MachineSpec{}));
     return job;
 }
@@ -122,7 +122,7 @@ TEST_CASE("each operand takes the values that are named for it") {
             Kind::File, scratch.write(name, workload::npy_bytes_f16(ones, {rows, columns})),
             "/values_b"};
     };
-    const auto ones_in = [](const sim::Job& job, std::size_t operand) {
+    const auto ones_in = [](const job::Job& job, std::size_t operand) {
         const auto bytes = job.operands().at(operand).bytes;
         std::vector<std::uint16_t> halves(bytes.size() / 2);
         std::memcpy(halves.data(), bytes.data(), bytes.size());
@@ -166,7 +166,7 @@ TEST_CASE("what no host could hold is refused before it is made") {
     // Fits neither: the machine is asked first.
     workload::MatmulWorkload matmul;
     matmul.m = matmul.k = matmul.n = 1'000'000;
-    const auto job = sim::make_job({"vast", matmul});
+    const auto job = job::make_job({"vast", matmul});
     CHECK_THROWS_AS(job->plan(spec::MachineSpec{}), DoesNotFit);
 
     workload::SpmmWorkload spmm;
@@ -174,7 +174,7 @@ TEST_CASE("what no host could hold is refused before it is made") {
     spmm.n = 1'000'000;
     spmm.block = 16;
     spmm.pattern.density = 1e-6;
-    const auto sparse = sim::make_job({"thin", spmm});
+    const auto sparse = job::make_job({"thin", spmm});
     CHECK_THROWS_AS(sparse->plan(spec::MachineSpec{}), DoesNotFit);
 
     workload::RemoteBufferWorkload buffer;
@@ -183,6 +183,6 @@ TEST_CASE("what no host could hold is refused before it is made") {
     buffer.chunk_rows = 1;
     auto machine = spec::MachineSpec{};
     machine.streaming.capacity_bytes = std::int64_t{1} << 49;
-    const auto stream = sim::make_job({"streamed", buffer});
+    const auto stream = job::make_job({"streamed", buffer});
     CHECK_THROWS_AS(stream->plan(machine), OutOfHostMemory);
 }

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::job {
 
 /// One operand as the host writes it.
 struct HostArray {
@@ -55,6 +55,8 @@ public:
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadTensor& /*read*/) {}
+    /// While the program runs: a compute set or an exchange has ended. For the check.
+    virtual void ended(const program::Step& /*leaf*/, const ReadTensor& /*read*/) {}
     /// Compares what the run left with the host reference, on `threads` host threads.
     [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) const = 0;
     /// Tensor that output.npy holds; empty where the workload has no answer of that kind.
@@ -72,4 +74,4 @@ public:
 
 [[nodiscard]] std::unique_ptr<Job> make_job(const workload::Workload& workload);
 
-} // namespace tessera::sim
+} // namespace tessera::job

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "sim/job.h"
+#include "kernels/job/product_job.h"
 
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/sparse/spmm.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
-#include "sim/micro_job.h"
-#include "sim/planner.h"
 
 #include <fmt/format.h>
 
@@ -15,11 +15,36 @@
 #include <cmath>
 #include <cstring>
 
-namespace tessera::sim {
+namespace tessera::job {
 namespace {
 
 using nlohmann::json;
 using workload::Operand;
+
+struct Plan {
+    program::Program program;
+    std::int64_t roundings = 0; ///< to the partials type, of the result element that has most
+    nlohmann::json json;        ///< what was chosen, and the cycles that the cost model expects
+};
+
+Plan from(plan::PlannedProgram planned) {
+    const plan::PlanInfo& info = planned.info;
+    nlohmann::json chosen = {{"parts_m", info.parts_m},
+                             {"parts_k", info.parts_k},
+                             {"parts_n", info.parts_n},
+                             {"chunks", info.chunks},
+                             {"paired", info.paired},
+                             {"tiles_busy", info.tiles_busy},
+                             {"bytes_by_buffer", info.bytes_by_buffer},
+                             {"bytes_used", info.bytes_used},
+                             {"predicted_cycles",
+                              {{"compute", info.predicted.compute},
+                               {"exchange", info.predicted.exchange},
+                               {"sync", info.predicted.sync},
+                               {"reduction", info.predicted.reduction},
+                               {"total", info.predicted.total()}}}};
+    return {std::move(planned.program), info.roundings, std::move(chosen)};
+}
 
 std::span<const std::byte> bytes_of(const std::vector<std::uint16_t>& values) {
     return std::as_bytes(std::span(values));
@@ -116,7 +141,7 @@ public:
     /// What does not fit the machine is told before the host has its operands.
     const program::Program& plan(const spec::MachineSpec& machine) override {
         const auto& given = workload();
-        plan_made() = sim::plan(machine, given);
+        plan_made() = from(matmul::plan_matmul(machine, given));
         const auto m = static_cast<double>(given.m);
         const auto k = static_cast<double>(given.k);
         const auto n = static_cast<double>(given.n);
@@ -155,7 +180,7 @@ public:
         if (from_file) { // its mistakes come before a long plan
             make_right();
         }
-        plan_made() = sim::plan(machine, workload(), a());
+        plan_made() = from(spmm::plan_spmm(machine, workload(), a()));
         if (!from_file) {
             const auto n = static_cast<double>(workload().n);
             need_memory(static_cast<double>(a().values.size()),
@@ -190,14 +215,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Job> make_job(const workload::Workload& workload) {
-    if (const auto* matmul = std::get_if<workload::MatmulWorkload>(&workload.kind)) {
-        return std::make_unique<MatmulJob>(*matmul);
-    }
-    if (const auto* spmm = std::get_if<workload::SpmmWorkload>(&workload.kind)) {
-        return std::make_unique<SpmmJob>(*spmm);
-    }
-    return make_micro_job(workload);
+std::unique_ptr<Job> make_job(const workload::MatmulWorkload& workload) {
+    return std::make_unique<MatmulJob>(workload);
 }
 
-} // namespace tessera::sim
+std::unique_ptr<Job> make_job(const workload::SpmmWorkload& workload) {
+    return std::make_unique<SpmmJob>(workload);
+}
+
+} // namespace tessera::job

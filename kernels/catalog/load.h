@@ -5,25 +5,27 @@
 #include "base/config/document.h"
 #include "base/config/paths.h"
 #include "base/config/shape.h"
+#include "kernels/catalog/catalog.h"
 #include "kernels/workload/workload.h"
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-namespace tessera::workload {
+namespace tessera::catalog {
 
 struct LoadedWorkload {
-    Workload workload;       ///< file paths resolved
-    nlohmann::json resolved; ///< every parameter; file paths as they were written
-    config::Origins origins; ///< of the values that the file or --set gave
+    workload::Workload workload; ///< file paths resolved
+    nlohmann::json resolved;     ///< every parameter; file paths as they were written
+    config::Origins origins;     ///< of the values that the file or --set gave
     std::filesystem::path file;
 };
 
 /// Reads a workload by name (looked up in `paths`) or path, with overrides of the form
 /// `workload.path=value`. File paths in it are looked up beside the workload file (those of --set
 /// in the working directory), then in the data/ folders of `paths`. Throws ConfigError with all
-/// mistakes; IoError if a file cannot be read or found.
+/// mistakes; IoError if a file cannot be read or found. Of a pattern's file only its size is read,
+/// and only where a pipeline's shapes hang on it.
 [[nodiscard]] LoadedWorkload load_workload(const std::string& name_or_path,
                                            const config::ConfigPaths& paths,
                                            const std::vector<std::string>& set_overrides = {});
@@ -34,6 +36,13 @@ struct LoadedWorkload {
                                            const std::filesystem::path& file,
                                            const config::ConfigPaths& paths,
                                            const std::vector<std::string>& set_overrides = {});
+
+/// The same with families of the caller's own; `shape` is workload_shape_of(families).
+[[nodiscard]] LoadedWorkload load_workload(config::Document document,
+                                           const std::filesystem::path& file,
+                                           const config::ConfigPaths& paths,
+                                           const std::vector<std::string>& set_overrides,
+                                           const config::Shape& shape, Families families);
 
 inline constexpr const char* kSetPrefix = "workload.";
 
@@ -47,8 +56,10 @@ struct SetOverrides {
 
 /// The description of a workload file, for listings; paths in them start with "workload.".
 [[nodiscard]] const config::Shape& workload_shape();
+/// The same for families of the caller's own.
+[[nodiscard]] config::Shape workload_shape_of(Families families);
 
 /// What configs/schemas/workload.schema.json holds.
 [[nodiscard]] nlohmann::json workload_schema();
 
-} // namespace tessera::workload
+} // namespace tessera::catalog

@@ -3,11 +3,11 @@
 // bits.
 #pragma once
 
-#include "sim/job.h"
+#include "kernels/job/job.h"
 
-namespace tessera::sim {
+namespace tessera::job {
 
 /// `workload` holds one of the micro-workloads.
 [[nodiscard]] std::unique_ptr<Job> make_micro_job(const workload::Workload& workload);
 
-} // namespace tessera::sim
+} // namespace tessera::job

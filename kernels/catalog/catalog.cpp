@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/catalog.h"
+
+#include "kernels/matmul/matmul.h"
+#include "kernels/sparse/spmm.h"
+
+#include <algorithm>
+
+namespace tessera::catalog {
+
+const std::vector<const family::Family*>& families() {
+    static const std::vector<const family::Family*> all{
+        &matmul::family(),
+        &spmm::family(),
+    };
+    return all;
+}
+
+const family::Family* find(std::string_view name, Families among) {
+    const auto found = std::find_if(among.begin(), among.end(), [&](const family::Family* family) {
+        return family->name == name;
+    });
+    return found == among.end() ? nullptr : *found;
+}
+
+} // namespace tessera::catalog

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/load.h"
+
+#include "base/config/read.h"
+#include "kernels/catalog/resolve.h"
+#include "kernels/workload/matrix_market.h"
+#include "kernels/workload/mistake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+
+namespace tessera::catalog {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace workload;
+using config::Document;
+using config::Shape;
+
+/// Finds the files that a workload names.
+class Files {
+public:
+    Files(const Document& document, const fs::path& workload, const config::ConfigPaths& paths)
+        : document_(document), workload_(workload), paths_(paths) {}
+
+    [[nodiscard]] std::string find(const std::string& pointer, const std::string& written) const {
+        const auto origin = document_.origins.find(pointer);
+        const bool typed = origin != document_.origins.end() && origin->second.file == "--set";
+        std::vector<fs::path> places{typed ? fs::path{} : workload_.parent_path()};
+        for (const auto& root : paths_.roots) {
+            places.push_back(root / "data");
+        }
+        std::string tried;
+        for (const auto& place : places) {
+            const fs::path file = (place / written).lexically_normal();
+            std::error_code ignored;
+            if (fs::is_regular_file(file, ignored)) {
+                return file.string();
+            }
+            tried += (tried.empty() ? "" : ", ") + file.string();
+        }
+        throw IoError(
+            document_.at_value(pointer, "cannot find '" + written + "'", "looked for " + tried)
+                .text());
+    }
+
+    void resolve(ValuesSpec& values) const {
+        if (values.kind == ValuesSpec::Kind::File) {
+            values.path = find(values.key, values.path);
+        }
+    }
+    void resolve(std::optional<ValuesSpec>& values) const {
+        if (values) {
+            resolve(*values);
+        }
+    }
+    void resolve(PatternSpec& pattern, const std::string& pointer = "/pattern") const {
+        if (pattern.source == PatternSpec::Source::File) {
+            pattern.path = find(pointer + "/file", pattern.path);
+        }
+    }
+    void operator()(MatmulWorkload& matmul) const {
+        resolve(matmul.values);
+        resolve(matmul.values_a);
+        resolve(matmul.values_b);
+    }
+    void operator()(SpmmWorkload& spmm) const {
+        resolve(spmm.values);
+        resolve(spmm.values_b);
+        resolve(spmm.pattern);
+    }
+    void operator()(PipelineWorkload& /*found when its steps were checked*/) const {}
+    template <class Micro> void operator()(Micro& /*names no files*/) const {}
+
+private:
+    const Document& document_;
+    const fs::path& workload_;
+    const config::ConfigPaths& paths_;
+};
+
+/// What a kind says of values that are each in range but do not go together.
+std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& document) {
+    std::vector<Diagnostic> diagnostics;
+    std::visit(
+        [&](const auto& kind) {
+            if constexpr (requires { kind.mistakes(); }) {
+                for (const Mistake& mistake : kind.mistakes()) {
+                    diagnostics.push_back(document.at_value("/" + mistake.key, mistake.message));
+                }
+            }
+        },
+        workload.kind);
+    return diagnostics;
+}
+
+/// Checks the steps of a pipeline as far as its document could be read, and finds its files.
+class PipelineCheck {
+public:
+    PipelineCheck(PipelineWorkload& pipeline, const Document& document, const Files& files)
+        : pipeline_(pipeline), document_(document), files_(files) {}
+
+    /// Adds to `mistakes`, those of the document so far. @throws IoError if there are none, but a file
+    /// cannot be found or read
+    void run(Families families, std::vector<Diagnostic>& mistakes) {
+        for (const Diagnostic& mistake : mistakes) {
+            told_.insert(pointer_of(mistake));
+        }
+        for (PipelineTensor& tensor : pipeline_.tensors) {
+            find_files(tensor, mistakes);
+        }
+        name_tensors(document_.root, "steps", pipeline_.steps);
+        for (const Diagnostic& found : resolve(pipeline_, families, {}, told_).mistakes) {
+            mistakes.push_back(document_.at_value(found.pointer, found.message, found.hint));
+        }
+        if (mistakes.empty() && no_file_ != nullptr) {
+            std::rethrow_exception(no_file_);
+        }
+    }
+
+private:
+    /// Mistakes of --set are called by their path.
+    static std::string pointer_of(const Diagnostic& mistake) {
+        const std::string prefix = kSetPrefix;
+        if (mistake.pointer.rfind(prefix, 0) != 0) {
+            return mistake.pointer;
+        }
+        std::string pointer = "/" + mistake.pointer.substr(prefix.size());
+        std::replace(pointer.begin(), pointer.end(), '.', '/');
+        return pointer;
+    }
+
+    void find_files(PipelineTensor& tensor, std::vector<Diagnostic>& mistakes) {
+        const std::string pointer = config::child_pointer("/tensors", tensor.name);
+        try {
+            files_.resolve(tensor.values);
+            if (tensor.pattern && tensor.pattern->source == PatternSpec::Source::File) {
+                files_.resolve(*tensor.pattern, pointer + "/pattern");
+                take_size(tensor, pointer, mistakes);
+            }
+        } catch (const IoError&) {
+            told_.insert(pointer);
+            no_file_ = no_file_ == nullptr ? std::current_exception() : no_file_;
+        } catch (const ConfigError& error) { // what is wrong in the file of the pattern
+            told_.insert(pointer);
+            mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+
+    void take_size(PipelineTensor& tensor, const std::string& pointer,
+                   std::vector<Diagnostic>& mistakes) {
+        const std::string& path = tensor.pattern->path;
+        const MatrixMarketSize size = read_matrix_market_size(path);
+        const std::vector<std::int64_t> shape{size.rows, size.columns};
+        if (tensor.shape.empty()) {
+            tensor.shape = shape;
+        } else if (tensor.shape != shape && told_.count(pointer + "/shape") == 0) {
+            told_.insert(pointer + "/shape");
+            mistakes.push_back(document_.at_value(pointer + "/shape",
+                                                  fmt::format("got {}, expected {} x {} as in {}",
+                                                              fmt::join(tensor.shape, " x "),
+                                                              size.rows, size.columns, path),
+                                                  "leave it out to take the file's"));
+        }
+    }
+
+    /// Of a step of no known family nothing was read: the tensors that it names are used all the same.
+    void name_tensors(const nlohmann::json& around, const char* key,
+                      std::vector<PipelineStep>& steps) {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            PipelineStep& step = steps[i];
+            const nlohmann::json& written = around.at(key).at(i);
+            if (step.kind != PipelineStep::Kind::Family) {
+                const bool is_parallel = step.kind == PipelineStep::Kind::Parallel;
+                name_tensors(written, is_parallel ? "parallel" : "steps", step.children);
+            } else if (step.family.empty() && written.is_object()) {
+                const auto output = written.find("output");
+                const auto inputs = written.find("inputs");
+                step.output = output != written.end() && output->is_string()
+                                  ? output->get<std::string>()
+                                  : "";
+                const bool is_list = inputs != written.end() && inputs->is_array();
+                for (const auto& input : is_list ? *inputs : nlohmann::json::array()) {
+                    if (input.is_string()) {
+                        step.inputs.push_back(input.get<std::string>());
+                    }
+                }
+            }
+        }
+    }
+
+    PipelineWorkload& pipeline_;
+    const Document& document_;
+    const Files& files_;
+    std::set<std::string> told_; ///< JSON pointers
+    std::exception_ptr no_file_;
+};
+
+} // namespace
+
+LoadedWorkload load_workload(const std::string& name_or_path, const config::ConfigPaths& paths,
+                             const std::vector<std::string>& set_overrides) {
+    const fs::path file = config::find_config(paths, "workloads", "workload", name_or_path);
+    return load_workload(config::read_document(file), file, paths, set_overrides);
+}
+
+LoadedWorkload load_workload(Document document, const fs::path& file,
+                             const config::ConfigPaths& paths,
+                             const std::vector<std::string>& set_overrides) {
+    return load_workload(std::move(document), file, paths, set_overrides, workload_shape(),
+                         families());
+}
+
+LoadedWorkload load_workload(Document document, const fs::path& file,
+                             const config::ConfigPaths& paths,
+                             const std::vector<std::string>& set_overrides, const Shape& shape,
+                             Families families) {
+    LoadedWorkload out;
+    out.file = file;
+    auto mistakes = config::apply_sets(shape, document, set_overrides, kSetPrefix);
+    const auto found = config::read(shape, document, &out.workload);
+    mistakes.insert(mistakes.end(), found.begin(), found.end());
+    out.workload.name = out.file.stem().string();
+    if (mistakes.empty()) {
+        out.resolved = config::resolved(shape, &out.workload);
+    }
+    const Files files{document, out.file, paths};
+    if (auto* pipeline = std::get_if<PipelineWorkload>(&out.workload.kind)) {
+        PipelineCheck(*pipeline, document, files).run(families, mistakes);
+    }
+    config::throw_if_any(std::move(mistakes));
+    config::throw_if_any(mistakes_of(out.workload, document));
+    std::visit(files, out.workload.kind);
+    out.origins = std::move(document.origins);
+    return out;
+}
+
+SetOverrides split_overrides(const std::vector<std::string>& options) {
+    SetOverrides out;
+    for (const auto& option : options) {
+        const bool of_workload = option.rfind(kSetPrefix, 0) == 0;
+        (of_workload ? out.workload : out.machine).push_back(option);
+    }
+    return out;
+}
+
+} // namespace tessera::catalog

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/pipeline_shape.h"
+
+#include "base/config/describe.h"
+#include "kernels/catalog/operand_shapes.h"
+#include "kernels/workload/pipeline_workload.h"
+#include "kernels/workload/shared_keys.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tessera::catalog {
+namespace {
+
+using namespace workload;
+using config::Alternative;
+using config::Describe;
+using config::FieldLine;
+using config::Shape;
+using ShapePointer = std::shared_ptr<const Shape>;
+using Kind = PipelineStep::Kind;
+
+constexpr const char* kSource = "docs/workloads.md#pipeline";
+constexpr int kMostSteps = 10'000; ///< of one list
+constexpr int kMostDimensions = 8;
+
+void describe_sizes(FieldLine one) {
+    one.unit("elements").range(1, kLongestDimension);
+}
+
+template <class Assign> FieldLine describe_values(Describe<PipelineTensor>& d, Assign assign) {
+    return d.text("values", assign,
+                  [](const PipelineTensor& tensor) { return values_text(tensor.values); });
+}
+
+void set_values(PipelineTensor& tensor, const std::string& text) {
+    tensor.values = values_of(text, "/tensors/" + tensor.name + "/values");
+}
+
+ShapePointer dense_shape() {
+    Describe<PipelineTensor> d;
+    d.list("shape", &PipelineTensor::shape, describe_sizes)
+        .unit("sizes")
+        .range(1, kMostDimensions)
+        .required()
+        .says("its sizes, those of neighbouring elements last")
+        .from(kSource);
+    d.field("type", &PipelineTensor::type, element_type_texts({ElementType::F16, ElementType::F32}))
+        .says("type of its elements")
+        .from(kSource);
+    describe_values(d, set_values)
+        .one_of({"uniform", "integer"})
+        .suffix(".npy")
+        .says("multiples of 1/16 in [-1, 1], small whole numbers, or a file")
+        .from(kSource);
+    d.field("layout", &PipelineTensor::row_major, {{"codelet", false}, {"row_major", true}})
+        .says("on the tiles: as the first step reads it, or in rows as a framework has them")
+        .from(kSource);
+    d.field("grain_bytes", &PipelineTensor::grain_bytes)
+        .unit("B")
+        .range(1, 1'000'000)
+        .written_if<PipelineTensor>([](const PipelineTensor& tensor) { return tensor.row_major; })
+        .says("with row_major: least run of neighbouring bytes on a tile")
+        .from(kSource);
+    return d.shape();
+}
+
+ShapePointer sparse_shape() {
+    Describe<PipelineTensor> d;
+    d.list("shape", &PipelineTensor::shape, describe_sizes)
+        .unit("sizes")
+        .range(2, 2)
+        .empty_if_absent("as the pattern file says")
+        .says("its rows and columns")
+        .from(kSource);
+    d.field("type", &PipelineTensor::type, element_type_texts({ElementType::F16}))
+        .says("type of its elements")
+        .from(kSource);
+    d.field("block", &PipelineTensor::block)
+        .unit("elements")
+        .one_of({1, 16})
+        .says("side of the square blocks that are kept or left out")
+        .from(kSource);
+    d.object("pattern", &PipelineTensor::pattern, pattern_shape())
+        .required()
+        .says("where it is not zero");
+    describe_values(d, set_values)
+        .one_of({"uniform", "integer"})
+        .says("of generated patterns: multiples of 1/16 in [-1, 1], or small whole numbers")
+        .from(kSource);
+    d.require_if("pattern", "generator", {"shape"});
+    return d.shape();
+}
+
+/// A form that a struct has where `holds` says so.
+template <class Struct, class Make, class Holds>
+Alternative form(std::string name, ShapePointer shape, Make make, Holds holds) {
+    return {std::move(name), std::move(shape),
+            [make](void* owner) -> void* {
+                make(*static_cast<Struct*>(owner));
+                return owner;
+            },
+            [holds](const void* owner) -> const void* {
+                return holds(*static_cast<const Struct*>(owner)) ? owner : nullptr;
+            }};
+}
+
+ShapePointer tensor_shape() {
+    const auto as_it_is = [](PipelineTensor&) {};
+    Shape shape;
+    shape.alternatives = {
+        form<PipelineTensor>("pattern", sparse_shape(), as_it_is,
+                             [](const PipelineTensor& tensor) { return tensor.is_sparse(); }),
+        form<PipelineTensor>("shape", dense_shape(), as_it_is,
+                             [](const PipelineTensor& tensor) { return !tensor.is_sparse(); })};
+    return std::make_shared<const Shape>(std::move(shape));
+}
+
+template <class Value> auto assign_option(const std::string& key) {
+    return [key](PipelineStep& step, const Value& value) { step.options[key] = value; };
+}
+
+/// What is told, or what holds otherwise.
+template <class Value> auto option_value(const std::string& key, const Value& otherwise) {
+    return [key, otherwise](const PipelineStep& step) {
+        const auto told = step.options.find(key);
+        return told == step.options.end() ? otherwise : std::get<Value>(told->second);
+    };
+}
+
+void describe_option(Describe<PipelineStep>& d, const family::Option& option) {
+    if (option.words.empty()) {
+        d.number(option.key, assign_option<double>(option.key),
+                 option_value<double>(option.key, option.number))
+            .says(option.says)
+            .from(kSource);
+        return;
+    }
+    d.text(option.key, assign_option<std::string>(option.key),
+           option_value<std::string>(option.key, option.word))
+        .one_of(std::vector<nlohmann::json>(option.words.begin(), option.words.end()))
+        .says(option.says)
+        .from(kSource);
+}
+
+std::string inputs_text(const family::Family& family) {
+    std::string text;
+    for (const char* input : family.inputs) {
+        text += (text.empty() ? "" : ", ") + std::string(input);
+    }
+    return text;
+}
+
+ShapePointer family_shape(const family::Family& family) {
+    Describe<PipelineStep> d;
+    d.fixed("family", std::string(family.name)).required().says(family.says).from(kSource);
+    d.field("name", &PipelineStep::name)
+        .name()
+        .empty_if_absent("as the output")
+        .says("of the step, in results")
+        .from(kSource);
+    d.list("inputs", &PipelineStep::inputs, [](FieldLine one) { one.name(); })
+        .unit("tensors")
+        .range(family.inputs.size(), family.inputs.size())
+        .required()
+        .says("names of the tensors that it reads: " + inputs_text(family))
+        .from(kSource);
+    d.field("output", &PipelineStep::output)
+        .name()
+        .required()
+        .says("name of the tensor that it writes, new or anew")
+        .from(kSource);
+    for (const family::Option& option : family.options) {
+        describe_option(d, option);
+    }
+    return d.shape();
+}
+
+ShapePointer families_shape(Families families) {
+    Shape shape;
+    shape.selector = "family";
+    for (const family::Family* family : families) {
+        const std::string name(family->name);
+        shape.alternatives.push_back(form<PipelineStep>(
+            name, family_shape(*family), [name](PipelineStep& step) { step.family = name; },
+            [name](const PipelineStep& step) { return step.family == name; }));
+    }
+    return std::make_shared<const Shape>(std::move(shape));
+}
+
+FieldLine describe_steps(Describe<PipelineStep>& d, const ShapePointer& step, const char* says) {
+    return d.list("steps", &PipelineStep::children, step)
+        .unit("steps")
+        .range(1, kMostSteps)
+        .required()
+        .says(says)
+        .from(kSource);
+}
+
+ShapePointer repeat_shape(const ShapePointer& step) {
+    Describe<PipelineStep> d;
+    d.field("repeat", &PipelineStep::repeats)
+        .unit("times")
+        .range(1, kMostRepeats)
+        .required()
+        .says("how often its steps are done")
+        .from(kSource);
+    describe_steps(d, step, "what is repeated");
+    return d.shape();
+}
+
+ShapePointer parallel_shape(const ShapePointer& step) {
+    Describe<PipelineStep> branch;
+    branch.field("tiles", &PipelineStep::tiles)
+        .unit("tiles")
+        .range(2, kMostTiles)
+        .required()
+        .says("whole pairs of tiles, behind those of the branches before")
+        .from(kSource);
+    describe_steps(branch, step, "what these tiles do");
+
+    PipelineStep fresh;
+    fresh.kind = Kind::Branch;
+    Describe<PipelineStep> d;
+    d.list("parallel", &PipelineStep::children, branch.shape(), fresh)
+        .unit("branches")
+        .range(1, kMostSteps)
+        .required()
+        .says("what is done side by side, each on tiles of its own")
+        .from(kSource);
+    return d.shape();
+}
+
+/// A step may hold steps, so the shape holds itself.
+ShapePointer step_shape(Families families) {
+    const auto shape = std::make_shared<Shape>();
+    const ShapePointer itself(std::shared_ptr<const Shape>(), shape.get()); // keeps nothing alive
+    const auto of_kind = [](const char* name, ShapePointer inner, Kind kind) {
+        return form<PipelineStep>(
+            name, std::move(inner), [kind](PipelineStep& step) { step.kind = kind; },
+            [kind](const PipelineStep& step) { return step.kind == kind; });
+    };
+    shape->definition = "step";
+    if (!families.empty()) {
+        shape->alternatives.push_back(of_kind("family", families_shape(families), Kind::Family));
+    }
+    shape->alternatives.push_back(of_kind("repeat", repeat_shape(itself), Kind::Repeat));
+    shape->alternatives.push_back(of_kind("parallel", parallel_shape(itself), Kind::Parallel));
+    return shape;
+}
+
+} // namespace
+
+ShapePointer pipeline_shape(Families families) {
+    Describe<PipelineWorkload> d;
+    describe_kind(d, "pipeline", kSource, "what is computed");
+    describe_seed<PipelineWorkload>(d, kSource, "of the generated values");
+    d.map("tensors", &PipelineWorkload::tensors, &PipelineTensor::name, tensor_shape())
+        .required()
+        .says("what the host gives, by name")
+        .from(kSource);
+    d.list("steps", &PipelineWorkload::steps, step_shape(families))
+        .unit("steps")
+        .range(1, kMostSteps)
+        .required()
+        .says("what is done, one after the other")
+        .from(kSource);
+    return d.shape();
+}
+
+} // namespace tessera::catalog

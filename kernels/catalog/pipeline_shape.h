@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What a file of kind `pipeline` may say: its tensors, and its steps with the keys of their families.
+#pragma once
+
+#include "base/config/shape.h"
+#include "kernels/catalog/catalog.h"
+
+#include <memory>
+
+namespace tessera::catalog {
+
+/// Of a workload::PipelineWorkload.
+[[nodiscard]] std::shared_ptr<const config::Shape> pipeline_shape(Families families);
+
+} // namespace tessera::catalog

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/resolve.h"
+
+#include "base/config/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace tessera::catalog {
+namespace {
+
+using family::TensorType;
+using workload::PipelineStep;
+using workload::PipelineTensor;
+using workload::PipelineWorkload;
+using workload::SparseF16;
+using Kind = PipelineStep::Kind;
+
+/// Far more than a chip holds; sizes below it can be multiplied.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+
+/// "2708 x 1433"
+std::string sizes_text(const std::vector<std::int64_t>& shape) {
+    return fmt::format("{}", fmt::join(shape, " x "));
+}
+
+std::string type_text(const TensorType& type) {
+    return fmt::format("{} {}", name_of(type.type), sizes_text(type.shape));
+}
+
+bool has_too_many_elements(const std::vector<std::int64_t>& shape) {
+    std::int64_t elements = 1;
+    return std::any_of(shape.begin(), shape.end(), [&](std::int64_t size) {
+        const bool fits = size >= 1 && elements <= kMostElements / size;
+        elements = fits ? elements * size : kMostElements;
+        return !fits;
+    });
+}
+
+/// A matrix of these sizes in which nothing is stored.
+std::shared_ptr<const SparseF16> nothing_stored(const PipelineTensor& tensor) {
+    auto matrix = std::make_shared<SparseF16>();
+    matrix->rows = tensor.shape.at(0);
+    matrix->columns = tensor.shape.at(1);
+    matrix->block = tensor.block;
+    matrix->row_start.assign(static_cast<std::size_t>(matrix->block_rows()) + 1, 0);
+    return matrix;
+}
+
+using Names = std::set<std::string>;
+
+void add_outputs(const PipelineStep& step, Names& outputs) {
+    if (step.kind == Kind::Family) {
+        outputs.insert(step.output);
+    }
+    for (const PipelineStep& child : step.children) {
+        add_outputs(child, outputs);
+    }
+}
+
+class Resolver {
+public:
+    Resolver(const PipelineWorkload& pipeline, Families families, const SparseMatrices& sparse,
+             const Names& told)
+        : families_(families), told_(told) {
+        for (const PipelineTensor& tensor : pipeline.tensors) {
+            give(tensor, sparse);
+        }
+        note_writers(pipeline.steps, "/steps");
+        run(pipeline.steps, "/steps", out_.steps);
+        if (!is_some_step_hidden_) {
+            tell_unread(pipeline);
+        }
+    }
+
+    ResolvedPipeline take() { return std::move(out_); }
+
+private:
+    /// A tensor that exists at the step at hand.
+    struct Known {
+        std::size_t index = 0;
+        bool has_type = false; ///< false: a mistake hides it
+        bool is_read = false;
+    };
+
+    /// The branch of a parallel that is walked, and what each branch of it writes.
+    struct Branch {
+        std::size_t number = 0;
+        std::vector<Names> outputs;
+    };
+
+    void fail(std::string pointer, std::string message, std::string hint = {}) {
+        out_.mistakes.push_back(
+            {"", 0, 0, std::move(pointer), std::move(message), std::move(hint)});
+    }
+
+    /// A mistake at `pointer` or below it is known already.
+    [[nodiscard]] bool is_told(const std::string& pointer) const {
+        return told_.count(pointer) > 0 || is_told_inside(pointer);
+    }
+    [[nodiscard]] bool is_told_inside(const std::string& pointer) const {
+        const std::string inside = pointer + "/";
+        const auto first = told_.lower_bound(inside);
+        return first != told_.end() && first->compare(0, inside.size(), inside) == 0;
+    }
+
+    /// The nearest of many names takes long to find: not for mistakes that nobody reads.
+    [[nodiscard]] std::string near(const std::string& name, const std::vector<std::string>& names) {
+        return out_.mistakes.size() < kMostMistakesTold ? config::nearest_name(name, names) : "";
+    }
+    static std::string question(const std::string& name) {
+        return name.empty() ? "" : "did you mean '" + name + "'?";
+    }
+
+    Known& add(const std::string& name, std::optional<TensorType> type,
+               const PipelineTensor* given) {
+        const Known known{out_.tensors.size(), type.has_value(), false};
+        out_.tensors.push_back({name, type ? std::move(*type) : TensorType{}, given});
+        return known_[name] = known;
+    }
+
+    void give(const PipelineTensor& tensor, const SparseMatrices& sparse) {
+        const std::string pointer = "/tensors/" + tensor.name;
+        if (is_told(pointer) || tensor.shape.empty()) {
+            add(tensor.name, std::nullopt, &tensor);
+            return;
+        }
+        if (has_too_many_elements(tensor.shape)) {
+            fail(pointer + "/shape", fmt::format("got {} elements, expected at most {}",
+                                                 sizes_text(tensor.shape), kMostElements));
+            add(tensor.name, std::nullopt, &tensor);
+            return;
+        }
+        TensorType type{tensor.type, tensor.shape};
+        if (tensor.is_sparse()) {
+            const auto found = sparse.find(tensor.name);
+            type.sparse = found == sparse.end() ? nothing_stored(tensor) : found->second;
+        }
+        add(tensor.name, std::move(type), &tensor);
+    }
+
+    /// Which step is the first to write a tensor.
+    void note_writers(const std::vector<PipelineStep>& steps, const std::string& list) {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const PipelineStep& step = steps[i];
+            const std::string pointer = fmt::format("{}/{}", list, i);
+            if (step.kind == Kind::Family) {
+                writers_.emplace(step.output, pointer);
+            } else {
+                note_writers(step.children, pointer + inside(step.kind));
+            }
+        }
+    }
+
+    static const char* inside(Kind kind) { return kind == Kind::Parallel ? "/parallel" : "/steps"; }
+
+    void run(const std::vector<PipelineStep>& steps, const std::string& list,
+             std::vector<ResolvedStep>& out) {
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            ResolvedStep& made = out.emplace_back();
+            made.told = &steps[i];
+            made.pointer = fmt::format("{}/{}", list, i);
+            run_one(steps[i], made);
+        }
+    }
+
+    void run_one(const PipelineStep& step, ResolvedStep& made) {
+        switch (step.kind) {
+        case Kind::Family:
+            kernel(step, made);
+            return;
+        case Kind::Repeat:
+            if (branch_ != nullptr) {
+                fail(made.pointer + "/repeat",
+                     "repeat inside a branch of parallel is not supported yet",
+                     "a repeat may stand around the parallel");
+            }
+            break;
+        case Kind::Parallel:
+            parallel(step, made);
+            return;
+        case Kind::Branch:
+            branch_tiles(step, made.pointer);
+            break;
+        }
+        run(step.children, made.pointer + "/steps", made.children);
+    }
+
+    void branch_tiles(const PipelineStep& step, const std::string& pointer) {
+        if (step.tiles % 2 != 0 && !is_told(pointer + "/tiles")) {
+            fail(pointer + "/tiles",
+                 fmt::format("got {} tiles, expected an even number: whole pairs", step.tiles));
+        }
+    }
+
+    void parallel(const PipelineStep& step, ResolvedStep& made) {
+        const std::string list = made.pointer + "/parallel";
+        if (branch_ != nullptr) {
+            fail(list, "parallel inside a branch of parallel is not supported yet");
+        }
+        Branch branch;
+        for (const PipelineStep& child : step.children) {
+            add_outputs(child, branch.outputs.emplace_back());
+        }
+        const Branch* around = std::exchange(branch_, &branch);
+        for (branch.number = 0; branch.number < step.children.size(); ++branch.number) {
+            ResolvedStep& one = made.children.emplace_back();
+            one.told = &step.children[branch.number];
+            one.pointer = fmt::format("{}/{}", list, branch.number);
+            run_one(*one.told, one);
+        }
+        branch_ = around;
+    }
+
+    void kernel(const PipelineStep& step, ResolvedStep& made) {
+        const std::string& pointer = made.pointer;
+        const family::Family* family = find(step.family, families_);
+        std::optional<TensorType> type;
+        std::vector<const Known*> inputs = read(step, pointer);
+        if (step.family.empty() || is_told(pointer)) {
+            is_some_step_hidden_ = is_some_step_hidden_ || step.inputs.empty();
+        } else if (family == nullptr) {
+            std::vector<std::string> names;
+            for (const family::Family* known : families_) {
+                names.emplace_back(known->name);
+            }
+            fail(pointer + "/family",
+                 fmt::format("got '{}', expected one of {}", step.family, fmt::join(names, ", ")),
+                 question(near(step.family, names)));
+        } else if (family->inputs.size() != step.inputs.size()) {
+            fail(pointer + "/inputs",
+                 fmt::format("got {} tensors, expected {}: {}", step.inputs.size(),
+                             family->inputs.size(), fmt::join(family->inputs, ", ")));
+        } else if (std::all_of(inputs.begin(), inputs.end(), [](const Known* input) {
+                       return input != nullptr && input->has_type;
+                   })) {
+            made.family = family;
+            type = make(step, inputs, made);
+        }
+        name_step(step, pointer);
+        write(step, std::move(type), made);
+    }
+
+    /// Null for those that cannot be read here.
+    std::vector<const Known*> read(const PipelineStep& step, const std::string& pointer) {
+        std::vector<const Known*> inputs;
+        // Where an element of the list is no name, the others have moved up.
+        const bool has_places = !is_told_inside(pointer + "/inputs");
+        for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+            const std::string& name = step.inputs[i];
+            const auto known = known_.find(name);
+            if (known != known_.end()) {
+                known->second.is_read = true;
+            }
+            const bool is_good =
+                !has_places || may_read(name, fmt::format("{}/inputs/{}", pointer, i));
+            inputs.push_back(is_good && known != known_.end() ? &known->second : nullptr);
+        }
+        return inputs;
+    }
+
+    bool may_read(const std::string& name, const std::string& pointer) {
+        for (std::size_t other = 0; branch_ != nullptr && other < branch_->outputs.size();
+             ++other) {
+            if (other != branch_->number && branch_->outputs[other].count(name) > 0) {
+                fail(pointer,
+                     fmt::format("got '{}', which branch {} of the same parallel writes, expected "
+                                 "a tensor that no other branch writes",
+                                 name, other),
+                     "branches run side by side");
+                return false;
+            }
+        }
+        if (known_.count(name) > 0) {
+            return true;
+        }
+        const auto writer = writers_.find(name);
+        if (writer != writers_.end()) {
+            fail(pointer, fmt::format("got '{}', which step {} is the first to write, expected a "
+                                      "tensor that is given or written before",
+                                      name, writer->second));
+            return false;
+        }
+        std::vector<std::string> names;
+        for (const auto& [known, ignored] : known_) {
+            names.push_back(known);
+        }
+        const std::string meant = near(name, names);
+        if (!meant.empty()) {
+            known_.at(meant).is_read = true; // one slip, one mistake
+        }
+        fail(pointer, fmt::format("unknown tensor '{}'", name), question(meant));
+        return false;
+    }
+
+    std::optional<TensorType> make(const PipelineStep& step,
+                                   const std::vector<const Known*>& inputs, ResolvedStep& made) {
+        family::Request request;
+        for (const Known* input : inputs) {
+            made.inputs.push_back(input->index);
+            request.inputs.push_back(out_.tensors[input->index].type);
+        }
+        request.options = step.options;
+        try {
+            made.kernel = made.family->make(request);
+            return made.kernel->output();
+        } catch (const family::Refused& refused) {
+            const bool of_input =
+                refused.input >= 0 && static_cast<std::size_t>(refused.input) < step.inputs.size();
+            fail(made.pointer + (of_input                 ? fmt::format("/inputs/{}", refused.input)
+                                 : refused.option.empty() ? ""
+                                                          : "/" + refused.option),
+                 refused.what());
+            return std::nullopt;
+        }
+    }
+
+    void name_step(const PipelineStep& step, const std::string& pointer) {
+        if (step.called().empty()) {
+            return;
+        }
+        const auto [first, is_new] = step_names_.emplace(step.called(), pointer);
+        if (!is_new) {
+            fail(pointer + (step.name.empty() ? "/output" : "/name"),
+                 fmt::format("got a second step '{}', expected another name than that of {}",
+                             step.called(), first->second),
+                 step.name.empty() ? "a step without \"name\" has that of its output" : "");
+        }
+    }
+
+    void write(const PipelineStep& step, std::optional<TensorType> type, ResolvedStep& made) {
+        if (step.output.empty()) {
+            return;
+        }
+        const std::string pointer = made.pointer + "/output";
+        for (std::size_t other = 0; branch_ != nullptr && other < branch_->number; ++other) {
+            if (branch_->outputs[other].count(step.output) > 0) {
+                fail(pointer, fmt::format("got '{}', which branch {} of the same parallel writes "
+                                          "too, expected a tensor that no other branch writes",
+                                          step.output, other));
+                break;
+            }
+        }
+        const auto known = known_.find(step.output);
+        if (known == known_.end()) {
+            made.output = add(step.output, std::move(type), nullptr).index;
+            return;
+        }
+        made.output = known->second.index;
+        ResolvedTensor& tensor = out_.tensors[made.output];
+        if (tensor.given != nullptr && tensor.given->is_sparse()) {
+            fail(pointer, fmt::format("got '{}', a sparse tensor, expected a dense or a new one",
+                                      step.output));
+        } else if (type && !known->second.has_type && tensor.given == nullptr) {
+            tensor.type = std::move(*type);
+            known->second.has_type = true;
+        } else if (type && known->second.has_type &&
+                   (type->type != tensor.type.type || type->shape != tensor.type.shape)) {
+            fail(pointer, fmt::format("got {} to be written to '{}', expected {} as it is",
+                                      type_text(*type), step.output, type_text(tensor.type)));
+        }
+    }
+
+    void tell_unread(const PipelineWorkload& pipeline) {
+        for (const PipelineTensor& tensor : pipeline.tensors) {
+            const std::string pointer = "/tensors/" + tensor.name;
+            if (!known_.at(tensor.name).is_read && !is_told(pointer)) {
+                fail(pointer, "no step reads it, expected it among the inputs of a step",
+                     "it would take memory for nothing");
+            }
+        }
+    }
+
+    Families families_;
+    const Names& told_;
+    ResolvedPipeline out_;
+    std::map<std::string, Known> known_;
+    std::map<std::string, std::string> writers_;    ///< first step that writes a tensor
+    std::map<std::string, std::string> step_names_; ///< and the step that has them
+    const Branch* branch_ = nullptr;
+    bool is_some_step_hidden_ = false;
+};
+
+} // namespace
+
+ResolvedPipeline resolve(const PipelineWorkload& pipeline, Families families,
+                         const SparseMatrices& sparse, const std::set<std::string>& told) {
+    return Resolver(pipeline, families, sparse, told).take();
+}
+
+} // namespace tessera::catalog

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The kinds of workloads, and what each of them may say.
+#include "base/config/describe.h"
+#include "kernels/catalog/load.h"
+#include "kernels/catalog/operand_shapes.h"
+#include "kernels/catalog/pipeline_shape.h"
+#include "kernels/workload/shared_keys.h"
+
+#include <memory>
+
+namespace tessera::catalog {
+namespace {
+
+using namespace workload;
+using config::Alternative;
+using config::Describe;
+using config::Shape;
+
+constexpr const char* kSource = "docs/workloads.md";
+
+/// The keys that all kinds have.
+template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) {
+    describe_kind(d, kind, kSource, "what is computed");
+    d.field("n", &Kind::n)
+        .unit("columns")
+        .range(1, kLongestDimension)
+        .required()
+        .says("columns of the right operand and of the result")
+        .from(kSource);
+    d.field("dtype", &Kind::dtype, element_type_texts({ElementType::F16}))
+        .says("type of the operands and of the result")
+        .from(kSource);
+    d.field("partials", &Kind::partials, element_type_texts({ElementType::F16, ElementType::F32}))
+        .says("type in which products are summed")
+        .from(kSource);
+    describe_seed<Kind>(d, kSource, "of the generated values");
+    d.text(
+         "values",
+         [](Kind& kind_, const std::string& text) { kind_.values = values_of(text, "/values"); },
+         [](const Kind& kind_) { return values_text(kind_.values); })
+        .one_of({"uniform", "integer"})
+        .suffix(".npy")
+        .says("operand values: multiples of 1/16 in [-1, 1], small whole numbers, or a file")
+        .from(kSource);
+}
+
+/// `values` of one operand.
+template <class Kind>
+void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
+                        std::optional<ValuesSpec> Kind::*member, const char* says) {
+    d.text(
+         key,
+         [member, pointer](Kind& kind, const std::string& text) {
+             kind.*member = values_of(text, pointer);
+         },
+         [member](const Kind& kind) {
+             return kind.*member ? values_text(*(kind.*member)) : std::string{};
+         })
+        .one_of({"uniform", "integer"})
+        .suffix(".npy")
+        .empty_if_absent("as values")
+        .says(says)
+        .from(kSource);
+}
+
+std::shared_ptr<const Shape> matmul_shape() {
+    Describe<MatmulWorkload> d;
+    describe_common(d, "matmul");
+    describe_values_of(d, "values_a", "/values_a", &MatmulWorkload::values_a,
+                       "values of the left operand");
+    describe_values_of(d, "values_b", "/values_b", &MatmulWorkload::values_b,
+                       "values of the right operand");
+    d.field("m", &MatmulWorkload::m)
+        .unit("rows")
+        .range(1, kLongestDimension)
+        .required()
+        .says("rows of the left operand and of the result")
+        .from(kSource);
+    d.field("k", &MatmulWorkload::k)
+        .unit("elements")
+        .range(1, kLongestDimension)
+        .required()
+        .says("columns of the left operand, rows of the right one")
+        .from(kSource);
+    return d.shape();
+}
+
+std::shared_ptr<const Shape> spmm_shape() {
+    Describe<SpmmWorkload> d;
+    describe_common(d, "spmm");
+    describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
+                       "values of the dense operand");
+    d.fixed("mode", "static")
+        .required()
+        .says("static: the pattern is known when planning")
+        .from(kSource);
+    d.field("m", &SpmmWorkload::m)
+        .unit("rows")
+        .range(1, kLongestDimension)
+        .zero_if_absent("as the pattern file says")
+        .says("rows of the sparse operand and of the result")
+        .from(kSource);
+    d.field("k", &SpmmWorkload::k)
+        .unit("elements")
+        .range(1, kLongestDimension)
+        .zero_if_absent("as the pattern file says")
+        .says("columns of the sparse operand, rows of the dense one")
+        .from(kSource);
+    d.field("block", &SpmmWorkload::block)
+        .unit("elements")
+        .one_of({1, 16})
+        .says("side of the square blocks that are kept or left out")
+        .from(kSource);
+    d.object("pattern", &SpmmWorkload::pattern, pattern_shape())
+        .required()
+        .says("where the sparse operand is not zero");
+    d.require_if("pattern", "generator", {"m", "k"});
+    return d.shape();
+}
+
+template <class Kind>
+Alternative alternative(const char* name, std::shared_ptr<const Shape> shape) {
+    return {
+        name, std::move(shape),
+        [](void* owner) -> void* { return &static_cast<Workload*>(owner)->kind.emplace<Kind>(); },
+        [](const void* owner) -> const void* {
+            return std::get_if<Kind>(&static_cast<const Workload*>(owner)->kind);
+        }};
+}
+
+} // namespace
+
+Shape workload_shape_of(Families families) {
+    Shape out;
+    out.selector = "kind";
+    out.alternatives = {
+        alternative<MatmulWorkload>("matmul", matmul_shape()),
+        alternative<SpmmWorkload>("spmm", spmm_shape()),
+        alternative<SyncWorkload>("sync", config::shape_of<SyncWorkload>()),
+        alternative<ExchangePatternWorkload>("exchange_pattern",
+                                             config::shape_of<ExchangePatternWorkload>()),
+        alternative<SelfCopyWorkload>("self_copy", config::shape_of<SelfCopyWorkload>()),
+        alternative<RearrangeWorkload>("rearrange", config::shape_of<RearrangeWorkload>()),
+        alternative<MemoryStreamWorkload>("memory_stream",
+                                          config::shape_of<MemoryStreamWorkload>()),
+        alternative<StencilWorkload>("stencil", config::shape_of<StencilWorkload>()),
+        alternative<ReductionWorkload>("reduction", config::shape_of<ReductionWorkload>()),
+        alternative<RemoteBufferWorkload>("remote_buffer",
+                                          config::shape_of<RemoteBufferWorkload>()),
+        alternative<HostTransferWorkload>("host_transfer",
+                                          config::shape_of<HostTransferWorkload>()),
+        alternative<StreamedTriadWorkload>("streamed_triad",
+                                           config::shape_of<StreamedTriadWorkload>()),
+        alternative<PipelineWorkload>("pipeline", pipeline_shape(families))};
+    return out;
+}
+
+const Shape& workload_shape() {
+    static const Shape shape = workload_shape_of(families());
+    return shape;
+}
+
+nlohmann::json workload_schema() {
+    return config::json_schema(workload_shape(), "Tessera workload");
+}
+
+} // namespace tessera::catalog

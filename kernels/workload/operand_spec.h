@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// How operands are made, as a workload file says it: values of dense ones, patterns of sparse ones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::workload {
+
+/// How dense operand values are made. Generated values are uniform multiples of 1/16 in [-1, 1];
+/// `integer` draws small whole numbers (every sum exact); a path names a `.npy` file.
+struct ValuesSpec {
+    enum class Kind { Uniform, Integer, File };
+    Kind kind = Kind::Uniform;
+    std::string path;            ///< for File, resolved relative to the workload file
+    std::string key = "/values"; ///< JSON pointer of what says so
+};
+
+struct PatternSpec {
+    enum class Source { File, Uniform, Banded };
+    enum class FileValues {
+        Gcn,
+        Ones,
+        File
+    }; ///< normalised D^-1/2 A D^-1/2, all ones, as in the file
+    Source source = Source::Uniform;
+    std::string path; ///< for File, resolved relative to the workload file, then configs/data/
+    FileValues file_values = FileValues::File;
+    double density = 1.0; ///< of the generators: kept blocks over all blocks
+    std::uint64_t seed = 1;
+};
+
+} // namespace tessera::workload

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// A pipeline of kernels: tensors by name, and steps that read some and write one. What a family takes
+// and makes is known to kernels/catalog alone.
+#pragma once
+
+#include "base/element_type.h"
+#include "base/units.h"
+#include "kernels/workload/operand_spec.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tessera::workload {
+
+/// A tensor that the host gives. With a pattern it is a sparse matrix, known when planning.
+struct PipelineTensor {
+    std::string name;
+    std::vector<std::int64_t> shape; ///< row-major; empty as read: as the pattern's file says
+    ElementType type = ElementType::F16;
+    ValuesSpec values;
+    std::optional<PatternSpec> pattern;
+    std::int64_t block = 1;  ///< of a sparse one: 1 or 16
+    bool row_major = false;  ///< on the tiles as a framework puts it; else as the codelets read it
+    Bytes grain_bytes = 8;   ///< row_major: least run of bytes that a tile holds
+
+    [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }
+};
+
+/// One entry of `steps`, with what is inside it.
+struct PipelineStep {
+    enum class Kind {
+        Family,   ///< a family of kernels reads inputs and writes its output
+        Repeat,   ///< children are steps, done `repeats` times
+        Parallel, ///< children are branches, done side by side
+        Branch    ///< children are steps on `tiles` tiles, behind those of the branches before
+    };
+    using OptionValue = std::variant<double, std::string>;
+
+    Kind kind = Kind::Family;
+    std::string name; ///< empty: as the output
+    std::string family;
+    std::vector<std::string> inputs;
+    std::string output;
+    std::map<std::string, OptionValue> options; ///< those that are told
+    std::int64_t repeats = 1;
+    std::int64_t tiles = 0;
+    std::vector<PipelineStep> children;
+
+    [[nodiscard]] const std::string& called() const { return name.empty() ? output : name; }
+};
+
+struct PipelineWorkload {
+    std::uint64_t seed = 1;
+    std::vector<PipelineTensor> tensors; ///< by name
+    std::vector<PipelineStep> steps;
+};
+
+} // namespace tessera::workload
