@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/catalog.h"
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/sparse/spmm.h"
 
@@ -12,6 +13,13 @@ const std::vector<const family::Family*>& families() {
     static const std::vector<const family::Family*> all{
         &matmul::family(),
         &spmm::family(),
+        &elementwise::bias(),
+        &elementwise::relu(),
+        &elementwise::gelu(),
+        &elementwise::add(),
+        &elementwise::multiply(),
+        &elementwise::scale(),
+        &elementwise::cast(),
     };
     return all;
 }

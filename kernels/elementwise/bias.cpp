@@ -47,7 +47,7 @@ public:
         made.output = add_alike(graph, name_of_output(site), output().type, made.inputs[0]);
         const auto blocks = *blocks_of_units(graph.tensors.at(made.inputs[0].index));
 
-        graph.codelets.push_back(function().codelet);
+        graph.need_codelet(function().codelet);
         std::vector<graph::Place> slices; // by block
         const TensorId sliced = add_slices(graph, site, blocks, slices);
         made.steps = graph::add_copy(graph, site.machine, made.inputs[1], sliced,

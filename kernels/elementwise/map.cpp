@@ -93,7 +93,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
     made.output = add_alike(graph, name_of_output(site), output_.type, model);
     buffers.push_back(*alike(graph.tensors.at(model.index), graph.tensors.at(made.output.index)));
 
-    graph.codelets.push_back(function_.codelet);
+    graph.need_codelet(function_.codelet);
     const auto set = graph.add_compute_set({function_.name, program::Role::Work, site.owner});
     const Placement placement = placement_of(graph.tensors.at(model.index));
     const Bytes in_bytes = bytes_of(inputs_[0].type);

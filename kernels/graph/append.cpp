@@ -29,10 +29,7 @@ public:
             symbols_.push_back(whole_.symbol_number(symbol));
         }
         for (const std::string& codelet : part_.codelets) {
-            if (std::find(whole_.codelets.begin(), whole_.codelets.end(), codelet) ==
-                whole_.codelets.end()) {
-                whole_.codelets.push_back(codelet);
-            }
+            whole_.need_codelet(codelet);
         }
         add_buffers();
         add_fields();

@@ -383,7 +383,7 @@ private:
                                   {read(place_of(move.from) + offset, words * word_bytes),
                                    write(place_of(move.to) + offset, words * word_bytes),
                                    word(words / workers), word(words % workers)});
-                needs("copy");
+                graph_.need_codelet("copy");
             }
         }
     }
@@ -406,7 +406,7 @@ private:
             graph_.add_vertex(
                 set_, start.tile, "copy32", program::VertexKind::MultiWorker,
                 {read({*zero_}, kWord), write(place_of(start), kWord), word(0), word(1)});
-            needs("copy");
+            graph_.need_codelet("copy");
         }
         const Bytes skipped = gather.needs_zero ? 0 : kWord;
         auto& used = used_[start.tile];
@@ -414,7 +414,7 @@ private:
         used.list += static_cast<std::uint32_t>(gather.list.size() * kWord);
         auto& contents = list_words_[start.tile];
         contents.insert(contents.end(), gather.list.begin(), gather.list.end());
-        needs("gather");
+        graph_.need_codelet("gather");
         graph_.add_vertex(
             set_, start.tile, "gather16", program::VertexKind::MultiWorker,
             {pointer(place_of(start), 0, Access::Read), write(place_of(gather.to), words * kWord),
@@ -488,13 +488,6 @@ private:
             apart.push_back(other);
         }
     }
-    void needs(const char* codelet) {
-        if (std::find(graph_.codelets.begin(), graph_.codelets.end(), codelet) ==
-            graph_.codelets.end()) {
-            graph_.codelets.emplace_back(codelet);
-        }
-    }
-
     /// What the copy has taken of a tile.
     struct Used {
         std::uint32_t temporary = 0;
