@@ -22,6 +22,7 @@ REDUCED = {
     "exchange_all_to_all": "chip.tiles=16 workload.tiles=16",
     "exchange_broadcast": "chip.tiles=16",
     "four_tiles": "chip.tiles=4",
+    "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "host_read": "chip.tiles=4",
     "host_write": "chip.tiles=4",
     "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
