@@ -55,7 +55,7 @@ ROLES = {
     "host_transfer": {"streams": {"stream"}},
     "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
     "memory_stream": {"compute_sets": {"work"}},
-    "pipeline": {"compute_sets": {"work", "reduce", "rearrange"}, "exchanges": {"bring", "reduce", "rearrange"}},
+    "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange"}, "exchanges": {"bring", "reduce", "rearrange"}},
     "rearrange": {"compute_sets": {"rearrange"}},
     "reduction": {"compute_sets": {"reduce"}, "exchanges": {"reduce"}},
     "remote_buffer": {"streams": {"stream"}},
