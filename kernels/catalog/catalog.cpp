@@ -3,7 +3,10 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/softmax/softmax.h"
 #include "kernels/sparse/spmm.h"
+#include "kernels/transpose/transpose.h"
 
 #include <algorithm>
 

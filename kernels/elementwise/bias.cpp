@@ -102,8 +102,8 @@ private:
 
     void add_block(graph::Graph& graph, const family::Site& site, graph::ComputeSetId set,
                    const Block& block, graph::Place slice, graph::Place out) const {
-        const graph::Rows rows{block.tile, block.place, block.rows,
-                               graph::units_of(row_bytes(block)), block.row_stride};
+        const graph::UnitRows rows{block.tile, block.place, block.rows,
+                                   graph::units_of(row_bytes(block)), block.row_stride};
         const Side sides[] = {{block.place, block.row_stride}, {slice, 0}, {out, block.row_stride}};
         std::vector<graph::Field> reads = {
             graph::use(slice, row_bytes(block), graph::Access::Read)};

@@ -78,7 +78,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
     std::transform(all.begin(), all.end(), std::back_inserter(buffers),
                    [&](TensorId side) { return *graph::alike(x, graph.tensors.at(side.index)); });
     const auto set = add_work(graph, site);
-    for (const graph::Rows& rows : graph::rows_of(x)) {
+    for (const graph::UnitRows& rows : graph::unit_rows_of(x)) {
         std::vector<Side> sides;
         std::vector<graph::Field> reads;
         for (std::size_t i = 0; i < all.size(); ++i) {

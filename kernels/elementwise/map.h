@@ -7,7 +7,7 @@
 #include "kernels/family/family.h"
 #include "kernels/graph/graph.h"
 #include "kernels/graph/places.h"
-#include "kernels/graph/rows.h"
+#include "kernels/graph/unit_rows.h"
 
 #include <cstdint>
 #include <functional>
@@ -39,14 +39,14 @@ struct Side {
 };
 
 /// Adds uses of bytes in every row, as few as there can be.
-void add_uses(std::vector<graph::Field>& uses, const graph::Rows& rows, const Side& side,
+void add_uses(std::vector<graph::Field>& uses, const graph::UnitRows& rows, const Side& side,
               Bytes row_bytes, graph::Access access);
 
 /// Adds the vertices that go over rows on a tile: `sides` are where the inputs and then the output have
 /// them, `reads` what they read.
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  const Function& function, const graph::Rows& rows, std::span<const Side> sides,
-                  std::span<const graph::Field> reads);
+                  const Function& function, const graph::UnitRows& rows,
+                  std::span<const Side> sides, std::span<const graph::Field> reads);
 
 [[nodiscard]] inline graph::Tiles tiles_of(const family::Site& site) {
     return {site.first_tile, site.machine.chip.tiles};

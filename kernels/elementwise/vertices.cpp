@@ -25,7 +25,7 @@ MapRows dealt(const spec::MachineSpec& machine, std::int64_t units) {
 
 } // namespace
 
-void add_uses(std::vector<graph::Field>& uses, const graph::Rows& rows, const Side& side,
+void add_uses(std::vector<graph::Field>& uses, const graph::UnitRows& rows, const Side& side,
               Bytes row_bytes, graph::Access access) {
     const bool dense = side.stride == row_bytes;
     for (std::int64_t row = 0; row < (dense ? 1 : rows.rows); ++row) {
@@ -35,8 +35,8 @@ void add_uses(std::vector<graph::Field>& uses, const graph::Rows& rows, const Si
 }
 
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  const Function& function, const graph::Rows& rows, std::span<const Side> sides,
-                  std::span<const graph::Field> reads) {
+                  const Function& function, const graph::UnitRows& rows,
+                  std::span<const Side> sides, std::span<const graph::Field> reads) {
     std::vector<graph::Field> uses(reads.begin(), reads.end());
     add_uses(uses, rows, sides.back(), rows.units * sides.back().unit_bytes, graph::Access::Write);
     const auto add = [&](const MapRows& work, std::span<const Side> from) {

@@ -8,6 +8,8 @@
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
+#include "kernels/codelets/reduce_rows_cost.h"
+#include "kernels/codelets/softmax_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/codelets/sum_cost.h"
@@ -235,6 +237,78 @@ TEST_CASE("sums cost what their texts have", "[kernels]") {
                       {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}});
         reduce.expect("kReduceSlice", kReduceSlice, {{".Lslice", ".Lend_unit"}});
         CHECK(reduce.uncounted().empty());
+    }
+}
+
+TEST_CASE("reductions of rows cost what their texts have", "[kernels]") {
+    CountedCodelet half("reduce_rows_f16");
+    CountedCodelet single("reduce_rows_f32");
+    for (const auto& [reduction, op] :
+         {std::pair<RowReduction, std::string>{RowReduction::Sum, "sum"},
+          {RowReduction::Max, "max"}}) {
+        const std::string h = "reduce_rows_" + op + "_f16";
+        half.expect("kReduceRowsNothingF16", kReduceRowsNothingF16,
+                    {{h, ".Lsome_rows_" + h}, {".Ldone_" + h}});
+        half.expect("kReduceRowsFrameF16", kReduceRowsFrameF16,
+                    {{h, ".Lpair_" + h}, {".Ldone_" + h}});
+        half.expect("kReduceRowsPairF16", kReduceRowsPairF16,
+                    {{".Lpair_" + h, ".Lrow_first_" + h},
+                     {".Lend_row_first_" + h, ".Lrow_second_" + h},
+                     {".Lend_row_second_" + h, ".Ldone_" + h}});
+        for (const std::string& place : {"first_" + h, "second_" + h}) {
+            half.expect("kReduceRowsRowF16", kReduceRowsRowF16,
+                        {{".Lrow_" + place, ".Lquad_" + place},
+                         {".Lend_quad_" + place, ".Ltail_" + place},
+                         {".Lend_tail_" + place, ".Lend_row_" + place}});
+            half.expect("kReduceRowsQuadF16", kReduceRowsQuadF16,
+                        {{".Lquad_" + place, ".Lend_quad_" + place}});
+            half.expect("reduce_rows_tail_f16", reduce_rows_tail_f16(reduction),
+                        {{".Ltail_" + place, ".Lend_tail_" + place}});
+        }
+
+        const std::string s = "reduce_rows_" + op + "_f32";
+        single.expect("kReduceRowsNothingF32", kReduceRowsNothingF32,
+                      {{s, ".Lsome_rows_" + s}, {".Ldone_" + s}});
+        single.expect("kReduceRowsFrameF32", kReduceRowsFrameF32,
+                      {{s, ".Lrow_" + s}, {".Ldone_" + s}});
+        single.expect("kReduceRowsPairF32", kReduceRowsPairF32,
+                      {{".Lpair_" + s, ".Lend_pair_" + s}});
+        const bool is_sum = reduction == RowReduction::Sum;
+        const std::string behind = ".Lend_pair_" + s;
+        single.expect(
+            "reduce_rows_row_f32", reduce_rows_row_f32(reduction),
+            is_sum ? std::vector<Span>{{".Lrow_" + s, ".Lpair_" + s},
+                                       {behind, ".Lodd"},
+                                       {".Leven", ".Ldone_" + s}}
+                   : std::vector<Span>{{".Lrow_" + s, ".Lpair_" + s}, {behind, ".Ldone_" + s}});
+    }
+    single.expect("kReduceRowsOddSumF32", kReduceRowsOddSumF32, {{".Lodd", ".Leven"}});
+    CHECK(half.uncounted().empty());
+    CHECK(single.uncounted().empty());
+}
+
+TEST_CASE("softmaxes cost what their texts have", "[kernels]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const std::string entry = fmt::format("softmax_{}", suffix(type));
+        const SoftmaxCost cost = softmax_cost(type);
+        const bool half = type == ElementType::F16;
+        CountedCodelet vertex(entry);
+        vertex.expect("kSoftmaxNothing", kSoftmaxNothing, {{entry, ".Lsome_rows"}, {".Ldone"}});
+        vertex.expect("softmax_cost.frame", cost.frame, {{entry, ".Lrow"}, {".Ldone"}});
+        vertex.expect("softmax_cost.row", cost.row,
+                      {{".Lrow", ".Lmax"},
+                       {".Lend_max", ".Lpair"},
+                       {".Lend_pair", ".Lodd"},
+                       {".Leven", ".Lscale"},
+                       {".Lend_scale", half ? ".Lpad" : ".Ldone"},
+                       {half ? ".Lnext_row" : ".Ldone", ".Ldone"}});
+        vertex.expect("kSoftmaxMaxPair", kSoftmaxMaxPair, {{".Lmax", ".Lend_max"}});
+        vertex.expect("softmax_cost.pair", cost.pair, {{".Lpair", ".Lend_pair"}});
+        vertex.expect("softmax_cost.odd", cost.odd, {{".Lodd", ".Leven"}});
+        vertex.expect("kSoftmaxScalePair", kSoftmaxScalePair, {{".Lscale", ".Lend_scale"}});
+        vertex.expect("softmax_cost.pad", cost.pad,
+                      {{half ? ".Lpad" : ".Ldone", half ? ".Lnext_row" : ".Ldone"}});
+        CHECK(vertex.uncounted().empty());
     }
 }
 

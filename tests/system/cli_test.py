@@ -146,6 +146,8 @@ class InquiriesTest(CliTest):
         self.assertIn("cora", self.tessera("list", "workloads").stdout)
         self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
         self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
+        self.assertIn("matmul", self.tessera("list", "families", "--names").stdout.splitlines())
+        self.assertRegex(self.tessera("list", "families").stdout, r"\nspmm +a, b +partials f16\|f32 +\w")
         self.assertIn("tile.workers", self.tessera("list", "parameters", "--names").stdout.splitlines())
         settable = self.tessera("list", "parameters", "--names").stdout.splitlines()
         for key in ("schema_version", "extends", "workload.kind"):  # which no --set may name
@@ -179,7 +181,7 @@ class InquiriesTest(CliTest):
 
     def test_no_report_has_long_lines_or_blanks_at_their_end(self):
         vertices = ["softmax_rows_half", "scaled_add"]
-        for command in (["help"], ["help", "vertex"], ["list"], ["list", "instructions"], ["list", "parameters"],
+        for command in (["help"], ["help", "vertex"], ["list"], ["list", "instructions"], ["list", "parameters"], ["list", "families"],
                         ["describe", "machine"], ["describe", "machine", "gc2"], ["describe", "workload"],
                         ["describe", "workload", "cora"], *(["vertex", name] for name in vertices)):
             for line in self.tessera(*command).stdout.splitlines():
