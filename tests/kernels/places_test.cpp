@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/places.h"
-#include "kernels/graph/rows.h"
+#include "kernels/graph/unit_rows.h"
 
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,6 @@ namespace {
 
 using namespace tessera;
 using graph::Graph;
-using graph::Rows;
 using graph::Tensor;
 using graph::TensorId;
 
@@ -22,7 +21,7 @@ Tensor tensor_with(std::vector<graph::Piece> pieces) {
 
 TEST_CASE("rows are the units that have elements", "[kernels]") {
     // 7 elements at the begin of every 32 bytes, in two pieces, one of them from its end to its begin
-    const auto cells = graph::rows_of(tensor_with(
+    const auto cells = graph::unit_rows_of(tensor_with(
         {{1, {{}, 32}, 0, {{4, 7, 32}, {7, 1, 2}}}, {1, {{}, 160 + 12}, 28, {{7, 1, -2}}}}));
     REQUIRE(cells.size() == 1);
     CHECK(cells[0].tile == 1);
@@ -35,7 +34,7 @@ TEST_CASE("rows are the units that have elements", "[kernels]") {
     CHECK(cells[0].runs[4].bytes == 14);
 
     // the first and the last element of a unit, and a neighbour
-    const auto few = graph::rows_of(tensor_with(
+    const auto few = graph::unit_rows_of(tensor_with(
         {{0, {{}, 8}, 0, {}}, {0, {{}, 14}, 1, {}}, {0, {{}, 16}, 2, {}}, {0, {{}, 40}, 3, {}}}));
     REQUIRE(few.size() == 2);
     CHECK(few[0].units == 2);
@@ -43,34 +42,28 @@ TEST_CASE("rows are the units that have elements", "[kernels]") {
     CHECK(few[1].first.offset == 40);
 
     // a column of each row, and so all of memory
-    const auto columns = graph::rows_of(tensor_with({{0, {}, 0, {{10, 1, 20}, {10, 10, 2}}}}));
+    const auto columns = graph::unit_rows_of(tensor_with({{0, {}, 0, {{10, 1, 20}, {10, 10, 2}}}}));
     REQUIRE(columns.size() == 1);
     CHECK(columns[0].rows == 1);
     CHECK(columns[0].units == 25);
     CHECK(columns[0].runs.size() == 1);
 }
 
-TEST_CASE("a spread tensor has even rows on all tiles", "[kernels]") {
+TEST_CASE("runs are of whole grains on all tiles", "[kernels]") {
     Graph graph("test");
-    const auto pieces = [&](std::vector<std::int64_t> shape, std::int64_t row) {
-        const TensorId made = graph::add_spread(
-            graph, {4, 3}, {.name = "t", .type = ElementType::F16, .shape = std::move(shape)}, row);
+    const auto pieces = [&](std::int64_t elements) {
+        const TensorId made = graph::add_runs(
+            graph, {4, 3}, {.name = "t", .type = ElementType::F16, .shape = {elements}}, 32);
         return graph.tensors.at(made.index).pieces;
     };
-    const auto runs = pieces({85}, 16); // 6 rows, the last of 5 elements
+    const auto runs = pieces(85); // 6 grains, the last of 5 elements
     REQUIRE(runs.size() == 3);
     CHECK(runs[1].tile == 5);
     CHECK(runs[1].host_offset == 32);
     CHECK(runs[1].dims[0].count == 32);
     CHECK(runs[2].dims[0].count == 21);
     CHECK(graph.buffers.back().held.back().bytes == 48);
-
-    const auto rows = pieces({4, 7}, 7);
-    REQUIRE(rows.size() == 3);
-    CHECK(rows[2].host_offset == 14);
-    CHECK(rows[2].dims[0].count == 2);
-    CHECK(rows[2].dims[0].tile_stride == 16);
-    CHECK(pieces({1}, 16).size() == 1);
+    CHECK(pieces(1).size() == 1);
 }
 
 TEST_CASE("tensors are alike whose elements have the same places", "[kernels]") {
