@@ -201,6 +201,25 @@ TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][ve
     CHECK(word_of(bench, "state", 8) == ((b + 4 - a) / 2 | 3U << 20));
 }
 
+TEST_CASE("a memory element is named by its number, and there are as many as memory has",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::int64_t elements = kMemory.bytes() / kMemory.element_bytes;
+    const auto array = [](std::int64_t number) {
+        return R"("arrays": {"x": {"type": "u8", "length": 8, "element": )" +
+               std::to_string(number) + "}}";
+    };
+    for (const std::int64_t number : {std::int64_t{3}, elements - 2}) { // the last of pairs
+        const auto bench = folder.bench(array(number));
+        CHECK(vertex::element_of(kMemory, test::array_of(bench, "x").address) == number);
+    }
+    for (const std::int64_t number : {std::int64_t{-1}, elements}) {
+        CHECK(folder.bench_refusal(array(number)) ==
+              "/arrays/x/element: got " + std::to_string(number) +
+                  ", expected a whole number of 0.." + std::to_string(elements - 1));
+    }
+}
+
 TEST_CASE("pointers that do not fit their packing are refused", "[unit][vertex]") {
     const VertexFolder folder;
     CHECK(
