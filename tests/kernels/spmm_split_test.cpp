@@ -209,6 +209,32 @@ TEST_CASE("a row whose middle is on the border of two shares is the first one's"
     }
 }
 
+TEST_CASE("the workers part a row that is alone, as many of them as there are column groups",
+          "[kernels]") {
+    const auto a = full(1, 50, 1);
+    for (const std::int64_t workers : {1, 2, 5, 6}) {
+        for (std::int64_t groups = 1; groups <= 2 * workers; ++groups) {
+            CAPTURE(workers, groups);
+            const Problem problem(workload_of(8 * groups, 1), a);
+            const Partition partition(problem, Split{1, 1, 1});
+            std::vector<int> found(static_cast<std::size_t>(groups), 0);
+            std::int64_t most = 0;
+            const auto shares = spmm::deal_work(problem, partition.part(0), groups, workers);
+            REQUIRE(static_cast<std::int64_t>(shares.size()) == workers);
+            for (const auto& share : shares) {
+                if (share.rows.length() > 0) {
+                    most = std::max(most, share.groups.length());
+                    for (auto group = share.groups.begin; group < share.groups.end; ++group) {
+                        ++found.at(static_cast<std::size_t>(group));
+                    }
+                }
+            }
+            CHECK(std::count(found.begin(), found.end(), 1) == groups);
+            CHECK(most == spmm::ceil_div(groups, std::min(workers, groups)));
+        }
+    }
+}
+
 TEST_CASE("the part that sums most decides how long partial rows come", "[kernels]") {
     constexpr double kRegular = 1.1;
     constexpr double kIrregular = 1.3;

@@ -52,6 +52,15 @@ TEST_CASE("a byte order mark, empty lines, comments and spaces round cells say n
     CHECK(table.rows[0][0].column == 2);
 }
 
+TEST_CASE("the last line ends with LF or CRLF or the file, even in the middle of CRLF") {
+    for (const std::string end : {"", "\n", "\r\n", "\r"}) {
+        CAPTURE(end.size());
+        const auto table = parse_csv("a,b\n1,2" + end, "rows.csv");
+        REQUIRE(table.rows.size() == 1);
+        CHECK(texts(table.rows[0]) == std::vector<std::string>{"1", "2"});
+    }
+}
+
 TEST_CASE("a cell knows its line and column") {
     const auto table = parse_csv("a,b\n\"1\n2\",3\n4,5\n", "rows.csv");
     REQUIRE(table.rows.size() == 2);

@@ -176,6 +176,23 @@ TEST_CASE("pointers are packed in each of the known ways", "[unit][vertex]") {
     CHECK(word_of(bench, "state", 7) == bench.codelets.front().symbols.at("back"));
 }
 
+TEST_CASE("a state stands in the region and at the alignment that its call asks for",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto state_at = [&](const std::string& keys) {
+        const auto bench = folder.bench(kTwoArrays + R"([{"u32": 1}])" + keys);
+        const auto state = std::find_if(bench.memory.begin(), bench.memory.end(),
+                                        [](const auto& placed) { return placed.name == "state"; });
+        REQUIRE(state != bench.memory.end());
+        return state->address;
+    };
+    CHECK(state_at(R"(, "state_region": "interleaved")") >= kMemory.region1_begin());
+    CHECK(state_at("") < kMemory.region1_begin());
+    for (const Address alignment : {8U, 256U, 4096U}) {
+        CHECK(state_at(R"(, "state_alignment": )" + std::to_string(alignment)) % alignment == 0);
+    }
+}
+
 TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][vertex]") {
     const VertexFolder folder;
     const auto bench = folder.bench(
