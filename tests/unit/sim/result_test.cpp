@@ -2,6 +2,7 @@
 #include "models/spec/load.h"
 #include "models/spec/matrix_unit.h"
 #include "sim/result.h"
+#include "sim/result_table.h"
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
@@ -33,15 +34,15 @@ bool schema_accepts(const nlohmann::json& document) {
     return validator.validate(schema, valijson::adapters::NlohmannJsonAdapter{document}, nullptr);
 }
 
-class FakeJob final : public sim::Job {
+class FakeJob final : public job::Job {
 public:
     const program::Program& plan(const spec::MachineSpec&) override { return program_; }
-    std::vector<sim::HostArray> operands() const override { return {}; }
-    sim::CheckOutcome check(const sim::ReadTensor&, int) const override { return {}; }
+    std::vector<job::HostArray> operands() const override { return {}; }
+    job::CheckOutcome check(const job::ReadTensor&, int) const override { return {}; }
     std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
-    std::optional<sim::ProductWork> product() const override {
-        return sim::ProductWork{4000, 64000, partials};
+    std::optional<job::ProductWork> product() const override {
+        return job::ProductWork{4000, 64000, partials};
     }
     Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
@@ -353,7 +354,7 @@ TEST_CASE("the parts of the explanation are the tiles' means, the bounds, and wh
     }
     CHECK(sum == Approx(result["cycles"].get<double>()));
     CHECK(percent == Approx(100));
-    CHECK(result["explanation"].size() == sim::kExplanationParts.size());
+    CHECK(result["explanation"].size() == sim::result_columns().explanation.size());
 }
 
 TEST_CASE("an exchange among few tiles that is near its bound is neither uneven nor unused") {
