@@ -161,13 +161,4 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     }
 }
 
-plan::PlannedProgram planned(const spec::MachineSpec& machine, graph::Graph graph,
-                             plan::PlanInfo info) {
-    Lowered lowered = lower(machine, std::move(graph));
-    info.predicted += predicted_exchanges(machine, lowered);
-    info.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
-    info.bytes_used = lowered.bytes_used;
-    return {std::move(lowered.program), std::move(info)};
-}
-
 } // namespace tessera::lower

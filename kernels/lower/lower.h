@@ -20,7 +20,7 @@
 #include "kernels/exchange/exchange_planner.h"
 #include "kernels/graph/graph.h"
 #include "kernels/lower/steps.h"
-#include "kernels/plan/planned_program.h"
+#include "kernels/plan/predicted_cycles.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -38,11 +38,6 @@ struct Lowered {
     std::map<std::string, Bytes> bytes_by_buffer; ///< of a tile with most of them, and "code"
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };
-
-/// The program of a product's graph. `info` has what its family knows, cycles of compute sets among it.
-/// @throws as lower()
-[[nodiscard]] plan::PlannedProgram planned(const spec::MachineSpec& machine, graph::Graph graph,
-                                           plan::PlanInfo info);
 
 /// Exchange, sync and reduction of the program's exchanges, each run once.
 [[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,

@@ -84,9 +84,7 @@ public:
             }
         }
         planned_.budget = budget_;
-        planned_.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
-        planned_.bytes_used = lowered.bytes_used;
-        planned_.program = std::move(lowered.program);
+        planned_.lowered = std::move(lowered);
         return std::move(planned_);
     }
 

@@ -82,7 +82,7 @@ private:
 /// Runs the pipeline on small whole numbers and checks every step against its family's reference.
 void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& pipeline) {
     const auto planned = pipeline::plan(machine, pipeline);
-    CHECK(test::faults_of(machine, planned.program).empty());
+    CHECK(test::faults_of(machine, planned.lowered.program).empty());
     std::vector<family::Value> values(pipeline.tensors.size());
     std::map<std::string, std::vector<std::byte>> writes;
     for (const auto& write : planned.writes) {
@@ -103,7 +103,7 @@ void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& p
         std::memcpy(value.bytes.data(), halves.data(), value.bytes.size());
         writes[write.standing_as] = value.bytes;
     }
-    const auto outcome = test::run_program(machine, planned.program, writes);
+    const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (const auto& finished : planned.finished) {
         std::vector<const family::Value*> inputs;
         for (const std::size_t input : finished.node->inputs) {
@@ -169,7 +169,7 @@ TEST_CASE("two products on disjoint tiles share their supersteps", "[kernels][pi
     run_and_check(machine, built.made);
     const auto planned = pipeline::plan(machine, built.made);
     CHECK(std::any_of(
-        planned.program.exchanges.begin(), planned.program.exchanges.end(),
+        planned.lowered.program.exchanges.begin(), planned.lowered.program.exchanges.end(),
         [](const program::Exchange& exchange) { return exchange.owner == "left | right"; }));
 
     built.made.steps[0].children[0].tiles = 10;
@@ -202,7 +202,7 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
         writes[write.standing_as] =
             bytes_of_halves(write.tensor == a ? matrix.values : once.values);
     }
-    const auto outcome = test::run_program(machine, planned.program, writes);
+    const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (int round = 0; round < 2; ++round) {
         const auto products = workload::reference(matrix, once).products;
         std::transform(products.begin(), products.end(), once.values.begin(),
@@ -223,7 +223,8 @@ TEST_CASE("an input in rows over all tiles is rearranged by its reader", "[kerne
     built.made.steps.push_back(built.step(matmul::family(), "y", {x, w}));
     run_and_check(small_machine(), built.made);
     const auto planned = pipeline::plan(small_machine(), built.made);
-    CHECK(std::any_of(planned.program.exchanges.begin(), planned.program.exchanges.end(),
+    CHECK(std::any_of(planned.lowered.program.exchanges.begin(),
+                      planned.lowered.program.exchanges.end(),
                       [](const program::Exchange& exchange) {
                           return exchange.role == program::Role::Rearrange && exchange.owner == "y";
                       }));
@@ -264,5 +265,5 @@ TEST_CASE("functions of elements stand where a product left its result", "[kerne
     run_and_check(small_machine(), built.made);
     // only the bias, and what the products want, is brought
     const auto planned = pipeline::plan(small_machine(), built.made);
-    CHECK(planned.program.exchanges.size() <= 4);
+    CHECK(planned.lowered.program.exchanges.size() <= 4);
 }
