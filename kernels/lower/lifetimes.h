@@ -18,7 +18,7 @@ namespace tessera::lower {
 /// By buffer: steps as program::Lifetime counts them, leaves of graph.control in tree order, without
 /// those that are left out. What the host writes, and contents, are there from step 0. Zeroed buffers
 /// are always kept, and those that no step uses and the host neither writes nor reads.
-/// @throws ProgramError for bytes that are read before anything wrote them; names program, step, tile
+/// @throws ProgramError for bytes that are read before anything wrote them; names program, kernel, step, tile
 /// and buffer
 [[nodiscard]] std::vector<program::Lifetime> lifetimes_of(const graph::Graph& graph,
                                                           const Uses& uses);

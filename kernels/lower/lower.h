@@ -44,7 +44,7 @@ struct Lowered {
                                                         const Lowered& lowered);
 
 /// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError for
-/// a graph that is wrong, which names program, step, tile and buffer
+/// a graph that is wrong, which names program, kernel, step, tile and buffer
 [[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph);
 
 } // namespace tessera::lower

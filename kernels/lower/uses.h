@@ -36,8 +36,8 @@ class Uses {
 public:
     /// @throws ProgramError for a field, message, piece or address in contents outside what its tile
     /// holds of the buffer (read_beyond not counted), for a message to its own tile, and for two
-    /// vertices of one tile and compute set that write the same bytes; names program, step (or tensor,
-    /// or whose contents), tile and buffer
+    /// vertices of one tile and compute set that write the same bytes; names program, kernel and step (or
+    /// tensor, or whose contents), tile and buffer
     explicit Uses(const graph::Graph& graph);
 
     /// Ascending tiles; only tiles that use the buffer.
@@ -66,5 +66,8 @@ private:
     return static_cast<StepNumber>(graph.compute_sets.size() + graph.exchanges.size()) + copy.index;
 }
 [[nodiscard]] const std::string& name_of(const graph::Graph& graph, StepNumber step);
+
+/// Where something is wrong: "program 'x': kernel 'spmm', step 'multiply', tile 3".
+[[nodiscard]] std::string place_of_fault(const graph::Graph& graph, StepNumber step, TileId tile);
 
 } // namespace tessera::lower
