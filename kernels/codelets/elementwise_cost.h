@@ -23,7 +23,7 @@ constexpr MapLoop kReluLoop{19, 8, 2};
 constexpr MapLoop kScaleLoop{20, 8, 2};
 constexpr MapLoop kWidenLoop{19, 10, 4};
 constexpr MapLoop kNarrowLoop{19, 8, 2};
-constexpr MapLoop kGeluF16Loop{21, 6, 20 + 4 * kSigmWaits, 0};
+constexpr MapLoop kGeluF16Loop{21, 16, 10};
 constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
 constexpr MapLoop kAddLoop{24, 10, 3};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};

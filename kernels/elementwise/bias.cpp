@@ -46,7 +46,7 @@ public:
                                : graph::add_rows(graph, tensor_of(0), tiles_of(site)).tensor,
                        where[1] ? *where[1] : add_input(graph, 1, site)};
         graph::align_to_units(graph, made.inputs[0]);
-        made.output = add_output(graph, made.inputs[0]);
+        made.output = graph::add_alike(graph, kOutput, output().type, made.inputs[0]);
         const auto blocks = *blocks_of_units(graph.tensors.at(made.inputs[0].index));
         const Slices slices = add_slices(graph, blocks);
         made.steps = graph::add_copy(graph, site.machine, made.inputs[1], slices.tensor,

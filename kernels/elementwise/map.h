@@ -48,6 +48,8 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
                   const Function& function, const graph::UnitRows& rows,
                   std::span<const Side> sides, std::span<const graph::Field> reads);
 
+inline constexpr const char* kOutput = "output"; ///< name of the tensor
+
 [[nodiscard]] inline graph::TileRange tiles_of(const family::Site& site) {
     return {site.first_tile, site.machine.chip.tiles};
 }
@@ -76,8 +78,6 @@ protected:
     /// Adds it in even runs on all tiles.
     graph::TensorId add_input(graph::Graph& graph, std::size_t input,
                               const family::Site& site) const;
-    /// Adds the output in the places of `x`.
-    graph::TensorId add_output(graph::Graph& graph, graph::TensorId x) const;
     /// Adds the compute set of the vertices, and their codelet.
     graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 
