@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A pipeline of kernels: tensors by name, and steps that read some and write one. What a family takes
-// and makes is known to kernels/catalog alone.
+// A pipeline of kernels: tensors by name, and steps that read some and write one. What a family
+// takes and makes is known to kernels/catalog alone.
 #pragma once
 
 #include "base/element_type.h"
@@ -23,9 +23,9 @@ struct PipelineTensor {
     ElementType type = ElementType::F16;
     ValuesSpec values;
     std::optional<PatternSpec> pattern;
-    std::int64_t block = 1;  ///< of a sparse one: 1 or 16
-    bool row_major = false;  ///< on the tiles as a framework puts it; else as the codelets read it
-    Bytes grain_bytes = 8;   ///< row_major: least run of bytes that a tile holds
+    std::int64_t block = 1; ///< of a sparse one: 1 or 16
+    bool row_major = false; ///< on the tiles as a framework puts it; else as the codelets read it
+    Bytes grain_bytes = 8;  ///< row_major: least run of bytes that a tile holds
 
     [[nodiscard]] bool is_sparse() const { return pattern.has_value(); }
 };

@@ -29,7 +29,8 @@ constexpr std::int64_t kMaxStoredElements = std::int64_t{1} << 30;
 constexpr std::uint64_t kThinningStream = 0x100;
 
 [[noreturn]] void fail(std::string pointer, std::string message, std::string hint = "") {
-    throw ConfigError(Diagnostic{"", 0, 0, std::move(pointer), std::move(message), std::move(hint)});
+    throw ConfigError(
+        Diagnostic{"", 0, 0, std::move(pointer), std::move(message), std::move(hint)});
 }
 
 std::int64_t run_length(std::int64_t contraction_length) {

@@ -164,8 +164,8 @@ TEST_CASE("reads and writes of one element keep seven events from each other",
 
 namespace {
 
-/// The events of one row's controls and of the first words of its sends. Controls that change nothing
-/// are left out: a double instruction may have one.
+/// The events of one row's controls and of the first words of its sends. Controls that change
+/// nothing are left out: a double instruction may have one.
 struct RowEvents {
     std::set<Cycles> wide;   ///< paired muxes and formats
     std::set<Cycles> plain;  ///< plain muxes
