@@ -181,15 +181,18 @@ CommandSpec calibrate_command_spec() {
 CommandSpec list_command() {
     return {
         .name = "list",
-        .usage = "[machines|workloads|vertices|instructions|parameters] [--names|--paths]",
+        .usage = "[machines|workloads|vertices|families|instructions|parameters] [--names|--paths]",
         .sentence = "lists what there is, a line each",
         .operands = {"kind of thing",
                      0,
                      1,
                      Completes::Words,
-                     {"machines", "workloads", "vertices", "instructions", "parameters"}},
+                     {"machines", "workloads", "vertices", "families", "instructions",
+                      "parameters"}},
         .options = {flag("names", "names alone"), flag("paths", "files instead of descriptions")},
         .examples = {{"tessera list workloads", "workloads, each with a sentence"},
+                     {"tessera list families",
+                      "what steps of pipelines may name, with inputs and options"},
                      {"tessera list instructions", "every operand form and its meaning"}},
         .make = make_list};
 }

@@ -5,6 +5,7 @@
 #include "base/config/paths.h"
 #include "base/config/report.h"
 #include "base/error.h"
+#include "kernels/catalog/catalog.h"
 #include "kernels/catalog/load.h"
 #include "models/isa/instruction.h"
 #include "models/isa/opcode_table_doc.h"
@@ -71,9 +72,40 @@ std::string instructions_text(const Layout& layout) {
                  rows);
 }
 
+/// "partials f16|f32, factor": the options of a family with their words.
+std::string options_text(const family::Family& family) {
+    std::string text;
+    for (const family::Option& option : family.options) {
+        text += (text.empty() ? "" : ", ") + std::string(option.key) +
+                fmt::format("{}{}", option.words.empty() ? "" : " ", fmt::join(option.words, "|"));
+    }
+    return text;
+}
+
+std::string families_text(const Layout& layout) {
+    Rows rows;
+    for (const family::Family* family : catalog::families()) {
+        rows.push_back({std::string(family->name),
+                        fmt::format("{}", fmt::join(family->inputs, ", ")), options_text(*family),
+                        family->says});
+    }
+    return table(layout, 0, {Align::Left, Align::Left, Align::Left, Align::Left}, rows);
+}
+
+Rows family_rows() {
+    Rows rows;
+    for (const family::Family* family : catalog::families()) {
+        rows.push_back({std::string(family->name), family->says});
+    }
+    return rows;
+}
+
 Rows rows_of(const ListCommand& command) {
     if (command.what == "parameters") {
         return parameter_rows();
+    }
+    if (command.what == "families") {
+        return family_rows();
     }
     if (command.what != "instructions") {
         return config_rows(command.what, command.paths);
@@ -145,6 +177,9 @@ std::string list_text(const ListCommand& command, const Layout& layout) {
     if (command.what == "instructions") {
         return instructions_text(layout);
     }
+    if (command.what == "families") {
+        return families_text(layout);
+    }
     if (!command.what.empty()) {
         return table(layout, 0, columns, rows_of(command));
     }
@@ -153,6 +188,8 @@ std::string list_text(const ListCommand& command, const Layout& layout) {
         text += painted(layout, Paint::Head, kind) + "\n" +
                 table(layout, 2, columns, config_rows(kind, command.paths)) + "\n";
     }
+    text += painted(layout, Paint::Head, "families") + "\n" +
+            table(layout, 2, columns, family_rows()) + "\n";
     return text + painted(layout, Paint::Head, "instructions") + "\n" +
            wrapped(layout, 2,
                    fmt::format("{} mnemonics; see `tessera list instructions`",

@@ -127,8 +127,9 @@ std::string resolved_text(const Shape& shape, const std::string& prefix,
         }
         const auto& value = found->second.value;
         const std::string text = value.is_string() ? value.get<std::string>() : value_text(value);
-        rows.push_back({parameter.path, with_unit(text, parameter), range_cell(parameter),
-                        parameter.default_value, ""});
+        const bool is_list = value.is_array(); // its unit is that of their number
+        rows.push_back({parameter.path, is_list ? text : with_unit(text, parameter),
+                        range_cell(parameter), parameter.default_value, ""});
         meanings.push_back(meaning(parameter, found->second.origin));
     }
     return with_meanings(rows, meanings, layout);

@@ -231,7 +231,12 @@ private:
         if (alternative.shape->selector == alternative.name) { // its text says which key is there
             return form;
         }
-        return (form.empty() ? "" : form + ", ") + "with " + prefix + alternative.name;
+        const std::string with = "with " + prefix;
+        const std::size_t last = form.rfind("with ");
+        if (last != std::string::npos && form.substr(last) + "." == with) {
+            return form + "." + alternative.name; // what is there is inside what was there
+        }
+        return (form.empty() ? "" : form + ", ") + with + alternative.name;
     }
 
     void field(const Field& field, const std::string& path, const std::string& form,

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/catalog/catalog.h"
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/softmax/softmax.h"
 #include "kernels/sparse/spmm.h"
+#include "kernels/transpose/transpose.h"
 
 #include <algorithm>
 
 namespace tessera::catalog {
 
 const std::vector<const family::Family*>& families() {
+    // clang-format off: a line for each
     static const std::vector<const family::Family*> all{
-        &matmul::family(),
-        &spmm::family(),
+        &matmul::family(),    &spmm::family(),      &elementwise::bias(),     &elementwise::relu(),
+        &elementwise::gelu(), &elementwise::add(),  &elementwise::multiply(), &elementwise::scale(),
+        &elementwise::cast(), &transpose::family(), &reduce::family(),        &softmax::family(),
     };
+    // clang-format on
     return all;
 }
 

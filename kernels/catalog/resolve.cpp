@@ -13,6 +13,7 @@ namespace tessera::catalog {
 namespace {
 
 using family::TensorType;
+using pipeline::Node;
 using workload::PipelineStep;
 using workload::PipelineTensor;
 using workload::PipelineWorkload;
@@ -63,26 +64,28 @@ void add_outputs(const PipelineStep& step, Names& outputs) {
 
 class Resolver {
 public:
-    Resolver(const PipelineWorkload& pipeline, Families families, const SparseMatrices& sparse,
+    Resolver(const PipelineWorkload& workload, Families families, const SparseMatrices& sparse,
              const Names& told)
         : families_(families), told_(told) {
-        for (const PipelineTensor& tensor : pipeline.tensors) {
+        for (const PipelineTensor& tensor : workload.tensors) {
             give(tensor, sparse);
         }
-        note_writers(pipeline.steps, "/steps");
-        run(pipeline.steps, "/steps", out_.steps);
+        note_writers(workload.steps, "/steps");
+        is_some_step_hidden_ = workload.steps.empty();
+        run(workload.steps, "/steps", out_.pipeline.steps);
         if (!is_some_step_hidden_) {
-            tell_unread(pipeline);
+            tell_unread(workload);
         }
     }
 
-    ResolvedPipeline take() { return std::move(out_); }
+    Resolved take() { return std::move(out_); }
 
 private:
     /// A tensor that exists at the step at hand.
     struct Known {
         std::size_t index = 0;
         bool has_type = false; ///< false: a mistake hides it
+        const PipelineTensor* given = nullptr;
         bool is_read = false;
     };
 
@@ -115,11 +118,21 @@ private:
         return name.empty() ? "" : "did you mean '" + name + "'?";
     }
 
+    pipeline::Tensor& tensor(const Known& known) { return out_.pipeline.tensors[known.index]; }
+
     Known& add(const std::string& name, std::optional<TensorType> type,
                const PipelineTensor* given) {
-        const Known known{out_.tensors.size(), type.has_value(), false};
-        out_.tensors.push_back({name, type ? std::move(*type) : TensorType{}, given});
-        return known_[name] = known;
+        Known& known = known_[name];
+        known = {out_.pipeline.tensors.size(), type.has_value(), given, false};
+        pipeline::Tensor& added = out_.pipeline.tensors.emplace_back();
+        added.name = name;
+        added.type = type ? std::move(*type) : TensorType{};
+        if (given != nullptr) {
+            added.given = true;
+            added.row_major = given->row_major;
+            added.grain_bytes = given->grain_bytes;
+        }
+        return known;
     }
 
     void give(const PipelineTensor& tensor, const SparseMatrices& sparse) {
@@ -158,21 +171,24 @@ private:
     static const char* inside(Kind kind) { return kind == Kind::Parallel ? "/parallel" : "/steps"; }
 
     void run(const std::vector<PipelineStep>& steps, const std::string& list,
-             std::vector<ResolvedStep>& out) {
+             std::vector<Node>& out) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
-            ResolvedStep& made = out.emplace_back();
-            made.told = &steps[i];
-            made.pointer = fmt::format("{}/{}", list, i);
-            run_one(steps[i], made);
+            run_one(steps[i], fmt::format("{}/{}", list, i), out.emplace_back());
         }
     }
 
-    void run_one(const PipelineStep& step, ResolvedStep& made) {
+    void run_one(const PipelineStep& step, std::string pointer, Node& made) {
+        made.pointer = std::move(pointer);
+        made.name = step.called();
+        is_some_step_hidden_ =
+            is_some_step_hidden_ || (step.kind != Kind::Family && step.children.empty());
         switch (step.kind) {
         case Kind::Family:
             kernel(step, made);
             return;
         case Kind::Repeat:
+            made.kind = Node::Kind::Repeat;
+            made.repeats = step.repeats;
             if (branch_ != nullptr) {
                 fail(made.pointer + "/repeat",
                      "repeat inside a branch of parallel is not supported yet",
@@ -183,6 +199,8 @@ private:
             parallel(step, made);
             return;
         case Kind::Branch:
+            made.kind = Node::Kind::Branch;
+            made.tiles = step.tiles;
             branch_tiles(step, made.pointer);
             break;
         }
@@ -196,7 +214,8 @@ private:
         }
     }
 
-    void parallel(const PipelineStep& step, ResolvedStep& made) {
+    void parallel(const PipelineStep& step, Node& made) {
+        made.kind = Node::Kind::Parallel;
         const std::string list = made.pointer + "/parallel";
         if (branch_ != nullptr) {
             fail(list, "parallel inside a branch of parallel is not supported yet");
@@ -207,15 +226,13 @@ private:
         }
         const Branch* around = std::exchange(branch_, &branch);
         for (branch.number = 0; branch.number < step.children.size(); ++branch.number) {
-            ResolvedStep& one = made.children.emplace_back();
-            one.told = &step.children[branch.number];
-            one.pointer = fmt::format("{}/{}", list, branch.number);
-            run_one(*one.told, one);
+            run_one(step.children[branch.number], fmt::format("{}/{}", list, branch.number),
+                    made.children.emplace_back());
         }
         branch_ = around;
     }
 
-    void kernel(const PipelineStep& step, ResolvedStep& made) {
+    void kernel(const PipelineStep& step, Node& made) {
         const std::string& pointer = made.pointer;
         const family::Family* family = find(step.family, families_);
         std::optional<TensorType> type;
@@ -297,16 +314,16 @@ private:
     }
 
     std::optional<TensorType> make(const PipelineStep& step,
-                                   const std::vector<const Known*>& inputs, ResolvedStep& made) {
+                                   const std::vector<const Known*>& inputs, Node& made) {
         family::Request request;
         for (const Known* input : inputs) {
             made.inputs.push_back(input->index);
-            request.inputs.push_back(out_.tensors[input->index].type);
+            request.inputs.push_back(tensor(*input).type);
         }
         request.options = step.options;
         try {
-            made.kernel = made.family->make(request);
-            return made.kernel->output();
+            made.step = made.family->make(request);
+            return made.step->output();
         } catch (const family::Refused& refused) {
             const bool of_input =
                 refused.input >= 0 && static_cast<std::size_t>(refused.input) < step.inputs.size();
@@ -331,7 +348,7 @@ private:
         }
     }
 
-    void write(const PipelineStep& step, std::optional<TensorType> type, ResolvedStep& made) {
+    void write(const PipelineStep& step, std::optional<TensorType> type, Node& made) {
         if (step.output.empty()) {
             return;
         }
@@ -350,22 +367,22 @@ private:
             return;
         }
         made.output = known->second.index;
-        ResolvedTensor& tensor = out_.tensors[made.output];
-        if (tensor.given != nullptr && tensor.given->is_sparse()) {
+        TensorType& stands = tensor(known->second).type;
+        if (known->second.given != nullptr && known->second.given->is_sparse()) {
             fail(pointer, fmt::format("got '{}', a sparse tensor, expected a dense or a new one",
                                       step.output));
-        } else if (type && !known->second.has_type && tensor.given == nullptr) {
-            tensor.type = std::move(*type);
-            known->second.has_type = true;
         } else if (type && known->second.has_type &&
-                   (type->type != tensor.type.type || type->shape != tensor.type.shape)) {
+                   (type->type != stands.type || type->shape != stands.shape)) {
             fail(pointer, fmt::format("got {} to be written to '{}', expected {} as it is",
-                                      type_text(*type), step.output, type_text(tensor.type)));
+                                      type_text(*type), step.output, type_text(stands)));
+        } else if (type && !known->second.has_type && known->second.given == nullptr) {
+            stands = std::move(*type);
+            known->second.has_type = true;
         }
     }
 
-    void tell_unread(const PipelineWorkload& pipeline) {
-        for (const PipelineTensor& tensor : pipeline.tensors) {
+    void tell_unread(const PipelineWorkload& workload) {
+        for (const PipelineTensor& tensor : workload.tensors) {
             const std::string pointer = "/tensors/" + tensor.name;
             if (!known_.at(tensor.name).is_read && !is_told(pointer)) {
                 fail(pointer, "no step reads it, expected it among the inputs of a step",
@@ -376,7 +393,7 @@ private:
 
     Families families_;
     const Names& told_;
-    ResolvedPipeline out_;
+    Resolved out_;
     std::map<std::string, Known> known_;
     std::map<std::string, std::string> writers_;    ///< first step that writes a tensor
     std::map<std::string, std::string> step_names_; ///< and the step that has them
@@ -386,9 +403,9 @@ private:
 
 } // namespace
 
-ResolvedPipeline resolve(const PipelineWorkload& pipeline, Families families,
-                         const SparseMatrices& sparse, const std::set<std::string>& told) {
-    return Resolver(pipeline, families, sparse, told).take();
+Resolved resolve(const PipelineWorkload& workload, Families families, const SparseMatrices& sparse,
+                 const std::set<std::string>& told) {
+    return Resolver(workload, families, sparse, told).take();
 }
 
 } // namespace tessera::catalog

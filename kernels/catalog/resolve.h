@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A pipeline as its families see it: every tensor with its type and shape, every step checked.
+// A pipeline's workload as kernels/pipeline plans it: every tensor with its type and shape, every step
+// made by its family.
 //
-//     const auto pipeline = resolve(workload, families(), sparse);
-//     pipeline.steps[0].kernel->emit(graph, site, where);    where[i] is pipeline.tensors[inputs[i]]
+//     Resolved resolved = resolve(workload, families(), sparse);
+//     config::throw_if_any(resolved.mistakes);
+//     pipeline::plan(machine, resolved.pipeline);
 //
 // Reading a workload resolves it for its mistakes; planning does so again with the sparse matrices.
 #pragma once
 
 #include "base/error.h"
 #include "kernels/catalog/catalog.h"
+#include "kernels/pipeline/pipeline.h"
 #include "kernels/workload/pipeline_workload.h"
 
-#include <cstddef>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,41 +22,22 @@
 
 namespace tessera::catalog {
 
-/// A tensor that the host gives, or that steps make.
-struct ResolvedTensor {
-    std::string name;
-    family::TensorType type;
-    const workload::PipelineTensor* given = nullptr; ///< null: a step makes it
-};
-
-/// One entry of `steps`, in the order of the workload.
-struct ResolvedStep {
-    const workload::PipelineStep* told = nullptr;
-    std::string pointer; ///< JSON pointer: "/steps/3/parallel/0/steps/1"
-    /// Of Kind::Family; null where a mistake hides it.
-    const family::Family* family = nullptr;
-    std::unique_ptr<family::Step> kernel;
-    std::vector<std::size_t> inputs; ///< in ResolvedPipeline::tensors
-    std::size_t output = 0;
-    std::vector<ResolvedStep> children; ///< of the other kinds
-};
-
-struct ResolvedPipeline {
-    std::vector<ResolvedTensor> tensors; ///< those given first
-    std::vector<ResolvedStep> steps;
-    /// All of them, each with its JSON pointer and no place; the rest is whole where there are none.
-    std::vector<Diagnostic> mistakes;
+struct Resolved {
+    /// Without a name; its first tensors are those of the workload, in the same order. Whole where
+    /// there are no mistakes.
+    pipeline::Pipeline pipeline;
+    std::vector<Diagnostic> mistakes; ///< all of them, with JSON pointers and no places
 };
 
 /// Given sparse matrices by name. One that is not among them goes to its family as a matrix of its
 /// sizes and block in which nothing is stored.
 using SparseMatrices = std::map<std::string, std::shared_ptr<const workload::SparseF16>>;
 
-/// Keeps pointers into `pipeline`. Shapes that the files of patterns decide are filled in.
-/// `told`: JSON pointers at which a mistake is known already; what hangs on them is not checked.
-[[nodiscard]] ResolvedPipeline resolve(const workload::PipelineWorkload& pipeline,
-                                       Families families = catalog::families(),
-                                       const SparseMatrices& sparse = {},
-                                       const std::set<std::string>& told = {});
+/// Shapes that files of patterns decide are filled in. `told`: JSON pointers at which a mistake is
+/// known already; what hangs on them is not checked.
+[[nodiscard]] Resolved resolve(const workload::PipelineWorkload& workload,
+                               Families families = catalog::families(),
+                               const SparseMatrices& sparse = {},
+                               const std::set<std::string>& told = {});
 
 } // namespace tessera::catalog

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of copy.S and copy_paced.S. tests/kernels/codelet_cost_test.cpp counts them in the
-// assembled codelets.
+// Worker issues of copy.S, copy_paced.S and copy_runs.S. tests/kernels/codelet_cost_test.cpp counts
+// them in the assembled codelets.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,10 @@ constexpr std::int64_t kPacedCopyNothing = 16;   ///< a worker without words
 constexpr std::int64_t kPacedCopyFirstWord = 21; ///< all around the loop
 constexpr std::int64_t kPacedCopyWord = 1;
 
+constexpr std::int64_t kCopyRunsNothing = 7; ///< a worker without runs
+constexpr std::int64_t kCopyRunsFrame = 12;  ///< around the runs
+constexpr std::int64_t kCopyRun = 9;         ///< around its words
+
 /// copy64 and copy32: words of one worker.
 [[nodiscard]] constexpr std::int64_t copy_issues(std::int64_t words) {
     return kCopyFrame + kCopyWord * words;
@@ -22,6 +26,11 @@ constexpr std::int64_t kPacedCopyWord = 1;
 /// copy64_paced.
 [[nodiscard]] constexpr std::int64_t paced_copy_issues(std::int64_t words) {
     return words == 0 ? kPacedCopyNothing : kPacedCopyFirstWord + kPacedCopyWord * (words - 1);
+}
+
+/// copy_runs64 and copy_runs32: runs of one worker, and the words that they have together.
+[[nodiscard]] constexpr std::int64_t copy_runs_issues(std::int64_t runs, std::int64_t words) {
+    return runs == 0 ? kCopyRunsNothing : kCopyRunsFrame + kCopyRun * runs + kCopyWord * words;
 }
 
 } // namespace tessera::codelets

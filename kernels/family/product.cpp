@@ -85,8 +85,7 @@ Emitted Product::emit(graph::Graph& graph, const Site& site,
                       std::span<const std::optional<graph::TensorId>> /*where*/) {
     ProductPart made = part(site.machine);
     roundings_ = made.roundings;
-    auto appended =
-        graph::append(graph, std::move(made.graph), site.first_tile, site.owner, site.owner + ": ");
+    auto appended = graph::append(graph, std::move(made.graph), site.first_tile, site.owner);
     for (const graph::TensorId tensor : appended.tensors) {
         graph.tensors[tensor.index].given = false;
         graph.tensors[tensor.index].wanted = false;

@@ -13,10 +13,9 @@ namespace {
 
 class Appender {
 public:
-    Appender(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
-             const std::string& prefix)
+    Appender(Graph& whole, Graph part, TileId first_tile, const std::string& owner)
         : whole_(whole), part_(std::move(part)), first_tile_(first_tile), owner_(owner),
-          prefix_(prefix), buffers_(size_of(whole.buffers)), tables_(size_of(whole.tables)),
+          buffers_(size_of(whole.buffers)), tables_(size_of(whole.tables)),
           sets_(size_of(whole.compute_sets)), exchanges_(size_of(whole.exchanges)) {}
 
     Appended run() {
@@ -29,17 +28,13 @@ public:
             symbols_.push_back(whole_.symbol_number(symbol));
         }
         for (const std::string& codelet : part_.codelets) {
-            if (std::find(whole_.codelets.begin(), whole_.codelets.end(), codelet) ==
-                whole_.codelets.end()) {
-                whole_.codelets.push_back(codelet);
-            }
+            whole_.need_codelet(codelet);
         }
         add_buffers();
         add_fields();
         add_steps();
         Appended made;
         for (Tensor& tensor : part_.tensors) {
-            tensor.name = prefix_ + tensor.name;
             for (Piece& piece : tensor.pieces) {
                 piece.tile += first_tile_;
                 piece.place = moved(piece.place);
@@ -118,7 +113,6 @@ private:
                 vertex.symbol = symbols_[vertex.symbol];
                 vertex.fields.first += fields_;
             }
-            set.name = prefix_ + set.name;
             set.owner = owner_;
             whole_.add_compute_set(std::move(set));
         }
@@ -129,7 +123,6 @@ private:
             for (TilePlace& to : exchange.to) {
                 to = moved(to);
             }
-            exchange.name = prefix_ + exchange.name;
             exchange.owner = owner_;
             whole_.add_exchange(std::move(exchange));
         }
@@ -150,7 +143,6 @@ private:
     Graph part_;
     TileId first_tile_;
     const std::string& owner_;
-    const std::string& prefix_;
     std::uint32_t buffers_; ///< numbers begin here
     std::uint32_t tables_;
     std::uint32_t sets_;
@@ -253,9 +245,8 @@ private:
 
 } // namespace
 
-Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
-                const std::string& prefix) {
-    return Appender(whole, std::move(part), first_tile, owner, prefix).run();
+Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner) {
+    return Appender(whole, std::move(part), first_tile, owner).run();
 }
 
 SideBySide side_by_side(Graph& graph, const program::Step& left, const program::Step& right) {

@@ -16,10 +16,9 @@ struct Appended {
     program::Step control;         ///< the part's steps; the whole's control is left as it is
 };
 
-/// Adds all of `part` to `whole`, its tile t as tile first_tile + t. Buffers and tensors keep their
-/// names; steps and tensors are called "<prefix><name>", and steps belong to `owner`.
-[[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner,
-                              const std::string& prefix);
+/// Adds all of `part` to `whole`, its tile t as tile first_tile + t. Its steps are then `owner`'s.
+[[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile,
+                              const std::string& owner);
 
 /// A leaf of the control program: a compute set or an exchange.
 struct Leaf {

@@ -22,6 +22,8 @@ constexpr std::uint32_t kHalf = 2;
 constexpr std::size_t kMostGathered = 16'000;
 /// Padding up to this many bytes between elements is written as zeros rather than left out.
 constexpr std::uint32_t kSmallGap = 64;
+/// From so many local runs on, one vertex with a list of them takes less than a vertex each.
+constexpr std::size_t kFewRuns = 3;
 constexpr std::uint32_t kZeroIndex = 0; ///< a gather's temporary begins with a word of zeros
 
 struct At {
@@ -126,8 +128,8 @@ public:
            program::Role role, const std::string& owner, const std::string& verb)
         : graph_(graph), machine_(machine), from_(graph.tensors.at(from.index)),
           to_(graph.tensors.at(to.index)), role_(role), owner_(owner), name_(verb + " " + to_.name),
-          most_words_(static_cast<std::size_t>(machine.tile.workers) *
-                      isa::target_of(machine).repeat_count_mask()) {}
+          most_rounds_(isa::target_of(machine).repeat_count_mask()),
+          most_words_(static_cast<std::size_t>(machine.tile.workers) * most_rounds_) {}
 
     program::Step run() {
         check();
@@ -333,8 +335,6 @@ private:
         }
         if (!temporary_) {
             temporary_ = graph_.add_buffer({.name = name_ + ": words"});
-            lists_ = graph_.add_buffer(
-                {.name = name_ + ": list", .kind = program::SegmentKind::Metadata});
         }
         auto& used = used_[gather.to.tile];
         const At start{gather.to.tile, temporary_->index, used.temporary};
@@ -362,30 +362,82 @@ private:
         return 2 * (before + 1) + (source->offset % kWord) / kHalf;
     }
 
-    /// What stays on its tile is copied, in as few vertices as repeat counters allow.
+    /// What stays on its tile: long runs in a vertex each, many short ones of the same two buffers in one
+    /// that reads a list of them.
     void add_moves(const std::vector<Atom>& moves) {
-        const std::int64_t workers = machine_.tile.workers;
-        const auto most = static_cast<std::int64_t>(most_words_);
+        std::map<std::tuple<TileId, std::uint32_t, std::uint32_t>, std::vector<Atom>> by_buffers;
         for (const Atom& move : moves) {
-            if (move.from.tile != move.to.tile) {
-                continue;
-            }
-            const auto is_wide = [](std::uint32_t number) { return number % 8 == 0; };
-            const bool wide =
-                is_wide(move.bytes) && is_wide(move.from.offset) && is_wide(move.to.offset);
-            const std::int64_t word_bytes = wide ? 8 : 4;
-            const std::int64_t all = move.bytes / word_bytes;
-            for (std::int64_t first = 0; first < all; first += most) {
-                const std::int64_t words = std::min(all - first, most);
-                const Bytes offset = first * word_bytes;
-                graph_.add_vertex(set_, move.to.tile, wide ? "copy64" : "copy32",
-                                  program::VertexKind::MultiWorker,
-                                  {read(place_of(move.from) + offset, words * word_bytes),
-                                   write(place_of(move.to) + offset, words * word_bytes),
-                                   word(words / workers), word(words % workers)});
-                needs("copy");
+            if (move.from.tile == move.to.tile) {
+                by_buffers[{move.to.tile, move.from.buffer, move.to.buffer}].push_back(move);
             }
         }
+        for (const auto& [buffers, local] : by_buffers) {
+            if (local.size() >= kFewRuns && std::get<1>(buffers) != std::get<2>(buffers)) {
+                add_run_list(local);
+            } else {
+                std::for_each(local.begin(), local.end(),
+                              [&](const Atom& move) { add_move(move); });
+            }
+        }
+    }
+    [[nodiscard]] static bool is_wide(const Atom& move) {
+        return move.bytes % 8 == 0 && move.from.offset % 8 == 0 && move.to.offset % 8 == 0;
+    }
+
+    void add_move(const Atom& move) {
+        const std::int64_t workers = machine_.tile.workers;
+        const auto most = static_cast<std::int64_t>(most_words_);
+        const std::int64_t word_bytes = is_wide(move) ? 8 : 4;
+        const std::int64_t all = move.bytes / word_bytes;
+        graph_.need_codelet("copy");
+        for (std::int64_t first = 0; first < all; first += most) {
+            const std::int64_t words = std::min(all - first, most);
+            const Bytes offset = first * word_bytes;
+            graph_.add_vertex(set_, move.to.tile, is_wide(move) ? "copy64" : "copy32",
+                              program::VertexKind::MultiWorker,
+                              {read(place_of(move.from) + offset, words * word_bytes),
+                               write(place_of(move.to) + offset, words * word_bytes),
+                               word(words / workers), word(words % workers)});
+        }
+    }
+
+    void add_run_list(const std::vector<Atom>& moves) {
+        const bool wide = std::all_of(moves.begin(), moves.end(), is_wide);
+        const std::uint32_t word_bytes = wide ? 8 : kWord;
+        const auto most = static_cast<std::uint32_t>(most_rounds_) * word_bytes;
+        const At from{moves[0].from.tile, moves[0].from.buffer, 0};
+        const At to{moves[0].to.tile, moves[0].to.buffer, 0};
+        std::vector<std::uint32_t> list;
+        std::vector<Field> uses;
+        for (const Atom& move : moves) {
+            for (std::uint32_t done = 0; done < move.bytes; done += most) {
+                const std::uint32_t bytes = std::min(move.bytes - done, most);
+                list.insert(list.end(),
+                            {move.from.offset + done, move.to.offset + done, bytes / word_bytes});
+            }
+            uses.push_back(use(place_of(move.from), move.bytes, Access::Read));
+            uses.push_back(use(place_of(move.to), move.bytes, Access::Write));
+        }
+        const auto bytes = static_cast<Bytes>(list.size()) * kWord;
+        std::vector<Field> fields{
+            pointer(place_of(from), 0, Access::Read), pointer(place_of(to), 0, Access::Read),
+            read(add_list(to.tile, list), bytes), word(static_cast<std::int64_t>(list.size() / 3))};
+        fields.insert(fields.end(), uses.begin(), uses.end());
+        graph_.need_codelet("copy_runs");
+        graph_.add_vertex(set_, to.tile, wide ? "copy_runs64" : "copy_runs32",
+                          program::VertexKind::MultiWorker, fields);
+    }
+
+    /// Words that a vertex of the tile reads as a list.
+    Place add_list(TileId tile, const std::vector<std::uint32_t>& list) {
+        if (!lists_) {
+            lists_ = graph_.add_buffer(
+                {.name = name_ + ": list", .kind = program::SegmentKind::Metadata});
+        }
+        auto& words = list_words_[tile];
+        const Place place{*lists_, static_cast<Bytes>(words.size()) * kWord};
+        words.insert(words.end(), list.begin(), list.end());
+        return place;
     }
 
     void add_gather(const Gather& gather) {
@@ -406,15 +458,11 @@ private:
             graph_.add_vertex(
                 set_, start.tile, "copy32", program::VertexKind::MultiWorker,
                 {read({*zero_}, kWord), write(place_of(start), kWord), word(0), word(1)});
-            needs("copy");
+            graph_.need_codelet("copy");
         }
         const Bytes skipped = gather.needs_zero ? 0 : kWord;
-        auto& used = used_[start.tile];
-        const Place list{*lists_, Bytes{used.list}};
-        used.list += static_cast<std::uint32_t>(gather.list.size() * kWord);
-        auto& contents = list_words_[start.tile];
-        contents.insert(contents.end(), gather.list.begin(), gather.list.end());
-        needs("gather");
+        const Place list = add_list(start.tile, gather.list);
+        graph_.need_codelet("gather");
         graph_.add_vertex(
             set_, start.tile, "gather16", program::VertexKind::MultiWorker,
             {pointer(place_of(start), 0, Access::Read), write(place_of(gather.to), words * kWord),
@@ -470,13 +518,12 @@ private:
                                receivers);
         }
         for (const auto& [tile, used] : used_) {
-            if (used.temporary > 0) {
-                graph_.hold(*temporary_, tile, Bytes{used.temporary});
-                const auto bytes = std::as_bytes(std::span(list_words_[tile]));
-                graph_.hold(
-                    *lists_, tile,
-                    std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
-            }
+            graph_.hold(*temporary_, tile, Bytes{used.temporary});
+        }
+        for (const auto& [tile, words] : list_words_) {
+            const auto bytes = std::as_bytes(std::span(words));
+            graph_.hold(*lists_, tile,
+                        std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
         }
     }
     /// A tile sends and receives at once.
@@ -488,17 +535,9 @@ private:
             apart.push_back(other);
         }
     }
-    void needs(const char* codelet) {
-        if (std::find(graph_.codelets.begin(), graph_.codelets.end(), codelet) ==
-            graph_.codelets.end()) {
-            graph_.codelets.emplace_back(codelet);
-        }
-    }
-
     /// What the copy has taken of a tile.
     struct Used {
         std::uint32_t temporary = 0;
-        std::uint32_t list = 0;
         bool zero = false;
     };
 
@@ -509,7 +548,8 @@ private:
     program::Role role_;
     std::string owner_;
     std::string name_;
-    std::size_t most_words_; ///< that a vertex makes
+    std::size_t most_rounds_; ///< of a loop
+    std::size_t most_words_;  ///< that a vertex makes, all workers together
     ExchangeId exchange_;
     ComputeSetId set_;
     std::vector<Atom> atoms_;

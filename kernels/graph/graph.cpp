@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/graph.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tessera::graph {
@@ -36,6 +37,12 @@ void Graph::hold(BufferId buffer, TileId tile, program::SharedBytes contents,
         const auto bytes = static_cast<Bytes>(contents->size());
         buffers.at(buffer.index)
             .held.push_back({tile, bytes, std::move(contents), std::move(relocations)});
+    }
+}
+
+void Graph::need_codelet(std::string_view source) {
+    if (std::find(codelets.begin(), codelets.end(), source) == codelets.end()) {
+        codelets.emplace_back(source);
     }
 }
 

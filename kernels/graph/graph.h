@@ -241,6 +241,8 @@ public:
     /// Number of a codelet's entry, for relocations.
     std::uint32_t symbol_number(std::string_view symbol);
     TensorId add_tensor(Tensor tensor);
+    /// Vertices call an entry of this source; asked for several times, it is there once.
+    void need_codelet(std::string_view source);
 
     ComputeSetId add_compute_set(ComputeSet traits);
     void add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,

@@ -66,16 +66,8 @@ public:
         if (!resolved.mistakes.empty()) {
             throw ConfigError(std::move(resolved.mistakes));
         }
+        pipeline_ = std::move(resolved.pipeline);
         pipeline_.name = sentence();
-        for (const auto& tensor : resolved.tensors) {
-            pipeline_.tensors.push_back(
-                {.name = tensor.name,
-                 .type = tensor.type,
-                 .given = tensor.given != nullptr,
-                 .row_major = tensor.given != nullptr && tensor.given->row_major,
-                 .grain_bytes = tensor.given != nullptr ? tensor.given->grain_bytes : 8});
-        }
-        pipeline_.steps = nodes_of(std::move(resolved.steps));
         need_memory();
         planned_ = pipeline::plan(machine, pipeline_);
         make_values();
@@ -199,6 +191,17 @@ private:
         return sum;
     }
 
+    /// Where a pipeline's tensor has what stands at `pointer` in a workload of kind spmm.
+    static std::string pointer_in(const PipelineTensor& tensor, const std::string& pointer) {
+        if (pointer.empty()) { // of the pattern's file
+            return pointer;
+        }
+        const std::string own = pointer == "/m"   ? "/shape/0"
+                                : pointer == "/k" ? "/shape/1"
+                                                  : pointer;
+        return "/tensors/" + tensor.name + own;
+    }
+
     std::shared_ptr<const workload::SparseF16> make_sparse(std::size_t index) const {
         const PipelineTensor& tensor = workload_.tensors[index];
         workload::SpmmWorkload spmm;
@@ -211,38 +214,15 @@ private:
         spmm.seed = seed_of(workload_, index);
         spmm.values = tensor.values;
         spmm.pattern = *tensor.pattern;
-        return std::make_shared<const workload::SparseF16>(workload::make_sparse(spmm));
-    }
-
-    std::vector<Node> nodes_of(std::vector<catalog::ResolvedStep> steps) const {
-        std::vector<Node> nodes;
-        for (auto& step : steps) {
-            Node node;
-            switch (step.told->kind) {
-            case PipelineStep::Kind::Family:
-                node.kind = Node::Kind::Step;
-                break;
-            case PipelineStep::Kind::Repeat:
-                node.kind = Node::Kind::Repeat;
-                break;
-            case PipelineStep::Kind::Parallel:
-                node.kind = Node::Kind::Parallel;
-                break;
-            case PipelineStep::Kind::Branch:
-                node.kind = Node::Kind::Branch;
+        try {
+            return std::make_shared<const workload::SparseF16>(workload::make_sparse(spmm));
+        } catch (const ConfigError& error) {
+            std::vector<Diagnostic> mistakes = error.diagnostics();
+            for (Diagnostic& mistake : mistakes) {
+                mistake.pointer = pointer_in(tensor, mistake.pointer);
             }
-            node.name = step.told->called();
-            node.pointer = step.pointer;
-            node.family = step.family;
-            node.step = std::move(step.kernel);
-            node.inputs = std::move(step.inputs);
-            node.output = step.output;
-            node.repeats = step.told->repeats;
-            node.tiles = step.told->tiles;
-            node.children = nodes_of(std::move(step.children));
-            nodes.push_back(std::move(node));
+            throw ConfigError(std::move(mistakes));
         }
-        return nodes;
     }
 
     /// Values and a copy of what the steps read and made.

@@ -66,6 +66,13 @@ public:
     Planned run() {
         graph_.control = emit(pipeline_.steps, 0, machine_.chip.tiles);
         want_results();
+        for (std::size_t i = 0; i < planned_.writes.size(); ++i) {
+            planned_.writes[i].standing_as = graph_.tensors[written_[i].index].name;
+        }
+        for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
+            planned_.finished[i].standing_as = graph_.tensors[outputs_[i].index].name;
+        }
+        planned_.answer = planned_.finished.back().standing_as;
         lower::Lowered lowered = lower::lower(machine_, std::move(graph_));
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
@@ -76,7 +83,6 @@ public:
                 finished.index = numbers.at(finished.index);
             }
         }
-        planned_.answer = planned_.finished.back().standing_as;
         planned_.budget = budget_;
         planned_.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
         planned_.bytes_used = lowered.bytes_used;
@@ -155,6 +161,7 @@ private:
     }
 
     program::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
+        const Sizes before = sizes();
         const family::Site site{part_of(machine_, tiles, budget_), first_tile, node.name};
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
@@ -166,10 +173,9 @@ private:
             steps.push_back(bring(node, node.inputs[i], emitted.inputs.at(i)));
         }
         steps.push_back(std::move(emitted.steps));
-        graph_.tensors[emitted.output.index].name = fmt::format("{}: output", node.name);
         note_leaves(graph::sequence(steps));
-        planned_.finished.push_back({&node, graph_.tensors[emitted.output.index].name,
-                                     last_leaf_.kind, last_leaf_.index, !any_leaf_});
+        planned_.finished.push_back({&node, {}, last_leaf_.kind, last_leaf_.index, !any_leaf_});
+        outputs_.push_back(emitted.output);
         std::optional<TensorId>& standing = standing_[node.output];
         if (standing) { // written anew, where its readers have it
             refuse_views(*standing, node);
@@ -179,7 +185,28 @@ private:
         } else {
             standing = emitted.output;
         }
+        name_after(node, before);
         return graph::sequence(std::move(steps));
+    }
+
+    /// What a step has added is called by its name.
+    struct Sizes {
+        std::size_t tensors = 0;
+        std::size_t compute_sets = 0;
+        std::size_t exchanges = 0;
+    };
+    [[nodiscard]] Sizes sizes() const {
+        return {graph_.tensors.size(), graph_.compute_sets.size(), graph_.exchanges.size()};
+    }
+    void name_after(const Node& node, const Sizes& before) {
+        const auto rename = [&](auto& all, std::size_t first) {
+            for (std::size_t i = first; i < all.size(); ++i) {
+                all[i].name = node.name + ": " + all[i].name;
+            }
+        };
+        rename(graph_.tensors, before.tensors);
+        rename(graph_.compute_sets, before.compute_sets);
+        rename(graph_.exchanges, before.exchanges);
     }
 
     /// What brings a tensor to where the step reads it.
@@ -188,7 +215,8 @@ private:
         graph::Tensor& place = graph_.tensors[wanted.index];
         if (tensor.type.sparse != nullptr) {
             place.given = true;
-            planned_.writes.push_back({input, place.name});
+            planned_.writes.push_back({input, {}});
+            written_.push_back(wanted);
             return graph::sequence({});
         }
         if (!standing_[input]) {
@@ -200,7 +228,8 @@ private:
             } else {
                 standing_[input] = add_runs(tensor);
             }
-            planned_.writes.push_back({input, graph_.tensors[standing_[input]->index].name});
+            planned_.writes.push_back({input, {}});
+            written_.push_back(*standing_[input]);
         }
         if (*standing_[input] == wanted) {
             return graph::sequence({});
@@ -274,9 +303,7 @@ private:
                 graph_.tensors[standing_[tensor]->index].wanted = true;
             }
         }
-        for (graph::Tensor& tensor : graph_.tensors) {
-            tensor.wanted = tensor.wanted || tensor.name == planned_.finished.back().standing_as;
-        }
+        graph_.tensors[outputs_.back().index].wanted = true;
     }
 
     const spec::MachineSpec& machine_;
@@ -288,6 +315,8 @@ private:
     Leaf last_leaf_;
     bool any_leaf_ = false;
     Planned planned_;
+    std::vector<TensorId> written_; ///< by planned_.writes
+    std::vector<TensorId> outputs_; ///< by planned_.finished
 };
 
 } // namespace

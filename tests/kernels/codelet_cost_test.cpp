@@ -2,11 +2,14 @@
 // The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two
 // labels. An instruction that a codelet gains or loses without its cost fails here.
 #include "kernels/codelets/copy_cost.h"
+#include "kernels/codelets/elementwise_cost.h"
 #include "kernels/codelets/embedded_sources.h"
 #include "kernels/codelets/gather_cost.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/rearrange_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
+#include "kernels/codelets/reduce_rows_cost.h"
+#include "kernels/codelets/softmax_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/codelets/sum_cost.h"
@@ -166,6 +169,19 @@ TEST_CASE("copies cost what their texts have", "[kernels]") {
     CHECK(paced.uncounted().empty());
 }
 
+TEST_CASE("copies of runs cost what their text has", "[kernels]") {
+    CountedCodelet runs("copy_runs");
+    for (const std::string name : {"copy_runs32", "copy_runs64"}) {
+        runs.expect("kCopyRunsNothing", kCopyRunsNothing,
+                    {{name, ".Lsome_runs_" + name}, {".Lend_" + name}});
+        runs.expect("kCopyRunsFrame", kCopyRunsFrame, {{name, ".Lrun_" + name}, {".Lend_" + name}});
+        runs.expect("kCopyRun", kCopyRun,
+                    {{".Lrun_" + name, ".Lword_" + name}, {".Lnext_run_" + name, ".Lend_" + name}});
+        runs.expect("kCopyWord", kCopyWord, {{".Lword_" + name, ".Lnext_run_" + name}});
+    }
+    CHECK(runs.uncounted().empty());
+}
+
 TEST_CASE("gathers cost what their text has", "[kernels]") {
     CountedCodelet gather("gather");
     gather.expect("kGatherNothing", kGatherNothing, {{"gather16", ".Lsome_words"}, {".Lnothing"}});
@@ -221,6 +237,117 @@ TEST_CASE("sums cost what their texts have", "[kernels]") {
                       {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}});
         reduce.expect("kReduceSlice", kReduceSlice, {{".Lslice", ".Lend_unit"}});
         CHECK(reduce.uncounted().empty());
+    }
+}
+
+TEST_CASE("reductions of rows cost what their texts have", "[kernels]") {
+    CountedCodelet half("reduce_rows_f16");
+    CountedCodelet single("reduce_rows_f32");
+    for (const auto& [reduction, op] :
+         {std::pair<RowReduction, std::string>{RowReduction::Sum, "sum"},
+          {RowReduction::Max, "max"}}) {
+        const std::string h = "reduce_rows_" + op + "_f16";
+        half.expect("kReduceRowsNothingF16", kReduceRowsNothingF16,
+                    {{h, ".Lsome_rows_" + h}, {".Ldone_" + h}});
+        half.expect("kReduceRowsFrameF16", kReduceRowsFrameF16,
+                    {{h, ".Lpair_" + h}, {".Ldone_" + h}});
+        half.expect("kReduceRowsPairF16", kReduceRowsPairF16,
+                    {{".Lpair_" + h, ".Lrow_first_" + h},
+                     {".Lend_row_first_" + h, ".Lrow_second_" + h},
+                     {".Lend_row_second_" + h, ".Ldone_" + h}});
+        for (const std::string& place : {"first_" + h, "second_" + h}) {
+            half.expect("kReduceRowsRowF16", kReduceRowsRowF16,
+                        {{".Lrow_" + place, ".Lquad_" + place},
+                         {".Lend_quad_" + place, ".Ltail_" + place},
+                         {".Lend_tail_" + place, ".Lend_row_" + place}});
+            half.expect("kReduceRowsQuadF16", kReduceRowsQuadF16,
+                        {{".Lquad_" + place, ".Lend_quad_" + place}});
+            half.expect("reduce_rows_tail_f16", reduce_rows_tail_f16(reduction),
+                        {{".Ltail_" + place, ".Lend_tail_" + place}});
+        }
+
+        const std::string s = "reduce_rows_" + op + "_f32";
+        single.expect("kReduceRowsNothingF32", kReduceRowsNothingF32,
+                      {{s, ".Lsome_rows_" + s}, {".Ldone_" + s}});
+        single.expect("kReduceRowsFrameF32", kReduceRowsFrameF32,
+                      {{s, ".Lrow_" + s}, {".Ldone_" + s}});
+        single.expect("kReduceRowsPairF32", kReduceRowsPairF32,
+                      {{".Lpair_" + s, ".Lend_pair_" + s}});
+        const bool is_sum = reduction == RowReduction::Sum;
+        const std::string behind = ".Lend_pair_" + s;
+        single.expect(
+            "reduce_rows_row_f32", reduce_rows_row_f32(reduction),
+            is_sum ? std::vector<Span>{{".Lrow_" + s, ".Lpair_" + s},
+                                       {behind, ".Lodd"},
+                                       {".Leven", ".Ldone_" + s}}
+                   : std::vector<Span>{{".Lrow_" + s, ".Lpair_" + s}, {behind, ".Ldone_" + s}});
+    }
+    single.expect("kReduceRowsOddSumF32", kReduceRowsOddSumF32, {{".Lodd", ".Leven"}});
+    CHECK(half.uncounted().empty());
+    CHECK(single.uncounted().empty());
+}
+
+TEST_CASE("softmaxes cost what their texts have", "[kernels]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const std::string entry = fmt::format("softmax_{}", suffix(type));
+        const SoftmaxCost cost = softmax_cost(type);
+        const bool half = type == ElementType::F16;
+        CountedCodelet vertex(entry);
+        vertex.expect("kSoftmaxNothing", kSoftmaxNothing, {{entry, ".Lsome_rows"}, {".Ldone"}});
+        vertex.expect("softmax_cost.frame", cost.frame, {{entry, ".Lrow"}, {".Ldone"}});
+        vertex.expect("softmax_cost.row", cost.row,
+                      {{".Lrow", ".Lmax"},
+                       {".Lend_max", ".Lpair"},
+                       {".Lend_pair", ".Lodd"},
+                       {".Leven", ".Lscale"},
+                       {".Lend_scale", half ? ".Lpad" : ".Ldone"},
+                       {half ? ".Lnext_row" : ".Ldone", ".Ldone"}});
+        vertex.expect("kSoftmaxMaxPair", kSoftmaxMaxPair, {{".Lmax", ".Lend_max"}});
+        vertex.expect("softmax_cost.pair", cost.pair, {{".Lpair", ".Lend_pair"}});
+        vertex.expect("softmax_cost.odd", cost.odd, {{".Lodd", ".Leven"}});
+        vertex.expect("kSoftmaxScalePair", kSoftmaxScalePair, {{".Lscale", ".Lend_scale"}});
+        vertex.expect("softmax_cost.pad", cost.pad,
+                      {{half ? ".Lpad" : ".Ldone", half ? ".Lnext_row" : ".Ldone"}});
+        CHECK(vertex.uncounted().empty());
+    }
+}
+
+namespace {
+
+/// `waits`: issues of a round that no instruction makes.
+void expect_map(CountedCodelet& codelet, const std::string& name, const MapLoop& cost,
+                std::int64_t waits = 0) {
+    codelet.expect("kMapNothing", kMapNothing, {{name, ".Lsome_rows_" + name}, {".Lend_" + name}});
+    codelet.expect("MapLoop.frame", cost.frame, {{name, ".Lrow_" + name}, {".Lend_" + name}});
+    codelet.expect("kMapLastRow", kMapLastRow, {{".Llast_" + name, ".Lwhole_" + name}});
+    codelet.expect("MapLoop.row", cost.row,
+                   {{".Lrow_" + name, ".Llast_" + name},
+                    {".Lwhole_" + name, ".Lunit_" + name},
+                    {".Lend_unit_" + name, ".Lend_" + name}});
+    codelet.expect("MapLoop.round", cost.round - waits, {{".Lunit_" + name, ".Lend_unit_" + name}});
+}
+
+} // namespace
+
+TEST_CASE("functions of every element cost what their texts have", "[kernels]") {
+    CountedCodelet relu("elementwise_relu");
+    CountedCodelet scale("elementwise_scale");
+    CountedCodelet add("elementwise_add");
+    CountedCodelet multiply("elementwise_multiply");
+    for (const std::string type : {"f16", "f32"}) {
+        expect_map(relu, "relu_" + type, kReluLoop);
+        expect_map(scale, "scale_" + type, kScaleLoop);
+        expect_map(add, "add_" + type, kAddLoop);
+        expect_map(multiply, "multiply_" + type, kMultiplyLoop);
+    }
+    CountedCodelet cast("elementwise_cast");
+    expect_map(cast, "cast_f16_f32", kWidenLoop);
+    expect_map(cast, "cast_f32_f16", kNarrowLoop);
+    CountedCodelet gelu("elementwise_gelu");
+    expect_map(gelu, "gelu_f16", kGeluF16Loop, 4 * kSigmWaits);
+    expect_map(gelu, "gelu_f32", kGeluF32Loop, 2 * kSigmWaits);
+    for (const CountedCodelet& codelet : {relu, scale, add, multiply, cast, gelu}) {
+        CHECK(codelet.uncounted().empty());
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "base/float16.h"
-#include "kernels/workload/npy.h"
 #include "kernels/job/job.h"
+#include "kernels/workload/npy.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>

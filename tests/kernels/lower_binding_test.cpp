@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/image_builder.h"
 #include "kernels/lower/lower.h"
+#include "kernels/plan/exchange_cost.h"
 #include "tests/kernels/graph_sketch.h"
 #include "tests/support/run_program.h"
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -373,4 +375,28 @@ TEST_CASE("addresses in contents are filled in", "[kernels]") {
     CHECK(words[1] == kUntouched);
     CHECK(words[2] == program.codelets.at(0).symbols.at("copy64"));
     CHECK(segments_of(program, 1, "lists").at(0)->data == filled); // shared
+}
+
+TEST_CASE("each exchange counts with its row and its barrier, and that of a reduction as one too",
+          "[kernels]") {
+    using program::Role;
+    const spec::MachineSpec machine = small_machine();
+    const std::vector<std::pair<Role, Cycles>> exchanges{
+        {Role::Bring, 100}, {Role::Reduce, 31}, {Role::Rearrange, 7}, {Role::Reduce, 8}};
+    lower::Lowered lowered;
+    plan::PredictedCycles expected;
+    for (const auto& [role, events] : exchanges) {
+        lowered.program.exchanges.emplace_back().role = role;
+        lowered.exchanges.emplace_back().longest_row_events = events;
+        const Cycles row = plan::row_overhead(machine.exchange) + events;
+        const Cycles barrier = machine.sync.internal_cycles;
+        expected.exchange += row;
+        expected.sync += barrier;
+        expected.reduction += role == Role::Reduce ? row + barrier : 0;
+    }
+    const auto predicted = lower::predicted_exchanges(machine, lowered);
+    CHECK(predicted.exchange == expected.exchange);
+    CHECK(predicted.sync == expected.sync);
+    CHECK(predicted.reduction == expected.reduction);
+    CHECK(predicted.compute == 0);
 }

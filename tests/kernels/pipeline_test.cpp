@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "base/float16.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/pipeline/pipeline.h"
 #include "kernels/sparse/spmm.h"
@@ -242,4 +243,26 @@ TEST_CASE("steps that do not fit together are divided for less memory", "[kernel
     const auto p = large.tensor("p", 4096, 4096);
     large.made.steps.push_back(large.step(matmul::family(), "q", {p, p}));
     CHECK_THROWS_AS(pipeline::plan(machine, large.made), DoesNotFit);
+}
+
+TEST_CASE("functions of elements stand where a product left its result", "[kernels][pipeline]") {
+    Built built;
+    const auto x = built.tensor("x", 33, 20);
+    const auto w = built.tensor("w", 20, 19);
+    const auto b = built.tensor("b", 1, 19);
+    const auto v = built.tensor("v", 19, 7);
+    auto& steps = built.made.steps;
+    steps.push_back(built.step(matmul::family(), "product", {x, w}));
+    steps.push_back(built.step(elementwise::bias(), "sum", {steps.back().output, b}));
+    steps.push_back(built.step(elementwise::gelu(), "h", {steps.back().output}));
+    steps.push_back(
+        built.step(elementwise::add(), "twice", {steps.back().output, steps.back().output}));
+    steps.push_back(
+        built.step(elementwise::multiply(), "squares", {steps.back().output, steps[0].output}));
+    steps.push_back(built.step(elementwise::relu(), "y", {steps.back().output}));
+    steps.push_back(built.step(matmul::family(), "z", {steps.back().output, v}));
+    run_and_check(small_machine(), built.made);
+    // only the bias, and what the products want, is brought
+    const auto planned = pipeline::plan(small_machine(), built.made);
+    CHECK(planned.program.exchanges.size() <= 4);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chunks of a remote buffer that land in one place, one after the other, are all looked at.
-#include "models/ipu/simulate.h"
 #include "kernels/job/job.h"
+#include "models/ipu/simulate.h"
 
 #include <catch2/catch.hpp>
 

@@ -163,6 +163,9 @@ class InquiriesTest(CliTest):
         self.assertIn("cora", self.tessera("list", "workloads").stdout)
         self.assertIn("runall", self.tessera("list", "instructions").stdout.split())
         self.assertIn("runall", self.tessera("list", "instructions", "--names").stdout.splitlines())
+        self.assertIn("matmul", self.tessera("list", "families", "--names").stdout.splitlines())
+        self.assertRegex(self.tessera("list", "families").stdout,
+                         r"\nspmm +a, b +partials f16\|f32 +\w")
         self.assertIn("tile.workers",
                       self.tessera("list", "parameters", "--names").stdout.splitlines())
         settable = self.tessera("list", "parameters", "--names").stdout.splitlines()
@@ -202,7 +205,7 @@ class InquiriesTest(CliTest):
     def test_no_report_has_long_lines_or_blanks_at_their_end(self):
         vertices = ["softmax_rows_half", "scaled_add"]
         for command in (["help"], ["help", "vertex"], ["list"], ["list", "instructions"],
-                        ["list", "parameters"],
+                        ["list", "parameters"], ["list", "families"],
                         ["describe", "machine"], ["describe", "machine", "gc2"],
                         ["describe", "workload"],
                         ["describe", "workload", "cora"], *(["vertex", name] for name in vertices)):
@@ -527,6 +530,16 @@ class RunsTest(CliTest):
                          ["halo pre", "halo post", "blur"])
         self.assertEqual([step["name"] for step in result["exchanges"]], ["halo exchange"])
         self.assertGreater(result["explanation"]["rearrangement"]["cycles"], 0)
+
+    def test_what_shows_when_a_pipeline_is_planned_has_its_place(self):
+        text = json.dumps({"schema_version": 1, "kind": "pipeline", "tensors": {
+            "graph": {"pattern": {"file": "cora.mtx", "values": "gcn"}, "values": "integer"},
+            "x": {"shape": [2708, 2]}}, "steps": [{"family": "spmm", "inputs": ["graph", "x"],
+                                                   "output": "y"}]}, indent=1)
+        done = self.tessera("run", self.file("graph.json", text), code=3)
+        line = next(number for number, words in enumerate(text.splitlines(), 1) if '"gcn"' in words)
+        self.assertRegex(done.stderr,
+                         rf"graph\.json:{line}:\d+: /tensors/graph/pattern/values: got gcn together with")
 
     def test_micro_workloads_say_what_is_wrong_with_them(self):
         file = self.file("odd.json",

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/catalog/load.h"
-#include "models/ipu/simulate.h"
 #include "kernels/job/job.h"
+#include "models/ipu/simulate.h"
 #include "sim/unused_parameters.h"
 #include "tests/component/hand_program.h"
 #include "tests/unit/config/scratch.h"

@@ -131,6 +131,55 @@ TEST_CASE("schema and reader agree on workloads good and bad", "[unit][config]")
     agree(file, true);
     agree(file + R"(, "m": 5, "block": 16)", true);
     agree(generated + R"(, "m": 5, "k": 6)", true);
+    const std::string pipeline = R"("schema_version": 1, "kind": "pipeline")";
+    const std::string tensors =
+        pipeline + R"(, "tensors": {"s": {"pattern": {"file": "a.mtx"}}, "x": {"shape": [4, 8]}})";
+    const auto steps = [&](const std::string& inner) {
+        return tensors + ", \"steps\": [" + inner + "]";
+    };
+    const std::string step = R"({"family": "spmm", "inputs": ["s", "x"], "output": "y"})";
+    agree(steps(step), true);
+    agree(
+        steps(
+            R"({"name": "n", "family": "matmul", "inputs": ["s", "x"], "output": "y", "partials": "f32"})"),
+        true);
+    agree(steps(R"({"repeat": 3, "steps": [)" + step + "]}"), true);
+    agree(
+        steps(R"({"parallel": [{"tiles": 2, "steps": [{"repeat": 2, "steps": [)" + step + "]}]}]}"),
+        true);
+    agree(pipeline + R"(, "tensors": {}, "steps": [)" + step + "]", true);
+    agree(
+        pipeline +
+            R"(, "tensors": {"x": {"shape": [1], "type": "f32", "layout": "row_major", "grain_bytes": 64}}, "steps": [)" +
+            step + "]",
+        true);
+    agree(pipeline, false);
+    agree(tensors, false);
+    agree(steps(""), false);
+    agree(steps("3"), false);
+    agree(steps("{}"), false);
+    agree(steps(R"({"family": "spmm", "inputs": ["s"], "output": "y"})"), false);
+    agree(steps(R"({"family": "spmm", "inputs": ["s", 1], "output": "y"})"), false);
+    agree(steps(R"({"family": "spmm", "inputs": ["s", "x"], "output": "y z"})"), false);
+    agree(steps(R"({"family": "spmm", "inputs": ["s", "x"]})"), false);
+    agree(steps(R"({"family": "spmn", "inputs": ["s", "x"], "output": "y"})"), false);
+    agree(steps(R"({"family": "spmm", "inputs": ["s", "x"], "output": "y", "partials": "f8"})"),
+          false);
+    agree(steps(R"({"family": "spmm", "inputs": ["s", "x"], "output": "y", "repeat": 2})"), false);
+    agree(steps(R"({"repeat": 0, "steps": [)" + step + "]}"), false);
+    agree(steps(R"({"repeat": 2, "steps": []})"), false);
+    agree(steps(R"({"repeat": 2, "steps": [{"repeat": 2, "steps": 3}]})"), false);
+    agree(steps(R"({"parallel": [{"steps": [)" + step + "]}]}"), false);
+    agree(steps(R"({"parallel": {}})"), false);
+    for (const char* tensor :
+         {R"("x": {})", R"("x": 3)", R"("x y": {"shape": [1]})", R"("x": {"shape": []})",
+          R"("x": {"shape": [1, 0]})", R"("x": {"shape": [1.5]})", R"("x": {"shape": ["1"]})",
+          R"("x": {"shape": [1], "type": "f8"})", R"("x": {"shape": [1], "block": 1})",
+          R"("x": {"pattern": {"file": "a.mtx"}, "layout": "row_major"})",
+          R"("x": {"pattern": {"file": "a.mtx"}, "shape": [1]})",
+          R"("x": {"pattern": {"generator": "banded", "density": 1}})"}) {
+        agree(pipeline + ", \"tensors\": {" + tensor + "}, \"steps\": [" + step + "]", false);
+    }
     agree("", false);
     agree(R"("schema_version": 1)", false);
     agree(R"("schema_version": 1, "kind": "conv")", false);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Worker issues of elementwise.inc's loops. tests/kernels/codelet_cost_test.cpp counts them in the
+// assembled codelets.
+#pragma once
+
+#include <cstdint>
+
+namespace tessera::codelets {
+
+constexpr std::int64_t kMapNothing = 7; ///< a worker without rows
+constexpr std::int64_t kMapLastRow = 1; ///< more than another row
+
+/// What a codelet's loop costs.
+struct MapLoop {
+    std::int64_t frame = 0; ///< around the loop over rows
+    std::int64_t row = 0;   ///< its rounds apart
+    std::int64_t round = 0;
+    std::int64_t ahead = 1; ///< units of a row that are not rounds
+};
+
+constexpr std::int64_t kSigmWaits = 4; ///< behind the issue of an f32sigm
+
+constexpr MapLoop kReluLoop{19, 8, 2};
+constexpr MapLoop kScaleLoop{20, 8, 2};
+constexpr MapLoop kWidenLoop{19, 10, 4};
+constexpr MapLoop kNarrowLoop{19, 8, 2};
+constexpr MapLoop kGeluF16Loop{21, 6, 20 + 4 * kSigmWaits, 0};
+constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
+constexpr MapLoop kAddLoop{24, 10, 3};
+constexpr MapLoop kMultiplyLoop{24, 10, 3};
+
+/// Rows of `units` units of 8 bytes of an input; the last one may be shorter.
+struct MapRows {
+    std::int64_t rows = 0;
+    std::int64_t units = 0;
+    std::int64_t last = 0;
+};
+
+[[nodiscard]] constexpr std::int64_t map_issues(const MapLoop& loop, const MapRows& work,
+                                                std::int64_t worker, std::int64_t workers) {
+    if (worker >= work.rows) {
+        return kMapNothing;
+    }
+    const std::int64_t rows = (work.rows - 1 - worker) / workers + 1;
+    const bool has_last = (work.rows - 1) % workers == worker;
+    const std::int64_t units = rows * work.units - (has_last ? work.units - work.last : 0);
+    return loop.frame + rows * loop.row + (units - rows * loop.ahead) * loop.round +
+           (has_last ? kMapLastRow : 0);
+}
+
+} // namespace tessera::codelets

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/elementwise/map.h"
+
+#include "kernels/family/numbers.h"
+#include "kernels/graph/places.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+namespace tessera::elementwise {
+
+using graph::TensorId;
+
+/// Of an input that stands nowhere yet.
+constexpr Bytes kGrainBytes = 32;
+
+Map::Map(Function function, std::vector<family::TensorType> inputs, family::TensorType output,
+         std::vector<const char*> input_names)
+    : function_(std::move(function)), inputs_(std::move(inputs)), output_(std::move(output)),
+      input_names_(std::move(input_names)) {}
+
+graph::Tensor Map::tensor_of(std::size_t input) const {
+    return {
+        .name = input_names_[input], .type = inputs_[input].type, .shape = inputs_[input].shape};
+}
+
+TensorId Map::add_input(graph::Graph& graph, std::size_t input, const family::Site& site) const {
+    return graph::add_runs(graph, tiles_of(site), tensor_of(input), kGrainBytes);
+}
+
+TensorId Map::add_output(graph::Graph& graph, TensorId x) const {
+    return graph::add_alike(graph, "output", output_.type, x);
+}
+
+graph::ComputeSetId Map::add_work(graph::Graph& graph, const family::Site& site) const {
+    graph.need_codelet(function_.codelet);
+    return graph.add_compute_set({function_.name, program::Role::Work, site.owner});
+}
+
+double Map::flops() const {
+    return function_.flops * static_cast<double>(output_.elements());
+}
+
+std::vector<TensorId> Map::read_alike(graph::Graph& graph, const family::Site& site,
+                                      std::span<const std::optional<TensorId>> where) const {
+    const auto lead = std::find_if(where.begin(), where.end(), [&](const auto& offered) {
+        return offered && graph::is_on(tiles_of(site), graph.tensors.at(offered->index));
+    });
+    const TensorId model = lead == where.end() ? add_input(graph, 0, site) : **lead;
+    const std::ptrdiff_t model_number = lead == where.end() ? 0 : lead - where.begin();
+    std::vector<TensorId> read;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        if (static_cast<std::ptrdiff_t>(i) == model_number) {
+            read.push_back(model);
+        } else if (where[i] &&
+                   graph::alike(graph.tensors.at(model.index), graph.tensors.at(where[i]->index))) {
+            read.push_back(*where[i]);
+        } else {
+            read.push_back(graph::add_alike(graph, tensor_of(i).name, inputs_[i].type, model));
+        }
+        graph::align_to_units(graph, read.back());
+    }
+    return read;
+}
+
+family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
+                          std::span<const std::optional<TensorId>> where) {
+    family::Emitted made;
+    made.inputs = read_alike(graph, site, where);
+    made.output = add_output(graph, made.inputs[0]);
+    std::vector<TensorId> all = made.inputs;
+    all.push_back(made.output);
+    const graph::Tensor& x = graph.tensors.at(made.inputs[0].index);
+    std::vector<graph::BufferPairs> buffers; // of x, and of each side
+    std::transform(all.begin(), all.end(), std::back_inserter(buffers),
+                   [&](TensorId side) { return *graph::alike(x, graph.tensors.at(side.index)); });
+    const auto set = add_work(graph, site);
+    for (const graph::UnitRows& rows : graph::unit_rows_of(x)) {
+        std::vector<Side> sides;
+        std::vector<graph::Field> reads;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const Bytes bytes = bytes_of(graph.tensors.at(all[i].index).type);
+            const auto scaled = [&](Bytes of_x) { return of_x * bytes / bytes_of(x.type); };
+            const graph::BufferId buffer = buffers[i].at(rows.first.buffer.index);
+            sides.push_back({{buffer, scaled(rows.first.offset)},
+                             scaled(rows.stride),
+                             scaled(graph::kUnitBytes)});
+            for (std::size_t run = 0; run < rows.runs.size() && i < inputs_.size(); ++run) {
+                reads.push_back(graph::use({buffer, rows.runs[run].place.offset},
+                                           rows.runs[run].bytes, graph::Access::Read));
+            }
+        }
+        add_vertices(graph, site.machine, set, function_, rows, sides, reads);
+    }
+    made.steps = graph::run(set);
+    return made;
+}
+
+family::Checked Map::check(std::span<const family::Value* const> inputs,
+                           const family::Value& output, int /*threads*/) const {
+    return family::compare(output, [&](std::int64_t i) {
+        const double x = family::number_at(*inputs[0], i);
+        const double y =
+            inputs.size() == 1 ? 0 : family::number_at(*inputs[1], i % inputs[1]->type.elements());
+        const double exact = function_.value(x, y);
+        return family::Expected{exact, function_.tolerance ? function_.tolerance(x, exact) : 0};
+    });
+}
+
+std::function<double(double, double)> one_rounding(ElementType type) {
+    return [type](double, double exact) { return family::rounding(type, exact); };
+}
+
+} // namespace tessera::elementwise

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/family/comparison.h"
+
+#include "base/error.h"
+#include "base/float16.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace tessera::family {
+namespace {
+
+template <class Element> Element read(const Value& value, std::int64_t index) {
+    Element element{};
+    const auto at = static_cast<std::size_t>(index) * sizeof element;
+    TESSERA_ASSERT(at + sizeof element <= value.bytes.size());
+    std::memcpy(&element, value.bytes.data() + at, sizeof element);
+    return element;
+}
+
+} // namespace
+
+double element_of(const Value& value, std::int64_t index) {
+    TESSERA_ASSERT(value.type.type == ElementType::F16 || value.type.type == ElementType::F32);
+    return value.type.type == ElementType::F16
+               ? static_cast<double>(f16_to_f32(read<std::uint16_t>(value, index)))
+               : static_cast<double>(read<float>(value, index));
+}
+
+void Comparison::add(double got, double expected, double tolerance) {
+    bool right = std::isnan(got) == std::isnan(expected);
+    if (std::isfinite(got) && std::isfinite(expected)) {
+        const double error = std::fabs(got - expected);
+        right = error <= tolerance;
+        so_far_.max_error = std::max(so_far_.max_error, error);
+        if (error > 0) {
+            const double of_tolerance =
+                tolerance > 0 ? error / tolerance : std::numeric_limits<double>::infinity();
+            so_far_.max_error_over_tolerance =
+                std::max(so_far_.max_error_over_tolerance, of_tolerance);
+        }
+    } else if (!std::isnan(got) && !std::isnan(expected)) {
+        right = got == expected; // the same infinity
+    }
+    if (!right && so_far_.failed_elements++ == 0) {
+        first_failure_ = fmt::format("element {}: got {:g}, expected {:g} within {:g}",
+                                     so_far_.elements, got, expected, tolerance);
+    }
+    ++so_far_.elements;
+}
+
+Checked Comparison::finish() const {
+    Checked checked = so_far_;
+    checked.passed = checked.failed_elements == 0;
+    checked.sentence =
+        checked.passed
+            ? fmt::format("{:.1f} % of what is allowed", 100 * checked.max_error_over_tolerance)
+            : fmt::format("WRONG: {} of {} elements; {}", checked.failed_elements, checked.elements,
+                          first_failure_);
+    return checked;
+}
+
+} // namespace tessera::family
