@@ -29,7 +29,8 @@ std::optional<std::vector<Block>> blocks_of_units(const graph::Tensor& tensor) {
     return fits ? blocks : std::nullopt;
 }
 
-/// x plus one row in each of its rows. Each tile has the elements of `bias` that its blocks of x need.
+/// x plus one row in each of its rows. Each tile has the elements of `bias` that its blocks of x
+/// need.
 ///
 ///     bias, where it stands  --"bring"-->  slices of it  --"bias"-->  x, block by block, plus its slice
 class Bias final : public Map {

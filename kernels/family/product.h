@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the dense and the sparse product are alike as steps of a pipeline: two FP16 operands, `a` dense or
-// sparse, partial results of FP16 or FP32, and the check of docs/kernels.md#checks.
+// What the dense and the sparse product are alike as steps of a pipeline: two FP16 operands, `a`
+// dense or sparse, partial results of FP16 or FP32, and the check of docs/kernels.md#checks.
 #pragma once
 
 #include "kernels/family/family.h"

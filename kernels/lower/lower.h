@@ -32,8 +32,8 @@ struct Lowered {
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };
 
-/// The program of a product's graph. `info` has what its family knows, cycles of compute sets among it.
-/// @throws as lower()
+/// The program of a product's graph. `info` has what its family knows, cycles of compute sets among
+/// it. @throws as lower()
 [[nodiscard]] plan::PlannedProgram planned(const spec::MachineSpec& machine, graph::Graph graph,
                                            plan::PlanInfo info);
 
@@ -41,8 +41,8 @@ struct Lowered {
 [[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                                         const Lowered& lowered);
 
-/// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError for
-/// a graph that is wrong, which names program, step, tile and buffer
+/// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError
+/// for a graph that is wrong, which names program, step, tile and buffer
 [[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph);
 
 } // namespace tessera::lower

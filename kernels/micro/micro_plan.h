@@ -22,8 +22,8 @@ struct TensorBytes {
     std::vector<std::byte> bytes;
 };
 
-/// Copies into tiles that land in one place, one after the other: copy k leaves there the bytes from
-/// `k * bytes` on of the first operand, which begins again where it ends.
+/// Copies into tiles that land in one place, one after the other: copy k leaves there the bytes
+/// from `k * bytes` on of the first operand, which begins again where it ends.
 struct Arrivals {
     std::string tensor;      ///< that place
     std::int64_t copies = 0; ///< in all

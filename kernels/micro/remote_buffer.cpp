@@ -34,8 +34,8 @@ struct Copies {
     std::vector<Bytes> sizes; ///< of remote buffers that the host must have room for
 };
 
-/// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor of
-/// what the tiles hold.
+/// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor
+/// of what the tiles hold.
 MicroPlan plan_copies(const spec::MachineSpec& machine, const Copies& given) {
     const Bytes chunk = given.rows * given.buffer.row_bytes;
     const Bytes bytes = given.buffer.rows * given.buffer.row_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two labels. An instruction that
-// a codelet gains or loses without its cost fails here.
+// The counts of kernels/codelets/*_cost.h are those of the assembled codelets: issues between two
+// labels. An instruction that a codelet gains or loses without its cost fails here.
 #include "kernels/codelets/copy_cost.h"
 #include "kernels/codelets/elementwise_cost.h"
 #include "kernels/codelets/embedded_sources.h"
