@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The types of elements: one table for tensors of programs, workload and vertex files, .npy files and host references.
-// Who takes only some of them says which; the names are the same everywhere.
+// The types of elements: one table for tensors of programs, workload and vertex files, .npy files
+// and host references. Who takes only some of them says which; the names are the same everywhere.
 #pragma once
 
 #include "base/units.h"
@@ -79,7 +79,8 @@ inline constexpr std::array<ElementFacts, 11> kElementTypes{{
     return nullptr;
 }
 
-/// The type that NumPy names so, the number where it is also an FP8 bit pattern; null where there is none.
+/// The type that NumPy names so, the number where it is also an FP8 bit pattern; null where there
+/// is none.
 [[nodiscard]] constexpr const ElementFacts* find_npy_type(std::string_view npy) {
     for (const ElementFacts& facts : kElementTypes) {
         if (facts.npy == npy) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether the host has the memory that something will need, asked before it is touched: a system that
-// hands out more than it has kills later, without a word.
+// Whether the host has the memory that something will need, asked before it is touched: a system
+// that hands out more than it has kills later, without a word.
 #pragma once
 
 #include <cstdint>

@@ -28,8 +28,8 @@ struct OutputPlace {
 /// "-" is standard output. @throws IoError for an empty path, a folder, and links without end
 [[nodiscard]] OutputPlace output_place(const std::string& path);
 
-/// True if writing to both would mix them: they are one file, pipe or descriptor. Devices may be named
-/// twice.
+/// True if writing to both would mix them: they are one file, pipe or descriptor. Devices may be
+/// named twice.
 [[nodiscard]] bool is_same_output(const OutputPlace& a, const OutputPlace& b);
 
 } // namespace tessera

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file that is not whole yet: beside its target, under a name of its own, and gone with its owner.
+// A file that is not whole yet: beside its target, under a name of its own, and gone with its
+// owner.
 //
 // Contract:
 // - A living owner holds a lock on the file; the system lets go of it however the owner ends. Who

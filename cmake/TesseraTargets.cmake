@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-# Warnings, sanitizers and the two helpers with which every folder declares its library and its tests.
+# Warnings, sanitizers and the two helpers with which every folder declares its library and its
+# tests.
 
 add_library(tessera_warnings INTERFACE)
 target_compile_options(tessera_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   $<$<BOOL:${TESSERA_WERROR}>:-Werror>
-  # GCC 12 warns of string + string without cause (gcc.gnu.org bug 105651, mended in 13). The other two were seen inside
-  # std::string and std::filesystem::path, for some lengths of the folder that base/config/paths.cpp is compiled with.
+  # GCC 12 warns of string + string without cause (gcc.gnu.org bug 105651, mended in 13). The other
+  # two were seen inside std::string and std::filesystem::path, for some lengths of the folder that
+  # base/config/paths.cpp is compiled with.
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")
 
 # Multiply and add round separately on the machine, so the compiler must not fuse them.
@@ -20,12 +22,14 @@ if(TESSERA_SANITIZE)
   target_link_options(tessera_options INTERFACE -fsanitize=address,undefined)
 endif()
 
-# The standard library and fmt, parsed once for all libraries and once more for the tests, which compile with other
-# options. JSON and SystemC are not in it: few files use them. A source still includes what it uses:
-# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without.
+# The standard library and fmt, parsed once for all libraries and once more for the tests, which
+# compile with other options. JSON and SystemC are not in it: few files use them. A source still
+# includes what it uses: -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds without.
 set(TESSERA_COMMON_HEADERS
-  <algorithm> <array> <atomic> <bit> <cmath> <cstddef> <cstdint> <cstdio> <cstring> <exception> <filesystem> <fstream>
-  <functional> <iterator> <limits> <map> <memory> <numeric> <optional> <set> <span> <sstream> <stdexcept> <string>
+  <algorithm> <array> <atomic> <bit> <cmath> <cstddef> <cstdint> <cstdio> <cstring> <exception>
+  <filesystem> <fstream>
+  <functional> <iterator> <limits> <map> <memory> <numeric> <optional> <set> <span> <sstream>
+  <stdexcept> <string>
   <string_view> <tuple> <type_traits> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
 # tessera_common_headers(NAME [HEADER ...]): a target that others reuse the parsed headers of.
@@ -35,7 +39,8 @@ function(tessera_common_headers name)
   target_precompile_headers(${name} PRIVATE ${TESSERA_COMMON_HEADERS} ${ARGN})
 endfunction()
 
-# tessera_library(NAME SOURCES ... LINK ...): a static library whose headers are included from the project root.
+# tessera_library(NAME SOURCES ... LINK ...): a static library whose headers are included from the
+# project root.
 function(tessera_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -64,8 +69,9 @@ endif()
 # What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED.
 add_custom_target(sanitized)
 
-# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... LINK ...): one Catch2 program, one ctest entry a
-# TEST_CASE. UNSANITIZED is for programs of tessera_sim, which is glue around what other programs test and slow to compile.
+# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... LINK ...): one Catch2
+# program, one ctest entry a TEST_CASE. UNSANITIZED is for programs of tessera_sim, which is glue
+# around what other programs test and slow to compile.
 function(tessera_test name)
   cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
   if(TESSERA_SANITIZE AND NOT ARG_UNSANITIZED AND NOT "slow" IN_LIST ARG_LABELS)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands `asm` and `disasm`: tile programs without running them. Each returns the text for stdout.
+// The commands `asm` and `disasm`: tile programs without running them. Each returns the text for
+// stdout.
 //
 //   tessera asm add.S --listing
 //   0x0004c000  19000005           setzi $m0, 5                                 add.S:12

@@ -21,8 +21,9 @@ struct ChildOutcome {
 /// Runs in the child; what it throws is told on stderr and becomes the exit code.
 using ChildBody = std::function<ChildOutcome()>;
 
-/// Runs each of `bodies` in a process of its own, at most `at_once` at a time, and returns what they
-/// hand back in their order. `ended` is called in this process after each with how many have ended.
+/// Runs each of `bodies` in a process of its own, at most `at_once` at a time, and returns what
+/// they hand back in their order. `ended` is called in this process after each with how many have
+/// ended.
 /// Contract: this process has one thread and has not started SystemC.
 /// @throws IoError if a process or pipe cannot be had
 [[nodiscard]] std::vector<ChildOutcome>

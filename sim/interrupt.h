@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What happens at Ctrl-C and its like: unfinished output files go, running children are told, and the
-// exit code is 128 and the signal's number.
+// What happens at Ctrl-C and its like: unfinished output files go, running children are told, and
+// the exit code is 128 and the signal's number.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace tessera::sim {
 
-/// SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGXCPU end the process with 128 + signal, an abort (a broken
-/// invariant) with 70; each removes the unfinished outputs first. What is ignored when the program
-/// starts, as under nohup, stays so. A write beyond the limit on the size of files fails like one on
-/// a full disk.
+/// SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGXCPU end the process with 128 + signal, an abort (a
+/// broken invariant) with 70; each removes the unfinished outputs first. What is ignored when the
+/// program starts, as under nohup, stays so. A write beyond the limit on the size of files fails
+/// like one on a full disk.
 void install_signal_handlers();
 
 /// Children that can be remembered at a time.

@@ -3,7 +3,8 @@
 // program alone (docs/formats/memory.md).
 //
 //     "steps": [{"steps": "1", "name": "multiply", "max_bytes": 7164, "worst_tile": 1, ...}],
-//     "tiles": [{"tiles": "0,2", "always_bytes": 1548, "peak_bytes": 7132, "peak_step": 1, "free_bytes": ...}],
+//     "tiles": [{"tiles": "0,2", "always_bytes": 1548, "peak_bytes": 7132, "peak_step": 1,
+//                "free_bytes": ...}],
 //     "buffers": [{"name": "x", "kind": "tensor", "bytes": 1536, "address": 327680,
 //                  "first_step": 0, "last_step": 1, "tiles": "0-3"}]
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What commands write: files that are opened before the run, so that what cannot be written is found
-// first, and folders that no other run writes into.
+// What commands write: files that are opened before the run, so that what cannot be written is
+// found first, and folders that no other run writes into.
 #pragma once
 
 #include "traces/output_file.h"

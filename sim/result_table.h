@@ -2,7 +2,8 @@
 // Tables of what a result holds. One line an entry: from it come the value in result.json, what the
 // schema says about it and, where a summary shows it under a heading, that heading.
 //
-//     Table<StepRecord>{{"executions", Count, "how often it ran", &StepRecord::executions, "times"}}
+//     Table<StepRecord>{
+//         {"executions", Count, "how often it ran", &StepRecord::executions, "times"}}
 //
 // A getter takes the record. Where it returns a std::optional, the entry may be absent.
 #pragma once

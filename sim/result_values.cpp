@@ -132,9 +132,9 @@ std::vector<KernelShare> kernel_shares(const RunFacts& facts) {
     return kernels;
 }
 
-// The work of a compute set is its mean over all tiles; what there is more is for tiles that take no
-// part, and for the slowest of those that do. The work of an exchange is its bound, since what its
-// busiest lane has to carry cannot be shared with others.
+// The work of a compute set is its mean over all tiles; what there is more is for tiles that take
+// no part, and for the slowest of those that do. The work of an exchange is its bound, since what
+// its busiest lane has to carry cannot be shared with others.
 Explanation explanation(const Account& account) {
     Explanation out;
     const auto tiles = static_cast<double>(account.tiles().size());

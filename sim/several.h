@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The document of several runs: `{"schema_version", "runs": [...]}`, each run a result, or why there is
+// The document of several runs: `{"schema_version", "runs": [...]}`, each run a result, or why
+// there is
 // none:
 //
-//     {"exit_code": 4, "message": "tessera: does not fit: ...", "schema_version": 1, "status": "failed",
-//      "workload": {"name": "dense_4096_f32"}}
+//     {"exit_code": 4, "message": "tessera: does not fit: ...", "schema_version": 1,
+//      "status": "failed", "workload": {"name": "dense_4096_f32"}}
 #pragma once
 
 #include "base/layout.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The benchmark of ./dev bench: how fast the simulator runs, beside a native sgemm measured in the same minute.
+"""The benchmark of ./dev bench: how fast the simulator runs, beside a native sgemm measured in the
+same minute.
 
 usage: tools/bench.py BUILD_DIRECTORY [--repeat N] [--threads N]
 
@@ -17,13 +18,16 @@ EXCHANGES = ["all-to-all", "random-pairs-30", "broadcast"]
 
 
 def output(command):
-    return subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--repeat", type=int, default=2, help="runs of each workload; the fastest counts")
+    parser.add_argument("--repeat", type=int, default=2,
+                        help="runs of each workload; the fastest counts")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
 
@@ -36,24 +40,28 @@ def main():
         print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
 
     print(f"{'exchange':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}{'cycles':>12}{'over bound':>12}")
-    lines = output([options.build / "tests" / "bench" / "bench_exchange", "--json", *EXCHANGES]).decode().splitlines()
+    lines = output([options.build / "tests" / "bench" / "bench_exchange", "--json",
+                    *EXCHANGES]).decode().splitlines()
     for row in map(json.loads, lines):
         print(f"{row['pattern']:<22}{row['bytes']:>9}{row['transfers']:>10,}{row['plan_s']:>9.3f}{row['execute_s']:>11.3f}"
               f"{row['cycles']:>12,}{row['cycles'] / row['bound_cycles']:>12.3f}")
 
-    head = ["workload", "cycles", "of peak", "M bundles/s", "plan s", "simulate s", "check s", "wall s", "MiB"]
+    head = ["workload", "cycles", "of peak", "M bundles/s", "plan s", "simulate s", "check s",
+            "wall s", "MiB"]
     print("".join(f"{h:>13}" if i else f"{h:<22}" for i, h in enumerate(head)))
     dense = None
     for workload in WORKLOADS:
         best = None
         for _ in range(options.repeat):
-            command = [options.build / "sim" / "tessera", "run", workload, "--machine", "bow", "--json", "-"]
+            command = [options.build / "sim" / "tessera", "run", workload, "--machine", "bow",
+                       "--json", "-"]
             result = json.loads(output(command + ["--threads", options.threads]))
             if best is None or result["host"]["simulate_s"] < best["host"]["simulate_s"]:
                 best = result
         host = best["host"]
         row = [
-            f"{best['cycles']:,}", f"{best['fraction_of_peak']:.3f}", f"{host['bundles_per_s'] / 1e6:,.0f}",
+            f"{best['cycles']:,}", f"{best['fraction_of_peak']:.3f}",
+            f"{host['bundles_per_s'] / 1e6:,.0f}",
             f"{host['plan_s']:.2f}", f"{host['simulate_s']:.2f}", f"{host['check_s']:.2f}",
             f"{host['wall_s']:.2f}", f"{host['peak_rss_bytes'] / 2**20:,.0f}",
         ]

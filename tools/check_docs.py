@@ -8,22 +8,23 @@ usage: tools/check_docs.py TESSERA [--update] [--slow] [--times] [PAGE...]
     --slow      the blocks marked `slow` too (whole chips, minutes)
     --times     says how long each command took
 
-A fenced block whose first line starts with `$ ` is a session: its commands run one after another, and below
-each stands what it prints on stdout and stderr. `...` alone on a line stands for any lines. A command below which nothing
-stands must only succeed.
+A fenced block whose first line starts with `$ ` is a session: its commands run one after another,
+and below each stands what it prints on stdout and stderr. `...` alone on a line stands for any
+lines. A command below which nothing stands must only succeed.
 
 Other blocks are held by a comment before them, one or several of
 
     <!-- check: prints COMMAND -->   the fenced block or table below is what COMMAND prints
     <!-- check: says COMMAND -->     each line that COMMAND prints stands in the paragraph below
-    <!-- check: file NAME -->        the fenced block below is the text of file NAME, for the page's commands
+    <!-- check: file NAME -->        the fenced block below is the text of file NAME, for the
+                                     page's commands
     <!-- check: runs COMMAND -->     nothing is shown; COMMAND makes what later ones need
     <!-- check: slow -->             only with --slow
     <!-- check: varies REGEX -->     what matches differs from run to run
     <!-- check: fails CODE -->       the commands below end with CODE
 
-A page's commands run in one empty folder that holds links to the project's folders; `tessera` is TESSERA. The numbers
-of a summary's line `host` differ from run to run anyway.
+A page's commands run in one empty folder that holds links to the project's folders; `tessera` is
+TESSERA. The numbers of a summary's line `host` differ from run to run anyway.
 """
 import argparse
 import difflib
@@ -47,7 +48,8 @@ class Mistake(Exception):
 
 def dev_run_command():
     """What `./dev run` does behind building."""
-    match = re.search(r"^  build/release/sim/(tessera run .*) \"\$@\"$", (ROOT / "dev").read_text(), re.M)
+    match = re.search(r"^  build/release/sim/(tessera run .*) \"\$@\"$", (ROOT / "dev").read_text(),
+                      re.M)
     return match.group(1)
 
 
@@ -67,8 +69,10 @@ class Runner:
     def output(self, command, wanted):
         real = dev_run_command() if command == "./dev run" else command
         begin = time.monotonic()
-        done = subprocess.run(["bash", "-c", "set -o pipefail; " + real], cwd=self.scratch, env=self.environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(["bash", "-c", "set -o pipefail; " + real], cwd=self.scratch,
+                              env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
         if self.times:
             print(f"{time.monotonic() - begin:8.2f} s  {command[:100]}")
         if done.returncode != wanted:
@@ -141,7 +145,8 @@ class Page:
 
     def differs(self, number, command, shown, printed):
         lines = difflib.unified_diff(shown, printed, "shown", "printed", lineterm="", n=2)
-        self.complain(number, f"`{command}` prints something else; tools/check_docs.py TESSERA --update mends it\n" +
+        self.complain(number,
+                      f"`{command}` prints something else; tools/check_docs.py TESSERA --update mends it\n" +
                       "\n".join(lines))
 
     def compared(self, number, command, shown):
@@ -248,11 +253,13 @@ def update_four_tiles(tessera):
     """docs/four_tiles.md shows what rules give; its test knows them."""
     test = tessera.parent.parent / "tests" / "test_system_four_tiles"
     if test.exists():
-        subprocess.run([test], env=dict(os.environ, TESSERA_UPDATE_DOCS="1"), stdout=subprocess.DEVNULL)
+        subprocess.run([test], env=dict(os.environ, TESSERA_UPDATE_DOCS="1"),
+                       stdout=subprocess.DEVNULL)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tessera", type=pathlib.Path)
     parser.add_argument("pages", nargs="*", type=pathlib.Path)
     parser.add_argument("--update", action="store_true")
@@ -260,7 +267,8 @@ def main():
     parser.add_argument("--times", action="store_true")
     options = parser.parse_args()
     tessera = options.tessera.resolve(strict=True)
-    pages = [page.resolve() for page in options.pages] or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    pages = [page.resolve() for page in options.pages] or [ROOT / "README.md",
+                                                           *sorted((ROOT / "docs").rglob("*.md"))]
     mistakes, checked = [], 0
     for path in pages:
         with tempfile.TemporaryDirectory() as scratch:
@@ -270,7 +278,8 @@ def main():
         checked += page.checked
     if options.update and not options.pages:
         update_four_tiles(tessera)
-    print("\n".join(mistakes) if mistakes else f"docs: {checked} outputs on {len(pages)} pages, all as printed")
+    print("\n".join(mistakes) if mistakes
+          else f"docs: {checked} outputs on {len(pages)} pages, all as printed")
     return 1 if mistakes else 0
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds the layers of docs/architecture.md: which folder may include which, and who may include SystemC.
+"""Holds the layers of docs/architecture.md: which folder may include which, and who may include
+SystemC.
 
 usage: tools/check_layers.py            exit 1 with one line an offence
 """
@@ -14,7 +15,8 @@ DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
 UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
 # What a family of kernels stands on; families meet in a graph and never include each other.
-FAMILY = DATA + ["kernels/family", "kernels/graph", "kernels/lower", "kernels/plan", "kernels/codelets", "kernels/workload"]
+FAMILY = DATA + ["kernels/family", "kernels/graph", "kernels/lower", "kernels/plan",
+                 "kernels/codelets", "kernels/workload"]
 
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
@@ -41,7 +43,8 @@ ALLOWED = {
     "kernels/transpose": FAMILY,
     "kernels/catalog": DATA + ["kernels"],
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
-    "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan", "kernels/codelets"],
+    "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan",
+                             "kernels/codelets"],
     "kernels/pipeline": FAMILY,
     "kernels/job": DATA + ["kernels"],
     "kernels/rearrange": FAMILY,
@@ -53,7 +56,8 @@ ALLOWED = {
 }
 
 # The only folders whose files may include SystemC, and not their cores.
-SYSTEMC = ["models/tile", "models/exchange", "models/sync", "models/memory", "models/ipu", "sim", "tests"]
+SYSTEMC = ["models/tile", "models/exchange", "models/sync", "models/memory", "models/ipu", "sim",
+           "tests"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

@@ -36,16 +36,19 @@ def dead(target, base):
 
 
 def main():
-    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+                           stdout=subprocess.PIPE, text=True)
     problems = []
     for name in files.stdout.splitlines():
         path = ROOT / name
         if path.suffix not in TEXT or not path.exists() or name.startswith("tests/"):
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            found = [(t, ROOT) for t in MENTION.findall(line) if path.suffix != ".md" or "](" not in line]
+            found = [(t, ROOT) for t in MENTION.findall(line) if path.suffix != ".md"
+                     or "](" not in line]
             if path.suffix == ".md":
-                found += [(t, path.parent if not t.startswith("#") else path) for t in LINK.findall(line) if "://" not in t]
+                found += [(t, path.parent if not t.startswith("#") else path)
+                          for t in LINK.findall(line) if "://" not in t]
             for target, base in found:
                 reason = dead(target, base)
                 if reason:

@@ -4,32 +4,32 @@
 
     tools/check_trace.py TRACE [--result result.json]
 
-TRACE is a plain or gzip'd Perfetto protobuf file. Viewers accept most mistakes without a word (they show no
-slices, or wrong durations), so "it opens" proves nothing; this script reads the wire format itself and
-holds the file to these rules:
+TRACE is a plain or gzip'd Perfetto protobuf file. Viewers accept most mistakes without a word (they
+show no slices, or wrong durations), so "it opens" proves nothing; this script reads the wire format
+itself and holds the file to these rules:
 
   wire      every packet is whole and its fields are well formed
-  sequence  the first packet of a sequence clears the incremental state; events that refer to interned
-            names say that they need it
+  sequence  the first packet of a sequence clears the incremental state; events that refer to
+            interned names say that they need it
   names     interned ids are defined before they are used, and never redefined to another text
   tracks    an event's track is described before it; parents exist; uuids are unique; the tree is
             process > machine, links, tiles > tile_N > worker_i or supervisor, counters, notes
-  slices    every begin has its end; time never goes back on a track; slices do not overlap (tracks are
-            flat); none is empty; the `cycles` argument equals the duration
+  slices    every begin has its end; time never goes back on a track; slices do not overlap (tracks
+            are flat); none is empty; the `cycles` argument equals the duration
   cover     slices of the machine, and of each traced tile, cover the run from 0 without a gap
             (a tile of a truncated trace: until it ends)
 
 With --result, against the result of the same run:
 
   machine   cycles by kind equal phases.*, and their sum is cycles
-  tiles     the five kinds of a tile sum to cycles; each lies within tiles.<kind>_cycles.{min,max}, and
-            min, mean and max are reproduced if every tile of machine.chip.tiles is traced
-  roles     a slice of the machine or of a link that has a role is called as a step of that role; every step
-            that took time has such slices
+  tiles     the five kinds of a tile sum to cycles; each lies within tiles.<kind>_cycles.{min,max},
+            and min, mean and max are reproduced if every tile of machine.chip.tiles is traced
+  roles     a slice of the machine or of a link that has a role is called as a step of that role;
+            every step that took time has such slices
   trace     trace.slices and trace.tiles are what the file holds
 
-Prints a summary of five lines. Exit code 0 if all rules hold, 1 with the reasons (at most 20) on standard error if not, 2 for
-wrong usage. Needs Python 3 and nothing else.
+Prints a summary of five lines. Exit code 0 if all rules hold, 1 with the reasons (at most 20) on
+standard error if not, 2 for wrong usage. Needs Python 3 and nothing else.
 """
 
 import argparse
@@ -392,7 +392,8 @@ class Checker:
             self.all_tiles(tiles, result["tiles"])
 
     def against_roles(self, result):
-        steps = [step for kind in ("compute_sets", "exchanges", "streams") for step in result.get(kind, [])]
+        steps = [step for kind in ("compute_sets", "exchanges", "streams")
+                 for step in result.get(kind, [])]
         for name, role in sorted(self.roles - {(step["name"], step["role"]) for step in steps}):
             self.complain(f"a slice '{name}' has the role '{role}', which no step of that name has")
         for step in steps:

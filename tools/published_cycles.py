@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs published-style kernels with `tessera vertex` and prints their cycles beside the published estimates.
+"""Runs published-style kernels with `tessera vertex` and prints their cycles beside the published
+estimates.
 
     tools/published_cycles.py build/release/sim/tessera [KERNELS.json] [--most-macs N]
 
-KERNELS.json (configs/reference/published_matrix_kernels.json) lists for each vertex file the rows of
-configs/reference/vertex_estimates.csv that it is compared with. Rows that do not fit in a tile are said so. Prints Markdown.
+KERNELS.json (configs/reference/published_matrix_kernels.json) lists for each vertex file the rows
+of configs/reference/vertex_estimates.csv that it is compared with. Rows that do not fit in a tile
+are said so. Prints Markdown.
 """
 import argparse
 import csv
@@ -73,7 +75,7 @@ def line(kernel, parameters, measured, estimate, unit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("tessera")
     parser.add_argument("--most-macs", type=float, default=1e6, help="leave out larger rows")
     parser.add_argument("kernels", nargs="?", default=REFERENCE / "published_matrix_kernels.json")

@@ -4,9 +4,10 @@
 
 usage: record.py [--update] [--slow | --all] TESSERA [WORKLOAD ...]
 
-Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer; --all: both) and
-compares plan, cycles, steps, memory and digests with tests/system/record.json. Exits with 1 where something differs.
---update writes what was found instead: a commit that changes the record names the one mechanism that changed it.
+Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer;
+--all: both) and compares plan, cycles, steps, memory and digests with tests/system/record.json.
+Exits with 1 where something differs. --update writes what was found instead: a commit that changes
+the record names the one mechanism that changed it.
 """
 import argparse
 import json
@@ -34,7 +35,8 @@ def entry_of(result):
         "steps": steps,
         "control_cycles": result["explanation"]["control"]["cycles"],
         "memory_max_bytes": result["memory"]["max_bytes"],
-        "plan": {key: value for key, value in result["plan"].items() if not key.startswith("bytes_")},
+        "plan": {key: value for key, value in result["plan"].items()
+                 if not key.startswith("bytes_")},
         "digests": result["digests"],
     }
 
@@ -72,14 +74,17 @@ def main():
     unknown = [name for name in options.workloads if name not in every]
     if unknown:
         sys.exit(f"no workload of configs/: {', '.join(unknown)}")
-    chosen = options.workloads or [name for name in every if options.all or (name in SLOW) == options.slow]
+    chosen = options.workloads or [name for name in every if options.all
+                                   or (name in SLOW) == options.slow]
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     found = {}
     for workload in chosen:
         with tempfile.TemporaryDirectory() as folder:
             found[workload] = run(tessera, workload, folder)
-    wrong = [line for name in chosen for line in differences(record.get(name, {}), found[name], name)]
-    wrong += [f"{name}: recorded, but configs/ has no such workload" for name in record if name not in every]
+    wrong = [line for name in chosen
+             for line in differences(record.get(name, {}), found[name], name)]
+    wrong += [f"{name}: recorded, but configs/ has no such workload" for name in record
+              if name not in every]
     for line in wrong:
         print(line)
     if options.update:

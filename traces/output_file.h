@@ -13,10 +13,10 @@ struct gzFile_s;
 
 namespace tessera::traces {
 
-/// Writes a temporary file in the folder of `path` and puts it in place in commit(), gzip'd if `path`
-/// ends in `.gz`. A file that it replaces leaves it its mode; a link stays, and where it leads is
-/// replaced. A device, a pipe and "-", standard output, are written in place. Without a commit
-/// nothing is left behind. Every failure is an IoError that names the file and the reason.
+/// Writes a temporary file in the folder of `path` and puts it in place in commit(), gzip'd if
+/// `path` ends in `.gz`. A file that it replaces leaves it its mode; a link stays, and where it
+/// leads is replaced. A device, a pipe and "-", standard output, are written in place. Without a
+/// commit nothing is left behind. Every failure is an IoError that names the file and the reason.
 class OutputFile {
 public:
     /// Opens the file, so that what cannot be written is found before there is anything to write.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One tile's instructions on their way through the pipeline, for the exporters that show them one by one.
+// One tile's instructions on their way through the pipeline, for the exporters that show them one
+// by one.
 #pragma once
 
 #include "base/units.h"
@@ -11,7 +12,8 @@
 
 namespace tessera::traces {
 
-/// One instruction or bundle. waits_from <= issue < occupied_until, and issue < done. Several of a context may share an issue.
+/// One instruction or bundle. waits_from <= issue < occupied_until, and issue < done. Several of a
+/// context may share an issue.
 struct PipelineInstruction {
     int context = -1; ///< worker number, or -1 for the supervisor
     Address address = 0;
@@ -31,9 +33,9 @@ using DescribeAddress = std::function<InstructionText(Address)>;
 /// "ld32", or "ld64 ; f32v2add" of a bundle.
 [[nodiscard]] std::string mnemonics_of(const std::string& text);
 
-/// Sends a compute phase of one tile to `sink`: the machine and the tile compute in [0, phase_cycles), and every context has a
-/// span an issue, from it until its next turn, named by the mnemonics of the (first) instruction. `instructions` are in
-/// order of issue.
+/// Sends a compute phase of one tile to `sink`: the machine and the tile compute in [0,
+/// phase_cycles), and every context has a span an issue, from it until its next turn, named by the
+/// mnemonics of the (first) instruction. `instructions` are in order of issue.
 void send_pipeline(TraceSink& sink, NameTable& names, TileId tile, Cycles phase_cycles,
                    std::span<const PipelineInstruction> instructions,
                    const DescribeAddress& describe);

@@ -185,8 +185,8 @@ public:
         return FieldLine{field};
     }
 
-    /// A list of plain values, each within the same bounds: `element` says which. range() is of their
-    /// number.
+    /// A list of plain values, each within the same bounds: `element` says which. range() is of
+    /// their number.
     template <class Member>
     FieldLine list(std::string key, std::vector<Member> Struct::*member,
                    const std::function<void(FieldLine)>& element) {

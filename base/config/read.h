@@ -26,8 +26,8 @@ namespace tessera::config {
 
 /// Applies `path=value` options in order. A value is JSON if it parses as such, otherwise text; for
 /// a text field it is text unless it is a quoted JSON string. `prefix` ("workload.") stands before
-/// every path. An option without '=' or with an unknown path is a mistake, told with the nearest path
-/// that goes with the document's objects; the value itself is checked by read().
+/// every path. An option without '=' or with an unknown path is a mistake, told with the nearest
+/// path that goes with the document's objects; the value itself is checked by read().
 [[nodiscard]] std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
                                                  const std::vector<std::string>& options,
                                                  const std::string& prefix = {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of elementwise.inc's loops. tests/kernels/codelet_cost_test.cpp counts them in the assembled codelets.
+// Worker issues of elementwise.inc's loops. tests/kernels/codelet_cost_test.cpp counts them in the
+// assembled codelets.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ constexpr MapLoop kReluLoop{19, 8, 2};
 constexpr MapLoop kScaleLoop{20, 8, 2};
 constexpr MapLoop kWidenLoop{19, 10, 4};
 constexpr MapLoop kNarrowLoop{19, 8, 2};
-constexpr MapLoop kGeluF16Loop{21, 6, 20 + 4 * kSigmWaits, 0};
+constexpr MapLoop kGeluF16Loop{21, 16, 10};
 constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
 constexpr MapLoop kAddLoop{24, 10, 3};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};

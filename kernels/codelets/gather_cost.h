@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of gather.S. tests/kernels/codelet_cost_test.cpp counts them in the assembled codelet.
+// Worker issues of gather.S. tests/kernels/codelet_cost_test.cpp counts them in the assembled
+// codelet.
 #pragma once
 
 #include <cstdint>

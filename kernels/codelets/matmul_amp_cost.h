@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the vertices of matmul_amp.S cost: worker issues of a weight load, and the supervisor's walk over the groups.
-// tests/kernels/codelet_cost_test.cpp counts the constants in the assembled codelets; docs/models/amp_vertex.md shows
-// them cycle by cycle.
+// What the vertices of matmul_amp.S cost: worker issues of a weight load, and the supervisor's walk
+// over the groups. tests/kernels/codelet_cost_test.cpp counts the constants in the assembled
+// codelets; docs/models/amp_vertex.md shows them cycle by cycle.
 #pragma once
 
 #include "base/element_type.h"
@@ -30,7 +30,8 @@ constexpr std::int64_t kMatmulNextOutFresh = 2; ///< .Lnext_out_fresh
 constexpr std::int64_t kMatmulNextOutAdd = 3;   ///< .Lnext_out_add
 constexpr std::int64_t kMatmulNextK = 1;        ///< .Lnext_k_add
 
-/// A path through amp_fresh or amp_add without its loop: steps of the matrix unit in a row, and its other issues.
+/// A path through amp_fresh or amp_add without its loop: steps of the matrix unit in a row, and its
+/// other issues.
 struct AmpFewRows {
     std::int64_t steps;
     std::int64_t others;
@@ -41,7 +42,8 @@ constexpr AmpFewRows kAmpAddNone{0, 5};
 constexpr AmpFewRows kAmpAddOne{12, 7};
 constexpr AmpFewRows kAmpAddTwo{16, 7};
 
-/// The path with the loop, which interrupts the steps before it: the others go on from its last round.
+/// The path with the loop, which interrupts the steps before it: the others go on from its last
+/// round.
 struct AmpManyRows {
     std::int64_t rows_in_flight; ///< what comes in before the loop and leaves behind it
     std::int64_t steps_before;

@@ -29,7 +29,8 @@ std::optional<std::vector<Block>> blocks_of_units(const graph::Tensor& tensor) {
     return fits ? blocks : std::nullopt;
 }
 
-/// x plus one row in each of its rows. Each tile has the elements of `bias` that its blocks of x need.
+/// x plus one row in each of its rows. Each tile has the elements of `bias` that its blocks of x
+/// need.
 ///
 ///     bias, where it stands  --"bring"-->  slices of it  --"bias"-->  x, block by block, plus its slice
 class Bias final : public Map {
@@ -46,7 +47,7 @@ public:
                                : graph::add_rows(graph, tensor_of(0), tiles_of(site)).tensor,
                        where[1] ? *where[1] : add_input(graph, 1, site)};
         graph::align_to_units(graph, made.inputs[0]);
-        made.output = add_output(graph, made.inputs[0]);
+        made.output = graph::add_alike(graph, kOutput, output().type, made.inputs[0]);
         const auto blocks = *blocks_of_units(graph.tensors.at(made.inputs[0].index));
         const Slices slices = add_slices(graph, blocks);
         made.steps = graph::add_copy(graph, site.machine, made.inputs[1], slices.tensor,

@@ -30,10 +30,6 @@ TensorId Map::add_input(graph::Graph& graph, std::size_t input, const family::Si
     return graph::add_runs(graph, tiles_of(site), tensor_of(input), kGrainBytes);
 }
 
-TensorId Map::add_output(graph::Graph& graph, TensorId x) const {
-    return graph::add_alike(graph, "output", output_.type, x);
-}
-
 graph::ComputeSetId Map::add_work(graph::Graph& graph, const family::Site& site) const {
     graph.need_codelet(function_.codelet);
     return graph.add_compute_set({function_.name, program::Role::Work, site.owner});
@@ -69,7 +65,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
                           std::span<const std::optional<TensorId>> where) {
     family::Emitted made;
     made.inputs = read_alike(graph, site, where);
-    made.output = add_output(graph, made.inputs[0]);
+    made.output = graph::add_alike(graph, kOutput, output_.type, made.inputs[0]);
     std::vector<TensorId> all = made.inputs;
     all.push_back(made.output);
     const graph::Tensor& x = graph.tensors.at(made.inputs[0].index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A function of every element of one input, or of two: what its vertices are, and what the host holds
-// against them. A family of this folder makes a Map; relu.cpp is the smallest.
+// A function of every element of one input, or of two: what its vertices are, and what the host
+// holds against them. A family of this folder makes a Map; relu.cpp is the smallest.
 #pragma once
 
 #include "kernels/codelets/elementwise_cost.h"
@@ -42,11 +42,13 @@ struct Side {
 void add_uses(std::vector<graph::Field>& uses, const graph::UnitRows& rows, const Side& side,
               Bytes row_bytes, graph::Access access);
 
-/// Adds the vertices that go over rows on a tile: `sides` are where the inputs and then the output have
-/// them, `reads` what they read.
+/// Adds the vertices that go over rows on a tile: `sides` are where the inputs and then the output
+/// have them, `reads` what they read.
 void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
                   const Function& function, const graph::UnitRows& rows,
                   std::span<const Side> sides, std::span<const graph::Field> reads);
+
+inline constexpr const char* kOutput = "output"; ///< name of the tensor
 
 [[nodiscard]] inline graph::TileRange tiles_of(const family::Site& site) {
     return {site.first_tile, site.machine.chip.tiles};
@@ -76,8 +78,6 @@ protected:
     /// Adds it in even runs on all tiles.
     graph::TensorId add_input(graph::Graph& graph, std::size_t input,
                               const family::Site& site) const;
-    /// Adds the output in the places of `x`.
-    graph::TensorId add_output(graph::Graph& graph, graph::TensorId x) const;
     /// Adds the compute set of the vertices, and their codelet.
     graph::ComputeSetId add_work(graph::Graph& graph, const family::Site& site) const;
 

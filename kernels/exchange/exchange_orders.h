@@ -38,8 +38,8 @@ void sort_into_ring(std::vector<TileId>& tiles, const timing::TileGrid& grid);
 /// Messages of the tile that has most to send or to take first.
 [[nodiscard]] JobOrder busiest_order(const JobList& list, const timing::TileGrid& grid);
 
-/// As a list schedule takes them: always the message that can start first; of several, the one whose
-/// receivers still have most to take. Nothing where that would look at more than `most_looks`
+/// As a list schedule takes them: always the message that can start first; of several, the one
+/// whose receivers still have most to take. Nothing where that would look at more than `most_looks`
 /// messages.
 [[nodiscard]] std::optional<JobOrder>
 earliest_order(const JobList& list, const timing::TileGrid& grid, std::size_t most_looks);

@@ -125,8 +125,8 @@ private:
         return to.offset(false) + timing_.mux_to_pointer(to.tile);
     }
 
-    /// Of receivers by ascending start: how many are far, so that the last word arrives soonest; all
-    /// of them where dividing gains nothing.
+    /// Of receivers by ascending start: how many are far, so that the last word arrives soonest;
+    /// all of them where dividing gains nothing.
     [[nodiscard]] std::size_t best_cut() const {
         std::vector<Cycles> farthest_behind(receivers_.size() + 1); // of [i, end)
         for (auto i = receivers_.size(); i-- > 0;)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Multicasts taken apart: where a lane has time to send words more than once, they may go to some of
-// the receivers first and to others later.
+// Multicasts taken apart: where a lane has time to send words more than once, they may go to some
+// of the receivers first and to others later.
 #pragma once
 
 #include "kernels/exchange/exchange_jobs.h"
@@ -24,10 +24,10 @@ struct Parts {
                                                     const timing::TileGrid& grid,
                                                     const timing::ExchangeBound& bound);
 
-/// The same messages, those to several receivers begun earlier. No mux turns before event 1, and the
-/// nearer a receiver the longer before the word its mux must turn, so that a multicast waits for its
-/// nearest receivers. Its first words may go to the far ones alone meanwhile, and to the near ones
-/// at the end, when the far ones are still being reached:
+/// The same messages, those to several receivers begun earlier. No mux turns before event 1, and
+/// the nearer a receiver the longer before the word its mux must turn, so that a multicast waits
+/// for its nearest receivers. Its first words may go to the far ones alone meanwhile, and to the
+/// near ones at the end, when the far ones are still being reached:
 ///
 ///     all at once:    ...........[to all           ]
 ///     far ones first: [far only ][to all ][near only]

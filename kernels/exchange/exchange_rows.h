@@ -13,8 +13,8 @@
 
 namespace tessera::plan {
 
-/// A message on the tile's outgoing lane: `items` items from event start+1 on, as many an event as the
-/// lane is wide.
+/// A message on the tile's outgoing lane: `items` items from event start+1 on, as many an event as
+/// the lane is wide.
 struct RowSend {
     std::uint32_t start = 0;
     std::uint32_t items = 0;

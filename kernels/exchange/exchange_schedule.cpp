@@ -161,8 +161,8 @@ Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
 }
 
 /// A control of a wide message shares its event with nothing and has no other control or start of
-/// a send right behind it, so that an instruction next to it can be cut where a boundary asks for it.
-/// Where a tile takes wide messages, plain controls keep off the starts of sends too: the start
+/// a send right behind it, so that an instruction next to it can be cut where a boundary asks for
+/// it. Where a tile takes wide messages, plain controls keep off the starts of sends too: the start
 /// would carry a second control, which may not touch the plain mux while a wide message passes.
 bool ExchangeSchedule::controls_fit(const Reception& run) const {
     const auto lanes = tiles_[run.tile].wide_lanes;
@@ -291,8 +291,8 @@ void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
     TESSERA_ASSERT(false);
 }
 
-/// Fills the free stretches of at least `least` events one after another. All pieces but the last fill
-/// the lane in all their events.
+/// Fills the free stretches of at least `least` events one after another. All pieces but the last
+/// fill the lane in all their events.
 void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
     const auto items_of = [this](Cycles events, std::uint32_t left) {
         return static_cast<std::uint32_t>(

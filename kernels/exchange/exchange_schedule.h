@@ -19,8 +19,8 @@ namespace tessera::plan {
 /// Events of the format controls around a wide run that arrives at A: on at A-2, off at A-2+items.
 inline constexpr Cycles kFormatLead = 2;
 
-/// A placed message or a piece of one: `items` items from its item `first` on leave from event start+1
-/// on, as many an event as the lane is wide.
+/// A placed message or a piece of one: `items` items from its item `first` on leave from event
+/// start+1 on, as many an event as the lane is wide.
 struct Placement {
     std::uint32_t job = 0;
     std::uint32_t first = 0;

@@ -62,7 +62,8 @@ private:
         const bool joins_after = after != nullptr && after->mux_first == run.mux_end(lane_);
         const auto& grid = timing_.grid();
         if (!run.late) {
-            // The paired mux of a tile in the upper half of its pair names the sender's partner lane.
+            // The paired mux of a tile in the upper half of its pair names the sender's partner
+            // lane.
             const auto half = run.wide ? grid.position(tile).physical_id & 2U : 0U;
             if (!joins_before || before->source != run.source)
                 muxes_.push_back(

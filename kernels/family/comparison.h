@@ -14,8 +14,8 @@ namespace tessera::family {
 
 class Comparison {
 public:
-    /// The next element. Right is what differs by at most `tolerance`; an infinity or a NaN is right
-    /// where the reference has the same.
+    /// The next element. Right is what differs by at most `tolerance`; an infinity or a NaN is
+    /// right where the reference has the same.
     void add(double got, double expected, double tolerance);
     [[nodiscard]] Checked finish() const;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a family of kernels is for a pipeline: its name, what it wants to be told, and how one step of
-// it is checked, put on the tiles and compared with the host. kernels/catalog lists the families.
+// What a family of kernels is for a pipeline: its name, what it wants to be told, and how one step
+// of it is checked, put on the tiles and compared with the host. kernels/catalog lists the
+// families.
 //
 //     const Family* family = catalog::find("relu");
-//     const auto step = family->make({inputs, options});        throws Refused for shapes that do not go together
+//     const auto step = family->make({inputs, options});        throws Refused for shapes that do
+//                                                               not go together
 //     const Emitted made = step->emit(graph, site, where);      tensors, vertices, copies, steps
 //     const Checked checked = step->check(values, result, 0);   after the run
 #pragma once
@@ -29,8 +31,8 @@
 
 namespace tessera::family {
 
-/// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern: it
-/// is known when planning.
+/// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern:
+/// it is known when planning.
 struct TensorType {
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape; ///< row-major
@@ -85,8 +87,8 @@ struct Site {
 };
 
 struct Emitted {
-    /// Where each input has to stand when `steps` begin: the tensor that was offered, or one that the
-    /// step has added, which the pipeline fills. Sparse inputs: a tensor of the stored values.
+    /// Where each input has to stand when `steps` begin: the tensor that was offered, or one that
+    /// the step has added, which the pipeline fills. Sparse inputs: a tensor of the stored values.
     std::vector<graph::TensorId> inputs;
     graph::TensorId output; ///< neither given nor wanted: the pipeline says so
     program::Step steps;
@@ -111,9 +113,9 @@ public:
     virtual ~Step() = default;
 
     [[nodiscard]] virtual TensorType output() const = 0;
-    /// Adds the step to the graph. `where`: the tensors in which the inputs stand already; nothing where
-    /// the host writes them, or where they are sparse. A step may read a tensor where it stands, in
-    /// whatever placement, or add a tensor of its own and have it filled.
+    /// Adds the step to the graph. `where`: the tensors in which the inputs stand already; nothing
+    /// where the host writes them, or where they are sparse. A step may read a tensor where it
+    /// stands, in whatever placement, or add a tensor of its own and have it filled.
     /// @throws DoesNotFit, NotModelled
     [[nodiscard]] virtual Emitted emit(graph::Graph& graph, const Site& site,
                                        std::span<const std::optional<graph::TensorId>> where) = 0;

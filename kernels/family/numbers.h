@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What families of f16 and f32 tensors have in common: what they refuse, elements as the machine sees
-// them, and the check of a result element by element.
+// What families of f16 and f32 tensors have in common: what they refuse, elements as the machine
+// sees them, and the check of a result element by element.
 #pragma once
 
 #include "base/element_type.h"
@@ -23,8 +23,8 @@ void require_same_type(const Request& request);
 /// As arithmetic of the machine sees it: FP32 subnormals are zero.
 [[nodiscard]] double number_at(const Value& value, std::int64_t index);
 
-/// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half of
-/// the least one. FP32 has none: what would be one is zero.
+/// What one rounding to the type changes at most: half of the last place; of FP16 subnormals half
+/// of the least one. FP32 has none: what would be one is zero.
 [[nodiscard]] double rounding(ElementType type, double exact);
 
 /// An element as it would be with exact arithmetic, and by how much it may differ from that.
@@ -33,9 +33,9 @@ struct Expected {
     double tolerance = 0;
 };
 
-/// Every element of `output` against what is expected. FP16 saturates: an exact number out of its range
-/// is its largest. Arithmetic on an FP16 infinity gives NaN, so where the exact number is infinite or NaN
-/// either is right.
+/// Every element of `output` against what is expected. FP16 saturates: an exact number out of its
+/// range is its largest. Arithmetic on an FP16 infinity gives NaN, so where the exact number is
+/// infinite or NaN either is right.
 [[nodiscard]] Checked compare(const Value& output,
                               const std::function<Expected(std::int64_t element)>& expected);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the dense and the sparse product are alike as steps of a pipeline: two FP16 operands, `a` dense or
-// sparse, partial results of FP16 or FP32, and the check of docs/kernels.md#checks.
+// What the dense and the sparse product are alike as steps of a pipeline: two FP16 operands, `a`
+// dense or sparse, partial results of FP16 or FP32, and the check of docs/kernels.md#checks.
 #pragma once
 
 #include "kernels/family/family.h"
@@ -32,8 +32,8 @@ struct Divided {
     lower::Lowered lowered;
 };
 
-/// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets what
-/// exchanges take. @throws as lower::lower
+/// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets
+/// what exchanges take. @throws as lower::lower
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, graph::Graph graph,
                               Division division);
 

@@ -34,9 +34,9 @@ struct SideBySide {
         moved; ///< a leaf of `right`, and that of `left` that it is in now
 };
 
-/// The steps of `left` and `right`, which use disjoint tiles and no leaf twice, at the same time: their k-th exchanges
-/// become one, and their k-th compute sets between two exchanges. Loops of the two have equal counts.
-/// @throws NotModelled for control that cannot be laid side by side
+/// The steps of `left` and `right`, which use disjoint tiles and no leaf twice, at the same time:
+/// their k-th exchanges become one, and their k-th compute sets between two exchanges. Loops of the
+/// two have equal counts. @throws NotModelled for control that cannot be laid side by side
 [[nodiscard]] SideBySide side_by_side(Graph& graph, const program::Step& left,
                                       const program::Step& right);
 

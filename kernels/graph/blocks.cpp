@@ -10,7 +10,8 @@ namespace {
 
 using program::PieceDim;
 
-/// Of a piece: dimensions that are neither along a row nor from row to row lead from block to block.
+/// Of a piece: dimensions that are neither along a row nor from row to row lead from block to
+/// block.
 struct Nest {
     std::vector<PieceDim> between;
     std::int64_t rows = 1;

@@ -7,11 +7,11 @@
 
 namespace tessera::graph {
 
-/// Adds what brings the elements of `from` to the places of `to`: one exchange for what travels (words
-/// that several tiles want are sent once), vertices for what stays on its tile and for what is not whole
-/// words. Elements of `to` that have several places get all of them; `from` has each element at least
-/// once. Bytes of `to`'s buffers that hold no element become zeroed memory. An empty sequence where all
-/// elements stand where they shall.
+/// Adds what brings the elements of `from` to the places of `to`: one exchange for what travels
+/// (words that several tiles want are sent once), vertices for what stays on its tile and for what
+/// is not whole words. Elements of `to` that have several places get all of them; `from` has each
+/// element at least once. Bytes of `to`'s buffers that hold no element become zeroed memory. An
+/// empty sequence where all elements stand where they shall.
 /// The steps are `role` of `owner`, called "<verb> <name of to>".
 /// @throws ProgramError for different types or shapes, and for elements that `from` does not have;
 /// NotModelled for types of less than 2 bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a kernel is written against: buffers on tiles, vertices with fields, messages, and the control
-// program over them. A kernel knows no address, no vertex state and no exchange row; kernels/lower
-// finds them. Several kernels may add to one graph.
+// What a kernel is written against: buffers on tiles, vertices with fields, messages, and the
+// control program over them. A kernel knows no address, no vertex state and no exchange row;
+// kernels/lower finds them. Several kernels may add to one graph.
 //
 //     Graph graph("twice the sum");
 //     const auto x = graph.add_buffer({.name = "x"});
@@ -11,8 +11,9 @@
 //                      {read({x, 0}, 60), write({x, 60}, 4), word(15), word(0)});
 //     graph.control.children = {run(work)};
 //
-// Plain data in flat pools; a hundred thousand vertices are ordinary. What is wrong in it (a field on
-// a tile that does not hold the buffer, bytes read before anything wrote them) shows when it is lowered.
+// Plain data in flat pools; a hundred thousand vertices are ordinary. What is wrong in it (a field
+// on a tile that does not hold the buffer, bytes read before anything wrote them) shows when it is
+// lowered.
 #pragma once
 
 #include "base/element_type.h"
@@ -148,8 +149,8 @@ struct Vertex {
     Fields fields;
 };
 
-/// Steps say what they are for (program::Role) and which kernel's they are: reports read these, names
-/// are for people.
+/// Steps say what they are for (program::Role) and which kernel's they are: reports read these,
+/// names are for people.
 struct ComputeSet {
     std::string name;
     program::Role role;
@@ -279,7 +280,8 @@ public:
     std::vector<Table> tables;
     std::vector<Field> fields; ///< of vertices and tables
     std::vector<std::string> symbols;
-    /// The tree of steps. Compute sets without vertices and exchanges without messages are left out.
+    /// The tree of steps. Compute sets without vertices and exchanges without messages are left
+    /// out.
     program::Step control;
 
 private:

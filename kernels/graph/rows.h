@@ -45,25 +45,27 @@ struct TileRange {
 /// What a row begins at a multiple of and is padded to.
 constexpr Bytes kRowAlignment = 8;
 
-/// Adds the tensor, of one or two sizes and without pieces, over a new buffer of its name: its rows are
-/// dealt evenly to the tiles, the first ones have one row more. Who writes a row of a matrix writes its
-/// padding too; behind the elements of a tensor of one size memory is zero.
+/// Adds the tensor, of one or two sizes and without pieces, over a new buffer of its name: its rows
+/// are dealt evenly to the tiles, the first ones have one row more. Who writes a row of a matrix
+/// writes its padding too; behind the elements of a tensor of one size memory is zero.
 InRows add_rows(Graph& graph, Tensor tensor, TileRange tiles);
 
 /// The same beside rows that there are: each row on the tile of the row with its number.
 InRows add_rows_beside(Graph& graph, Tensor tensor, std::span<const RowBlock> beside);
 
-/// The blocks of a matrix of which each row stands whole on one of the tiles and begins at a multiple of
-/// `alignment` bytes; nothing where one does not. Of a row that stands at several places one is told.
+/// The blocks of a matrix of which each row stands whole on one of the tiles and begins at a
+/// multiple of `alignment` bytes; nothing where one does not. Of a row that stands at several
+/// places one is told.
 [[nodiscard]] std::optional<std::vector<RowBlock>> rows_of(const Graph& graph, TensorId tensor,
                                                            Bytes alignment, TileRange tiles);
 
-/// The matrix `offered` where it stands as rows_of() wants it; else `otherwise`, added by add_rows().
+/// The matrix `offered` where it stands as rows_of() wants it; else `otherwise`, added by
+/// add_rows().
 InRows in_rows(Graph& graph, std::optional<TensorId> offered, Tensor otherwise, Bytes alignment,
                TileRange tiles);
 
-/// Adds a vertex's pointer to row 0 of the block and says which bytes it reads: `row_bytes` of each row,
-/// no padding.
+/// Adds a vertex's pointer to row 0 of the block and says which bytes it reads: `row_bytes` of each
+/// row, no padding.
 void add_row_reads(std::vector<Field>& state, const RowBlock& block, Bytes row_bytes);
 
 } // namespace tessera::graph

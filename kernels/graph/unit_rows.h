@@ -4,10 +4,11 @@
 //     tile memory   |eeeeeee.........|eeeeeee.........|      e: 2 bytes of an element, .: of something else
 //     rows          |oo..............|oo..............|      o: a unit, which has 8 bytes
 //
-// An output may have a tensor's places in buffers of its own, where nothing else stands (places.h). Then
-// a unit that has an element can be computed and written whole. What comes out beside elements means
-// nothing, and nobody reads it: an output is its elements. Of an input only elements count as read, so
-// that what is beside them need not have been written; it must be memory, and is: buffers begin at units.
+// An output may have a tensor's places in buffers of its own, where nothing else stands (places.h).
+// Then a unit that has an element can be computed and written whole. What comes out beside elements
+// means nothing, and nobody reads it: an output is its elements. Of an input only elements count as
+// read, so that what is beside them need not have been written; it must be memory, and is: buffers
+// begin at units.
 #pragma once
 
 #include "base/units.h"

@@ -12,8 +12,8 @@ namespace tessera::lower {
 /// @throws ProgramError for a vertex or memory on a tile that the machine does not have
 void check_tiles(const spec::MachineSpec& machine, const graph::Graph& graph);
 
-/// @throws ProgramError for a vertex or contents with a symbol that none of the graph's codelets has;
-/// tells the nearest
+/// @throws ProgramError for a vertex or contents with a symbol that none of the graph's codelets
+/// has; tells the nearest
 void check_symbols(const graph::Graph& graph, const program::Codelet& codelets);
 
 /// A tile that holds a buffer several times holds it once, with the most bytes.

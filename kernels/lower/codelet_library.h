@@ -13,8 +13,8 @@ namespace tessera::lower {
 class CodeletLibrary {
 public:
     /// Links the named sources (`matmul_amp_f16`, `copy`, ...) at the start of region 0 for the
-    /// machine's number of workers. @throws NotModelled naming source and instruction where a source
-    /// needs what the machine's generation lacks
+    /// machine's number of workers. @throws NotModelled naming source and instruction where a
+    /// source needs what the machine's generation lacks
     CodeletLibrary(const spec::MachineSpec& machine, const std::vector<std::string>& sources);
 
     [[nodiscard]] const program::Codelet& codelet() const { return codelet_; }

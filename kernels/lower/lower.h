@@ -13,8 +13,8 @@
 //   code_zone  where codelets, stubs and rows stand
 //   images     what each tile holds at the start
 //
-// `lower` calls them; from placing on once more, with more room for code, where rows turned out longer
-// than expected.
+// `lower` calls them; from placing on once more, with more room for code, where rows turned out
+// longer than expected.
 #pragma once
 
 #include "kernels/exchange/exchange_planner.h"
@@ -43,8 +43,8 @@ struct Lowered {
 [[nodiscard]] plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
                                                         const Lowered& lowered);
 
-/// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError for
-/// a graph that is wrong, which names program, kernel, step, tile and buffer
+/// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError
+/// for a graph that is wrong, which names program, kernel, step, tile and buffer
 [[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph);
 
 } // namespace tessera::lower

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where things stand in a tile's memory: lowest fit (lowest_fit.h), memory taken again when what stood
-// there is no longer needed.
+// Where things stand in a tile's memory: lowest fit (lowest_fit.h), memory taken again when what
+// stood there is no longer needed.
 //
 //   region 0 (executable)                       region 1 (interleaved by two)
 //   | code, stubs, exchange rows | data ...     | data ...                       |
@@ -62,9 +62,10 @@ public:
     /// The first bytes of region 0, rounded up to whole elements, are kept for `room`.
     MemoryPlan(const spec::MachineSpec& machine, CodeRoom room);
 
-    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then says by how
-    /// much, of the first such request: at least what all that is kept in one step has over the memory or
-    /// over its region. Go on with the other requests for a full answer. A request of no bytes takes no place.
+    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
+    /// says by how much, of the first such request: at least what all that is kept in one step has
+    /// over the memory or over its region. Go on with the other requests for a full answer. A
+    /// request of no bytes takes no place.
     [[nodiscard]] bool place(const BufferRequest& request);
     /// The same for all requests, in the order of a few that takes the least memory.
     [[nodiscard]] bool place_all(const std::vector<BufferRequest>& requests);
@@ -111,9 +112,10 @@ private:
     Shortfall shortfall_;
 };
 
-/// Why a plan does not fit: "tile_5 is 96 bytes over ('x' finds no place); most is kept in step 'multiply': tensor
-/// 640000 B, code 5012 B, exchange rows 220 B, rest of the code's memory elements 11152 B; the buffers of that step: x
-/// 400000 B, ...". `steps`: names of the program's steps.
+/// Why a plan does not fit: "tile_5 is 96 bytes over ('x' finds no place); most is kept in step
+/// 'multiply': tensor 640000 B, code 5012 B, exchange rows 220 B, rest of the code's memory
+/// elements 11152 B; the buffers of that step: x 400000 B, ...". `steps`: names of the program's
+/// steps.
 [[nodiscard]] std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                                   const std::vector<std::string>& steps);
 

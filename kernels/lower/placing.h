@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where the buffers of a graph stand. Buffers that stand together on some tile share one plan, in
-// which each has its largest size and a name of its own: a second "x" is "x (2)". Plans of buffers that no tile has together know nothing of each
-// other.
+// which each has its largest size and a name of its own: a second "x" is "x (2)". Plans of buffers
+// that no tile has together know nothing of each other.
 #pragma once
 
 #include "kernels/graph/graph.h"
@@ -35,8 +35,8 @@ struct Placing {
                                   std::span<const program::Lifetime> lifetimes, CodeRoom& code,
                                   const std::vector<std::string>& steps);
 
-/// Before there are vertices: the buffers are needed together in some step. A graph of a division that
-/// cannot fit may be far too large to make.
+/// Before there are vertices: the buffers are needed together in some step. A graph of a division
+/// that cannot fit may be far too large to make.
 /// @throws DoesNotFit where they find no place beside one memory element of code
 void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
                     const std::vector<graph::BufferId>& buffers, const std::string& step);

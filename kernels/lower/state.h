@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Vertex state of a graph: the words of every vertex and table stand behind each other on their tile, in
-// the order of compute sets and vertices, tables before what points to them.
+// SPDX-License-Identifier: MIT Vertex state of a graph: the words of every vertex and table stand
+// behind each other on their tile, in the order of compute sets and vertices, tables before what
+// points to them.
 #pragma once
 
 #include "base/units.h"

@@ -239,7 +239,8 @@ void check_overlaps(const graph::Graph& graph, std::uint32_t buffer, TileId tile
     std::sort(writes.begin(), writes.end(), [](const Use& left, const Use& right) {
         return std::tie(left.begin, left.order) < std::tie(right.begin, right.order);
     });
-    // as long as none overlap, one that does begins before the end of the write that reaches furthest
+    // as long as none overlap, one that does begins before the end of the write that reaches
+    // furthest
     const Use* furthest = nullptr;
     for (const Use& write : writes) {
         if (furthest != nullptr && write.order != furthest->order && write.begin < furthest->end) {

@@ -13,7 +13,8 @@ namespace tessera::lower {
 /// A step of the graph: one of its compute sets, exchanges or stream copies, numbered through.
 using StepNumber = std::uint32_t;
 
-/// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are small.
+/// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are
+/// small.
 struct Use {
     StepNumber step = 0;
     std::uint32_t order = 0; ///< within the step, on the tile
@@ -34,10 +35,10 @@ struct UsesOnTile {
 /// All uses of a graph. Finding them also finds what is wrong with its fields.
 class Uses {
 public:
-    /// @throws ProgramError for a field, message, piece or address in contents outside what its tile
-    /// holds of the buffer (read_beyond not counted), for a message to its own tile, and for two
-    /// vertices of one tile and compute set that write the same bytes; names program, kernel and step (or
-    /// tensor, or whose contents), tile and buffer
+    /// @throws ProgramError for a field, message, piece or address in contents outside what its
+    /// tile holds of the buffer (read_beyond not counted), for a message to its own tile, and for
+    /// two vertices of one tile and compute set that write the same bytes; names program, kernel
+    /// and step (or tensor, or whose contents), tile and buffer
     explicit Uses(const graph::Graph& graph);
 
     /// Ascending tiles; only tiles that use the buffer.

@@ -2,18 +2,16 @@
 // Dense C[m x n] = A[m x k] * B[k x n], FP16 operands and result, FP16 or FP32 partials, on all
 // tiles of a chip.
 //
-//        n cut in parts_n            A's rows are the rows of the matrix unit, B's blocks its
-//        weights, C's columns its
-//       +------+------+              outputs. Tile (im, ik, in) multiplies A[im, ik] with B[ik,
-//       in]; the parts_k tiles of one
-//    m  |      | tile |  x parts_k   (im, in) then add up their partial results, each a share of
-//    the rows.
-//       +------+------+  layers
+//         n cut in parts_n
+//        +------+------+    A's rows are the rows of the matrix unit, B's blocks its weights, C's
+//        |      |      |    columns its outputs. Tile (im, ik, in) multiplies A[im, ik] with
+//     m  +------+------+    B[ik, in]; the parts_k tiles of one (im, in), layers in this drawing,
+//        |      | tile |    then add up their partial results, each a share of the rows.
+//        +------+------+
 //
 // Per chunk of k: an exchange brings A's chunk to all tiles of its (im, ik) and B's to all of its
-// (ik, in), then one
-//   vertex a tile multiplies. Behind the last chunk: an exchange and a reduction, if parts_k > 1 or
-//   partials are FP32.
+// (ik, in), then one vertex a tile multiplies. Behind the last chunk: an exchange and a reduction,
+// if parts_k > 1 or partials are FP32.
 // Timing: kernels/matmul/matmul_cost.h.
 // Any m, k, n >= 1 on any number of tiles; k is padded with zeros to multiples of 16, n to 16 (FP32
 // partials: 8). Sources: docs/models/amp_vertex.md, docs/kernels.md.

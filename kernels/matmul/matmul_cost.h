@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Closed-form cost of a partition, for the search.
-//   compute  = chunks * vertex(rows, out groups, k groups of a chunk); vertex = weight loads *
-//   (ld128putcs + launch + W * issues) exchange = chunks * (words of A + words of B into a tile,
-//   half for the paired operand; latency, prologue) reduction = (parts_k - 1) / parts_k * partial
-//   words, and parts_k + 8 (6) issues for every 16 bytes of partials
+//   compute   = chunks * vertex(rows, out groups, k groups of a chunk)
+//   vertex    = weight loads * (ld128putcs + launch + W * issues)
+//   exchange  = chunks * (words of A + words of B into a tile, half for the paired operand;
+//               latency, prologue)
+//   reduction = (parts_k - 1) / parts_k * partial words, and parts_k + 8 (6) issues for every
+//               16 bytes of partials
 // Source: docs/models/amp_vertex.md, docs/models/exchange.md; tests/kernels/matmul_plan_test.cpp
 // holds it to the simulated cycles.
 #pragma once

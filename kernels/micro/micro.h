@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Micro-workloads: each kind writes a graph, and says what the host gives it and what it must leave.
+// SPDX-License-Identifier: MIT Micro-workloads: each kind writes a graph, and says what the host
+// gives it and what it must leave.
 #pragma once
 
 #include "base/units.h"
@@ -23,8 +23,8 @@ struct TensorBytes {
     std::vector<std::byte> bytes;
 };
 
-/// Copies into tiles that land in one place, one after the other: copy k leaves there the bytes from
-/// `k * bytes` on of the first operand, which begins again where it ends.
+/// Copies into tiles that land in one place, one after the other: copy k leaves there the bytes
+/// from `k * bytes` on of the first operand, which begins again where it ends.
 struct Arrivals {
     std::string tensor;      ///< that place
     std::int64_t copies = 0; ///< in all

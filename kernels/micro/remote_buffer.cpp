@@ -54,8 +54,8 @@ Values values_of(const Copies& given) {
     return {{{kTensor, std::move(once)}}, {{given.buffer.name, std::move(all)}}};
 }
 
-/// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor of
-/// what the tiles hold.
+/// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor
+/// of what the tiles hold.
 Emitted emit_copies(const Copies& given) {
     const Bytes chunk = given.rows * given.buffer.row_bytes;
     graph::Graph graph(given.sentence);

@@ -57,7 +57,8 @@ struct PartGrid {
 /// Row-major [height][width][channel], small whole numbers.
 [[nodiscard]] std::vector<float> first_image(std::int64_t width, std::int64_t height);
 
-/// The image after `iterations`, every product and every sum rounded to FP16 or FP32, tap after tap.
+/// The image after `iterations`, every product and every sum rounded to FP16 or FP32, tap after
+/// tap.
 [[nodiscard]] std::vector<float> blurred(std::vector<float> image, std::int64_t width,
                                          std::int64_t height, std::int64_t iterations, bool to_f16);
 

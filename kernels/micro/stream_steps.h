@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the planners of streaming workloads share: pieces, steps, and bytes that tell where they are.
+// What the planners of streaming workloads share: pieces, steps, and bytes that tell where they
+// are.
 #pragma once
 
 #include "kernels/graph/graph.h"
@@ -11,8 +12,8 @@
 
 namespace tessera::micro {
 
-/// `bytes` over tiles [first, first + tiles) as evenly as whole requests of `request_bytes` allow, at
-/// the start of `buffer`; words where `bytes` are not whole requests.
+/// `bytes` over tiles [first, first + tiles) as evenly as whole requests of `request_bytes` allow,
+/// at the start of `buffer`; words where `bytes` are not whole requests.
 [[nodiscard]] std::vector<graph::StreamPiece> spread_over(Bytes bytes, TileId first,
                                                           std::int64_t tiles,
                                                           graph::BufferId buffer,

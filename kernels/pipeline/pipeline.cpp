@@ -199,7 +199,9 @@ private:
     void name_after(const Node& node, const Sizes& before) {
         const auto rename = [&](auto& all, std::size_t first) {
             for (std::size_t i = first; i < all.size(); ++i) {
-                all[i].name = node.name + ": " + all[i].name;
+                if (all[i].name != node.name) {
+                    all[i].name = node.name + ": " + all[i].name;
+                }
             }
         };
         rename(graph_.tensors, before.tensors);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The lowest free address in a tile's memory under the rules of regions and memory elements: for kernels (memory_plan.h) and for
-// vertex files. In which order buffers come, which of them meet in time and who keeps apart from whom, they decide.
+// The lowest free address in a tile's memory under the rules of regions and memory elements: for
+// kernels (memory_plan.h) and for vertex files. In which order buffers come, which of them meet in
+// time and who keeps apart from whom, they decide.
 //
 //   region 0 (executable)                       region 1 (interleaved by two)
 //   one element is a granule                    one pair of elements is a granule
@@ -49,7 +50,8 @@ struct Fit {
 [[nodiscard]] Fit lowest_fit(const spec::MemorySpec& memory, const FitRequest& request,
                              const std::vector<Occupied>& occupied);
 
-/// The first address at which [begin, end) may be tried again because of `other`; 0 where it may stay.
+/// The first address at which [begin, end) may be tried again because of `other`; 0 where it may
+/// stay.
 [[nodiscard]] Bytes blocked_until(const spec::MemorySpec& memory, Bytes begin, Bytes end,
                                   const Occupied& other);
 

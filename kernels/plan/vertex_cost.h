@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Cycles of a tile's stub with its vertices in closed form: what the planners search with. What a vertex
-// itself costs stands beside its codelet (kernels/codelets/*_cost.h). Tests hold the sum equal to the
-// interpreter's cycles for the standard pipeline (issue to issue of the whole vertex call, stub included).
+// Cycles of a tile's stub with its vertices in closed form: what the planners search with. What a
+// vertex itself costs stands beside its codelet (kernels/codelets/*_cost.h). Tests hold the sum
+// equal to the interpreter's cycles for the standard pipeline (issue to issue of the whole vertex
+// call, stub included).
 #pragma once
 
 #include "base/element_type.h"

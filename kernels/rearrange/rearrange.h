@@ -23,19 +23,21 @@ struct Call {
     std::vector<std::int64_t> issues; ///< that each worker makes; one entry for one worker
 };
 
-/// Vertices one after the other: one, but where its loop would make more rounds than a repeat counts.
+/// Vertices one after the other: one, but where its loop would make more rounds than a repeat
+/// counts.
 using Calls = std::vector<Call>;
 
 /// Adds the calls, in their order, to what the tile does in the compute set.
 void add(graph::Graph& graph, graph::ComputeSetId set, TileId tile, const Calls& calls);
 
 /// `bytes`, a multiple of 4, from one place to another that does not overlap it; both are multiples
-/// of 4. Words of 8 bytes where all three are multiples of 8. Buffers are aligned to 8 bytes at least.
+/// of 4. Words of 8 bytes where all three are multiples of 8. Buffers are aligned to 8 bytes at
+/// least.
 [[nodiscard]] Calls copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
                          Bytes bytes);
 
-/// The same in one issue for 8 bytes: all three are multiples of 8, and the two places share no memory
-/// element.
+/// The same in one issue for 8 bytes: all three are multiples of 8, and the two places share no
+/// memory element.
 [[nodiscard]] Calls paced_copy(const spec::MachineSpec& machine, graph::Place from, graph::Place to,
                                Bytes bytes);
 

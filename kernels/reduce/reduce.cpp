@@ -32,10 +32,10 @@ struct Expected {
     double tolerance = 0;
 };
 
-/// An element takes part in at most n / k sums of its lane and 6 behind them, k = 4 (f16) or 2 (f32)
-/// lanes; each has a relative error of u = 2^-24 at most, and small ones become 0 below 2^-126. To
-/// first order this is (n / k + 6) u of the sum of magnitudes, one more is for the rest. Small whole
-/// numbers have no such error. Then FP16 is rounded, by at most 2^-11 of it or 2^-25.
+/// An element takes part in at most n / k sums of its lane and 6 behind them, k = 4 (f16) or 2
+/// (f32) lanes; each has a relative error of u = 2^-24 at most, and small ones become 0 below
+/// 2^-126. To first order this is (n / k + 6) u of the sum of magnitudes, one more is for the rest.
+/// Small whole numbers have no such error. Then FP16 is rounded, by at most 2^-11 of it or 2^-25.
 Expected sum_of(const std::vector<double>& x, ElementType type, bool whole_numbers) {
     double sum = 0;
     double magnitudes = 0;

@@ -29,13 +29,15 @@ constexpr double kBelowAll = 1000; ///< what is so far below the largest is 0 in
 
 /// One row of the host reference, and what its elements may differ by.
 ///
-/// With u = 2^-24 and to first order, an element p = e / s of the machine has these relative errors:
+/// With u = 2^-24 and to first order, an element p = e / s of the machine has these relative
+/// errors:
 ///   e = exp(x - max)    |x - max| u for the difference, 3 u for exp within 1.5 units of the last place
 ///   s                   the mean of those, weighted by p: at most (ln n + 3) u, as the sum of p |x - max| is the
 ///                       entropy of p less ln s; and (n / 2 + 2) u for the sums of the two halves
 ///   1 / s, e (1 / s)    u each
-/// together (|x - max| + ln n + n / 2 + 10) u, of which 1 is for what is not of first order; then y is rounded
-/// to its type. FP32 numbers below 2^-126 become 0, in e and in p; FP16 is as fine as 2^-24 near 0.
+/// together (|x - max| + ln n + n / 2 + 10) u, of which 1 is for what is not of first order; then y
+/// is rounded to its type. FP32 numbers below 2^-126 become 0, in e and in p; FP16 is as fine as
+/// 2^-24 near 0.
 class Reference {
 public:
     Reference(ElementType type, std::vector<double> x) : type_(type), x_(std::move(x)) {

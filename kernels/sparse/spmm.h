@@ -2,24 +2,24 @@
 // Static sparse-dense product C[m x n] = A[m x k] * X[k x n]: A sparse in blocks of 1 or 16, its
 // pattern known when planning.
 //
-//     X: parts_n slices of columns            A: parts_k bands of columns with nearly equal work;
-//     in each band parts_m
-//     +----+----+----+                           parts of consecutive rows with nearly equal work
-//     |    |    |    |  band 0                +-------+-----+
-//     |    |    |    |                        |  part |     |
-//     +----+----+----+                        +-------+ part|    Tile (im, ik, in) multiplies part
-//     im of band ik with the |    |    |    |  band 1                |  part |     |    rows of X's
-//     slice in that it needs.
-//     +----+----+----+                        +-------+-----+
+//     X: parts_n slices of columns     A: parts_k bands of columns with nearly equal work; in each
+//                                         band parts_m parts of consecutive rows, likewise
+//     +----+----+----+
+//     |    |    |    |  band 0         +-------+-------+
+//     |    |    |    |                 |  part |       |
+//     +----+----+----+                 +-------+  part |   Tile (im, ik, in) multiplies part im of
+//     |    |    |    |  band 1         |       |       |   band ik with the rows of X's slice in
+//     |    |    |    |                 |  part +-------+   that it needs.
+//     +----+----+----+                 |       |  part |
+//                                      +-------+-------+
+//                                       band 0  band 1
 //
 // One exchange brings every tile the rows of X that its non-zeros touch and, when parts_n > 1, the
-// values of its non-zeros;
-//   then one vertex multiplies. Rows of C with several contributing bands are then reduced: each
-//   contributor sums up some.
+// values of its non-zeros; then one vertex multiplies. Rows of C with several contributing bands
+// are then reduced: each contributor sums up some.
 // Where things stand: X and the values each on one tile; rows of X that one tile alone needs are on
-// that tile. Rows of A
-//   without non-zeros are zero-filled memory that nothing writes: they are zero because the image
-//   is loaded so.
+// that tile. Rows of A without non-zeros are zero-filled memory that nothing writes: they are zero
+// because the image is loaded so.
 // Timing: kernels/sparse/spmm_cost.h. Not modelled: passes over n when one shot does not fit; rows
 // cut between parts. Source: docs/kernels.md.
 #pragma once

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Cost of a split: a closed form from averages for the search, and the exact one of a partition's
 // vertices.
-//   elementwise, per worker: column groups * (3 * non-zeros + 6 (7) * rows); block 16: weight loads
-//   * (32 + W * 4 * columns / W) exchange: lines of X that a part touches + values when they are
-//   broadcast; reduction: contributions to a row beyond the first
+//   elementwise  per worker: column groups * (3 * non-zeros + 6 (7) * rows)
+//   block 16     weight loads * (32 + W * 4 * columns / W)
+//   exchange     lines of X that a part touches + values when they are broadcast
+//   reduction    contributions to a row beyond the first
 // Source: docs/kernels.md; tests/kernels/spmm_plan_test.cpp holds the exact one to the simulated
 // cycles.
 #pragma once
@@ -29,7 +30,8 @@ namespace tessera::spmm {
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);
 
-/// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of 8 columns.
+/// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of 8
+/// columns.
 struct Share {
     Range rows;
     Range groups;
@@ -37,9 +39,9 @@ struct Share {
     std::int64_t blocks = 0;
 };
 
-/// A share for each worker. The workers form teams of equal size: a team has nearly equal work in rows, its
-/// workers part the column groups; the team size is the one whose slowest worker ends first. So a heavy row
-/// is not one worker's.
+/// A share for each worker. The workers form teams of equal size: a team has nearly equal work in
+/// rows, its workers part the column groups; the team size is the one whose slowest worker ends
+/// first. So a heavy row is not one worker's.
 [[nodiscard]] std::vector<Share> deal_work(const Problem& problem, const Part& part,
                                            std::int64_t column_groups, std::int64_t workers);
 

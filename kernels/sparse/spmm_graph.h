@@ -11,7 +11,8 @@
 
 namespace tessera::spmm {
 
-/// How the lists of single elements say where a line of the dense operand begins: in bytes from the first.
+/// How the lists of single elements say where a line of the dense operand begins: in bytes from the
+/// first.
 inline constexpr auto kLineOffset = program::PointerFormat::Scaled16;
 
 struct Emitted {
@@ -21,8 +22,8 @@ struct Emitted {
     Cycles reduction = 0; ///< of that, what summing partial results takes
 };
 
-/// Tensors "a" {blocks, block, block}, "b" {k, n} and "c" {m, n}. @throws DoesNotFit where a part's X
-/// is longer than its lists reach
+/// Tensors "a" {blocks, block, block}, "b" {k, n} and "c" {m, n}. @throws DoesNotFit where a part's
+/// X is longer than its lists reach
 [[nodiscard]] Emitted emit(const spec::MachineSpec& machine, const Homes& homes,
                            const Reduction& reduction, const std::string& name);
 

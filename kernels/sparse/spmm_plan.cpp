@@ -58,8 +58,8 @@ std::size_t messages(const Homes& homes, const Reduction& reduction) {
     return count;
 }
 
-/// The split's graph, and what is told of it. Nothing where it is only `compared` with one that fits and
-/// planning it would take long. @throws DoesNotFit
+/// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
+/// fits and planning it would take long. @throws DoesNotFit
 std::optional<std::pair<graph::Graph, family::Division>>
 emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
            bool compared) {

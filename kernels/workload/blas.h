@@ -14,7 +14,8 @@ public:
     /// changes the environment meanwhile. @throws IoError if it cannot be loaded; OutOfHostMemory
     [[nodiscard]] static const Blas& loaded();
 
-    /// Products that may be made at a time: as many as there are addresses for the library's buffers.
+    /// Products that may be made at a time: as many as there are addresses for the library's
+    /// buffers.
     [[nodiscard]] int most_at_once() const { return most_at_once_; }
 
     /// c[m x n] = a[m x k] * b[k x n], row-major without gaps, on the calling thread.

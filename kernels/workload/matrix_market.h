@@ -6,7 +6,7 @@
 //   % any number of comments
 //   3 3 2                                                  rows, columns, entries in the file
 //   2 1                                                    row, column (from 1) and, unless
-//   pattern, a value 3 3
+//   3 3                                                    pattern, a value
 //
 // Read: fields real, integer, pattern; symmetries general, symmetric. Blank lines, comment lines
 // and CRLF line ends may stand anywhere after the banner. Symmetric files hold the lower triangle

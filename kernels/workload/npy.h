@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// NumPy `.npy` files of matrices, and of plain arrays (format: numpy.lib.format, versions 1.0 and 2.0).
+// NumPy `.npy` files of matrices, and of plain arrays (format: numpy.lib.format, versions 1.0 and
+// 2.0).
 //
 //   bytes 0..5    \x93 N U M P Y          6, 7   version: 1 0 or 2 0
 //   bytes 8..     header length, little-endian: 2 bytes in version 1.0, 4 bytes in 2.0
-//   header        {'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }   ASCII, spaces,
-//   newline then          rows * columns elements, row-major
+//   header        {'descr': '<f2', 'fortran_order': False, 'shape': (3, 4), }
+//                 ASCII, then blanks and a newline
+//   then          rows * columns elements, row-major
 //
 // Read: <f2, <f4, <f8, <i4, <i8. Written: <f2 and <f4 in version 1.0.
 // Not read: other types, big-endian data, Fortran order, other numbers of dimensions, bytes after

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A pipeline of kernels: tensors by name, and steps that read some and write one. What a family takes
-// and makes is known to kernels/catalog alone.
+// A pipeline of kernels: tensors by name, and steps that read some and write one. What a family
+// takes and makes is known to kernels/catalog alone.
 #pragma once
 
 #include "base/element_type.h"

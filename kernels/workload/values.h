@@ -5,11 +5,10 @@
 // Uniform values are multiples of 1/16 in [-1, 1], each of the 33 equally likely.
 //
 // Integer values make every sum exact. The rule, for a contraction of L products an output element:
-//   - values are whole numbers in -a .. a, where a is the largest of 1 .. 8 with a * a * L <= 2048,
+// - values are whole numbers in -a .. a, where a is the largest of 1 .. 8 with a * a * L <= 2048,
 //   or 1;
-//   - if L > 2048, the row of A is cut into runs of g = ceil(L / 2048) neighbouring elements, and
-//   all but one
-//     (chosen at random) of each run are zero.
+// - if L > 2048, the row of A is cut into runs of g = ceil(L / 2048) neighbouring elements, and all
+//   but one (chosen at random) of each run are zero.
 // So for each element of the result sum |a||b| <= 2048 = 2^11, up to which binary16 holds every
 // whole number: products, partial sums in any order, and their roundings to binary16 or binary32
 // are all exact.

@@ -5,7 +5,8 @@
 //   start(exchange) --prologue + slowest tile--> out_end->exchange_ended()
 //
 // Ports: out_end, told once a phase.
-// Timing: phase = FabricOutcome::phase_cycles(); an exchange without active tiles takes no time. Not modelled: the skew of the rows' event counts over the grid (docs/deviations.md).
+// Timing: phase = FabricOutcome::phase_cycles(); an exchange without active tiles takes no time.
+// Not modelled: the skew of the rows' event counts over the grid (docs/deviations.md).
 // Source: docs/evidence.md#exchange-rows
 #pragma once
 

@@ -18,8 +18,8 @@ using Progress = std::function<void(std::int64_t, std::int64_t, Cycles)>;
 /// Called where the bytes of a stream copy into tiles have arrived: which copy of the program.
 using Arrived = std::function<void(std::uint32_t)>;
 
-/// Called where a compute set or an exchange has ended and before anything else begins: what it left
-/// stands in the tiles.
+/// Called where a compute set or an exchange has ended and before anything else begins: what it
+/// left stands in the tiles.
 using Ended = std::function<void(const program::Step&)>;
 
 struct RunOptions {

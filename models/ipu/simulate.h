@@ -28,13 +28,13 @@ public:
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
 
-    /// The row-major array of a tensor of the program, or all rows of a remote buffer. @throws ProgramError if name or size is
-    /// wrong.
+    /// The row-major array of a tensor of the program, or all rows of a remote buffer. @throws
+    /// ProgramError if name or size is wrong.
     void write(const std::string& tensor, std::span<const std::byte> host);
     [[nodiscard]] std::vector<std::byte> read(const std::string& tensor) const;
 
-    /// Runs the control program to its end and checks the laws of core/laws.h. @throws ProgramError,
-    /// NotModelled
+    /// Runs the control program to its end and checks the laws of core/laws.h. @throws
+    /// ProgramError, NotModelled
     void run();
 
     [[nodiscard]] const Account& account() const;

@@ -89,8 +89,8 @@ struct ListingLine {
     std::string text;                 ///< canonical text; assembles back to the same words
 };
 
-/// Disassembles words that start at `address`. A word that is no instruction becomes `.word 0x...`. Control registers whose
-/// name depends on who runs the code have names if `context` says it.
+/// Disassembles words that start at `address`. A word that is no instruction becomes `.word 0x...`.
+/// Control registers whose name depends on who runs the code have names if `context` says it.
 [[nodiscard]] std::vector<ListingLine> disassemble(const std::vector<std::uint32_t>& words,
                                                    Address address,
                                                    CsrContext context = CsrContext::Both);

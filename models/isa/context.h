@@ -42,8 +42,8 @@ enum class WeightLanes : std::uint8_t {
 
 /// The weight store that a tile's contexts share: 64 registers of 64 bits, index unit * 4 + n, and
 /// its values widened for the matrix unit when an instruction first needs them so (exec/weights.h).
-/// `lanes[n][k][unit]` is half k of register unit * 4 + n; taken as 16 rows of 16, row 2 n + k holds
-/// its FP32 value k. `quarters` are the FP8 values.
+/// `lanes[n][k][unit]` is half k of register unit * 4 + n; taken as 16 rows of 16, row 2 n + k
+/// holds its FP32 value k. `quarters` are the FP8 values.
 struct WeightStore {
     std::array<std::uint64_t, 64> registers{};
     alignas(64) float lanes[4][4][16] = {};
@@ -66,8 +66,8 @@ struct Accumulators {
     alignas(64) float odd[16] = {};
 };
 
-/// The generator's state after `seed` is written to PRNG_SEED. What it is before that is not published: Tessera starts
-/// every context with seed 1 (docs/deviations.md, prng-initial).
+/// The generator's state after `seed` is written to PRNG_SEED. What it is before that is not
+/// published: Tessera starts every context with seed 1 (docs/deviations.md, prng-initial).
 [[nodiscard]] constexpr std::array<std::uint64_t, 2> seeded_random_state(std::uint32_t seed) {
     const std::uint32_t other = ~seed;
     const std::uint32_t low = (seed << 13U) | (other >> 19U);
@@ -96,7 +96,8 @@ inline constexpr unsigned kAuxZero = 8;
 inline constexpr unsigned kAuxDiscard = 16;
 inline constexpr unsigned kAuxStage = 24;
 inline constexpr unsigned kMainDiscard = 16;
-/// Stepped operands on $m12..$m15 are copied here first, and their new values left here: at most two, or a pair.
+/// Stepped operands on $m12..$m15 are copied here first, and their new values left here: at most
+/// two, or a pair.
 inline constexpr unsigned kMainCopies = 18;
 inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
@@ -131,7 +132,8 @@ struct MemoryConflict {
     Address address = 0;
 };
 
-/// What the observed engine (observed_engine.h) notes of a context's instructions; the caller empties it.
+/// What the observed engine (observed_engine.h) notes of a context's instructions; the caller
+/// empties it.
 struct AccessLog {
     std::vector<MemoryAccess> accesses;
     std::vector<MemoryConflict> conflicts;
@@ -142,8 +144,8 @@ struct Context {
     static constexpr std::int64_t kNoIssue = -2; ///< one that no issue follows
 
     alignas(32) std::uint32_t aux[32] = {};
-    std::uint32_t main[20] =
-        {}; ///< 0..15 architectural (14 and 15 read zero), 16 and 17 take discarded writes, 18 and 19 copies
+    /// 0..15 architectural (14 and 15 read zero), 16 and 17 take discarded writes, 18 and 19 copies
+    std::uint32_t main[20] = {};
     Accumulators accumulators;
     MemoryView* memory = nullptr;
     WeightStore* weights = nullptr;
@@ -169,7 +171,8 @@ struct Context {
     /// running operation; after an exit the totals.
     std::int64_t issues = 0;
     std::int64_t executed = 0;
-    /// Where steps of the matrix unit share issues (Target::steps_sharing): the issue of the last one, and how many it holds.
+    /// Where steps of the matrix unit share issues (Target::steps_sharing): the issue of the last
+    /// one, and how many it holds.
     std::int64_t step_issue = kNoIssue;
     std::int64_t steps_in_issue = 0;
 

@@ -28,7 +28,8 @@ struct CsrName {
 /// The entry of this name, or null.
 [[nodiscard]] const CsrName* find_csr(std::string_view name);
 
-/// The name of a register number in a context; empty when it has none, or, for Both, another in each.
+/// The name of a register number in a context; empty when it has none, or, for Both, another in
+/// each.
 [[nodiscard]] std::string_view csr_name(std::uint16_t number,
                                         CsrContext context = CsrContext::Both);
 

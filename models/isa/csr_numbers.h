@@ -49,8 +49,8 @@ inline constexpr std::uint32_t kFpOverflow = 4U;
 inline constexpr std::uint32_t kFpFlags = 7U;
 inline constexpr std::uint32_t kFpStochastic = 1U << 19U;    ///< FP_CTL.ESR
 inline constexpr std::uint32_t kFpNanOnOverflow = 1U << 20U; ///< FP_CTL.NANOO
-/// What FP_CTL and FP_ICTL hold: the trap enables, RND (18:16, without effect: rounding is to nearest even or stochastic), ESR
-/// and NANOO.
+/// What FP_CTL and FP_ICTL hold: the trap enables, RND (18:16, without effect: rounding is to
+/// nearest even or stochastic), ESR and NANOO.
 inline constexpr std::uint32_t kFpControlBits =
     kFpFlags | (7U << 16U) | kFpStochastic | kFpNanOnOverflow;
 

@@ -231,7 +231,8 @@ private:
         }
     }
 
-    /// Addresses, strides and stored data are used; so what steps on from them need not be followed.
+    /// Addresses, strides and stored data are used; so what steps on from them need not be
+    /// followed.
     void memory_access() {
         flow_.used |= sources_;
         for (const Registers& to : steps_) {
@@ -339,7 +340,8 @@ private:
         put_results(bit(bank));
         put(bank, bit(bank) | sources_);
     }
-    /// Inputs enter the sums, partials the odd bank; phase 0 exchanges the banks, or some units of them.
+    /// Inputs enter the sums, partials the odd bank; phase 0 exchanges the banks, or some units of
+    /// them.
     void matrix() {
         const auto flag = static_cast<unsigned>(operation_.imm);
         const bool is_whole = flag >> 4U == 3;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where values go inside an instruction or bundle: which registers a result depends on, which values leave the registers.
-// Never less than the machine does, which tests hold for every row of the table; now and then more.
+// Where values go inside an instruction or bundle: which registers a result depends on, which
+// values leave the registers. Never less than the machine does, which tests hold for every row of
+// the table; now and then more.
 #pragma once
 
 #include "models/isa/instruction.h"
@@ -31,8 +32,8 @@ struct DataFlow {
         std::uint8_t to = 0;    ///< a place, whose old value is gone
         std::uint32_t from = 0; ///< places that the new one depends on
     };
-    std::uint32_t used =
-        0; ///< places whose value leaves: as address, stored data, condition, launch, control register
+    /// Places whose value leaves: as address, stored data, condition, launch, control register.
+    std::uint32_t used = 0;
     std::uint32_t computed = 0;  ///< places whose value may set sticky flags of FP_STS, or trap
     std::vector<Result> results; ///< all from the values before the instruction
     std::vector<std::uint8_t>

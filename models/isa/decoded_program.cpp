@@ -38,8 +38,8 @@ public:
 
     DecodedProgram decode() {
         find_bodies();
-        // The first chain is the code from its start; further ones are entered in the middle of a bundle, or behind
-        // data that look like one.
+        // The first chain is the code from its start; further ones are entered in the middle of a
+        // bundle, or behind data that look like one.
         for (std::size_t at = 0; at < words_.size(); ++at) {
             if (program_.first_of[at] < 0) {
                 chain(at);
@@ -313,7 +313,8 @@ private:
                                           });
     }
 
-    /// The description of the four bundles before `at` if they are a matrix-unit body: its number, or 0.
+    /// The description of the four bundles before `at` if they are a matrix-unit body: its number,
+    /// or 0.
     std::int32_t matrix_loop_before(std::size_t at) {
         std::array<Operation, 8> halves;
         if (at < halves.size() || !in_one_piece(at - halves.size())) {

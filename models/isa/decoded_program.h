@@ -24,9 +24,12 @@ enum class Internal : std::uint16_t {
     Continue, ///< goes on at the operation with index imm, in no time: code that was entered in the
               ///< middle of a bundle, or stands behind data, meets the rest of the list
     EndOfCode,
-    CopySingle, ///< main[d] = main[a]: a stepped operand on $m12..$m15, whose new value is discarded
+    /// main[d] = main[a]: a stepped operand on $m12..$m15, whose new value is discarded
+    CopySingle,
     CopyPair,
-    Step, ///< in front of an instruction or bundle with a step of the matrix unit, where several share an issue
+    /// In front of an instruction or bundle with a step of the matrix unit, where several share an
+    /// issue.
+    Step,
     kCount
 };
 
@@ -48,7 +51,8 @@ enum class InvalidReason : std::uint8_t {
 [[nodiscard]] const char* text_of(InvalidReason reason);
 
 /// Issues and instructions before the instruction of a micro-operation, and up to its end, counted
-/// along the list. Context::issues and ::executed are what to add to them, so only jumps change those.
+/// along the list. Context::issues and ::executed are what to add to them, so only jumps change
+/// those.
 struct Position {
     std::int32_t issues_before = 0;
     std::int32_t issues_upto = 0;
@@ -56,8 +60,8 @@ struct Position {
     std::int32_t count_upto = 0;
 };
 
-/// Where a taken branch to a constant address goes on. `issues` and `executed` are what the counters of
-/// Context change by: the branch's own position less the target's.
+/// Where a taken branch to a constant address goes on. `issues` and `executed` are what the
+/// counters of Context change by: the branch's own position less the target's.
 struct Branch {
     std::int32_t target =
         -1; ///< index of an operation; -1: the address is outside this code segment
@@ -67,8 +71,9 @@ struct Branch {
     Address link = 0;           ///< behind the branch or its bundle
 };
 
-/// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }`, or with ldst64pace and no partials, in four
-/// successive phases, with the registers through which its rows flow; see exec/matrix_loop.h. Arrays are by phase.
+/// An rpt body of four bundles `{ ld2xst64pace ; matrix-unit step }`, or with ldst64pace and no
+/// partials, in four successive phases, with the registers through which its rows flow; see
+/// exec/matrix_loop.h. Arrays are by phase.
 struct MatrixLoop {
     bool half_partials = true;    ///< f16v4hihov4amp, else f16v4sisoamp
     bool reads_partials = true;   ///< ld2xst64pace, else the partials are zero
@@ -117,8 +122,8 @@ struct DecodedProgram {
     }
 };
 
-/// Decodes the words of a code segment that starts at `base` for a machine: instructions that its generation lacks are
-/// Invalid.
+/// Decodes the words of a code segment that starts at `base` for a machine: instructions that its
+/// generation lacks are Invalid.
 [[nodiscard]] DecodedProgram decode_program(std::span<const std::uint32_t> words, Address base,
                                             const Target& target);
 

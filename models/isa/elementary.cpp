@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
 constexpr double kLog2E = 0x1.71547652b82fep+0;
-// ln 2 in two parts: the first has 20 zero bits at its end, so that its product with an exponent is exact.
+// ln 2 in two parts: the first has 20 zero bits at its end, so that its product with an exponent is
+// exact.
 constexpr double kLn2High = 0x1.62e42fefp-1;
 constexpr double kLn2Low = 0x1.473de6af278edp-34;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Elementary functions in binary64, for results that are then rounded once to FP32 or FP16. They use no function of the host's
-// library and no fused operation, so that every host, compiler and engine gives the same bits.
+// Elementary functions in binary64, for results that are then rounded once to FP32 or FP16. They
+// use no function of the host's library and no fused operation, so that every host, compiler and
+// engine gives the same bits.
 //
 // Contract:
 // - Arguments are finite; ln and log2 take positive ones. Others are the caller's business.

@@ -96,8 +96,8 @@ void copy_pair(Context& c, const MicroOperation& op) {
     c.main[op.d + 1U] = c.main[op.a + 1U];
 }
 
-/// A step in the very turn behind another shares the other's issue while that holds fewer than it may. Its own issue, which its
-/// position counts, is taken back.
+/// A step in the very turn behind another shares the other's issue while that holds fewer than it
+/// may. Its own issue, which its position counts, is taken back.
 void count_step(Context& c, const MicroOperation& op) {
     const std::int64_t issue = c.issues + c.program->position_of(op).issues_before;
     if (issue == c.step_issue + 1 && c.steps_in_issue < c.machine->steps_sharing) {
@@ -219,7 +219,8 @@ void run_worker(Context& c); // an instruction after the other: exec/observed_st
 
 #else
 
-/// The counters behind `steps` further steps, each in the turn behind the one before, as if each was counted by its position.
+/// The counters behind `steps` further steps, each in the turn behind the one before, as if each
+/// was counted by its position.
 void count_steps(Context& c, std::int64_t steps) {
     const std::int64_t sharing = c.machine->steps_sharing;
     if (sharing == 1) {
@@ -232,9 +233,10 @@ void count_steps(Context& c, std::int64_t steps) {
     c.steps_in_issue = from_issue - opened * sharing;
 }
 
-/// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in another phase than 0
-/// is interpreted up to there, and from there to its end after the last whole row. The last pass is counted with the
-/// code behind the body, as where it is interpreted. False if nothing was done.
+/// Does the remaining passes of a matrix-unit body at once, if it may. A body that begins in
+/// another phase than 0 is interpreted up to there, and from there to its end after the last whole
+/// row. The last pass is counted with the code behind the body, as where it is interpreted. False
+/// if nothing was done.
 [[gnu::noinline]] bool repeat_by_rows(Context& c, const MicroOperation& body_end) {
     const MatrixLoop& loop = c.program->matrix_loops[static_cast<std::size_t>(body_end.imm) - 1];
     c.repeat_by_rows = false;

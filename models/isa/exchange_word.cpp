@@ -97,7 +97,8 @@ void set_sendpic(const ExchangeInstruction& in, Operation& operation) {
     }
 }
 
-/// The operands as the table's forms have them: events, then address and ctl or selector and value, then controls.
+/// The operands as the table's forms have them: events, then address and ctl or selector and value,
+/// then controls.
 Operation operation_of(const ExchangeInstruction& in) {
     Operation operation;
     operation.opcode = opcode_of(in.op);

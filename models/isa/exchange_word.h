@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instructions of an exchange row as the exchange model and the planner handle them; words and fields are those of the
-// instruction table.
+// The instructions of an exchange row as the exchange model and the planner handle them; words and
+// fields are those of the instruction table.
 // Majors are the machine's; field positions that are not published are chosen here to fill the free
 // bits exactly (docs/models/exchange.md#encodings says which).
 #pragma once
@@ -46,7 +46,8 @@ struct PointerControl {
 /// One instruction of a row. Fields that an op does not have are left at their defaults.
 struct ExchangeInstruction {
     ExchangeOp op = ExchangeOp::Delay;
-    /// What the count field says, 0 for Branch: items where something is put on the bus, else events.
+    /// What the count field says, 0 for Branch: items where something is put on the bus, else
+    /// events.
     std::int64_t count = 1;
     std::uint32_t address = 0; ///< Send, SendPicp: in items (4 or 8 bytes) above the outgoing base
     std::uint32_t delta = 0;   ///< SendOff: items skipped

@@ -84,7 +84,8 @@ constexpr RowWords row_words() {
 
 constexpr RowWords kRowWords = row_words();
 
-/// Whether the rows of one part in eight leave their operands' bits alone and share no word with a later row.
+/// Whether the rows of one part in eight leave their operands' bits alone and share no word with a
+/// later row.
 constexpr bool codes_are_apart(std::size_t part) {
     for (std::size_t i = 1 + part; i < kOpcodes.size(); i += 8) {
         const std::uint32_t code = kRowWords.codes[i];

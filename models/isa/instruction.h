@@ -41,8 +41,8 @@ enum class OperandKind : std::uint8_t {
     Csr,         ///< register number for get and put
     UCsr,        ///< register number minus 0x100 for uget and uput
     AmpFlag,     ///< TAMP_ constant
-    Strides, ///< two bits an address of a paced access; those of addresses that it lacks are ignored
-    Events,  ///< events of an exchange instruction, from 1; the field holds them less one
+    Strides,     ///< two bits an address of a paced access; those that it lacks are ignored
+    Events,      ///< events of an exchange instruction, from 1; the field holds them less one
     EventsSplit, ///< the same of sendoff: the low six bits stand at `shift`, the others at 14
 };
 
@@ -153,8 +153,8 @@ constexpr std::uint32_t kBundleBit = 0x80000000U;
 /// The second word of an operation that has two.
 [[nodiscard]] std::uint32_t encode_second(const Operation& operation);
 
-/// The operation of a word (bit 31, which marks a bundle, is ignored); opcode kNone when the word is no instruction.
-/// `second` is the word behind it, for operations that have two.
+/// The operation of a word (bit 31, which marks a bundle, is ignored); opcode kNone when the word
+/// is no instruction. `second` is the word behind it, for operations that have two.
 [[nodiscard]] Operation decode(std::uint32_t word, std::uint32_t second = 0);
 
 /// The field of an operation that an operand fills; `set_operand` needs a value that fits it.

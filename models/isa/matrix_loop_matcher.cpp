@@ -35,7 +35,8 @@ private:
         loop_.stride = main(0).b;
         loop_.first_phase = static_cast<std::uint8_t>(aux(0).imm & 3);
         if (loop_.stride / 2 == loop_.addresses / 2 || loop_.addresses >= kMainReadOnly) {
-            return false; // the strides would change from bundle to bundle, or the addresses stand still
+            // the strides would change from bundle to bundle, or the addresses stand still
+            return false;
         }
         constexpr std::int32_t kFourEngines = 0x30;
         constexpr unsigned kZeroPair = 14;
@@ -63,7 +64,8 @@ private:
         return x < y + y_width && y < x + x_width;
     }
 
-    /// How many bundles before bundle `t` the pair `pair` was last written, and that it is the expected write.
+    /// How many bundles before bundle `t` the pair `pair` was last written, and that it is the
+    /// expected write.
     template <typename Expected>
     [[nodiscard]] std::uint32_t lag(unsigned t, unsigned pair, Expected expected) const {
         for (unsigned back = 1; back <= 4; ++back) {

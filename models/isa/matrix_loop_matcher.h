@@ -9,7 +9,8 @@
 
 namespace tessera::isa {
 
-/// True if the eight operations, main and aux of four bundles, are such a body; `loop` then describes it.
+/// True if the eight operations, main and aux of four bundles, are such a body; `loop` then
+/// describes it.
 [[nodiscard]] bool match_matrix_loop(const std::array<Operation, 8>& halves, MatrixLoop& loop);
 
 } // namespace tessera::isa

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The execution loop once more, a step at a time and with every memory access noted: what the lock-step model of a tile
-// runs on. Same semantic functions, same bits, an order of magnitude slower.
+// The execution loop once more, a step at a time and with every memory access noted: what the
+// lock-step model of a tile runs on. Same semantic functions, same bits, an order of magnitude
+// slower.
 //
 // Contract:
 // - Context::log is set, and the caller empties it between steps; Context::rows_at_once is false.
-// - enter gives the first operation of a worker whose `target`, registers, start cycle and views are set.
-// - step carries out the one instruction or bundle that starts at an operation, with all its consequences for the
-//   control state, and gives the first operation of the next one, or null after an exit.
-// - execute is that of any Engine: one operation that is neither a jump's consequence nor the tile's business.
+// - enter gives the first operation of a worker whose `target`, registers, start cycle and views
+//   are set.
+// - step carries out the one instruction or bundle that starts at an operation, with all its
+//   consequences for the control state, and gives the first operation of the next one, or null
+//   after an exit.
+// - execute is that of any Engine: one operation that is neither a jump's consequence nor the
+//   tile's business.
 // - All throw ExecutionFault; the host must be in the machine's rounding state (FpEnvironment).
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An instruction -> the micro-operation that executes it, with registers as indices of the context's files, and what the
-// decoder must know to join the two of a bundle.
+// An instruction -> the micro-operation that executes it, with registers as indices of the
+// context's files, and what the decoder must know to join the two of a bundle.
 #pragma once
 
 #include "models/isa/decoded_program.h"
@@ -20,7 +20,8 @@ struct AuxRegisters {
     std::uint32_t written = 0;
 };
 
-/// A step of an operation that copies a read-only register aside, for the operation to step the copy.
+/// A step of an operation that copies a read-only register aside, for the operation to step the
+/// copy.
 struct Copies {
     std::array<MicroOperation, 2> list{};
     unsigned used = 0;

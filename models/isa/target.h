@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The machine as assembler, decoder and instructions need to know it: its generation and its memory map. The tile makes
-// one from its spec; the layer below knows no spec.
+// The machine as assembler, decoder and instructions need to know it: its generation and its memory
+// map. The tile makes one from its spec; the layer below knows no spec.
 #pragma once
 
 #include "base/units.h"
@@ -16,7 +16,8 @@ struct Target {
     std::uint32_t region0_bytes = 0x34000;
     std::uint32_t region1_bytes = 0x68000;
     std::uint32_t element_bytes = 0x4000;
-    /// Steps of the matrix unit that may share an issue, and issues that one takes: amp.steps_per_issue.
+    /// Steps of the matrix unit that may share an issue, and issues that one takes:
+    /// amp.steps_per_issue.
     std::int64_t steps_sharing = 1;
     std::int32_t step_issues = 1;
 

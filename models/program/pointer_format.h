@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How vertex state holds pointers: one table for the states that kernels plan and those of vertex files
-// (docs/abi.md#vertex-state).
+// How vertex state holds pointers: one table for the states that kernels plan and those of vertex
+// files (docs/abi.md#vertex-state).
 //
 //   low bits    (address - base) / unit       base 0 and unit 1 where the format has none
 //   high bits   length, in elements           of spans
@@ -52,7 +52,8 @@ inline constexpr std::array<PointerFacts, 5> kPointerFormats{{
 struct PointerTable {
     std::string_view name; ///< of the field in vertex files
     PointerFormat entry = PointerFormat::Word;
-    /// The field is a word that points to the table; where entries count from a base, that stands before it.
+    /// The field is a word that points to the table; where entries count from a base, that stands
+    /// before it.
     [[nodiscard]] constexpr bool has_base() const { return facts_of(entry).relative; }
 };
 inline constexpr PointerTable kListOfPointers{"pointers", PointerFormat::Word};
@@ -66,11 +67,12 @@ struct PointerTarget {
     std::int64_t unit = 1;   ///< bytes
 };
 
-/// Why the format cannot hold the pointer: "got address 0x80002 from base 0x0, expected a multiple of 16 B above it,
-/// of 16 bits". Empty where it can.
+/// Why the format cannot hold the pointer: "got address 0x80002 from base 0x0, expected a multiple
+/// of 16 B above it, of 16 bits". Empty where it can.
 [[nodiscard]] std::string pointer_mistake(PointerFormat format, const PointerTarget& target);
 
-/// The bits of the field, the first word lowest. @throws ProgramError that names `what` where the format cannot hold them
+/// The bits of the field, the first word lowest. @throws ProgramError that names `what` where the
+/// format cannot hold them
 [[nodiscard]] std::uint64_t pack_pointer(PointerFormat format, const PointerTarget& target,
                                          std::string_view what);
 

@@ -24,8 +24,8 @@ using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 enum class SegmentKind { Code, Stack, VertexState, Metadata, ExchangeRow, Tensor };
 
 /// Steps of a run in which a piece of memory is kept, both ends included: leaves of the control
-/// program in tree order (leaf_steps.h). Memory that the host fills is kept from step 0, memory that
-/// it reads to kEnd.
+/// program in tree order (leaf_steps.h). Memory that the host fills is kept from step 0, memory
+/// that it reads to kEnd.
 struct Lifetime {
     static constexpr std::uint32_t kEnd = 0xffffffff; ///< until the run ends
 

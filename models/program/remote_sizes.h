@@ -9,9 +9,9 @@
 
 namespace tessera::program {
 
-/// Bytes of each buffer. `capacity` is that of the streaming memory of `machine`, for all buffers in
-/// it together. @throws DoesNotFit; ProgramError for a buffer without rows or with rows that are not
-/// whole words
+/// Bytes of each buffer. `capacity` is that of the streaming memory of `machine`, for all buffers
+/// in it together. @throws DoesNotFit; ProgramError for a buffer without rows or with rows that are
+/// not whole words
 [[nodiscard]] std::vector<Bytes> remote_sizes(const std::vector<RemoteBuffer>& buffers,
                                               Bytes capacity, const std::string& machine);
 

@@ -9,8 +9,9 @@
 
 namespace tessera::program {
 
-/// "a.S:12", or of an instruction from a macro "a.S:12 (from line 80)", "m.h:7 (from a.S:80)": its line in the macro's body and the outermost
-/// call. Empty if the codelet has no line at or before the address, or does not hold it.
+/// "a.S:12", or of an instruction from a macro "a.S:12 (from line 80)", "m.h:7 (from a.S:80)": its
+/// line in the macro's body and the outermost call. Empty if the codelet has no line at or before
+/// the address, or does not hold it.
 [[nodiscard]] inline std::string source_place(const Codelet& codelet, Address address) {
     if (address < codelet.address || address - codelet.address >= codelet.words.size() * 4) {
         return {};

@@ -11,8 +11,8 @@ namespace tessera::spec {
 /// What carries the words: the compiled exchange of the machine, or one of the others for what-if.
 enum class Fabric { Compiled, Bound, Mesh, Ring };
 
-/// Most tiles that the compiled exchange can number: 127 rows of 64. A mux source has 13 bits, and the
-/// last 64 of its values hold the one that selects no tile.
+/// Most tiles that the compiled exchange can number: 127 rows of 64. A mux source has 13 bits, and
+/// the last 64 of its values hold the one that selects no tile.
 inline constexpr std::int64_t kMostCompiledTiles = 127 * 64;
 
 struct ExchangeSpec {
@@ -40,8 +40,8 @@ struct ExchangeSpec {
     Cycles hop_cycles = 1;
     std::int64_t ring_directions = 2;
 
-    /// Whether the fabric has the tile's lanes as `lane_bytes` says, and pairs of them. The links of
-    /// a mesh or a ring have neither: a tile's lane is a word wide there.
+    /// Whether the fabric has the tile's lanes as `lane_bytes` says, and pairs of them. The links
+    /// of a mesh or a ring have neither: a tile's lane is a word wide there.
     [[nodiscard]] bool has_wide_lanes() const {
         return fabric == Fabric::Compiled || fabric == Fabric::Bound;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the matrix unit of a machine does at most in a tile cycle: derived from the generation and amp.steps_per_issue.
+// What the matrix unit of a machine does at most in a tile cycle: derived from the generation and
+// amp.steps_per_issue.
 // Source: docs/evidence.md#matrix-unit
 #pragma once
 
@@ -18,8 +19,9 @@ struct MatrixUnit {
     Bytes memory_bytes = 0; ///< a tile cycle: what the memory port moves beside a step in each slot
 };
 
-/// A unit takes 4 FP16 or 1 FP32 inputs a step. FP32 partials of FP16 inputs fill one set whatever there is. The widest
-/// access beside a step, ld2xst64pace, loads two words of 8 bytes and stores one.
+/// A unit takes 4 FP16 or 1 FP32 inputs a step. FP32 partials of FP16 inputs fill one set whatever
+/// there is. The widest access beside a step, ld2xst64pace, loads two words of 8 bytes and stores
+/// one.
 [[nodiscard]] inline MatrixUnit matrix_unit(const MachineSpec& machine) {
     constexpr std::int64_t kUnits = 8;
     constexpr Bytes kPacedBytes = 3 * 8;

@@ -70,8 +70,8 @@ public:
         fills_lane("/exchange/max_words_per_sendoff", exchange.max_words_per_sendoff);
     }
 
-    /// Both tiles of a pair must hear a word from the same side, or they cannot take it together: no
-    /// column's entry may lie between theirs.
+    /// Both tiles of a pair must hear a word from the same side, or they cannot take it together:
+    /// no column's entry may lie between theirs.
     void routes() {
         const auto& exchange = machine_.exchange;
         if (exchange.fabric != Fabric::Compiled || !exchange.pair_double) {

@@ -21,8 +21,8 @@ struct TileSpec {
     FetchConflict fetch_conflict = FetchConflict::Error;
     Cycles phase_limit_cycles = 40'000'000'000;
 
-    /// Issue slots of a round, one a cycle. A worker holds one; as the pipeline has so many stages, it cannot have its
-    /// next turn sooner however few workers there are.
+    /// Issue slots of a round, one a cycle. A worker holds one; as the pipeline has so many stages,
+    /// it cannot have its next turn sooner however few workers there are.
     [[nodiscard]] Cycles round_cycles() const { return std::max(workers, pipeline_cycles); }
 
     template <class Description> static void describe(Description& d) {

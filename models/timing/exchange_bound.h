@@ -14,8 +14,8 @@
 
 namespace tessera::timing {
 
-/// Lower bound on the longest row: no tile can take or give more than a lane's width an event, and two
-/// messages never share one.
+/// Lower bound on the longest row: no tile can take or give more than a lane's width an event, and
+/// two messages never share one.
 struct ExchangeBound {
     Cycles events_in = 0;  ///< most events in which one tile receives
     Cycles events_out = 0; ///< most events that one lane is taken; a wide message takes two lanes

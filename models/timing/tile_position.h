@@ -15,8 +15,8 @@ namespace tessera::timing {
 /// Tiles in one full row of the grid: 16 columns of 4.
 inline constexpr std::int64_t kTilesPerRow = 64;
 
-/// Physical ids from here on name the host and link side of the exchange (ipu2, ipu21), where the grid is
-/// no larger than a machine's.
+/// Physical ids from here on name the host and link side of the exchange (ipu2, ipu21), where the
+/// grid is no larger than a machine's.
 inline constexpr std::uint32_t kHostSideSource = 0x600;
 
 /// physical_id = row * 64 + column * 4 + sub. `row` counts from 0 at the sync source, `column` is
@@ -32,9 +32,9 @@ struct TilePosition {
 [[nodiscard]] std::int64_t grid_rows(std::int64_t tiles);
 
 /// The numbering of a generation's logical tiles.
-///   ipu2, ipu21  Pairs of tiles (2p, 2p+1) fill blocks of grid_rows(tiles) pairs; a block is half a
-///                column (the even or the odd subs) and is walked down in even blocks, up in odd
-///                ones. For 1472 tiles that is the C600 numbering.
+///   ipu2, ipu21  Pairs of tiles (2p, 2p+1) fill blocks of grid_rows(tiles) pairs; a block is half
+///                a column (the even or the odd subs) and is walked down in even blocks, up in
+///                odd ones. For 1472 tiles that is the C600 numbering.
 ///   ipu1         Islands of four tiles (4i .. 4i+3) fill columns downwards, column 8 first
 ///                (docs/evidence.md#gc2-numbering).
 /// A chip with fewer tiles keeps the formula with shorter columns, so four tiles of ipu2 are one
@@ -73,8 +73,8 @@ private:
     std::vector<TileId> tile_of_physical_;
 };
 
-/// Whether the tiles' ids stay below those that mean something else on the machine: 24 rows of 64, on
-/// ipu1 20. Larger grids are a what-if.
+/// Whether the tiles' ids stay below those that mean something else on the machine: 24 rows of 64,
+/// on ipu1 20. Larger grids are a what-if.
 [[nodiscard]] bool is_machine_grid(const spec::ChipSpec& chip);
 
 /// Mux value that selects no tile: 0x640, on ipu1 0x500 (one past its ids); on grids larger than a

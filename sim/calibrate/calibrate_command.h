@@ -8,7 +8,8 @@
 namespace tessera::sim {
 
 /// Does what `tessera calibrate` does, with its output on stdout and stderr. Returns the exit code:
-/// 0, or with --check 1 if a group misses its target or no row was judged by one. @throws ConfigError, IoError
+/// 0, or with --check 1 if a group misses its target or no row was judged by one. @throws
+/// ConfigError, IoError
 int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborate);
 
 } // namespace tessera::sim

@@ -25,8 +25,8 @@ struct CsvTable {
 };
 
 /// @throws ConfigError at the first error: no heading, a heading twice or without a name, a row of
-/// another length, a quote that does not end or stands inside a cell, text that is not UTF-8's bytes
-/// and LF or CRLF lines
+/// another length, a quote that does not end or stands inside a cell, text that is not UTF-8's
+/// bytes and LF or CRLF lines
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::string& file);
 
 /// The same from a file. @throws IoError if it cannot be read

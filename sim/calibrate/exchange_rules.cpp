@@ -2,9 +2,10 @@
 // Patterns of messages between the tiles of one chip. What their rows time:
 //   "excludes sync"     the exchange row alone, between two readings of a tile's cycle counter
 //   words one by one    the exchange with the sync before it, as the note of such a row says
-//   other tables        the exchange and a fixed part: what the measuring program does around it, from
-//                       one row (docs/evidence.md#calibrated-rows); in some the sync before it and the
-//                       copy of what a root has for itself (docs/evidence.md#exchange-tables)
+//   other tables        the exchange and a fixed part: what the measuring program does around it,
+//                       from one row (docs/evidence.md#calibrated-rows); in some the sync before it
+//                       and the copy of what a root has for itself
+//                       (docs/evidence.md#exchange-tables)
 #include "base/error.h"
 #include "models/timing/exchange_latency.h"
 #include "sim/calibrate/rules.h"
@@ -97,8 +98,8 @@ json by_one_worker(json workload) {
     return workload;
 }
 
-/// From the last tile to the first n others. From four on the last island listens as a whole, and the
-/// root's partner is left out where all tiles are meant, so that all receivers are pairs.
+/// From the last tile to the first n others. From four on the last island listens as a whole, and
+/// the root's partner is left out where all tiles are meant, so that all receivers are pairs.
 json broadcast(const RowMachine& machine, std::int64_t tiles, std::int64_t bytes) {
     const std::int64_t all = machine.spec.chip.tiles;
     const std::int64_t listeners = tiles < 4 ? tiles : (tiles + 3) / 4 * 4;

@@ -21,8 +21,8 @@ struct Group {
 /// @throws ConfigError with the nearest name
 void check_group_name(const std::string& name);
 
-/// The machine parameter that was taken from the row; empty: none, the row is judged. Each of them is
-/// named in docs/evidence.md#calibrated-rows.
+/// The machine parameter that was taken from the row; empty: none, the row is judged. Each of them
+/// is named in docs/evidence.md#calibrated-rows.
 [[nodiscard]] std::string calibrated_parameter(const std::string& row_id);
 
 } // namespace tessera::sim::calibrate

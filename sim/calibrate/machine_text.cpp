@@ -25,8 +25,8 @@ std::string first_word_lower(const std::string& text) {
     return word;
 }
 
-/// What stands before the first `unit` in the row's machine and looks like a number; empty if nothing
-/// does. @throws ConfigError if it only looks like one
+/// What stands before the first `unit` in the row's machine and looks like a number; empty if
+/// nothing does. @throws ConfigError if it only looks like one
 std::string number_before(const ReferenceRow& row, const char* unit) {
     const std::string text = row.text("machine");
     const auto at = text.find(unit);

@@ -13,8 +13,8 @@ namespace {
 using nlohmann::json;
 
 const Timed kWhole{.phases = {"all"}, .steps = {}};
-/// Of an array, where a row gives no size: what MEM-triad-FP32-naive says beside MEM-bstream-triad, one
-/// loop measured in two programs (docs/evidence.md#stream-sizes).
+/// Of an array, where a row gives no size: what MEM-triad-FP32-naive says beside MEM-bstream-triad,
+/// one loop measured in two programs (docs/evidence.md#stream-sizes).
 constexpr std::int64_t kArrayBytes = 20'000'000;
 
 /// One kernel of STREAM: what it moves and computes for an element.
@@ -35,8 +35,8 @@ std::string codelet_of(const ReferenceRow& row) {
     return row.says("workload", {"paced"}) ? "paced" : "vector";
 }
 
-/// A study of GC2 whose rates are whole numbers of issues at the clock to which that chip throttles, and
-/// at no other (docs/evidence.md#stream-loops).
+/// A study of GC2 whose rates are whole numbers of issues at the clock to which that chip
+/// throttles, and at no other (docs/evidence.md#stream-loops).
 bool is_throttled(const ReferenceRow& row, const RowMachine& machine) {
     return machine.name == "gc2" &&
            (row.says("source", {"Louw"}) || row.says("source", {"BabelStream"}));

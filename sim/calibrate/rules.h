@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which micro-workload stands for which kind of reference row: one list a subject, looked through in
-// order, first match wins.
+// Which micro-workload stands for which kind of reference row: one list a subject, looked through
+// in order, first match wins.
 #pragma once
 
 #include "models/spec/machine_spec.h"

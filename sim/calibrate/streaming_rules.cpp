@@ -71,8 +71,8 @@ RowReads read_rows(const RowMachine& machine, std::int64_t rows, std::int64_t ro
             static_cast<double>(rows) / static_cast<double>(at_once)};
 }
 
-/// Sparse attention reads r components of all keys, a row of all positions each, and then k keys and k
-/// values, a row each; only these transfers are simulated.
+/// Sparse attention reads r components of all keys, a row of all positions each, and then k keys
+/// and k values, a row each; only these transfers are simulated.
 Mapped sparse_attention_transfers(const ReferenceRow& row, const RowMachine& machine) {
     const std::int64_t component_bytes = kElementBytes * needed(row, "seq_len");
     const std::int64_t position_bytes = kElementBytes * needed(row, "head_dim");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whether supervisor vertices keep the calling convention (docs/abi.md): each returns behind its call in the stub, with the
-// $m9 and $sp that it was called with. To be fed with what a lock-step tile says of a phase.
+// Whether supervisor vertices keep the calling convention (docs/abi.md): each returns behind its
+// call in the stub, with the $m9 and $sp that it was called with. To be fed with what a lock-step
+// tile says of a phase.
 #pragma once
 
 #include "models/isa/context.h"

@@ -19,8 +19,8 @@ struct Point {
     std::vector<std::pair<std::string, double>> shown; ///< in the order of the file
 };
 
-/// All points of a file, each different one once; expressions may name `tile.workers` of the machine.
-/// @throws ConfigError
+/// All points of a file, each different one once; expressions may name `tile.workers` of the
+/// machine. @throws ConfigError
 [[nodiscard]] std::vector<Point> points_of(const LoadedVertex& loaded,
                                            const spec::MachineSpec& machine = {});
 

@@ -5,8 +5,9 @@
 //   operators   from strong to weak, as in C: unary - + ~, * / %, + -, << >>, < <= > >=, == !=,
 //               &, ^, |, ? :; comparisons are 1 or 0
 //   functions   min(a, ...), max(a, ...), ceildiv(a, b), floordiv(a, b), floor, ceil, round, abs,
-//               sqrt, log2, exp, log, tanh; addr(x), bytes(x), elements(x), symbol(f) of a name; at(x, i);
-//               sum(k, low, high, expression): over the whole numbers k with low <= k < high
+//               sqrt, log2, exp, log, tanh; addr(x), bytes(x), elements(x), symbol(f) of a name;
+//               at(x, i); sum(k, low, high, expression): over the whole numbers k with
+//               low <= k < high
 //
 // A name may have dots inside, as parameters of the machine do: `tile.workers`.
 // `/` divides exactly (7/2 is 3.5); %, shifts and bit operators want whole numbers.
@@ -24,8 +25,8 @@
 namespace tessera::vertex {
 
 /// What the expressions of a vertex file, its points and its fit may take together: a step for each
-/// character read, and for each number, name and operator of each term of a sum (% counts 5, exp, log,
-/// log2 and tanh 10).
+/// character read, and for each number, name and operator of each term of a sum (% counts 5, exp,
+/// log, log2 and tanh 10).
 inline constexpr std::int64_t kMostSteps = 400'000'000;
 
 /// What is left of them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Least squares: the coefficients of a formula that is linear in its unknown names, from one value a
-// point. `a + b*rows*columns` over the parameters rows and columns has the unknowns a and b.
+// Least squares: the coefficients of a formula that is linear in its unknown names, from one value
+// a point. `a + b*rows*columns` over the parameters rows and columns has the unknowns a and b.
 #pragma once
 
 #include "sim/vertex/evaluation.h"

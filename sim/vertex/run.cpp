@@ -377,7 +377,8 @@ std::string race_effect(const spec::MachineSpec& machine, const std::vector<Cycl
     return text.empty() ? text : "the order of contexts that race changes " + text;
 }
 
-/// With races, the fast tile against the same order of contexts on the portable engine, one bundle at a time.
+/// With races, the fast tile against the same order of contexts on the portable engine, one bundle
+/// at a time.
 void check_order_of_fast(const spec::MachineSpec& machine, const Bench& bench,
                          const std::vector<Cycles>& cycles, const Memory& memory) {
     LoadedTile<tile::TileCore> slow(machine, bench);

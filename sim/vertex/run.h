@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs a bench: once on the fast tile for the result, once on the lock-step tile for what happened.
-// Without races both must agree in cycles and memory. With races they may differ, and what they differ in is told; the fast
-// tile must then agree with the same order interpreted instruction by instruction.
+// Without races both must agree in cycles and memory. With races they may differ, and what they
+// differ in is told; the fast tile must then agree with the same order interpreted instruction by
+// instruction.
 #pragma once
 
 #include "models/tile/core/lockstep.h"
@@ -84,8 +85,8 @@ struct RunSettings {
 };
 
 /// A compute phase of a vertex file that lasts longer is taken for an endless loop: a tenth of a
-/// second at the machine's clock. The limit of whole programs, tile.phase_limit_cycles, takes half a
-/// minute to reach.
+/// second at the machine's clock. The limit of whole programs, tile.phase_limit_cycles, takes half
+/// a minute to reach.
 inline constexpr Cycles kPhaseLimitCycles = 200'000'000;
 
 /// @throws ProgramError (a fault of the code, or a supervisor vertex breaks the calling

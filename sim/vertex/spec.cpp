@@ -157,7 +157,8 @@ private:
         }
     }
 
-    /// What a call may find in registers: of a supervisor those that its stub and the convention leave free.
+    /// What a call may find in registers: of a supervisor those that its stub and the convention
+    /// leave free.
     static std::vector<std::string> free_registers(Kind kind) {
         const bool is_supervisor = kind == Kind::Supervisor;
         std::vector<std::string> names;

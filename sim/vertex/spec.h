@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A vertex file: one tile, the arrays in its memory, the vertex state, and the entries to call.
-// Format: docs/vertex.md and configs/schemas/vertex.schema.json. Values that may be expressions stay
-// JSON here; they are evaluated for each point (evaluation.h).
+// Format: docs/vertex.md and configs/schemas/vertex.schema.json. Values that may be expressions
+// stay JSON here; they are evaluated for each point (evaluation.h).
 #pragma once
 
 #include "base/config/document.h"
@@ -107,8 +107,8 @@ struct LoadedVertex {
     std::vector<CallSpec> calls;               ///< one or more
 };
 
-/// Reads a file with `parameters.name=value` options over it. @throws ConfigError with all mistakes;
-/// IoError
+/// Reads a file with `parameters.name=value` options over it. @throws ConfigError with all
+/// mistakes; IoError
 [[nodiscard]] LoadedVertex load_vertex(const std::filesystem::path& file,
                                        const std::vector<std::string>& set_overrides = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The types that elements of arrays and fields of vertex state can have in a vertex file: those of base/element_type.h
-// that hold numbers, and two more names for bit patterns. And numbers as bytes of them.
+// The types that elements of arrays and fields of vertex state can have in a vertex file: those of
+// base/element_type.h that hold numbers, and two more names for bit patterns. And numbers as bytes
+// of them.
 #pragma once
 
 #include "base/element_type.h"
@@ -21,7 +22,8 @@ struct ValueType {
     [[nodiscard]] Bytes bytes() const { return bytes_of(type); }
 };
 
-/// f16, f32, i8, u8, i16, u16, i32, u32, and `f8` and `bytes`, which are u8: what they stand for, a codelet knows.
+/// f16, f32, i8, u8, i16, u16, i32, u32, and `f8` and `bytes`, which are u8: what they stand for, a
+/// codelet knows.
 [[nodiscard]] std::span<const ValueType> value_types();
 /// Null where there is none of that name.
 [[nodiscard]] const ValueType* find_value_type(std::string_view name);

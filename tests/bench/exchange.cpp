@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How long planning and executing an exchange take on the host, and how near plans come to their
 // bound, on a whole chip. One line a pattern: its message size, milliseconds to plan and
-// to execute, row cycles, bound, their ratio, what is over the limit of 1.10 x bound or bound + 200,
-// the longest row, wide messages and those lowered to 4-byte items.
+// to execute, row cycles, bound, their ratio, what is over the limit of 1.10 x bound or bound +
+// 200, the longest row, wide messages and those lowered to 4-byte items.
 //
 // usage: bench_exchange [--tiles N] [--json] [PATTERN[:BYTES]...]
 #include "base/heap.h"

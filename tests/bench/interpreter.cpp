@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bundles a second of one tile on one core: a matrix-unit loop by rows and bundle by bundle, an element-sparse loop and
-// an integer loop. Prints one line of JSON.
+// Bundles a second of one tile on one core: a matrix-unit loop by rows and bundle by bundle, an
+// element-sparse loop and an integer loop. Prints one line of JSON.
 #include "models/isa/assembler.h"
 #include "models/tile/core/tile_core.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The yardstick: a native single-precision matrix product of n x n x n. Prints the best of a few runs in seconds.
+// The yardstick: a native single-precision matrix product of n x n x n. Prints the best of a few
+// runs in seconds.
 #include <cblas.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer: whatever stands in a tile's code, memory and registers, a phase ends in an outcome or in a fault of the
-// machine, and each engine does the same.
+// libFuzzer: whatever stands in a tile's code, memory and registers, a phase ends in an outcome or
+// in a fault of the machine, and each engine does the same.
 #include "tests/support/random_code.h"
 
 #include <cstddef>

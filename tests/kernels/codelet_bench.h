@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One tile with the codelets under test: places data, calls one vertex, reads results. Every call also runs clock by clock
-// on a copy of the tile, which must find no race and agree.
+// One tile with the codelets under test: places data, calls one vertex, reads results. Every call
+// also runs clock by clock on a copy of the tile, which must find no race and agree.
 #pragma once
 
 #include "base/float16.h"

@@ -21,8 +21,8 @@ spec::MachineSpec small_machine(std::int64_t tiles) {
     return machine;
 }
 
-/// Deals a matrix out in blocks of random sizes to random tiles, each in one of two orders, with random
-/// gaps around it.
+/// Deals a matrix out in blocks of random sizes to random tiles, each in one of two orders, with
+/// random gaps around it.
 class Dealer {
 public:
     Dealer(graph::Graph& graph, std::int64_t tiles, std::uint64_t seed)

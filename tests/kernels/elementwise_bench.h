@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One step of a family alone: its inputs stand where a test says, or where the host writes them, as a
-// pipeline has it.
+// One step of a family alone: its inputs stand where a test says, or where the host writes them, as
+// a pipeline has it.
 #pragma once
 
 #include "base/float16.h"
@@ -21,7 +21,8 @@
 
 namespace tessera::test {
 
-/// Where an input stands before the step. `Host`: nowhere, the host writes it where the step wants it.
+/// Where an input stands before the step. `Host`: nowhere, the host writes it where the step wants
+/// it.
 enum class Stand { Host, Cells, PaddedRows, OddRuns, Columns, Outside };
 inline constexpr Stand kStands[] = {Stand::Host,    Stand::Cells,   Stand::PaddedRows,
                                     Stand::OddRuns, Stand::Columns, Stand::Outside};

@@ -228,6 +228,25 @@ TEST_CASE("numbers at the ends of their type are as the machine has them",
     }
 }
 
+TEST_CASE("functions of one FP16 element are right for every finite number",
+          "[kernels][elementwise]") {
+    constexpr std::int64_t kOfOneSign = 31 * 1024;
+    const TensorType x{ElementType::F16, {2 * kOfOneSign}};
+    const auto value = test::value_of(x, [](std::int64_t i) {
+        const auto half = static_cast<std::uint16_t>(i % kOfOneSign);
+        return i < kOfOneSign ? f16_to_f32(half) : -f16_to_f32(half);
+    });
+    for (const Family* family : families()) {
+        if (family->inputs.size() == 1) {
+            const auto outcome =
+                test::run_step(*family, request_of(*family, x), {Stand::Host}, {value});
+            CAPTURE(family->name);
+            INFO(outcome.checked.sentence);
+            CHECK(outcome.checked.passed);
+        }
+    }
+}
+
 TEST_CASE("what does not go together is refused with both", "[kernels][elementwise]") {
     const auto refusal = [](const Family& family, const Request& request) {
         try {

@@ -244,8 +244,8 @@ public:
     [[nodiscard]] std::string fault() const { return steps_.fault(); }
     [[nodiscard]] Lifetime lifetime() const { return steps_.lifetimes().at(0); }
 
-    /// Runs it once. False where a byte is read that nothing wrote; `needed` gets the steps at which
-    /// some contents are needed.
+    /// Runs it once. False where a byte is read that nothing wrote; `needed` gets the steps at
+    /// which some contents are needed.
     bool run(std::vector<std::uint32_t>& needed) {
         trace_.clear();
         execute(steps_.graph.control);

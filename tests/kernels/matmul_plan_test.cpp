@@ -138,8 +138,8 @@ TEST_CASE("the cost model counts the words of a lane's width as one event", "[ke
         machine.exchange.lane_bytes = lane_bytes;
         return matmul::estimate(machine, matmul::Grid(problem, partition)).exchange;
     };
-    // 1024 inputs of 64 rows and of 64 outputs come to a tile, two bytes each; a round's cost beside
-    // its words does not depend on the lane.
+    // 1024 inputs of 64 rows and of 64 outputs come to a tile, two bytes each; a round's cost
+    // beside its words does not depend on the lane.
     for (const matmul::Paired paired : {matmul::Paired::None, matmul::Paired::A}) {
         const matmul::Partition partition{16, 1, 16, 1, paired};
         const Bytes words = 64 * 1024 / 2 * (paired == matmul::Paired::None ? 2 : 1) +

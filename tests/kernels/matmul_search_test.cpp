@@ -259,8 +259,8 @@ TEST_CASE(
 
 TEST_CASE("a reduction sums the slices of the other parts, a message of each", "[kernels]") {
     spec::MachineSpec machine = machine_with(8);
-    // One cell of 32 bytes for each of four parts: shorter than the controls of its message where the
-    // lane is wide.
+    // One cell of 32 bytes for each of four parts: shorter than the controls of its message where
+    // the lane is wide.
     const Problem problem = problem_of(4, 64, 16);
     const std::int64_t parts = 4;
     const Cycles controls = 3;

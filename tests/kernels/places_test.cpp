@@ -20,7 +20,8 @@ Tensor tensor_with(std::vector<graph::Piece> pieces) {
 } // namespace
 
 TEST_CASE("rows are the units that have elements", "[kernels]") {
-    // 7 elements at the begin of every 32 bytes, in two pieces, one of them from its end to its begin
+    // 7 elements at the begin of every 32 bytes, in two pieces, one of them from its end to its
+    // begin
     const auto cells = graph::unit_rows_of(tensor_with(
         {{1, {{}, 32}, 0, {{4, 7, 32}, {7, 1, 2}}}, {1, {{}, 160 + 12}, 28, {{7, 1, -2}}}}));
     REQUIRE(cells.size() == 1);

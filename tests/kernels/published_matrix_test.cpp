@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The published-style kernels of the matrix unit and their relatives: exact results, no races, no conflicts, and cycles against
-// the published estimators. Deviations: docs/deviations.md#published-estimates
+// The published-style kernels of the matrix unit and their relatives: exact results, no races, no
+// conflicts, and cycles against the published estimators. Deviations:
+// docs/deviations.md#published-estimates
 #include "tests/kernels/published_run.h"
 #include "tests/support/source_path.h"
 
@@ -85,7 +86,8 @@ std::vector<Estimate> read_estimates() {
     return estimates;
 }
 
-/// Measured over estimated, of the rows of at most `most_macs` multiplications (about, where the row does not say).
+/// Measured over estimated, of the rows of at most `most_macs` multiplications (about, where the
+/// row does not say).
 std::map<std::string, double> ratios(const std::string& vertex, double most_macs) {
     std::ifstream in(tessera::test::source_path("configs/reference/published_matrix_kernels.json"));
     const auto kernels = nlohmann::json::parse(in);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The published-style kernels of configs/reference/published_vector_kernels.json: exact results, no races, no conflicts, and
-// cycles against the published estimators. Deviations: docs/deviations.md#published-estimates
+// The published-style kernels of configs/reference/published_vector_kernels.json: exact results, no
+// races, no conflicts, and cycles against the published estimators. Deviations:
+// docs/deviations.md#published-estimates
 #include "tests/kernels/published_run.h"
 #include "tests/support/source_path.h"
 

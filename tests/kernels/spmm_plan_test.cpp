@@ -24,7 +24,8 @@ struct Shape {
     int kept_of_100; ///< blocks
 };
 
-/// Every row but each seventh has its blocks chosen by a fixed rule; values are small whole numbers.
+/// Every row but each seventh has its blocks chosen by a fixed rule; values are small whole
+/// numbers.
 workload::SparseF16 pattern(const Shape& shape) {
     workload::SparseF16 a;
     a.rows = shape.rows;

@@ -186,7 +186,8 @@ TEST_CASE("a line that three quarters of the parts need goes to all of them", "[
 
 TEST_CASE("a row whose middle is on the border of two shares is the first one's", "[kernels]") {
     for (const std::int64_t teams : {2, 3, 4}) {
-        // Teams and a half of equal rows each, so that every second border is in the middle of a row.
+        // Teams and a half of equal rows each, so that every second border is in the middle of a
+        // row.
         for (const std::int64_t rows : {3 * teams / 2, 3 * teams, 5 * teams / 2}) {
             CAPTURE(teams, rows);
             const auto a = full(rows, 5, 1);

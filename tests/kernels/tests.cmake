@@ -37,6 +37,9 @@ tessera_test(test_kernels_rows LABELS kernels
           kernels/rows_pipeline_test.cpp
   LINK tessera_softmax tessera_reduce tessera_transpose tessera_matmul tessera_pipeline tessera_test_run_program)
 tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job_test.cpp LINK tessera_job)
+tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
+  SOURCES kernels/gcn_test.cpp
+  LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise_test.cpp
   LINK tessera_elementwise tessera_lower tessera_test_run_program)

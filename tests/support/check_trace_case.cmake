@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One case of tools/check_trace.py: writes SCENE with WRITER to TRACE, runs CHECKER on it and compares the
-# exit code with EXPECT_EXIT; EXPECT_TEXT must be in what it prints.
+# One case of tools/check_trace.py: writes SCENE with WRITER to TRACE, runs CHECKER on it and
+# compares the exit code with EXPECT_EXIT; EXPECT_TEXT must be in what it prints.
 # With RESULT the check is against that file, in which the text FROM (if given) is replaced by TO.
 file(REMOVE "${TRACE}")
 execute_process(COMMAND "${WRITER}" "${SCENE}" "${TRACE}" COMMAND_ERROR_IS_FATAL ANY)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random tile programs: valid instructions with random operands, mixed with random words, in a tile whose memory and
-// registers are random too. Whatever comes out, a run ends, in an outcome or in a fault of the machine.
+// Random tile programs: valid instructions with random operands, mixed with random words, in a tile
+// whose memory and registers are random too. Whatever comes out, a run ends, in an outcome or in a
+// fault of the machine.
 #pragma once
 
 #include "models/isa/context.h"
@@ -52,8 +53,9 @@ inline std::int32_t constant(const isa::OperandSpec& operand, const Draw& draw, 
     }
 }
 
-/// A register that the operand may name. Mostly $m1..$m3 and $m6..$m8 stay addresses, $m9..$m11 small numbers and strides,
-/// $m4:5 three addresses, so that a program gets somewhere before it faults.
+/// A register that the operand may name. Mostly $m1..$m3 and $m6..$m8 stay addresses, $m9..$m11
+/// small numbers and strides, $m4:5 three addresses, so that a program gets somewhere before it
+/// faults.
 inline std::int32_t register_number(const isa::OperandSpec& operand, isa::Lane lane, bool steps,
                                     const Draw& draw) {
     static constexpr std::int32_t kAddresses[] = {1, 2, 3, 6, 7, 8};
@@ -165,7 +167,8 @@ inline void repeat(std::vector<std::uint32_t>& words, const Draw& draw, Address 
     }
 }
 
-/// Code of kWords words: bundles, solo instructions, repeats that may fit, and now and then any word.
+/// Code of kWords words: bundles, solo instructions, repeats that may fit, and now and then any
+/// word.
 inline std::vector<std::uint32_t> code(const Draw& draw, Address base) {
     std::vector<std::uint32_t> words;
     while (words.size() < kWords) {
@@ -206,7 +209,8 @@ struct RandomOutcome {
     bool operator==(const RandomOutcome&) const = default;
 };
 
-/// A machine of 1 KiB elements and 16 KiB a tile, so that random addresses often hit and memory is quick to compare.
+/// A machine of 1 KiB elements and 16 KiB a tile, so that random addresses often hit and memory is
+/// quick to compare.
 inline spec::MachineSpec random_machine(bool fetch_conflict_faults) {
     spec::MachineSpec machine;
     machine.memory.element_bytes = 1024;
@@ -218,7 +222,8 @@ inline spec::MachineSpec random_machine(bool fetch_conflict_faults) {
     return machine;
 }
 
-/// One random program: supervisor code that loads registers, launches the workers and goes on at random.
+/// One random program: supervisor code that loads registers, launches the workers and goes on at
+/// random.
 class RandomProgram {
 public:
     explicit RandomProgram(const Draw& draw)
@@ -285,7 +290,8 @@ private:
 
     static constexpr std::uint32_t kPrologueWords = 24;
 
-    /// Worker code that gives registers values of use follows the launch; the random code stands behind it.
+    /// Worker code that gives registers values of use follows the launch; the random code stands
+    /// behind it.
     [[nodiscard]] std::vector<std::uint32_t> prologue(const Draw& draw) const {
         using isa::Opcode;
         std::vector<std::uint32_t> words;

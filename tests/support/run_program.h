@@ -42,7 +42,8 @@ run_program(const spec::MachineSpec& machine, const program::Program& program,
                                      const std::map<std::string, std::vector<std::byte>>& operands);
 
 /// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
-/// memory, or have data before they are kept, operand elements that have no home or several, result elements without a piece.
+/// memory, or have data before they are kept, operand elements that have no home or several, result
+/// elements without a piece.
 [[nodiscard]] std::vector<std::string> faults_of(const spec::MachineSpec& machine,
                                                  const program::Program& program);
 

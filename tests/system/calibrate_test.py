@@ -24,7 +24,8 @@ class CalibrateTest(unittest.TestCase):
 
     def calibrate(self, *arguments, code=0):
         environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
-        done = subprocess.run([BINARY, "calibrate", *map(str, arguments)], capture_output=True, text=True, timeout=300,
+        done = subprocess.run([BINARY, "calibrate", *map(str, arguments)], capture_output=True,
+                              text=True, timeout=300,
                               cwd=self.scratch, env=environment)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
@@ -34,13 +35,15 @@ class CalibrateTest(unittest.TestCase):
         return "--reference", self.scratch
 
     def test_own_rows(self):
-        document = json.loads(self.calibrate("--group", "sync", "--json", "-", "--csv", "rows.csv").stdout)
+        document = json.loads(self.calibrate("--group", "sync", "--json", "-", "--csv",
+                                             "rows.csv").stdout)
         self.assertEqual([group["name"] for group in document["groups"]], ["sync"])
         for row in document["rows"]:
             self.assertEqual(row["use"], "judged")
             self.assertAlmostEqual(row["ratio"], row["simulated"] / row["measured"])
         with open(self.scratch / "rows.csv", encoding="utf-8") as file:
-            self.assertEqual([row["id"] for row in csv.DictReader(file)], [row["id"] for row in document["rows"]])
+            self.assertEqual([row["id"] for row in csv.DictReader(file)],
+                             [row["id"] for row in document["rows"]])
 
     def test_rows_from_elsewhere(self):
         where = self.rows(f"mine,Bow x1,{BARRIER},latency,150,cycles\nother,Bow x4,{BARRIER},latency,1,us\n"
@@ -55,17 +58,22 @@ class CalibrateTest(unittest.TestCase):
         done = self.calibrate(*where, code=3)
         self.assertEqual(done.stdout, "")
         self.assertIn("rows.csv:2:58: value: got 'fast', expected a number", done.stderr)
-        self.assertIn("rows.csv:3:60: unit: got 'cycle', expected one of cycles, ms, ns, s, us", done.stderr)
+        self.assertIn("rows.csv:3:60: unit: got 'cycle', expected one of cycles, ms, ns, s, us",
+                      done.stderr)
 
     def test_wrong_names(self):
         self.assertIn("did you mean 'sync'?", self.calibrate("--group", "synk", code=3).stderr)
-        self.assertIn("has no .csv file", self.calibrate("--reference", self.scratch, code=6).stderr)
-        self.assertIn("cannot be read", self.calibrate("--reference", self.scratch / "none", code=6).stderr)
+        self.assertIn("has no .csv file",
+                      self.calibrate("--reference", self.scratch, code=6).stderr)
+        self.assertIn("cannot be read",
+                      self.calibrate("--reference", self.scratch / "none", code=6).stderr)
 
     def test_no_row_is_no_answer(self):
-        self.assertIn("rows.csv:1:1: no rows below the heading", self.calibrate(*self.rows(""), code=3).stderr)
+        self.assertIn("rows.csv:1:1: no rows below the heading",
+                      self.calibrate(*self.rows(""), code=3).stderr)
         (self.scratch / "rows.csv").write_bytes(b"")
-        self.assertIn("rows.csv:1:1: got an empty file", self.calibrate("--reference", self.scratch, code=3).stderr)
+        self.assertIn("rows.csv:1:1: got an empty file",
+                      self.calibrate("--reference", self.scratch, code=3).stderr)
         where = self.rows(f"far,Bow x4,{BARRIER},latency,1,us\n")
         self.calibrate(*where)
         self.assertIn("no row was judged", self.calibrate(*where, "--check", code=1).stderr)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Files and processes of the program `tessera`. Usage: files_test.py BINARY SOURCE_DIRECTORY TEST_CLASS"""
+"""Files and processes of the program `tessera`. Usage: files_test.py BINARY SOURCE_DIRECTORY
+TEST_CLASS"""
 
 import contextlib
 import json
@@ -24,7 +25,8 @@ RUN = ["run", "tiny_matmul", "--machine", "tiny"]
 def npy(rows, columns, value):
     """A matrix of one value, as binary16."""
     header = f"{{'descr': '<f2', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n".encode()
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<e", value) * (rows * columns)
+    values = struct.pack("<e", value) * (rows * columns)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + values
 
 
 class FilesCase(CliTest):
@@ -41,7 +43,8 @@ class FilesCase(CliTest):
         pipe = self.scratch / "pipe"
         os.mkfifo(pipe)
         process = subprocess.Popen([BINARY, *RUN, "--trace", "pipe", *arguments], cwd=self.scratch,
-                                   env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                   env=self.environment(), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
         try:
             deadline = time.monotonic() + 60
             while not list(self.scratch.rglob(".tessera-*.tmp")) and time.monotonic() < deadline:
@@ -69,7 +72,8 @@ class OutputsTest(FilesCase):
     """Each file is one run's, whole, and where it was asked for."""
 
     def test_two_runs_may_write_one_file(self):
-        runs = [subprocess.Popen([BINARY, *RUN, "--json", "r.json"], cwd=self.scratch, env=self.environment(),
+        runs = [subprocess.Popen([BINARY, *RUN, "--json", "r.json"], cwd=self.scratch,
+                                 env=self.environment(),
                                  stdout=subprocess.DEVNULL) for _ in range(3)]
         self.assertEqual([run.wait(timeout=60) for run in runs], [0, 0, 0])
         self.assertEqual(json.loads((self.scratch / "r.json").read_text())["status"], "ok")
@@ -77,10 +81,13 @@ class OutputsTest(FilesCase):
 
     def test_a_folder_is_one_runs_at_a_time(self):
         with self.held("--out", "out"):
-            self.refused(*RUN, "--out", "./out", code=6, says="out: another run writes into this folder")
-            self.refused("run", "tiny_matmul", "tiny_spmm_b1", "--machine", "tiny", "--out", "out", code=6,
+            self.refused(*RUN, "--out", "./out", code=6,
+                         says="out: another run writes into this folder")
+            self.refused("run", "tiny_matmul", "tiny_spmm_b1", "--machine", "tiny", "--out", "out",
+                         code=6,
                          says="another run writes into this folder")
-            self.refused("vertex", "scaled_add", "--out", "out", code=6, says="another run writes into this folder")
+            self.refused("vertex", "scaled_add", "--out", "out", code=6,
+                         says="another run writes into this folder")
         self.tessera(*RUN, "--out", "out")
         self.assertEqual(self.names("out"), ["output.npy", "result.json", "trace.pftrace.gz"])
 
@@ -90,14 +97,18 @@ class OutputsTest(FilesCase):
         (self.scratch / "folder").symlink_to("real")
         (self.scratch / "link").symlink_to("real/f")
         for pair in (["--json", "x", "--memory", "x"], ["--json", "x", "--memory", "./x"],
-                     ["--trace", "x", "--json", "real/../x"], ["--json", "link", "--memory", "folder/f"],
-                     ["--out", "new", "--json", "./new/result.json"], ["--out", "new", "--memory", "new/output.npy"],
-                     ["--out", "new", "--memory", "new/trace.pftrace.gz"], ["--json", "-", "--memory", "-"],
+                     ["--trace", "x", "--json", "real/../x"],
+                     ["--json", "link", "--memory", "folder/f"],
+                     ["--out", "new", "--json", "./new/result.json"],
+                     ["--out", "new", "--memory", "new/output.npy"],
+                     ["--out", "new", "--memory", "new/trace.pftrace.gz"],
+                     ["--json", "-", "--memory", "-"],
                      ["--json", "-", "--memory", "/dev/stdout"]):
             with self.subTest(pair):
                 self.refused(*RUN, *pair, code=2, says="are one file, expected different ones")
         several = ["run", "tiny_matmul", "tiny_spmm_b1", "--machine", "tiny", "--out", "new"]
-        self.refused(*several, "--json", "new/tiny_spmm_b1/result.json", code=2, says="are one file")
+        self.refused(*several, "--json", "new/tiny_spmm_b1/result.json", code=2,
+                     says="are one file")
         one = ["vertex", "scaled_add", "--set", "parameters.length=24"]
         for pair in (["--json", "x", "--trace", "x"], ["--konata", "x", "--trace", "x"],
                      ["--dump", "x=f", "--dump", "y=f"], ["--out", "new", "--dump", "x=new/y.npy"]):
@@ -108,7 +119,8 @@ class OutputsTest(FilesCase):
         self.assertEqual(self.names(), ["a.S", "folder", "link", "real"])
         self.assertEqual((self.scratch / "real/f").read_text(), "mine")
         with open(self.scratch / "all", "w") as both:
-            done = subprocess.run([BINARY, *RUN, "--json", "all"], cwd=self.scratch, env=self.environment(), stdout=both,
+            done = subprocess.run([BINARY, *RUN, "--json", "all"], cwd=self.scratch,
+                                  env=self.environment(), stdout=both,
                                   stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn("'all' and standard output are one file", done.stderr)
@@ -129,9 +141,11 @@ class OutputsTest(FilesCase):
         self.file("out/mine.txt", "mine")
         self.tessera(*RUN, "--out", "out", "--trace", "t.pftrace")
         self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "result.json"])
-        for trace in ("out/trace.pftrace.gz", "out/../out/trace.pftrace.gz"):  # where it is without the option
+        # where it is without the option
+        for trace in ("out/trace.pftrace.gz", "out/../out/trace.pftrace.gz"):
             self.tessera(*RUN, "--out", "out", "--trace", trace)
-            self.assertEqual(self.names("out"), ["mine.txt", "output.npy", "result.json", "trace.pftrace.gz"])
+            self.assertEqual(self.names("out"),
+                             ["mine.txt", "output.npy", "result.json", "trace.pftrace.gz"])
         self.tessera("run", "sync", "--machine", "tiny", "--out", "out")
         self.assertEqual(self.names("out"), ["mine.txt", "result.json", "trace.pftrace.gz"])
         self.tessera(*RUN, "--out", "out", "--set", "tile.worker=1", code=3)
@@ -154,21 +168,26 @@ class OutputsTest(FilesCase):
     def test_a_dash_is_stdout_for_every_file_and_the_summary_goes_to_stderr(self):
         one = ["vertex", "scaled_add", "--set", "parameters.length=24"]
         self.file("a.S", ".worker\nexitz $mzero\n")
-        for command, starts, people in ((RUN + ["--json"], b"{\n", b"tiles busy"), (RUN + ["--memory"], b"{\n", b"tiles busy"),
-                                        (RUN + ["--trace"], b"\n", b"tiles busy"), (one + ["--json"], b"{\n", b"scaled_add on"),
+        for command, starts, people in ((RUN + ["--json"], b"{\n", b"tiles busy"),
+                                        (RUN + ["--memory"], b"{\n", b"tiles busy"),
+                                        (RUN + ["--trace"], b"\n", b"tiles busy"),
+                                        (one + ["--json"], b"{\n", b"scaled_add on"),
                                         (one + ["--trace"], b"\n", b"scaled_add on"),
                                         (one + ["--konata"], b"Kanata", b"scaled_add on"),
                                         (["asm", "a.S", "--json"], b"{\n", b"bytes at"),
-                                        (["asm", "a.S", "--out"], b"\x00\x00\xf2\x43", b"bytes at")):
+                                        (["asm", "a.S", "--out"], b"\x00\x00\xf2\x43",
+                                         b"bytes at")):
             for name in ("-", "/dev/stdout"):
                 with self.subTest(command=command, name=name):
-                    done = subprocess.run([BINARY, *command, name], capture_output=True, cwd=self.scratch,
+                    done = subprocess.run([BINARY, *command, name], capture_output=True,
+                                          cwd=self.scratch,
                                           env=self.environment(), timeout=60)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue(done.stdout.startswith(starts), done.stdout[:40])
                     self.assertIn(people, done.stderr)
                     self.assertNotIn(people, done.stdout)
-        done = subprocess.run([BINARY, *one, "--dump", "x=-"], capture_output=True, cwd=self.scratch,
+        done = subprocess.run([BINARY, *one, "--dump", "x=-"], capture_output=True,
+                              cwd=self.scratch,
                               env=self.environment(), timeout=60)
         self.assertEqual(done.stdout[:6], b"\x93NUMPY")
         self.refused(*RUN, "--out", "-", code=2, says="run: --out: got '-', expected a folder")
@@ -179,7 +198,8 @@ class OutputsTest(FilesCase):
         with open(self.scratch / "all", "w") as out:
             out.write("before\n")
             out.flush()
-            subprocess.run([BINARY, *RUN, "--json", "/dev/stdout"], cwd=self.scratch, env=self.environment(), stdout=out,
+            subprocess.run([BINARY, *RUN, "--json", "/dev/stdout"], cwd=self.scratch,
+                           env=self.environment(), stdout=out,
                            stderr=subprocess.DEVNULL, timeout=60, check=True)
         first, _, rest = (self.scratch / "all").read_text().partition("\n")
         self.assertEqual(first, "before")
@@ -187,7 +207,8 @@ class OutputsTest(FilesCase):
 
     def test_a_full_stdout_is_told(self):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([BINARY, *RUN, "--json", "-"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+            done = subprocess.run([BINARY, *RUN, "--json", "-"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60,
                                   env=self.environment())
         self.assertEqual(done.returncode, 6)
         self.assertIn("standard output: cannot be written: No space left on device", done.stderr)
@@ -203,15 +224,18 @@ class ProcessesTest(FilesCase):
 
     def test_signals_leave_no_file(self):
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU):
-            with self.subTest(number), self.held("--json", "r.json", "--memory", "m.json") as process:
+            with self.subTest(number), self.held("--json", "r.json", "--memory",
+                                                 "m.json") as process:
                 process.send_signal(number)
                 self.assertEqual(process.wait(timeout=60), 128 + number)
                 self.assertEqual(self.names(), ["pipe"])
 
     def test_what_is_ignored_at_the_start_stays_so(self):
         # as under nohup
-        process = subprocess.Popen([BINARY, *RUN, "--json", "r.json"], cwd=self.scratch, env=self.environment(),
-                                   stdout=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process = subprocess.Popen([BINARY, *RUN, "--json", "r.json"], cwd=self.scratch,
+                                   env=self.environment(),
+                                   stdout=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         for _ in range(20):
             process.send_signal(signal.SIGHUP)
             time.sleep(0.005)
@@ -235,20 +259,25 @@ class ProcessesTest(FilesCase):
 
     def test_a_limit_on_the_size_of_files(self):
         done = self.tessera(*RUN, "--json", "r.json", code=6,
-                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                  (1000, 1000)))
         self.assertIn("r.json: cannot be written: File too large", done.stderr)
         self.assertEqual(self.names(), [])
 
     def test_a_reader_that_goes_away(self):
-        process = subprocess.Popen([BINARY, *RUN, "--json", "-", "--memory", "m.json"], cwd=self.scratch,
-                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([BINARY, *RUN, "--json", "-", "--memory", "m.json"],
+                                   cwd=self.scratch,
+                                   env=self.environment(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
         process.stdout.close()
         self.assertEqual(process.wait(timeout=60), 128 + signal.SIGPIPE)
         self.assertEqual(self.names(), [])
 
     def test_a_killed_parents_child_ends_and_leaves_no_file(self):
-        process = subprocess.Popen([BINARY, "run", "dense_4096_f16", "cora", "--out", "out"], cwd=self.scratch,
-                                   env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([BINARY, "run", "dense_4096_f16", "cora", "--out", "out"],
+                                   cwd=self.scratch,
+                                   env=self.environment(), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while not list(self.scratch.rglob(".tessera-*.tmp")) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -262,31 +291,41 @@ class ProcessesTest(FilesCase):
         self.assertEqual(list(self.scratch.rglob(".tessera-*.tmp")), [])
 
     def test_a_run_that_fails_does_not_stop_the_others(self):
-        large = self.file("large.json", json.dumps({"schema_version": 1, "kind": "matmul", "m": 4096, "k": 4096, "n": 4096}))
-        odd = self.file("odd.json", json.dumps({"schema_version": 1, "kind": "matmul", "m": 8, "k": 8, "n": 8, "values": "x.npy"}))
+        large = self.file("large.json", json.dumps({"schema_version": 1, "kind": "matmul",
+                                                    "m": 4096, "k": 4096, "n": 4096}))
+        odd = self.file("odd.json", json.dumps({"schema_version": 1, "kind": "matmul", "m": 8,
+                                                "k": 8, "n": 8, "values": "x.npy"}))
         (self.scratch / "x.npy").write_bytes(npy(8, 7, 1))
         self.file("out/large/output.npy", "of an older run")
-        for workloads, code in ((["tiny_matmul", large, "tiny_spmm_b1"], 4), ([large, odd, "tiny_matmul"], 3),
+        for workloads, code in ((["tiny_matmul", large, "tiny_spmm_b1"], 4),
+                                ([large, odd, "tiny_matmul"], 3),
                                 ([large, large.with_name("./large.json")], 4)):
             arguments = ["--out", "out"] if workloads[0] == "tiny_matmul" else []
             with self.subTest(workloads):
-                done = self.tessera("run", *workloads, "--machine", "tiny", "--json", "r.json", *arguments, code=code)
+                done = self.tessera("run", *workloads, "--machine", "tiny", "--json", "r.json",
+                                    *arguments, code=code)
                 runs = json.loads((self.scratch / "r.json").read_text())["runs"]
-                self.assertEqual([run["workload"]["name"] for run in runs], [pathlib.Path(w).stem for w in workloads])
+                self.assertEqual([run["workload"]["name"] for run in runs],
+                                 [pathlib.Path(w).stem for w in workloads])
                 for run in runs:
                     failed = run["workload"]["name"] in ("large", "odd")
                     self.assertEqual(run["status"], "failed" if failed else "ok")
                     if failed:
-                        self.assertEqual(run["exit_code"], 4 if run["workload"]["name"] == "large" else 3)
+                        self.assertEqual(run["exit_code"],
+                                         4 if run["workload"]["name"] == "large" else 3)
                         self.assertIn(run["message"], done.stderr)
                         self.assertIn(f"failed with exit code {run['exit_code']}", done.stdout)
-                self.assertEqual("cycles ratio" in done.stdout, any(run["status"] == "ok" for run in runs))
+                self.assertEqual("cycles ratio" in done.stdout,
+                                 any(run["status"] == "ok" for run in runs))
         self.assertEqual(self.names("out/large"), [])
-        self.assertEqual(self.names("out/tiny_spmm_b1"), ["output.npy", "result.json", "trace.pftrace.gz"])
+        self.assertEqual(self.names("out/tiny_spmm_b1"),
+                         ["output.npy", "result.json", "trace.pftrace.gz"])
 
     def test_a_crash_is_one_of_the_failures(self):
-        process = subprocess.Popen([BINARY, "run", "dense_4096_f16", "tiny_matmul", "--json", "r.json", "--out", "out"],
-                                   cwd=self.scratch, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        process = subprocess.Popen([BINARY, "run", "dense_4096_f16", "tiny_matmul", "--json",
+                                    "r.json", "--out", "out"],
+                                   cwd=self.scratch, env=self.environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    text=True)
         deadline = time.monotonic() + 60
         while not list(self.scratch.glob("out/*/.tessera-*.tmp")) and time.monotonic() < deadline:
@@ -313,7 +352,8 @@ class HostTest(FilesCase):
         self.tessera(*RUN, "--no-check", "--threads", "1", preexec_fn=self.limited(400_000))
         done = self.tessera(*RUN, "--threads", "1", code=71, preexec_fn=self.limited(250_000))
         self.assertIn("--no-check runs without", done.stderr)
-        done = self.tessera("run", "tiny_matmul", "--no-check", "--threads", "1", code=71, preexec_fn=self.limited(400_000))
+        done = self.tessera("run", "tiny_matmul", "--no-check", "--threads", "1", code=71,
+                            preexec_fn=self.limited(400_000))
         self.assertIn("tessera: the host has not enough memory for this run", done.stderr)
 
     def test_only_a_check_loads_the_library(self):
@@ -322,7 +362,8 @@ class HostTest(FilesCase):
 
     def test_a_run_that_needs_more_than_there_is(self):
         large = ["run", "remote_read", "--set", "streaming.capacity_bytes=1000000000000", "--set",
-                 "workload.rows=100000000", "--set", "workload.row_bytes=8192", "--set", "workload.chunk_rows=100"]
+                 "workload.rows=100000000", "--set", "workload.row_bytes=8192", "--set",
+                 "workload.chunk_rows=100"]
         started = time.monotonic()
         self.refused(*large, code=71, says="GiB of the host's memory, and")
         self.assertLess(time.monotonic() - started, 20)
@@ -332,7 +373,8 @@ class HostTest(FilesCase):
 
     def test_nothing_of_the_kernels_goes_to_stdout(self):
         for command in (RUN, ["run", "tiny_spmm_b1", "--machine", "tiny"]):
-            self.refused(*command, "--json", "-", "--set", "tile.phase_limit_cycles=10", code=5, says="seems to loop for ever")
+            self.refused(*command, "--json", "-", "--set", "tile.phase_limit_cycles=10", code=5,
+                         says="seems to loop for ever")
 
     def test_input_without_end_is_refused_soon_and_in_little_memory(self):
         keys = '{"schema_version": 1, %s}' % ", ".join(f'"k{i}": 0' for i in range(90_000))
@@ -349,40 +391,56 @@ class HostTest(FilesCase):
         self.file("table/t.csv", ",".join(f"c{i}" for i in range(400_000)))
         self.file("wide/t.csv", "a," * 5_000_000)
         self.file("word.mtx", "1" * 10_000_000)
-        self.file("entry.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 " + "9" * 10_000_000)
+        self.file("entry.mtx",
+                  "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 " + "9" * 10_000_000)
         with open(self.scratch / "sparse.npy", "wb") as file:
             file.write(npy(64, 96, 1))
             file.truncate(100_000_000_000)
-        spmm = {"schema_version": 1, "kind": "spmm", "mode": "static", "n": 8, "block": 1, "values": "uniform"}
+        spmm = {"schema_version": 1, "kind": "spmm", "mode": "static", "n": 8, "block": 1,
+                "values": "uniform"}
         for name in ("word", "entry"):
-            self.file(f"{name}_mtx.json", json.dumps(spmm | {"pattern": {"file": f"{name}.mtx", "values": "ones"}}))
+            self.file(f"{name}_mtx.json",
+                      json.dumps(spmm | {"pattern": {"file": f"{name}.mtx", "values": "ones"}}))
         sums = "sum(i, 0, 1e6, sum(j, 0, 1e6, sum(k, 0, 1e6, 1)))"
         self.file("empty.S", "")
         vertex = {"schema_version": 1, "sources": ["empty.S"], "entry": "e", "kind": "worker"}
-        self.file("sums.json", json.dumps(vertex | {"arrays": {"x": {"type": "f32", "length": sums}}}))
-        self.file("points.json", json.dumps(vertex | {"parameters": {"a": 1}, "points": [{"a": i} for i in range(20_000)]}))
+        self.file("sums.json",
+                  json.dumps(vertex | {"arrays": {"x": {"type": "f32", "length": sums}}}))
+        self.file("points.json", json.dumps(vertex | {"parameters": {"a": 1},
+                                                      "points": [{"a": i} for i in range(20_000)]}))
         self.file("bytes.json", json.dumps(vertex | {"sources": ["/dev/zero"]}))
         for code, command in (
-                (3, ["check", "/dev/zero"]), (3, ["check", "/dev/urandom"]), (3, ["check", "array.json"]),
-                (3, ["check", "keys.json"]), (3, ["check", "duplicates.json"]), (3, ["check", "many.json"]),
-                (3, ["check", "token.json"]), (3, ["check", "name.json"]), (3, ["check", "deep.json"]),
-                (3, ["run", "tiny_matmul", "--machine", "/dev/zero"]), (3, ["vertex", "/dev/urandom"]),
+                (3, ["check", "/dev/zero"]), (3, ["check", "/dev/urandom"]),
+                (3, ["check", "array.json"]),
+                (3, ["check", "keys.json"]), (3, ["check", "duplicates.json"]),
+                (3, ["check", "many.json"]),
+                (3, ["check", "token.json"]), (3, ["check", "name.json"]),
+                (3, ["check", "deep.json"]),
+                (3, ["run", "tiny_matmul", "--machine", "/dev/zero"]),
+                (3, ["vertex", "/dev/urandom"]),
                 (3, RUN + ["--set", "tile.workers=" + "[" * 60_000 + "]" * 60_000]),
-                (3, RUN + ["--set", "tile.workers=" + "9" * 100_000]), (3, RUN + ["--set", "x" * 100_000]),
+                (3, RUN + ["--set", "tile.workers=" + "9" * 100_000]),
+                (3, RUN + ["--set", "x" * 100_000]),
                 (3, RUN + ["--set", "tile." + "x" * 100_000 + "=1"]), (3, ["run", "w" * 100_000]),
-                (2, ["x" * 100_000]), (2, ["run", "--" + "x" * 100_000]), (2, ["list", "x" * 100_000]),
+                (2, ["x" * 100_000]), (2, ["run", "--" + "x" * 100_000]),
+                (2, ["list", "x" * 100_000]),
                 (2, RUN + ["--set", "a=1"] * 1001),
                 (3, ["asm", "/dev/zero"]), (3, ["asm", "word.S"]), (3, ["asm", "words.S"]),
-                (3, ["disasm", "/dev/urandom"]), (3, ["disasm", "--hex", "word.hex"]), (3, ["disasm", "--hex", "/dev/zero"]),
-                (3, ["calibrate", "--reference", "table"]), (3, ["calibrate", "--reference", "wide"]),
-                (3, ["run", "word_mtx.json", "--machine", "tiny"]), (3, ["run", "entry_mtx.json", "--machine", "tiny"]),
+                (3, ["disasm", "/dev/urandom"]), (3, ["disasm", "--hex", "word.hex"]),
+                (3, ["disasm", "--hex", "/dev/zero"]),
+                (3, ["calibrate", "--reference", "table"]),
+                (3, ["calibrate", "--reference", "wide"]),
+                (3, ["run", "word_mtx.json", "--machine", "tiny"]),
+                (3, ["run", "entry_mtx.json", "--machine", "tiny"]),
                 (3, RUN + ["--set", "workload.values_a=sparse.npy"]),
-                (3, ["vertex", "./sums.json"]), (3, ["vertex", "./points.json"]), (3, ["vertex", "./bytes.json"]),
+                (3, ["vertex", "./sums.json"]), (3, ["vertex", "./points.json"]),
+                (3, ["vertex", "./bytes.json"]),
                 (2, ["vertex", "scaled_add", "--fit", f"a * {sums} + b"]),
                 (2, ["vertex", "scaled_add", "--fit", "+".join(f"a{i}" for i in range(16_000))])):
             with self.subTest([str(part)[:40] for part in command]):
                 started = time.monotonic()
-                process = subprocess.Popen([BINARY, *map(str, command)], cwd=self.scratch, env=self.environment(),
+                process = subprocess.Popen([BINARY, *map(str, command)], cwd=self.scratch,
+                                           env=self.environment(),
                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                            preexec_fn=self.limited(600_000))
                 text = process.stdout.read()
@@ -390,7 +448,8 @@ class HostTest(FilesCase):
                 _, status, used = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
                 if os.environ.get("TESSERA_TIMES"):
-                    print(f"{used.ru_utime + used.ru_stime:6.2f} s {len(text):6} bytes", [str(part)[:40] for part in command][:6],
+                    print(f"{used.ru_utime + used.ru_stime:6.2f} s {len(text):6} bytes",
+                          [str(part)[:40] for part in command][:6],
                           text[:150])
                 self.assertEqual(process.returncode, code, text[:500])
                 self.assertLess(len(text), 40_000)
@@ -416,10 +475,12 @@ class OperandsTest(FilesCase):
         self.assertEqual(result["workload"]["values_a"], "a.npy")
         data = (self.scratch / "out/output.npy").read_bytes()[-2 * 8 * 12:]
         self.assertEqual(set(struct.unpack(f"<{8 * 12}e", data)), {0.5 * 3 * 16})
-        again = self.result(self.workload(), "--machine", "tiny", "--set", "workload.values_b=b.npy", "--set",
+        again = self.result(self.workload(), "--machine", "tiny", "--set",
+                            "workload.values_b=b.npy", "--set",
                             "workload.values_a=a.npy")
         self.assertEqual(again["cycles"], result["cycles"])
-        self.assertTrue(self.result(self.workload(values_a="integer", values_b="integer"), "--machine", "tiny")["check"]
+        self.assertTrue(self.result(self.workload(values_a="integer", values_b="integer"),
+                                    "--machine", "tiny")["check"]
                         ["exact_required"])
 
     def test_a_wrong_shape_is_told_where_the_file_is_named(self):
@@ -429,7 +490,8 @@ class OperandsTest(FilesCase):
         self.assertIn("a.npy: shape: got (8, 16), expected (16, 12)", done.stderr)
         self.refused("run", self.workload(values="a.npy"), "--machine", "tiny", code=3,
                      says="expected (16, 12); values_a and values_b name a file for each operand")
-        self.refused("run", self.workload(), "--machine", "tiny", "--set", "workload.values_b=a.npy", code=3,
+        self.refused("run", self.workload(), "--machine", "tiny", "--set",
+                     "workload.values_b=a.npy", code=3,
                      says="--set: workload.values_b: ")
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Published-style kernels through the program: `tessera vertex` on their files, and the tables of docs/kernels/published.md.
+"""Published-style kernels through the program: `tessera vertex` on their files, and the tables of
+docs/kernels/published.md.
 
 Usage: published_test.py BINARY SOURCE_DIRECTORY TEST_CLASS
 """
@@ -38,7 +39,8 @@ class MatrixTest(unittest.TestCase):
         self.assertEqual(len(points), 3)
 
     def test_fp8_needs_the_third_generation(self):
-        self.check_exact("conv_partial_1x1_quarter_half", "--set", "parameters.M_field=6", "--set", "parameters.K=32",
+        self.check_exact("conv_partial_1x1_quarter_half", "--set", "parameters.M_field=6", "--set",
+                         "parameters.K=32",
                          "--set", "parameters.N=16")
         done = vertex("conv_partial_1x1_quarter_half", "--machine", "bow")
         self.assertNotEqual(done.returncode, 0)
@@ -56,7 +58,8 @@ class PageTest(unittest.TestCase):
     def test_matrix_tables(self):
         page = (SOURCE / "docs" / "kernels" / "published.md").read_text(encoding="utf-8").splitlines()
         done = run(sys.executable, str(SOURCE / "tools" / "published_cycles.py"), str(BINARY),
-                   str(SOURCE / "configs" / "reference" / "published_matrix_kernels.json"), "--most-macs", "30e3")
+                   str(SOURCE / "configs" / "reference" / "published_matrix_kernels.json"),
+                   "--most-macs", "30e3")
         self.assertEqual(done.returncode, 0, done.stderr)
         printed = done.stdout.splitlines()
         self.assertGreater(len(printed), 60)

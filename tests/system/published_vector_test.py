@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Published-style vector kernels through the program: `tessera vertex` on their files. tools/check_docs.py compares the page.
+"""Published-style vector kernels through the program: `tessera vertex` on their files.
+tools/check_docs.py compares the page.
 
 Usage: published_vector_test.py BINARY SOURCE_DIRECTORY
 """

@@ -2,20 +2,24 @@
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 foreach(class ErrorsTest InquiriesTest RunsTest VertexTest)
   add_test(NAME "tessera on the command line: ${class}"
-    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/cli_test.py" $<TARGET_FILE:tessera>
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/cli_test.py"
+            $<TARGET_FILE:tessera>
             "${PROJECT_SOURCE_DIR}" ${class})
   set_tests_properties("tessera on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 120)
 endforeach()
 
 foreach(class OutputsTest ProcessesTest HostTest OperandsTest)
   add_test(NAME "files and processes on the command line: ${class}"
-    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/files_test.py" $<TARGET_FILE:tessera>
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/files_test.py"
+            $<TARGET_FILE:tessera>
             "${PROJECT_SOURCE_DIR}" ${class})
-  set_tests_properties("files and processes on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 120)
+  set_tests_properties("files and processes on the command line: ${class}" PROPERTIES LABELS system
+    TIMEOUT 120)
 endforeach()
 
 tessera_test(test_system_four_tiles UNSANITIZED LABELS cli
-  SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp system/four_tiles_paper.cpp system/by_hand.cpp
+  SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp system/four_tiles_paper.cpp
+          system/by_hand.cpp
   LINK tessera_matmul tessera_catalog tessera_spec_config tessera_timing tessera_isa
        nlohmann_json::nlohmann_json fmt::fmt)
 target_compile_definitions(test_system_four_tiles PRIVATE TESSERA_BINARY="$<TARGET_FILE:tessera>")
@@ -23,15 +27,19 @@ add_dependencies(test_system_four_tiles tessera)
 
 foreach(class MatrixTest PageTest)
   add_test(NAME "published kernels on the command line: ${class}"
-    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_test.py" $<TARGET_FILE:tessera>
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_test.py"
+            $<TARGET_FILE:tessera>
             "${PROJECT_SOURCE_DIR}" ${class})
-  set_tests_properties("published kernels on the command line: ${class}" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+  set_tests_properties("published kernels on the command line: ${class}" PROPERTIES
+    LABELS "system;cli" TIMEOUT 300)
 endforeach()
 
 add_test(NAME "published vector kernels on the command line"
-  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_vector_test.py" $<TARGET_FILE:tessera>
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/published_vector_test.py"
+          $<TARGET_FILE:tessera>
           "${PROJECT_SOURCE_DIR}")
-set_tests_properties("published vector kernels on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+set_tests_properties("published vector kernels on the command line" PROPERTIES LABELS "system;cli"
+  TIMEOUT 300)
 
 tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
@@ -41,7 +49,8 @@ tessera_test(test_system_arrivals SYSTEMC UNSANITIZED LABELS system
   LINK tessera_sim)
 
 add_test(NAME "measured rows on the command line"
-  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/calibrate_test.py" $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/calibrate_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("measured rows on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 
 add_test(NAME "all measured rows run"
@@ -53,38 +62,52 @@ tessera_test(test_system_parameters SYSTEMC UNSANITIZED LABELS system
   LINK tessera_sim tessera_machine tessera_exchange_plan tessera_isa)
 
 add_test(NAME "every test has a time limit"
-  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py" "${CMAKE_CTEST_COMMAND}"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/time_limits_test.py"
+          "${CMAKE_CTEST_COMMAND}"
           "${CMAKE_BINARY_DIR}")
 set_tests_properties("every test has a time limit" PROPERTIES LABELS unit TIMEOUT 60)
 add_test(NAME "what-ifs of every workload, reduced"
-  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py"
+          $<TARGET_FILE:tessera>
           "${PROJECT_SOURCE_DIR}" ReducedTest)
-set_tests_properties("what-ifs of every workload, reduced" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+set_tests_properties("what-ifs of every workload, reduced" PROPERTIES LABELS "system;cli"
+  TIMEOUT 300)
 add_test(NAME "what-ifs of every workload, whole chips"
-  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py" $<TARGET_FILE:tessera>
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/what_if_test.py"
+          $<TARGET_FILE:tessera>
           "${PROJECT_SOURCE_DIR}" WholeTest)
-set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow" TIMEOUT 3600)
-# Whole chips and minutes are the slow one's; `tools/check_docs.py TESSERA --update [--slow]` rewrites the pages.
+set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow"
+  TIMEOUT 3600)
+# Whole chips and minutes are the slow one's; `tools/check_docs.py TESSERA --update [--slow]`
+# rewrites the pages.
 add_test(NAME "the pages show what the program prints"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" $<TARGET_FILE:tessera>)
-set_tests_properties("the pages show what the program prints" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+set_tests_properties("the pages show what the program prints" PROPERTIES LABELS "system;cli"
+  TIMEOUT 300)
 add_test(NAME "build bench_exchange for the pages"
   COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --target bench_exchange)
-set_tests_properties("build bench_exchange for the pages" PROPERTIES LABELS "slow" TIMEOUT 3600 FIXTURES_SETUP docs_programs)
+set_tests_properties("build bench_exchange for the pages" PROPERTIES LABELS "slow" TIMEOUT 3600
+  FIXTURES_SETUP docs_programs)
 add_test(NAME "the pages show what the program prints, also where that takes long"
-  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" $<TARGET_FILE:tessera> --slow)
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" $<TARGET_FILE:tessera>
+          --slow)
 set_tests_properties("the pages show what the program prints, also where that takes long"
   PROPERTIES LABELS "slow" TIMEOUT 3600 FIXTURES_REQUIRED docs_programs)
 add_test(NAME "shells complete the command line"
-  COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/completion_test.sh" $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+  COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/completion_test.sh" $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}")
 set_tests_properties("shells complete the command line" PROPERTIES LABELS "system;cli" TIMEOUT 60)
 add_test(NAME "an installed program finds what it needs"
   COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/install_test.sh" "${CMAKE_BINARY_DIR}")
-set_tests_properties("an installed program finds what it needs" PROPERTIES LABELS "system;cli" TIMEOUT 60)
+set_tests_properties("an installed program finds what it needs" PROPERTIES LABELS "system;cli"
+  TIMEOUT 60)
 # `tools/record.py --update TESSERA` writes what a change of results came to.
 add_test(NAME "workloads come to what the record says"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" $<TARGET_FILE:tessera>)
-set_tests_properties("workloads come to what the record says" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+set_tests_properties("workloads come to what the record says" PROPERTIES LABELS "system;cli"
+  TIMEOUT 300)
 add_test(NAME "workloads that take long come to what the record says"
-  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --slow $<TARGET_FILE:tessera>)
-set_tests_properties("workloads that take long come to what the record says" PROPERTIES LABELS "slow" TIMEOUT 3600)
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --slow
+          $<TARGET_FILE:tessera>)
+set_tests_properties("workloads that take long come to what the record says" PROPERTIES
+  LABELS "slow" TIMEOUT 3600)

@@ -14,7 +14,8 @@ SLOW_SECONDS = 3600
 
 def main(ctest, directory):
     listing = subprocess.run(
-        [ctest, "--test-dir", directory, "--show-only=json-v1"], capture_output=True, text=True, check=True
+        [ctest, "--test-dir", directory, "--show-only=json-v1"], capture_output=True, text=True,
+        check=True
     )
     tests = json.loads(listing.stdout)["tests"]
     wrong = []

@@ -43,7 +43,8 @@ REDUCED = {
     "tiny_spmm_b1": "chip.tiles=4",
     "tiny_spmm_b16": "chip.tiles=4",
     "two_side_by_side": "chip.tiles=16 workload.steps.0.parallel.0.tiles=8 workload.steps.0.parallel.1.tiles=8" +
-                        "".join(f" workload.tensors.{name}.shape=[64,64]" for name in ("a_1", "a_2", "b_1", "b_2")),
+                        "".join(f" workload.tensors.{name}.shape=[64,64]"
+                                for name in ("a_1", "a_2", "b_1", "b_2")),
 }
 STANDARD_ROUND = 6
 # Of a run: what a partition that the planner prefers may be worse than another by.
@@ -55,7 +56,8 @@ ROLES = {
     "host_transfer": {"streams": {"stream"}},
     "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
     "memory_stream": {"compute_sets": {"work"}},
-    "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange"}, "exchanges": {"bring", "reduce", "rearrange"}},
+    "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange"},
+                 "exchanges": {"bring", "reduce", "rearrange"}},
     "rearrange": {"compute_sets": {"rearrange"}},
     "reduction": {"compute_sets": {"reduce"}, "exchanges": {"reduce"}},
     "remote_buffer": {"streams": {"stream"}},
@@ -66,9 +68,12 @@ ROLES = {
     "sync": {},
 }
 # What must be there in any case.
-SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "pipeline": {"work"}, "rearrange": {"rearrange"}, "reduction": {"reduce"},
-              "remote_buffer": {"stream"}, "host_transfer": {"stream"}, "self_copy": {"rearrange"}, "spmm": {"work"},
-              "stencil": {"work", "bring", "rearrange"}, "streamed_triad": {"work", "bring", "stream"},
+SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "pipeline": {"work"},
+              "rearrange": {"rearrange"}, "reduction": {"reduce"},
+              "remote_buffer": {"stream"}, "host_transfer": {"stream"}, "self_copy": {"rearrange"},
+              "spmm": {"work"},
+              "stencil": {"work", "bring", "rearrange"},
+              "streamed_triad": {"work", "bring", "stream"},
               "exchange_pattern": {"bring"}, "sync": set()}
 
 
@@ -94,7 +99,8 @@ class Rules:
             result = run(name, sizes, f"tile.workers={workers}")
             if fewer is not None:
                 phases = sum(step["executions"] for step in fewer["compute_sets"])
-                choices = [[made["plan"].get(part) for part in ("parts_m", "parts_k", "parts_n", "paired", "stages")]
+                choices = [[made["plan"].get(part)
+                            for part in ("parts_m", "parts_k", "parts_n", "paired", "stages")]
                            for made in (fewer, result)]
                 misjudged = 0 if choices[0] == choices[1] else MISJUDGED * result["cycles"]
                 with self.subTest(name=name, workers=workers):
@@ -169,10 +175,13 @@ class ReducedTest(unittest.TestCase, Rules):
 
     def test_kernels_divide_by_the_workers_that_there_are(self):
         environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
-        for name in ("unary_op_relu_half", "reduce_add_float_float", "transpose_2d_half", "multi_slice_half", "zero", "scaled_add",
-                     "scaled_add_mix", "conv_partial_1x1_half_half", "sparse_dense_block_8x8_half_half"):
+        for name in ("unary_op_relu_half", "reduce_add_float_float", "transpose_2d_half",
+                     "multi_slice_half", "zero", "scaled_add",
+                     "scaled_add_mix", "conv_partial_1x1_half_half",
+                     "sparse_dense_block_8x8_half_half"):
             for workers in (1, 4, 7):
-                done = subprocess.run([str(BINARY), "vertex", name, "--set", f"tile.workers={workers}"],
+                done = subprocess.run([str(BINARY), "vertex", name, "--set",
+                                       f"tile.workers={workers}"],
                                       capture_output=True, text=True, check=False, env=environment)
                 with self.subTest(name=name, workers=workers):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -180,7 +189,8 @@ class ReducedTest(unittest.TestCase, Rules):
     def test_a_vertex_may_stand_at_the_start_of_a_memory_that_begins_at_0(self):
         command = [str(BINARY), "vertex", "scaled_add", "--json", "-"]
         environment = dict(os.environ, TESSERA_CONFIGS=str(SOURCE / "configs"))
-        results = [json.loads(subprocess.run(command + sets, capture_output=True, text=True, check=True,
+        results = [json.loads(subprocess.run(command + sets, capture_output=True, text=True,
+                                             check=True,
                                              env=environment).stdout)
                    for sets in ([], ["--set", "memory.base=0"])]
         for point, moved in zip(*(result["points"] for result in results)):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes the instructions of a tile in the text format of the pipeline viewer Konata (`Kanata` version 4): a row an instruction, a
-// column a clock. Fields are separated by tabs (docs/formats/konata.md explains every line):
+// Writes the instructions of a tile in the text format of the pipeline viewer Konata (`Kanata`
+// version 4): a row an instruction, a column a clock. Fields are separated by tabs
+// (docs/formats/konata.md explains every line):
 //
 //   Kanata 0004
 //   C=  0             the first clock
@@ -11,8 +12,9 @@
 //   ...
 //   R   0  0  0       it is done
 //
-// Stages: Wt waits to issue, Is issues, Ex executes until its result may be used. Thread: worker number; the
-// supervisor comes behind the workers. Source of the format: the viewer's public description of it.
+// Stages: Wt waits to issue, Is issues, Ex executes until its result may be used. Thread: worker
+// number; the supervisor comes behind the workers. Source of the format: the viewer's public
+// description of it.
 #pragma once
 
 #include "traces/output_file.h"

@@ -9,8 +9,8 @@
 //     active_tiles, exchange_bytes      counters
 //     machine    |matmul    |exchange |sync |matmul ...   a slice a phase, named by its step
 //     tiles
-//       tile_0   |matmul |idle |exchange|sync ...         the same for one tile; idle waits for
-//       slower ones
+//       tile_0   |matmul |idle |exchange|sync ...         the same for one tile, which is idle
+//                                                         while it waits for slower ones
 //         worker_0 .. worker_5, supervisor                a slice a vertex
 // Source of the format: the Perfetto project's public trace protos; the fields used are listed with
 // their numbers in tests/support/perfetto_subset.proto.

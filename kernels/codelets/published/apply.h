@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How apply.S calls `apply_element`: called with $lr; takes and gives one FP32 number in $element; may change $scratch.
+// How apply.S calls `apply_element`: called with $lr; takes and gives one FP32 number in $element;
+// may change $scratch.
 #ifndef TESSERA_PUBLISHED_APPLY_H
 #define TESSERA_PUBLISHED_APPLY_H
 

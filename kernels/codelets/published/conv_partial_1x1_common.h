@@ -6,13 +6,15 @@
 //     0  outChansPtr   table of output pointers, [conv group][out group]
 //     4  weightsPtr    table of weight pointers, [conv group][in group][out group]
 //     8  inChansPtr    table of input pointers, [conv group][in group]
-//    12  worklistsPtr  three 16-bit words a worker: first output pixel, pixels, first input pixel; offsets in 8-byte words
+//    12  worklistsPtr  three 16-bit words a worker: first output pixel, pixels, first input
+//                      pixel; offsets in 8-byte words
 //    16  numConvGroupsM1  18 numOutGroupsM1  20 numInGroupsM1
-//    22  inStride      24 outStride: 8-byte words from the last word of a pixel to the first of the next; output pixels are an even
-//                      number of words apart
+//    22  inStride      24 outStride: 8-byte words from the last word of a pixel to the first of the
+//                      next; output pixels are an even number of words apart
 //    26  FP8 inputs only: the value of FP_INFMT, and 28 that of FP_ISCL (signed)
-// The first in group starts the sums from zero. Workers keep their work and pointers from launch to launch of one call:
-// they are entered at `first` once, at `in` when the in group changes, at `out` otherwise.
+// The first in group starts the sums from zero. Workers keep their work and pointers from launch to
+// launch of one call: they are entered at `first` once, at `in` when the in group changes, at `out`
+// otherwise.
 #ifndef TESSERA_PUBLISHED_CONV_PARTIAL_1X1_COMMON_H
 #define TESSERA_PUBLISHED_CONV_PARTIAL_1X1_COMMON_H
 
@@ -88,7 +90,8 @@
     add         $w_pixels_m3, $w_pixels_m3, -3
 .endm
 
-// One in group: all out groups, PASSES weight loads each. PASS_BYTES: from a pass's outputs of a pixel to the next one's.
+// One in group: all out groups, PASSES weight loads each. PASS_BYTES: from a pass's outputs of a
+// pixel to the next one's.
 .macro CONV1X1_OUT_GROUPS LABEL NEXT_ENTRY PASSES PASS_BYTES LOADS:vararg
     ld32step    $s_ptr, $mzero, $s_in+=, 1
     ldz16       $s_out_groups, $s_state, VERTEX_NUM_OUT_GROUPS_M1

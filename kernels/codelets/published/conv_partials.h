@@ -33,8 +33,8 @@
 .endr
 .endm
 
-// Both sets, weights in memory by output channel: a pair of channels goes to the first set, the next one to the second.
-// CHANNELS of them, REGISTERS a channel.
+// Both sets, weights in memory by output channel: a pair of channels goes to the first set, the
+// next one to the second. CHANNELS of them, REGISTERS a channel.
 .macro LOAD_WEIGHTS_TWO_SETS CHANNELS REGISTERS UNIT_BYTES=8
 .set first_of_pair, 0
 .rept (\CHANNELS) / 4

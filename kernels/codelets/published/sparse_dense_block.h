@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 // clang-format off
-// Block-sparse times dense, pattern known when compiling: the supervisor that all block sizes share, and the vertex state.
+// Block-sparse times dense, pattern known when compiling: the supervisor that all block sizes
+// share, and the vertex state.
 //
 // State: pointers (32 bits each) and 16-bit fields
 //     0  out         [row block][column][B] partials: the product is added to them
-//     4  blocks      non-zero blocks in the order of metaInfo, 8-byte aligned: [output of B][input of B]
-//     8  metaInfo    words: for each row block its non-zero blocks - 1, and of each the address of its rows of the dense operand;
-//                    two more words are read
+//     4  blocks      non-zero blocks in the order of metaInfo, 8-byte aligned: [output of B]
+//                    [input of B]
+//     8  metaInfo    words: for each row block its non-zero blocks - 1, and of each the
+//                    address of its rows of the dense operand; two more words are read
 //    12  worklists   two 16-bit words a worker: first column, columns
 //    16  rowBytes    from a row block of `out` to the next
 //    20  rowBlocksM1
-// The dense operand is [block of rows][column][B], in no 32 KiB pair of the interleaved region that `out` is in; `out` is in it.
-// Every worker takes a share of the columns of every block; it keeps its place in `out` from block to block and gets the address of
-// the dense rows as its vertex base.
+// The dense operand is [block of rows][column][B], in no 32 KiB pair of the interleaved region that
+// `out` is in; `out` is in it. Every worker takes a share of the columns of every block; it keeps
+// its place in `out` from block to block and gets the address of the dense rows as its vertex base.
 #ifndef TESSERA_PUBLISHED_SPARSE_DENSE_BLOCK_H
 #define TESSERA_PUBLISHED_SPARSE_DENSE_BLOCK_H
 
@@ -50,7 +52,8 @@
 #define PXP(IN, PARTIAL) ((IN) | ((PARTIAL) << 2))
 #define PXPO(IN, PARTIAL, OUT) ((IN) | ((PARTIAL) << 2) | ((OUT) << 4))
 
-// PASSES weight loads a block, each on the dense operand PASS_BYTES further on; the second one enters at SECOND.
+// PASSES weight loads a block, each on the dense operand PASS_BYTES further on; the second one
+// enters at SECOND.
 .macro SPARSE_BLOCK_SUPERVISOR SYMBOL NAME PASSES PASS_BYTES SECOND LOADS:vararg
     .section .text.\SYMBOL, "ax"
     .globl \SYMBOL

@@ -6,10 +6,12 @@
 //     0  out       [row][columns] partials, 8-byte aligned
 //     4  values    non-zeros, row by row; one more is read
 //     8  metaInfo  16-bit words, below
-//    12  dense     [row of the dense operand][columns], 8-byte aligned, in no memory element that values or metaInfo are in
+//    12  dense     [row of the dense operand][columns], 8-byte aligned, in no memory element
+//                  that values or metaInfo are in
 //    16  columns
-// metaInfo: for each worker {values before its own, words of metaInfo before its own, first row, rows}; and from there
-// {non-zeros - 1 of each row}, {byte offset of each non-zero's row in `dense`}; one more of each is read.
+// metaInfo: for each worker {values before its own, words of metaInfo before its own, first row,
+// rows}; and from there {non-zeros - 1 of each row}, {byte offset of each non-zero's row in
+// `dense`}; one more of each is read.
 #ifndef TESSERA_PUBLISHED_SPARSE_DENSE_ELEMENTWISE_H
 #define TESSERA_PUBLISHED_SPARSE_DENSE_ELEMENTWISE_H
 

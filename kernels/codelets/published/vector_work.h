@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the element-wise vertices of this folder share: the worker's number and its share of the 8-byte words.
+// What the element-wise vertices of this folder share: the worker's number and its share of the
+// 8-byte words.
 #ifndef TESSERA_PUBLISHED_VECTOR_WORK_H
 #define TESSERA_PUBLISHED_VECTOR_WORK_H
 
@@ -15,7 +16,8 @@
     and         \WORKER, \WORKER, CSR_W_WSR__CTXTID_M1__MASK
 .endm
 
-// COUNT = how many of ITEMS things are this worker's, if it takes one in CTXT_WORKERS from its own number on.
+// COUNT = how many of ITEMS things are this worker's, if it takes one in CTXT_WORKERS from its own
+// number on.
 .macro SHARE_OF_WORKER COUNT ITEMS WORKER SCRATCH
     sub         \COUNT, \ITEMS, \WORKER
     add         \COUNT, \COUNT, CTXT_WORKERS - 1

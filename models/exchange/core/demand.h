@@ -10,9 +10,9 @@
 
 namespace tessera::exchange {
 
-/// Cycles of every tile's lanes: a message takes one for each lane's width of it that is begun. A paired
-/// one (where `exchange.pairs()`) has the width of two, and the sender's pair gives both outgoing lanes
-/// for it; multicast is one pass for the sender.
+/// Cycles of every tile's lanes: a message takes one for each lane's width of it that is begun. A
+/// paired one (where `exchange.pairs()`) has the width of two, and the sender's pair gives both
+/// outgoing lanes for it; multicast is one pass for the sender.
 struct Demand {
     std::vector<Cycles> in;  ///< by tile: lane-cycles in; a paired message counts once
     std::vector<Cycles> out; ///< by tile: lane-cycles out

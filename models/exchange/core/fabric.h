@@ -65,12 +65,12 @@ struct FabricOutcome {
 /// program.
 [[nodiscard]] Cycles broadcast_cycles(const spec::MachineSpec& machine, TileId from);
 
-/// The compiled fabric. Executes `exchange`, whose rows `read_row` reads from tile memory (rows[i].words.size() words at
-/// rows[i].address). Depends only on the machine, the exchange and the row words, so a caller may
-/// keep the outcome for as long as those stay. Throws ProgramError, naming tiles, event and reason,
-/// for every broken rule of docs/models/exchange.md#legality, also when a tile receives into words
-/// that it sends in the same exchange: no order of the two is accepted, even one that would be
-/// unambiguous.
+/// The compiled fabric. Executes `exchange`, whose rows `read_row` reads from tile memory
+/// (rows[i].words.size() words at rows[i].address). Depends only on the machine, the exchange and
+/// the row words, so a caller may keep the outcome for as long as those stay. Throws ProgramError,
+/// naming tiles, event and reason, for every broken rule of docs/models/exchange.md#legality, also
+/// when a tile receives into words that it sends in the same exchange: no order of the two is
+/// accepted, even one that would be unambiguous.
 [[nodiscard]] FabricOutcome execute_rows(const spec::MachineSpec& machine,
                                          const program::Exchange& exchange,
                                          const RowReader& read_row);

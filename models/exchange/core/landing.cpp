@@ -194,8 +194,8 @@ unsigned members_at(const Access& access, Cycles event) {
     return (begin & 8) != 0 ? 2 : 1;
 }
 
-/// First event at which both accesses are in one element. In a pair of region 1 two runs of words eight
-/// bytes out of step alternate and never meet.
+/// First event at which both accesses are in one element. In a pair of region 1 two runs of words
+/// eight bytes out of step alternate and never meet.
 std::optional<Cycles> meeting(const Elements& elements, const Access& a, const Access& b) {
     const auto first = std::max(a.first_event, b.first_event);
     const auto last = std::min(a.last_event, b.last_event);

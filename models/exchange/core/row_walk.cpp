@@ -73,8 +73,8 @@ private:
         }
     }
 
-    /// A send's count is of items, several of which may go in one event; what puts nothing on the bus
-    /// counts events.
+    /// A send's count is of items, several of which may go in one event; what puts nothing on the
+    /// bus counts events.
     std::int64_t events_of(const ExchangeInstruction& in) const {
         const bool starts = in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp;
         const bool continues = in.op == ExchangeOp::SendOff || in.op == ExchangeOp::SendPic;

@@ -17,8 +17,8 @@ namespace tessera::exchange {
 /// An event of a row. Exchanges of many tiles have millions of runs, so theirs are kept short.
 using Event = std::int32_t;
 
-/// Items on the outgoing lane at consecutive events, from consecutive addresses: as many an event as
-/// the lane is wide, the last event takes what is left.
+/// Items on the outgoing lane at consecutive events, from consecutive addresses: as many an event
+/// as the lane is wide, the last event takes what is left.
 struct SendRun {
     Event first_event = 0;
     std::int32_t items = 0;
@@ -67,9 +67,9 @@ struct RowWalk {
 
 /// Walks `words`, which stand at `address`. Throws ProgramError, naming tile, event and
 /// instruction, where a row breaks a rule that concerns this tile alone: bad word, count above the
-/// machine's limit, more events than `Event` holds, continuation without a message, SendPicp off its
-/// 8-byte boundary, send from outside memory, two controls of a wide receive in one event, no final
-/// branch, row outside region 0.
+/// machine's limit, more events than `Event` holds, continuation without a message, SendPicp off
+/// its 8-byte boundary, send from outside memory, two controls of a wide receive in one event, no
+/// final branch, row outside region 0.
 [[nodiscard]] RowWalk walk_row(const spec::MachineSpec& machine, const std::string& exchange,
                                TileId tile, Address address, std::span<const std::uint32_t> words);
 

@@ -55,7 +55,8 @@ public:
     Account(const program::Program& program, std::int64_t tiles);
 
     /// A compute or exchange phase that lasted `cycles`, at least as long as every share; tiles
-    /// without a share (ascending) idled. Returns the step's record, for the caller to add what only it knows.
+    /// without a share (ascending) idled. Returns the step's record, for the caller to add what
+    /// only it knows.
     StepRecord& compute_phase(std::uint32_t compute_set, Cycles cycles,
                               std::span<const TileShare> shares);
     StepRecord& exchange_phase(std::uint32_t exchange, Cycles cycles,

@@ -28,7 +28,8 @@ public:
     /// The value as far as it is known while parsing; says nothing when it is not.
     [[nodiscard]] std::optional<Value> early(const Expression& expression);
 
-    /// The value after the link; reports why there is none. 0 where a symbol is undefined that may be.
+    /// The value after the link; reports why there is none. 0 where a symbol is undefined that may
+    /// be.
     [[nodiscard]] std::optional<std::int64_t> late(const Expression& expression);
 
     /// Symbols that nobody defines, with the place of a use: those that may be undefined.

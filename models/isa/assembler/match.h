@@ -20,8 +20,9 @@ namespace tessera::isa::assembly {
 struct Mismatch {
     std::optional<std::size_t> operand; ///< empty: the number of operands is wrong
     std::string message;
-    /// What the machine's assembler makes of it where operands are not checked, if anything: a register of the other file is
-    /// the one of its number, of a constant the low bits count. Of the rows that which bends least.
+    /// What the machine's assembler makes of it where operands are not checked, if anything: a
+    /// register of the other file is the one of its number, of a constant the low bits count. Of
+    /// the rows that which bends least.
     std::optional<Operation> loose;
 };
 

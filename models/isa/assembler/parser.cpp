@@ -277,7 +277,8 @@ void StatementParser::lone_instruction() {
     add_code(item, first.at);
 }
 
-/// 4, or 8 for an instruction of two words and an ldconst whose value needs two instructions or is not known yet.
+/// 4, or 8 for an instruction of two words and an ldconst whose value needs two instructions or is
+/// not known yet.
 std::uint32_t StatementParser::bytes_of(const Instruction& parsed) {
     const auto rows = opcodes_named(parsed.mnemonic);
     if (!rows.empty() && has_two_words(rows.front())) {

@@ -8,7 +8,8 @@
 
 namespace tessera::isa::assembly {
 
-/// Of a unit without mistakes that was emitted into `codelet`; undefined symbols are not its business.
+/// Of a unit without mistakes that was emitted into `codelet`; undefined symbols are not its
+/// business.
 [[nodiscard]] AssemblyTally tally_of(const Unit& unit, const program::Codelet& codelet);
 
 } // namespace tessera::isa::assembly

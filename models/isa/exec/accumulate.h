@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Aux lane: instructions on the accumulators outside the matrix unit. AACC[2k] is even[k], AACC[2k
-// + 1] is odd[k]. Where two FP32 are multiplied the product is rounded before it is added: not fused.
+// + 1] is odd[k]. Where two FP32 are multiplied the product is rounded before it is added: not
+// fused.
 #pragma once
 
 #include "models/isa/context.h"

@@ -65,7 +65,8 @@ struct SingleProducts {
     }
 };
 
-/// Partial sums of a step: two for each set. A set that is not `moving` takes none, and nothing leaves it.
+/// Partial sums of a step: two for each set. A set that is not `moving` takes none, and nothing
+/// leaves it.
 struct Entering {
     float partials[4];
     unsigned moving = 3;
@@ -190,7 +191,8 @@ TESSERA_INLINE void f16v4sihoamp(Context& c, const MicroOperation& op) {
     c.aux[op.d] = sums::halves_of(c, op, out.first);
 }
 
-/// FP32 throughout, one set: partials enter and results leave in even phases, other results are zero.
+/// FP32 throughout, one set: partials enter and results leave in even phases, other results are
+/// zero.
 TESSERA_INLINE void f32sisoamp(Context& c, const MicroOperation& op) {
     amp::Entering in{};
     in.moving = 0;
@@ -201,7 +203,8 @@ TESSERA_INLINE void f32sisoamp(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, sums::pair_of(c, op, out.first));
 }
 
-/// FP32 throughout, both sets: even phases move the first one's partials and results, odd ones the second's.
+/// FP32 throughout, both sets: even phases move the first one's partials and results, odd ones the
+/// second's.
 TESSERA_INLINE void f32sisov2amp(Context& c, const MicroOperation& op) {
     amp::Entering in = amp::single_partials(c, op);
     in.moving = 1U << (amp::Flag(op.imm).phase % 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Aux lane: smaller and larger of two, clamping, comparisons and classes. They see bit patterns only, round nothing and
-// treat infinities as ordered numbers. Source: docs/evidence.md#instruction-set (floating point)
+// Aux lane: smaller and larger of two, clamping, comparisons and classes. They see bit patterns
+// only, round nothing and treat infinities as ordered numbers. Source:
+// docs/evidence.md#instruction-set (floating point)
 #pragma once
 
 #include "models/isa/exec/vector.h"
@@ -146,7 +147,8 @@ template <Relation kRelation> struct Compare {
     }
 };
 
-/// Codes of the class instructions: 2 and 5 are known, the others chosen (docs/deviations.md, class-codes).
+/// Codes of the class instructions: 2 and 5 are known, the others chosen (docs/deviations.md,
+/// class-codes).
 template <typename N> TESSERA_INLINE std::uint32_t class_of(std::uint32_t x) {
     enum : std::uint32_t {
         kSignallingNan = 1,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker's control and status registers. Those that it does not have read 0 and ignore writes, as do the read-only ones.
+// A worker's control and status registers. Those that it does not have read 0 and ignore writes, as
+// do the read-only ones.
 // Source: docs/evidence.md#instruction-set (control and status registers)
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Aux lane, third generation: FP8 inputs of the matrix unit and conversions between FP8 and FP16. Results of all of
-// them are scaled by 2 to the power of FP_SCL. Source and choices: docs/deviations.md#fp8
+// Aux lane, third generation: FP8 inputs of the matrix unit and conversions between FP8 and FP16.
+// Results of all of them are scaled by 2 to the power of FP_SCL. Source and choices:
+// docs/deviations.md#fp8
 #pragma once
 
 #include "models/isa/exec/amp.h"

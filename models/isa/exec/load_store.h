@@ -330,8 +330,9 @@ TESSERA_INLINE void ld64a32(Context& c, const MicroOperation& op) {
     c.main[op.a] = pair + 8U;
 }
 
-/// Two halves at a base plus the two halves of a delta register. The lower delta goes on to the next half; the upper one by
-/// as many halves as the low four bits of a register say, which shift out of it (docs/deviations.md: mini-deltas).
+/// Two halves at a base plus the two halves of a delta register. The lower delta goes on to the
+/// next half; the upper one by as many halves as the low four bits of a register say, which shift
+/// out of it (docs/deviations.md: mini-deltas).
 TESSERA_INLINE void ldb16b16(Context& c, const MicroOperation& op) {
     const std::uint32_t deltas = c.main[op.b];
     const std::uint32_t steps = c.main[op.c];

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A repeat body that streams rows through the matrix unit, executed a row at a time instead of a bundle at a time.
+// A repeat body that streams rows through the matrix unit, executed a row at a time instead of a
+// bundle at a time.
 //
-// In the steady state of such a body ("load the next input and partial, store an earlier result, multiply") a row's sums
-// depend only on its own inputs and its own partials: sums(row) = partials(row) + dot_0 + dot_1 + dot_2 + dot_3, added in
-// that order, which is what bundle after bundle computes. So the passes behind the first are done here with
-// the same operations in the same order on the same values: results are equal bit for bit (tests/unit/tile). Where a
-// precondition fails (strides, alignment, overlap, an element or fetch conflict that could arise) nothing is done and
-// the bundles are interpreted, with their faults.
+// In the steady state of such a body ("load the next input and partial, store an earlier result,
+// multiply") a row's sums depend only on its own inputs and its own partials: sums(row) =
+// partials(row) + dot_0 + dot_1 + dot_2 + dot_3, added in that order, which is what bundle after
+// bundle computes. So the passes behind the first are done here with the same operations in the
+// same order on the same values: results are equal bit for bit (tests/unit/tile). Where a
+// precondition fails (strides, alignment, overlap, an element or fetch conflict that could arise)
+// nothing is done and the bundles are interpreted, with their faults.
 #pragma once
 
 #include "models/isa/context.h"
@@ -16,7 +18,8 @@
 
 namespace tessera::isa::TESSERA_ENGINE::matrix_loop {
 
-/// FP16 partials: both sets, 16 results a row in channel order (two a set in turn); a word holds four of them.
+/// FP16 partials: both sets, 16 results a row in channel order (two a set in turn); a word holds
+/// four of them.
 struct HalfPartials {
     static constexpr unsigned kChannels = 16;
 
@@ -271,7 +274,8 @@ template <typename Partials> inline void scatter(const float* channels, float* b
     }
 }
 
-/// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the next row starts from.
+/// The rows of one loop: `finished` are the sums that leave next, `waiting` the partials that the
+/// next row starts from.
 template <typename Partials> class Rows {
 public:
     Rows(Context& c, const MicroOperation& op, const MatrixLoop& loop, const Streams& streams)

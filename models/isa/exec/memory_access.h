@@ -35,7 +35,8 @@ constexpr bool conflict_goes_on(const Context&, ConflictKind, Address) {
 }
 #endif
 
-/// Region 0 is shared with instruction fetch: the body of a running rpt, else PC + 4 to the end of the context's window.
+/// Region 0 is shared with instruction fetch: the body of a running rpt, else PC + 4 to the end of
+/// the context's window.
 TESSERA_INLINE void check_fetch_window(const Context& c, const MicroOperation& op,
                                        std::uint32_t offset) {
     const MemoryView& memory = *c.memory;

@@ -18,7 +18,8 @@
 #include <immintrin.h>
 #endif
 
-// The loop's speed hangs on these being part of it. Under a sanitizer the compiler would take minutes for them.
+// The loop's speed hangs on these being part of it. Under a sanitizer the compiler would take
+// minutes for them.
 #if defined(__SANITIZE_ADDRESS__)
 #define TESSERA_INLINE inline
 #elif defined(__has_feature)
@@ -34,8 +35,8 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 inline constexpr std::uint32_t kNanF32 = 0x7fd9c000U; ///< the one NaN that FP32 results have
 inline constexpr std::uint16_t kNanF16 = 0x7ece;
-/// The NaN that x86 arithmetic makes. A NaN operand enters sums as this one, so that what an accumulator holds never
-/// depends on the order in which the host takes two operands.
+/// The NaN that x86 arithmetic makes. A NaN operand enters sums as this one, so that what an
+/// accumulator holds never depends on the order in which the host takes two operands.
 inline constexpr std::uint32_t kNanOperand = 0xffc00000U;
 inline constexpr float kMaxF16 = 65504.0F;
 
@@ -176,7 +177,8 @@ struct F32x8 {
 #endif
 };
 
-/// The dot products of eight units, as the chain that Tessera defines (docs/deviations.md#dot-product).
+/// The dot products of eight units, as the chain that Tessera defines
+/// (docs/deviations.md#dot-product).
 template <unsigned kLanes>
 TESSERA_INLINE F32x8 dot_product(const F32x8 (&x)[kLanes], const float* weights,
                                  unsigned lane_stride) {

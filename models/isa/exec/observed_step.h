@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One instruction at a time; the end of engine_loop.cpp where that is compiled as the observed engine.
+// One instruction at a time; the end of engine_loop.cpp where that is compiled as the observed
+// engine.
 #pragma once
 
 #include "models/isa/observed_engine.h"
@@ -8,7 +9,8 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace {
 
-/// Goes on from `op` to where an instruction starts: past the ends of repeat bodies and the joints of the list.
+/// Goes on from `op` to where an instruction starts: past the ends of repeat bodies and the joints
+/// of the list.
 const MicroOperation* settle(Context& c, const MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(Internal::Continue)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// FP8 numbers ("quarters"): one sign, four exponent and three fraction bits with bias 8 (F143), or five and two with
-// bias 16 (F152). No infinities; the code of minus zero is NaN. Source: arXiv 2206.02915; which bits of FP_NFMT and
-// FP_SCL mean what, and the corner cases: docs/deviations.md#fp8
+// FP8 numbers ("quarters"): one sign, four exponent and three fraction bits with bias 8 (F143), or
+// five and two with bias 16 (F152). No infinities; the code of minus zero is NaN. Source: arXiv
+// 2206.02915; which bits of FP_NFMT and FP_SCL mean what, and the corner cases:
+// docs/deviations.md#fp8
 #pragma once
 
 #include "models/isa/context.h"
@@ -47,8 +48,9 @@ inline float widen(std::uint8_t code, const Format& format) {
     return as_f32(as_bits(magnitude) | sign);
 }
 
-/// A value that is no NaN as a code: its 24-bit significand, plus 16 random bits just below the last kept one where
-/// rounding is stochastic, cut off; otherwise to nearest even. A zero is plus zero, as the other code is taken.
+/// A value that is no NaN as a code: its 24-bit significand, plus 16 random bits just below the
+/// last kept one where rounding is stochastic, cut off; otherwise to nearest even. A zero is plus
+/// zero, as the other code is taken.
 inline std::uint8_t narrow(Context& c, const MicroOperation& op, float value, const Format& format,
                            std::uint32_t random) {
     const std::uint32_t bits = as_bits(value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The random number generator of a worker: xoroshiro128 with the "aox" output function. An instruction that uses it takes
-// two steps, however many bits it needs. Source: docs/evidence.md#instruction-set (PRNG), arXiv 2203.04058
+// The random number generator of a worker: xoroshiro128 with the "aox" output function. An
+// instruction that uses it takes two steps, however many bits it needs. Source:
+// docs/evidence.md#instruction-set (PRNG), arXiv 2203.04058
 #pragma once
 
 #include "models/isa/context.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Aux lane: random bits, random numbers of nearly normal distribution, random masks. Each takes two steps of the
-// generator, whatever it returns. Source: docs/evidence.md#instruction-set (PRNG)
+// Aux lane: random bits, random numbers of nearly normal distribution, random masks. Each takes two
+// steps of the generator, whatever it returns. Source: docs/evidence.md#instruction-set (PRNG)
 #pragma once
 
 #include "models/isa/exec/random.h"
@@ -10,7 +10,8 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace random_numbers {
 
-/// Twelve 5-bit numbers added and centred, in units of their standard deviation, nearly: exact in FP16.
+/// Twelve 5-bit numbers added and centred, in units of their standard deviation, nearly: exact in
+/// FP16.
 inline float normal(std::uint64_t random) {
     int sum = 0;
     for (unsigned k = 0; k < 12; ++k) {
@@ -19,7 +20,8 @@ inline float normal(std::uint64_t random) {
     return static_cast<float>(sum - 186) * 0x1p-5F;
 }
 
-/// Keeps each element of the word with probability p[15:0] / 2^16, all of them where bit 16 of p is set.
+/// Keeps each element of the word with probability p[15:0] / 2^16, all of them where bit 16 of p is
+/// set.
 template <unsigned kElementBits>
 TESSERA_INLINE std::uint64_t mask(Context& c, std::uint64_t elements, std::uint32_t p) {
     const std::uint64_t random = draw(c).r0;
@@ -47,7 +49,8 @@ TESSERA_INLINE void f32v2grand(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, as_bits(random_numbers::normal(random.r0)) | (hi << 32U));
 }
 
-/// Which bits make which half is not published (docs/deviations.md, random-fields): as in f32v2grand.
+/// Which bits make which half is not published (docs/deviations.md, random-fields): as in
+/// f32v2grand.
 TESSERA_INLINE void f16v2grand(Context& c, const MicroOperation& op) {
     const random_numbers::Draw random = random_numbers::draw(c);
     const std::uint32_t lo = f32_to_f16(random_numbers::normal(random.r0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FP16 operands and results with what they do besides: sticky flags, traps, NaN on overflow, stochastic rounding. The
-// usual case (no infinity or NaN, rounding to nearest) is inline; the rest is out of the way.
+// FP16 operands and results with what they do besides: sticky flags, traps, NaN on overflow,
+// stochastic rounding. The usual case (no infinity or NaN, rounding to nearest) is inline; the rest
+// is out of the way.
 // Source: docs/evidence.md#instruction-set (floating point)
 #pragma once
 
@@ -12,7 +13,8 @@
 
 namespace tessera::isa::TESSERA_ENGINE {
 
-/// Sets sticky flags (kFpInvalid, kFpDivideByZero, kFpOverflow), and stops where FP_CTL asks for a trap.
+/// Sets sticky flags (kFpInvalid, kFpDivideByZero, kFpOverflow), and stops where FP_CTL asks for a
+/// trap.
 [[gnu::noinline]] inline void raise(Context& c, const MicroOperation& op, std::uint32_t flags) {
     c.fp_status |= flags;
     if ((c.fp_control & flags) != 0) {

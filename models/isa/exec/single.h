@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FP32 operands and results of the aux lane, with the flags they raise. The usual case is inline: one test of the result's
-// exponent tells whether anything is special. Source: docs/evidence.md#instruction-set (floating point)
+// FP32 operands and results of the aux lane, with the flags they raise. The usual case is inline:
+// one test of the result's exponent tells whether anything is special. Source:
+// docs/evidence.md#instruction-set (floating point)
 #pragma once
 
 #include "models/isa/exec/rounding.h"
@@ -26,8 +27,8 @@ TESSERA_INLINE bool is_finite_f32(std::uint32_t bits) {
     return (bits & 0x7f800000U) != 0x7f800000U;
 }
 
-/// A result that is infinity or NaN, made of the operands x and y: infinity from finite ones is an overflow, NaN from
-/// numbers or from a signalling NaN an invalid operation.
+/// A result that is infinity or NaN, made of the operands x and y: infinity from finite ones is an
+/// overflow, NaN from numbers or from a signalling NaN an invalid operation.
 [[gnu::noinline]] inline std::uint32_t special_f32(Context& c, const MicroOperation& op,
                                                    std::uint32_t result, std::uint32_t x,
                                                    std::uint32_t y) {
@@ -43,7 +44,8 @@ TESSERA_INLINE bool is_finite_f32(std::uint32_t bits) {
     return kNanF32;
 }
 
-/// The FP32 result `value` of the operands x and y (the same one twice where there is only one), as it is written.
+/// The FP32 result `value` of the operands x and y (the same one twice where there is only one), as
+/// it is written.
 TESSERA_INLINE std::uint32_t checked_f32(Context& c, const MicroOperation& op, float value,
                                          std::uint32_t x, std::uint32_t y) {
     const std::uint32_t bits = as_bits(value);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Aux lane: the matrix unit as a systolic convolution. Sums move down by one engine (two units) a step while each unit
-// adds its dot product; two partials enter at the end of the chain, two results leave at its start:
+// Aux lane: the matrix unit as a systolic convolution. Sums move down by one engine (two units) a
+// step while each unit adds its dot product; two partials enter at the end of the chain, two
+// results leave at its start:
 //
-//   partials -> even[U-2], even[U-1] -> .. -> even[0], even[1] -> results        even[u] = even[u + 2] + dot(u)
+//   partials -> even[U-2], even[U-1] -> .. -> even[0], even[1] -> results
+//   even[u] = even[u + 2] + dot(u)
 //
 // Source: docs/evidence.md#matrix-unit
 #pragma once

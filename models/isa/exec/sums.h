@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What enters and leaves accumulators. FP32 flags are raised here and not at every addition: INV by a signalling NaN
-// that enters, OFLO by an infinite sum that leaves as FP32 (docs/deviations.md#accumulator-flags).
+// What enters and leaves accumulators. FP32 flags are raised here and not at every addition: INV by
+// a signalling NaN that enters, OFLO by an infinite sum that leaves as FP32
+// (docs/deviations.md#accumulator-flags).
 #pragma once
 
 #include "models/isa/context.h"

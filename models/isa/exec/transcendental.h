@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Aux lane: division, roots, exponentials, logarithms, tanh and the logistic function. FP32 division, square root and
-// reciprocal are the host's; the rest is evaluated in binary64 and rounded once, in the same way in every engine.
+// Aux lane: division, roots, exponentials, logarithms, tanh and the logistic function. FP32
+// division, square root and reciprocal are the host's; the rest is evaluated in binary64 and
+// rounded once, in the same way in every engine.
 // Source: docs/evidence.md#instruction-set (floating point)
 #pragma once
 
@@ -24,7 +25,8 @@ struct Value {
     std::uint32_t flags = 0;
 };
 
-/// A function that is defined everywhere, with its limits at the infinities. Flags of overflow come with rounding.
+/// A function that is defined everywhere, with its limits at the infinities. Flags of overflow come
+/// with rounding.
 template <Function kFunction> inline Value everywhere(double x, double low, double high) {
     if (x == -kInfinity) {
         return {low};
@@ -87,8 +89,8 @@ template <Value (*kFunction)(double)>
     return vector::checked_f32(c, op, static_cast<float>(result.value), x, x);
 }
 
-/// Rounded to FP32 in such a way that rounding that to FP16 equals rounding once: an inexact result is truncated and its
-/// last bit set.
+/// Rounded to FP32 in such a way that rounding that to FP16 equals rounding once: an inexact result
+/// is truncated and its last bit set.
 inline float to_odd(double value) {
     const auto nearest = static_cast<float>(value);
     const auto back = static_cast<double>(nearest);
@@ -102,7 +104,8 @@ inline float to_odd(double value) {
     return as_f32(bits | 1U);
 }
 
-/// Never rounded stochastically. An infinite result is the largest number, as where the exact one is too large.
+/// Never rounded stochastically. An infinite result is the largest number, as where the exact one
+/// is too large.
 template <Value (*kFunction)(double)>
 inline std::uint16_t half_of_f16(Context& c, const MicroOperation& op, std::uint16_t x) {
     const float operand = operand_f16(c, op, x);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Aux lane: the accumulators as a transpose network for halves. Bits move as they are, without conversion.
+// Aux lane: the accumulators as a transpose network for halves. Bits move as they are, without
+// conversion.
 // Source: docs/evidence.md#instruction-set (accumulators)
 #pragma once
 
@@ -27,7 +28,8 @@ TESSERA_INLINE void f16v4istacc(Context& c, const MicroOperation& op) {
     store_pair(c.aux + op.d, out);
 }
 
-/// Phase 0 takes two words from the even bank and moves the others into the odd one; phase 1 takes two from that.
+/// Phase 0 takes two words from the even bank and moves the others into the odd one; phase 1 takes
+/// two from that.
 TESSERA_INLINE void f16v4stacc(Context& c, const MicroOperation& op) {
     Accumulators& acc = c.accumulators;
     std::uint64_t out = 0;

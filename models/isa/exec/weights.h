@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The weight store as the matrix unit reads it: registers widened to binary32 lanes, once after each change of the
-// registers or of the type that they are taken as.
+// The weight store as the matrix unit reads it: registers widened to binary32 lanes, once after
+// each change of the registers or of the type that they are taken as.
 #pragma once
 
 #include "models/isa/context.h"

@@ -199,7 +199,8 @@ void LockstepTile::Implementation::start(std::size_t number) {
     }
 }
 
-/// One issue of a worker: an instruction or bundle, or as many successive steps of the matrix unit as share one.
+/// One issue of a worker: an instruction or bundle, or as many successive steps of the matrix unit
+/// as share one.
 void LockstepTile::Implementation::take_turn(std::size_t number, Cycles cycle) {
     const Lane& lane = lanes[number];
     step_worker(number, cycle, false);

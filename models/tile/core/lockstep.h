@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One tile, clock by clock: in clock t the context that owns slot t modulo the slots of a round issues, and nothing is run ahead.
-// The oracle of TileCore, which interprets a worker to its end when it is launched: without races both give the same cycles,
-// counts, registers and memory. It also says what happened: every issue, every stall with its reason, races, conflicts.
+// One tile, clock by clock: in clock t the context that owns slot t modulo the slots of a round
+// issues, and nothing is run ahead. The oracle of TileCore, which interprets a worker to its end
+// when it is launched: without races both give the same cycles, counts, registers and memory. It
+// also says what happened: every issue, every stall with its reason, races, conflicts.
 //
 // Timing: as TileCore. Some hundred times slower.
 // Not modelled: what a race's outcome would be on the machine beyond the order of issue.
@@ -21,7 +22,8 @@ namespace tessera::tile {
 
 enum class OnConflict {
     Fault, ///< as TileCore
-    Record ///< note it and go on; tile.fetch_conflict = ignore still says that fetch conflicts are none
+    /// Note it and go on; tile.fetch_conflict = ignore still says that fetch conflicts are none.
+    Record
 };
 
 struct LockstepOptions {
@@ -48,14 +50,17 @@ public:
     /// Who gets the records of the runs from now on; null for nobody. Outlives the runs.
     void set_observer(LockstepObserver* observer);
 
-    /// Races of the last run, in order of the second access, also where it faulted. One entry for each pair of instructions and
-    /// contexts. Two accesses to a word by different contexts race if one of them writes, there was no local sync between
-    /// them, the one was not the supervisor before it launched the other, and what comes of them depends on their order
-    /// (docs/models/tile.md#races). A read of an earlier run of which something comes in this one races in this one.
+    /// Races of the last run, in order of the second access, also where it faulted. One entry for
+    /// each pair of instructions and contexts. Two accesses to a word by different contexts race if
+    /// one of them writes, there was no local sync between them, the one was not the supervisor
+    /// before it launched the other, and what comes of them depends on their order
+    /// (docs/models/tile.md#races). A read of an earlier run of which something comes in this one
+    /// races in this one.
     [[nodiscard]] std::span<const Race> races() const;
     /// All pairs of accesses of the last run that raced, listed or not.
     [[nodiscard]] std::int64_t racing_accesses() const;
-    /// Reads of the last run that would race, had anything come of them: registers may hold a value that depends on the order.
+    /// Reads of the last run that would race, had anything come of them: registers may hold a value
+    /// that depends on the order.
     [[nodiscard]] std::int64_t unused_reads() const;
 
     /// Conflicts of the last run, where they are recorded.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the lock-step model of a tile says about a run: each issue, each clock in which a context waited and why, races
-// and memory conflicts. Plain data; cycles count from the start of the phase.
+// What the lock-step model of a tile says about a run: each issue, each clock in which a context
+// waited and why, races and memory conflicts. Plain data; cycles count from the start of the phase.
 #pragma once
 
 #include "base/units.h"
@@ -51,7 +51,8 @@ struct StallRecord {
     Address address = 0; ///< of the instruction that takes or awaits the time
 };
 
-/// Two contexts met in a 32-bit word that one of them wrote, with no sync between them, and their order matters.
+/// Two contexts met in a 32-bit word that one of them wrote, with no sync between them, and their
+/// order matters.
 struct Race {
     Address address = 0; ///< of the word
     int first_context = -1;
@@ -78,8 +79,8 @@ struct Conflict {
 /// Contract:
 /// - Issues come in order of time. Stalls of one context come in order of time and do not overlap.
 /// - Of the supervisor, issues (a cycle each) and stalls cover the phase without a gap.
-/// - Of a worker, its launch, its issues (a round each, but for steps that share one) and its other stalls cover the time
-///   from the launch to a turn behind its exit without a gap.
+/// - Of a worker, its launch, its issues (a round each, but for steps that share one) and its other
+///   stalls cover the time from the launch to a turn behind its exit without a gap.
 class LockstepObserver {
 public:
     LockstepObserver() = default;

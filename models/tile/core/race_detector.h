@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finds words of memory whose use depends on the order of two contexts that nothing orders (docs/models/tile.md#races):
-// two writes that leave different values, or a read that would get another value in another order, if anything comes of it.
-// Whether something does is often known later: until then the race is pending at the read.
+// Finds words of memory whose use depends on the order of two contexts that nothing orders
+// (docs/models/tile.md#races): two writes that leave different values, or a read that would get
+// another value in another order, if anything comes of it. Whether something does is often known
+// later: until then the race is pending at the read.
 #pragma once
 
 #include "models/isa/context.h"
@@ -21,7 +22,8 @@ public:
 
     RaceDetector(const isa::MemoryView& memory, std::size_t workers, std::size_t listed_races);
 
-    /// Forgets the races and accesses of the last phase, but not the reads that registers still hold.
+    /// Forgets the races and accesses of the last phase, but not the reads that registers still
+    /// hold.
     void start_phase();
     /// What the supervisor did up to `cycle` is ordered before what this worker does.
     void launched(int worker, Cycles cycle) {
@@ -32,7 +34,8 @@ public:
     /// The phase is over: what races there are is known, but for reads that are still unused.
     void end_phase();
 
-    /// A read of bits `mask` of the word at `address`, a multiple of 4, which held `value`. It is held once.
+    /// A read of bits `mask` of the word at `address`, a multiple of 4, which held `value`. It is
+    /// held once.
     [[nodiscard]] ReadId read(int context, Cycles cycle, Address pc, Address address,
                               std::uint32_t value, std::uint32_t mask);
     /// A write of the whole word, which held `before`.
@@ -71,8 +74,8 @@ private:
     struct Writes {
         Touch first;
         Touch last;
-        Touch
-            other; ///< the last that left another value than `last`, where `varied` says that there is one
+        /// The last that left another value than `last`, where `varied` says that there is one.
+        Touch other;
         std::uint32_t value = 0;
         std::uint32_t varied = 0; ///< bits in which its values differ
         Cycles launch = 0;        ///< of the context, when it wrote `last`

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Follows what contexts read from memory through their registers, to tell the race detector which reads something comes
-// of: a value that is stored, addresses memory, decides a branch, is put into a control register or the weight store, or
-// sets a flag that is asked for.
+// Follows what contexts read from memory through their registers, to tell the race detector which
+// reads something comes
+// of: a value that is stored, addresses memory, decides a branch, is put into a control register or
+// the weight store, or sets a flag that is asked for.
 //
 // Not modelled: a value that depends on more than kMostReads unused reads at once counts as used.
 #pragma once

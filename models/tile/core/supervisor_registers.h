@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The control registers that a tile's supervisor stores in: what the next launches, weight loads and exchanges use. Those
-// that say something about the moment (PC, COUNT, CTXT_STS) are not here.
+// The control registers that a tile's supervisor stores in: what the next launches, weight loads
+// and exchanges use. Those that say something about the moment (PC, COUNT, CTXT_STS) are not here.
 // Source: docs/evidence.md#instruction-set (control and status registers)
 #pragma once
 

@@ -203,8 +203,8 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     start(number);
 }
 
-/// A worker runs to its end at once: nothing that others do until the next sync may change what it does. Its fault is
-/// reported when no other context can fault before it.
+/// A worker runs to its end at once: nothing that others do until the next sync may change what it
+/// does. Its fault is reported when no other context can fault before it.
 void TileCore::Implementation::start(std::size_t number) {
     isa::Context& worker = workers[number];
     const Address entry = worker.target;
@@ -391,8 +391,8 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
     }
 }
 
-/// A body's end and a step mean nothing to a supervisor, which has no repeats and no matrix unit. A copy of a read-only register is part of the operation
-/// behind it.
+/// A body's end and a step mean nothing to a supervisor, which has no repeats and no matrix unit. A
+/// copy of a read-only register is part of the operation behind it.
 const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {

@@ -2,7 +2,8 @@
 // One tile without SystemC: a supervisor, worker contexts in barrel-scheduled slots, 624 KiB of
 // SRAM, the weight store and the accumulators. A compute phase runs to its end in one call.
 //
-// Timing: a round has R = max(tile.workers, tile.pipeline_cycles) slots. Worker s issues at clocks = s modulo R; its n-th
+// Timing: a round has R = max(tile.workers, tile.pipeline_cycles) slots. Worker s issues at clocks
+// = s modulo R; its n-th
 //   issue is its first + R * n. The supervisor takes the clocks whose slots no worker holds.
 // Not modelled: instruction faults as exceptions that a program could handle (a fault ends the
 // run). Source: docs/evidence.md#instruction-set
@@ -69,8 +70,8 @@ struct ComputeOutcome {
     std::int64_t supervisor_instructions = 0;
 };
 
-/// Decoded code that tiles of one generation share: each distinct code segment is decoded once. Not thread-safe:
-/// filled while images are loaded, read-only afterwards.
+/// Decoded code that tiles of one generation share: each distinct code segment is decoded once. Not
+/// thread-safe: filled while images are loaded, read-only afterwards.
 class CodeCache {
 public:
     /// `codelets` gives source lines and outlives the cache.
@@ -109,13 +110,16 @@ public:
     /// The engine that executes from now on (isa::engines()); results are the same with each.
     void set_engine(const isa::Engine& engine);
 
-    /// Registers and accumulators of worker `number`, or of the supervisor (-1), as the last run left them.
+    /// Registers and accumulators of worker `number`, or of the supervisor (-1), as the last run
+    /// left them.
     [[nodiscard]] const isa::Context& context(int number) const;
 
-    /// What a context finds in a register (isa::place: $m0..$m11, of workers $a0..$a7) in the next run.
+    /// What a context finds in a register (isa::place: $m0..$m11, of workers $a0..$a7) in the next
+    /// run.
     void set_register(int context, unsigned place, std::uint32_t value);
 
-    /// False: interpret every bundle of matrix-unit loops, as an oracle for doing them by rows. Results are the same.
+    /// False: interpret every bundle of matrix-unit loops, as an oracle for doing them by rows.
+    /// Results are the same.
     void set_rows_at_once(bool allowed);
 
     /// Bytes [address, address + bytes) of tile memory. @throws ProgramError outside memory.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What TileCore and LockstepTile have in common: a tile's state and what its supervisor's instructions do. They differ in
-// how time passes: virtual functions. Only the .cpp files of this folder include it.
+// What TileCore and LockstepTile have in common: a tile's state and what its supervisor's
+// instructions do. They differ in how time passes: virtual functions. Only the .cpp files of this
+// folder include it.
 #pragma once
 
 #include "models/isa/context.h"

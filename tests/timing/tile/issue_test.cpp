@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When instructions issue: worker slots, supervisor dependencies, branches, launches and exits, as formulas over the
-// machine's parameters.
+// When instructions issue: worker slots, supervisor dependencies, branches, launches and exits, as
+// formulas over the machine's parameters.
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
@@ -169,7 +169,8 @@ TEST_CASE("a register branch to a bundle at four modulo eight costs the same", "
 }
 
 TEST_CASE("the supervisor issues in every slot that no worker holds", "[timing][tile]") {
-    // workers that outlast the supervisor's count; between the two instructions it has so many slots of each round
+    // workers that outlast the supervisor's count; between the two instructions it has so many
+    // slots of each round
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
         spec::MachineSpec machine;
         machine.tile.workers = workers;
@@ -208,7 +209,8 @@ TEST_CASE("the supervisor issues in every slot that no worker holds", "[timing][
 TEST_CASE("six active workers suspend the supervisor until one exits", "[timing][tile]") {
     const spec::MachineSpec machine;
     const Cycles pipeline = machine.tile.pipeline_cycles;
-    // worker 0 exits at once, the others later: the supervisor's next instruction takes worker 0's slot
+    // worker 0 exits at once, the others later: the supervisor's next instruction takes worker 0's
+    // slot
     const std::string text =
         supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nget $m1, $COUNT_L\n"
                    "setzi $m2, 0x80000\nst32 $m1, $m2, $mzero, 0\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every main-lane instruction takes its issues in a worker, and one cycle in a supervisor, whose results are there a
-// pipeline later.
+// Every main-lane instruction takes its issues in a worker, and one cycle in a supervisor, whose
+// results are there a pipeline later.
 #include "models/isa/instruction.h"
 #include "tests/support/tile_program.h"
 
@@ -15,7 +15,8 @@ using namespace tessera;
 
 namespace {
 
-/// An instance of each row that a worker executes and goes on behind: $m2 and $m8 are addresses, $m4:5 packed ones.
+/// An instance of each row that a worker executes and goes on behind: $m2 and $m8 are addresses,
+/// $m4:5 packed ones.
 const std::vector<std::string> kInstances = {
     "and $m6, $m7, $m9",
     "or $m6, $m7, $m9",

@@ -374,7 +374,8 @@ TEST_CASE("sparse attention reads rows of components, then keys and values") {
     CHECK(many.runs[0].workload["chunk_rows"] == most_rows);
     CHECK(many.read(results) == Approx(1.5 * (heads * components + 2 * positions)));
 
-    // a row more than two in each of three copies: a fourth one, and all hold as much as the fullest
+    // a row more than two in each of three copies: a fourth one, and all hold as much as the
+    // fullest
     const std::int64_t uneven = most_rows / 2 + 1;
     const auto cut = row_of(std::to_string(uneven));
     CHECK(heads * uneven % 4 != 0);

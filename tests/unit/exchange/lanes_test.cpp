@@ -226,7 +226,8 @@ TEST_CASE("elements that two runs touch in one event are found at any width", "[
 
 TEST_CASE("an event that is not full uses the elements of its own words only",
           "[exchange][lanes]") {
-    // Tile 100 takes `taken` words at 0x90000 + `to`; its send is one event, that of the last of them.
+    // Tile 100 takes `taken` words at 0x90000 + `to`; its send is one event, that of the last of
+    // them.
     int free_ones = 0;
     for (const Bytes lane_bytes : {4, 8, 16}) {
         const auto machine = with_lanes(lane_bytes);
@@ -241,7 +242,8 @@ TEST_CASE("an event that is not full uses the elements of its own words only",
                         const Cycles events = (taken + lane - 1) / lane;
                         const Cycles last = 109 + events;
                         auto& row = row_of(planned, 100);
-                        // Up to the send the row's own controls, of which the pointer's is the last.
+                        // Up to the send the row's own controls, of which the pointer's is the
+                        // last.
                         auto instructions = instructions_of(row);
                         instructions.resize(instructions.size() - 2); // delay, br
                         Cycles event = 0;

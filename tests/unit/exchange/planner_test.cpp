@@ -78,8 +78,8 @@ TEST_CASE("a transfer is pairable where every condition of double width holds",
 
 TEST_CASE("a message is pairable where no two of its controls fall on one event",
           "[exchange][planner]") {
-    // With the first item at the mux at M and at the pointer at A = M + 1 + distance: mux at M, neutral
-    // at M + events, format at A - 2, pointer at A, format off at A - 2 + events.
+    // With the first item at the mux at M and at the pointer at A = M + 1 + distance: mux at M,
+    // neutral at M + events, format at A - 2, pointer at A, format off at A - 2 + events.
     spec::MachineSpec machine;
     machine.exchange.pair_min_items = 1;
     machine.exchange.mux_to_pointer_row_cycles = 0;

@@ -166,7 +166,8 @@ TEST_CASE("reads and writes of one element keep seven events from each other",
 }
 
 TEST_CASE("a wide message may end where its partner's first send begins", "[exchange][schedule]") {
-    // The partner's send waits for a receiver that another tile keeps, so that it has a start to end at.
+    // The partner's send waits for a receiver that another tile keeps, so that it has a start to
+    // end at.
     const auto kept = transfer(8, 0x80000, 1200, {{102, 0xa0000}});
     const auto partners = transfer(737, 0x80000, 400, {{102, 0xa8000}});
     const auto borrower = [](Cycles items) {
@@ -241,8 +242,8 @@ TEST_CASE(
 
 namespace {
 
-/// The events of one row's controls and of the first words of its sends. Controls that change nothing
-/// are left out: a double instruction may have one.
+/// The events of one row's controls and of the first words of its sends. Controls that change
+/// nothing are left out: a double instruction may have one.
 struct RowEvents {
     std::set<Cycles> wide;   ///< paired muxes and formats
     std::set<Cycles> plain;  ///< plain muxes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two-operand FP16 instructions on all pairs. The expected values come from exact binary64 arithmetic, which is checked
-// against MPFR first.
+// Two-operand FP16 instructions on all pairs. The expected values come from exact binary64
+// arithmetic, which is checked against MPFR first.
 #include "tests/unit/exec/instruction.h"
 #include "tests/unit/exec/reference.h"
 

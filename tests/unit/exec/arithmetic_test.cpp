@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sums, differences and products against MPFR: FP16 on all pairs of many values, FP32 on special and random pairs.
+// Sums, differences and products against MPFR: FP16 on all pairs of many values, FP32 on special
+// and random pairs.
 #include "tests/unit/exec/instruction.h"
 #include "tests/unit/exec/reference.h"
 
@@ -30,7 +31,8 @@ struct Expected {
     std::uint32_t flags;
 };
 
-/// An FP16 result by the machine's rules: infinite operands are signalling NaN, overflow saturates or is NaN.
+/// An FP16 result by the machine's rules: infinite operands are signalling NaN, overflow saturates
+/// or is NaN.
 Expected half_result(const Case& c, std::uint16_t x, std::uint16_t y, bool nan_on_overflow) {
     const auto bad = [](std::uint16_t half) {
         return half_is_infinite(half) || half_is_signalling(half);

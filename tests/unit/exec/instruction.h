@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One aux-lane instruction, from its text, on registers that the test gives: for tests that execute it very often.
+// One aux-lane instruction, from its text, on registers that the test gives: for tests that execute
+// it very often.
 #pragma once
 
 #include "models/isa/context.h"
@@ -60,7 +61,8 @@ struct Start {
     std::array<std::uint64_t, 2> random = isa::seeded_random_state(1);
 };
 
-/// Executes the text on every engine with $a0.. as given, checks that all do the same, and returns that.
+/// Executes the text on every engine with $a0.. as given, checks that all do the same, and returns
+/// that.
 inline Outcome outcome_of(const std::string& text, std::initializer_list<std::uint32_t> registers,
                           const Start& start = {}) {
     const Instruction instruction(text);

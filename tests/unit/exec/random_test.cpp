@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The random number generator and its instructions against the definition, written again here bit by bit.
+// The random number generator and its instructions against the definition, written again here bit
+// by bit.
 #include "tests/unit/exec/instruction.h"
 #include "tests/unit/exec/reference.h"
 
@@ -44,7 +45,8 @@ constexpr State kSeeds[] = {
 } // namespace
 
 TEST_CASE("two steps by hand from a state with few bits", "[unit][isa]") {
-    // s0 = 1, s1 = 3: x = 2, s0 & s1 = 1, out = 2 ^ (2 | 4) = 4; then s0 = 2^55 ^ 2 ^ 2^15, s1 = 2^37
+    // s0 = 1, s1 = 3: x = 2, s0 & s1 = 1, out = 2 ^ (2 | 4) = 4; then s0 = 2^55 ^ 2 ^ 2^15, s1 =
+    // 2^37
     const Outcome outcome = outcome_of("urand64 $a4:5", {}, {0, {1, 3}});
     CHECK(outcome.pair(4) == 4);
     constexpr std::uint64_t s0 = (1ULL << 55U) ^ (1ULL << 15U) ^ 2U;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What floating-point results should be, made without the project's own conversions: by MPFR, and by exact binary64
-// arithmetic where speed matters.
+// What floating-point results should be, made without the project's own conversions: by MPFR, and
+// by exact binary64 arithmetic where speed matters.
 #pragma once
 
 #include <bit>
@@ -54,8 +54,8 @@ using Binary = int (*)(mpfr_t, const mpfr_t, const mpfr_t, mpfr_rnd_t);
 int mpfr_sigmoid(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding);
 int mpfr_identity(mpfr_t result, const mpfr_t x, mpfr_rnd_t rounding);
 
-/// A function of MPFR, rounded once: to binary16 with subnormals, infinity on overflow; or to binary32, where what is still
-/// below the smallest normal number becomes zero.
+/// A function of MPFR, rounded once: to binary16 with subnormals, infinity on overflow; or to
+/// binary32, where what is still below the smallest normal number becomes zero.
 double in_half(Unary function, double x);
 double in_half(Binary function, double x, double y);
 double in_single(Unary function, double x);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stochastic rounding: which instructions do it, what random bits they use, and that it is right on average.
+// Stochastic rounding: which instructions do it, what random bits they use, and that it is right on
+// average.
 #include "models/isa/instruction.h"
 #include "tests/unit/exec/instruction.h"
 #include "tests/unit/exec/reference.h"
@@ -34,7 +35,8 @@ Draws draws_of(std::array<std::uint64_t, 2> state) {
     return {r0, step()};
 }
 
-/// The rounding in real arithmetic: a random share of a unit of the last place is added, then digits are cut.
+/// The rounding in real arithmetic: a random share of a unit of the last place is added, then
+/// digits are cut.
 std::uint16_t rounded(double value, unsigned element, const Draws& draws) {
     const double magnitude = std::fabs(value);
     std::uint16_t half = 0;

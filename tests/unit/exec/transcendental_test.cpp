@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Division, roots and transcendental functions against MPFR: FP16 for every input, FP32 for random and special ones
-// within the stated error.
+// Division, roots and transcendental functions against MPFR: FP16 for every input, FP32 for random
+// and special ones within the stated error.
 #include "tests/unit/exec/instruction.h"
 #include "tests/unit/exec/reference.h"
 

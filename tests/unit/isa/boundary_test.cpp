@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The last value that is taken and the first that is not: of every constant operand of the table, of data, directives and
-// limits; and published numbers once more.
+// The last value that is taken and the first that is not: of every constant operand of the table,
+// of data, directives and limits; and published numbers once more.
 #include "models/isa/assembler/diagnostics.h"
 #include "models/isa/assembler/match.h"
 #include "models/isa/assembler/source_text.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What published sources rely on beyond the language as it is described, and what assembling one of them alone gives.
+// What published sources rely on beyond the language as it is described, and what assembling one of
+// them alone gives.
 #include "models/isa/instruction.h"
 #include "tests/unit/isa/assemble_support.h"
 

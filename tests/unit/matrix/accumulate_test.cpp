@@ -27,8 +27,9 @@ struct Machine {
     float s2(unsigned k) { return single_operand(pair[k], flags); }
 };
 
-/// a * b + c * d with one rounding: products of halves have 22 bits, their sum is exact in 80-bit arithmetic only
-/// up to 64 bits, so the check keeps exponents near enough (random_half does) or meets a NaN.
+/// a * b + c * d with one rounding: products of halves have 22 bits, their sum is exact in 80-bit
+/// arithmetic only up to 64 bits, so the check keeps exponents near enough (random_half does) or
+/// meets a NaN.
 float dot2(float a, float b, float c, float d) {
     const long double exact = static_cast<long double>(a) * static_cast<long double>(b) +
                               static_cast<long double>(c) * static_cast<long double>(d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Matrix-unit steps against the published form of the same thing: what leaves, what moves and what is added in phase 0
-// and in the others, instead of Tessera's swap, shift and multiply.
+// Matrix-unit steps against the published form of the same thing: what leaves, what moves and what
+// is added in phase 0 and in the others, instead of Tessera's swap, shift and multiply.
 #include "tests/unit/matrix/worker_under_test.h"
 
 #include <catch2/catch.hpp>

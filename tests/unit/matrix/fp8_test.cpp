@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FP8: every code of both formats, every half, and the matrix unit on FP8 inputs, against plain double arithmetic. Pins
-// docs/deviations.md#fp8.
+// FP8: every code of both formats, every half, and the matrix unit on FP8 inputs, against plain
+// double arithmetic. Pins docs/deviations.md#fp8.
 #include "tests/unit/matrix/worker_under_test.h"
 
 #include <catch2/catch.hpp>

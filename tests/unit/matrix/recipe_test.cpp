@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whole passes through the matrix unit by the published recipe, as assembly text, for every combination of types and
-// number of engines; what the instructions cost; and that their text and words belong together.
+// Whole passes through the matrix unit by the published recipe, as assembly text, for every
+// combination of types and number of engines; what the instructions cost; and that their text and
+// words belong together.
 #include "base/float16.h"
 #include "models/isa/instruction.h"
 #include "tests/support/assembled_tile.h"
@@ -34,7 +35,8 @@ constexpr PassForm kForms[] = {
     {"f32sisoamp", false, false, false, 1},  {"f32sisov2amp", false, false, false, 2},
 };
 
-/// A pass over `pixels` with `engines` engines: 2 engines outputs a set, and 4 engines (FP16) or 2 engines (FP32) inputs.
+/// A pass over `pixels` with `engines` engines: 2 engines outputs a set, and 4 engines (FP16) or 2
+/// engines (FP32) inputs.
 class Pass {
 public:
     Pass(const PassForm& form, int engines, int pixels)
@@ -105,7 +107,8 @@ private:
         }
     }
 
-    /// All 64 registers: output c of two sets is set (c >> 1) & 1, unit 2 * (c >> 2) + (c & 1); of one set unit c.
+    /// All 64 registers: output c of two sets is set (c >> 1) & 1, unit 2 * (c >> 2) + (c & 1); of
+    /// one set unit c.
     [[nodiscard]] std::vector<int> weights() const {
         const int per_unit = form_.half_inputs ? 16 : 8;
         std::vector<int> all(static_cast<std::size_t>(16 * per_unit), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stochastic rounding of what leaves accumulators as FP16: exact, given the state of the generator, for every
-// instruction that has it.
+// Stochastic rounding of what leaves accumulators as FP16: exact, given the state of the generator,
+// for every instruction that has it.
 #include "tests/unit/matrix/worker_under_test.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SLIC steps against the published table of accumulators, and as what they are for: convolutions of rows.
+// SLIC steps against the published table of accumulators, and as what they are for: convolutions of
+// rows.
 #include "tests/unit/matrix/worker_under_test.h"
 
 #include <catch2/catch.hpp>
@@ -118,7 +119,8 @@ namespace {
 
 constexpr int kChannels = 4;
 
-/// out[i][c] = sum over taps t and channels k of x[i * stride + t][k] * w[t][c][k], in whole numbers.
+/// out[i][c] = sum over taps t and channels k of x[i * stride + t][k] * w[t][c][k], in whole
+/// numbers.
 std::vector<int> convolve(const std::vector<int>& x, const std::vector<int>& w, int taps,
                           int stride, int results) {
     std::vector<int> out(static_cast<std::size_t>(2 * results));
@@ -136,10 +138,10 @@ std::vector<int> convolve(const std::vector<int>& x, const std::vector<int>& w, 
     return out;
 }
 
-/// Stride 1 feeds every position once: tap t of a result is weighted at the step of its position, so unit pair j from
-/// the start of the chain, which a sum reaches after U/2 - 1 - j moves, has tap U/2 - 1 - j. Stride 2 gives each result
-/// its own window: even and odd positions are passes of their own that take alternate taps, with the results of the
-/// first as the partials of the second.
+/// Stride 1 feeds every position once: tap t of a result is weighted at the step of its position,
+/// so unit pair j from the start of the chain, which a sum reaches after U/2 - 1 - j moves, has tap
+/// U/2 - 1 - j. Stride 2 gives each result its own window: even and odd positions are passes of
+/// their own that take alternate taps, with the results of the first as the partials of the second.
 std::vector<int> by_slic(const isa::Engine& engine, const SlicForm& form, const std::vector<int>& x,
                          const std::vector<int>& w, int taps, int stride, int results) {
     std::vector<int> partials(static_cast<std::size_t>(2 * results));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The transpose network: single instructions in AACC numbers, and 4 x 4 transposes of halves through it.
+// The transpose network: single instructions in AACC numbers, and 4 x 4 transposes of halves
+// through it.
 #include "tests/unit/matrix/worker_under_test.h"
 
 #include <catch2/catch.hpp>

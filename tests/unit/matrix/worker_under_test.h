@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One context with a weight store, on which single instructions are executed, and the machine's number rules once more,
-// written for checking: slowly, and with none of the code under test.
+// One context with a weight store, on which single instructions are executed, and the machine's
+// number rules once more, written for checking: slowly, and with none of the code under test.
 #pragma once
 
 #include "base/float16.h"
@@ -24,7 +24,8 @@ inline constexpr std::uint32_t kNanOnOverflow = 1U << 20U;
 inline constexpr std::uint16_t kNanHalf = 0x7ece;
 inline constexpr std::uint32_t kNanSingle = 0x7fd9c000;
 
-/// Registers that instructions of these tests use: results in $a0:1, inputs in $a2:3 (or $a4:7), partials in $a4:5.
+/// Registers that instructions of these tests use: results in $a0:1, inputs in $a2:3 (or $a4:7),
+/// partials in $a4:5.
 class WorkerUnderTest {
 public:
     explicit WorkerUnderTest(const isa::Engine& engine) : engine_(engine) {
@@ -115,7 +116,8 @@ inline bool same(float x, float y) {
            (std::isnan(x) && std::isnan(y));
 }
 
-/// Bit patterns that are often interesting: any, small whole numbers, infinities and NaN, subnormals, large.
+/// Bit patterns that are often interesting: any, small whole numbers, infinities and NaN,
+/// subnormals, large.
 inline std::uint16_t random_half(std::mt19937& random) {
     const auto draw = static_cast<std::uint32_t>(random());
     static constexpr std::array<std::uint16_t, 10> kEdges = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the tile's rules begin and end: fetch windows, memory elements, slots, links of calls, faults beside the end of a phase. Tables
-// round each border, in both models of a tile.
+// Where the tile's rules begin and end: fetch windows, memory elements, slots, links of calls,
+// faults beside the end of a phase. Tables round each border, in both models of a tile.
 #include "base/error.h"
 #include "tests/support/assembled_tile.h"
 
@@ -56,7 +56,8 @@ bool conflicts(const std::string& text, const spec::MachineSpec& machine = small
 const std::string kLaunch = ".supervisor\n.globl start\nstart: setzi $m0, worker\n"
                             "run $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\nbr $lr\n";
 
-/// Code whose instruction `probe` stands `distance` bytes before the element of its data, behind which nothing else is fetched.
+/// Code whose instruction `probe` stands `distance` bytes before the element of its data, behind
+/// which nothing else is fetched.
 std::string probe_before_border(const std::string& context, const std::string& before,
                                 const std::string& probe, Bytes distance) {
     const std::string end = context == "worker" ? "exitz $mzero" : "br $lr";
@@ -204,7 +205,8 @@ TEST_CASE("a call links what stands behind it or its bundle", "[unit][tile]") {
 
 TEST_CASE("a worker's fault is told where it comes before the end of the phase and only there",
           "[unit][tile]") {
-    // no sync: the supervisor returns after `count` instructions while the worker goes on to its fault
+    // no sync: the supervisor returns after `count` instructions while the worker goes on to its
+    // fault
     const Cycles pipeline = spec::MachineSpec{}.tile.pipeline_cycles;
     const Cycles fault_cycle = 2 * pipeline + 2 * pipeline; // setzi, launch, two issues before
     for (Cycles count = 0; count <= 20; ++count) {
@@ -233,7 +235,8 @@ TEST_CASE("a worker's fault is told where it comes before the end of the phase a
 
 TEST_CASE("a worker holds its slot, its base and the weights until a pipeline behind its exit",
           "[unit][tile]") {
-    // the worker exits with its third issue; the supervisor's instruction issues in cycle after cycle
+    // the worker exits with its third issue; the supervisor's instruction issues in cycle after
+    // cycle
     const spec::MachineSpec machine;
     const Cycles pipeline = machine.tile.pipeline_cycles;
     const Cycles free = 2 * pipeline + 2 * machine.tile.round_cycles() + pipeline;

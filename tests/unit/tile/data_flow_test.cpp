@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data flow against execution: a place that changes when another one does must say that it depends on it. Of every row of
-// the instruction table, with random operands and values.
+// Data flow against execution: a place that changes when another one does must say that it depends
+// on it. Of every row of the instruction table, with random operands and values.
 #include "models/isa/data_flow.h"
 #include "models/isa/observed_engine.h"
 #include "models/isa/operation_mapper.h"
@@ -242,7 +242,8 @@ TEST_CASE("what changes with a place depends on it", "[unit][tile]") {
 
 namespace {
 
-/// Operands that access memory where they should: addresses in $m1, $m2 and $m4:5, small numbers in $m3.
+/// Operands that access memory where they should: addresses in $m1, $m2 and $m4:5, small numbers in
+/// $m3.
 Operation access_operation(Opcode opcode, Context& context) {
     const Form form = spec_of(opcode).form;
     const bool is_list = form == Form::LddP || form == Form::LddA || form == Form::LdListQ;

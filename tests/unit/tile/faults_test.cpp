@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every rule of the machine that a tile program can break stops the run with tile, context, line and reason.
+// Every rule of the machine that a tile program can break stops the run with tile, context, line
+// and reason.
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What differs between the machine's generations: instructions, accumulators, repeat counts and the memory map.
+// What differs between the machine's generations: instructions, accumulators, repeat counts and the
+// memory map.
 #include "models/isa/decoded_program.h"
 #include "models/isa/machine_target.h"
 #include "tests/support/gc2.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The law of the two models of a tile: without races, a worker interpreted to its end at launch and all contexts clock by
-// clock give the same cycles, counts, spans, registers, memory, and faults. Registers may differ in what was read in a
-// race of which nothing comes.
+// The law of the two models of a tile: without races, a worker interpreted to its end at launch and
+// all contexts clock by clock give the same cycles, counts, spans, registers, memory, and faults.
+// Registers may differ in what was read in a race of which nothing comes.
 #include "tests/support/assembled_tile.h"
 #include "tests/support/random_code.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Main-lane instructions in every form that they have: constants, offsets, steps, delta lists and paced addresses.
+// Main-lane instructions in every form that they have: constants, offsets, steps, delta lists and
+// paced addresses.
 #include "tests/support/tile_program.h"
 
 #include <catch2/catch.hpp>
@@ -190,7 +191,8 @@ TEST_CASE("stepped operands on read only registers are read and keep their value
                                    "setzi $m4, 0x3c000\nsetzi $m0, worker\nrun $m0, $m4, 0\n"
                                    "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n"),
               {}, 2) == Words{kIn, 0x98000});
-    // two in one instruction: the list at $mworker_base = 0x98000 stands, its deltas are thrown away
+    // two in one instruction: the list at $mworker_base = 0x98000 stands, its deltas are thrown
+    // away
     CHECK(test::output_of(
               test::worker_program("ldd16a32 $a0, $mworker_base++, $m2, $mzero@\n"
                                    "st32 $a0, $m3, $mzero, 0\nst32 $mworker_base, $m3, $mzero, 1\n"
@@ -239,7 +241,8 @@ TEST_CASE("delta lists and mini deltas", "[unit][isa]") {
 }
 
 TEST_CASE("deltas of 16 bits end at 16 bits", "[unit][isa]") {
-    // the lower delta goes on from the last half of 64 KiB to the first one, and leaves the upper one alone
+    // the lower delta goes on from the last half of 64 KiB to the first one, and leaves the upper
+    // one alone
     for (const std::uint32_t lower : {0U, 0xfffcU, 0xfffeU}) {
         for (const std::uint32_t upper : {8U, 0xfff0U}) {
             for (const std::uint32_t steps : {0U, 1U, 8U, 15U}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Doing a matrix-unit repeat body by rows must leave exactly what bundle after bundle leaves: memory, registers,
-// accumulators and cycles.
+// Doing a matrix-unit repeat body by rows must leave exactly what bundle after bundle leaves:
+// memory, registers, accumulators and cycles.
 #include "base/float16.h"
 #include "models/isa/context.h"
 #include "models/isa/matrix_loop_matcher.h"
@@ -23,8 +23,8 @@ constexpr Address kPartials = 0x90000;
 constexpr Address kWeights = 0xa0000;
 constexpr Address kRegisters = 0xb0000; // what the worker saves when it is done
 
-/// A worker that feeds `passes` rows through the loop and stores its registers and accumulators. The store runs
-/// `result_distance` words behind the partial load.
+/// A worker that feeds `passes` rows through the loop and stores its registers and accumulators.
+/// The store runs `result_distance` words behind the partial load.
 std::string streaming_program(bool half, int passes, int result_distance,
                               const std::string& strides, int first_phase = 0, bool partials = true,
                               Address inputs = kInputs, int bundles_before = 0) {
@@ -233,7 +233,8 @@ TEST_CASE("a longer body that ends as one for rows is interpreted", "[unit][tile
 TEST_CASE("streams anywhere round the borders of elements and memory end alike by rows and clock "
           "by clock",
           "[unit][tile]") {
-    // memory of four small elements a region, so that streams of a few rows meet their borders, each other and the code
+    // memory of four small elements a region, so that streams of a few rows meet their borders,
+    // each other and the code
     spec::MachineSpec machine;
     machine.memory.base = 0x7e000;
     machine.memory.region0_bytes = 0x2000;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the lock-step model reports: conflicts, and every clock of every context as an issue or a stall with its reason.
+// What the lock-step model reports: conflicts, and every clock of every context as an issue or a
+// stall with its reason.
 #include "models/isa/instruction.h"
 #include "tests/support/assembled_tile.h"
 
@@ -113,7 +114,8 @@ TEST_CASE("a supervisor waits for a slot and for the sync", "[unit][tile]") {
     const Cycles pipeline = machine.tile.pipeline_cycles;
     constexpr Cycles kIssues = 5;
     const std::string worker = "worker: nop\nnop\nnop\nnop\nexitz $mzero\n";
-    // runall issues at `pipeline`; worker n exits at its fifth issue, its slot is free `pipeline` later
+    // runall issues at `pipeline`; worker n exits at its fifth issue, its slot is free `pipeline`
+    // later
     const Observed all(
         text_of("setzi $m0, worker\nrunall $m0, $mzero, 0\n" + std::string(kSync), worker));
     const Cycles first_slot = 2 * pipeline; // slot 0

@@ -21,7 +21,8 @@ std::string text_of(const std::string& supervisor, const std::string& workers) {
            workers;
 }
 
-/// A worker for each text, launched one after the other, with $m2 = kWord, beside `supervisor` (with $m2 as well).
+/// A worker for each text, launched one after the other, with $m2 = kWord, beside `supervisor`
+/// (with $m2 as well).
 std::string program_of(const std::vector<std::string>& workers,
                        const std::string& supervisor = "") {
     std::string code;

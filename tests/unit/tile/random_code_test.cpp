@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs: each ends in an outcome or in a fault of the machine, and all engines, and matrix-unit loops by rows
-// or by bundles, leave the same memory, registers and cycles.
+// Random programs: each ends in an outcome or in a fault of the machine, and all engines, and
+// matrix-unit loops by rows or by bundles, leave the same memory, registers and cycles.
 #include "tests/support/random_code.h"
 
 #include <catch2/catch.hpp>

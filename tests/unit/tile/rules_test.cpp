@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Corner cases of the rules: odd broadcast registers, signalling NaN, code that is entered in unusual places, and where
-// code and stores may be.
+// Corner cases of the rules: odd broadcast registers, signalling NaN, code that is entered in
+// unusual places, and where code and stores may be.
 #include "base/error.h"
 #include "tests/support/assembled_tile.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// amp.steps_per_issue: what successive steps of the matrix unit and of SLIC take. The rule is written down here once more, over the
-// instructions that a worker executed, and held against both models of a tile and against loops done by rows.
+// amp.steps_per_issue: what successive steps of the matrix unit and of SLIC take. The rule is
+// written down here once more, over the instructions that a worker executed, and held against both
+// models of a tile and against loops done by rows.
 #include "models/isa/instruction.h"
 #include "models/spec/matrix_unit.h"
 #include "tests/support/assembled_tile.h"
@@ -128,7 +129,8 @@ std::vector<Executed> executed_by(const std::string& text) {
     return list;
 }
 
-/// The rule: of successive steps with nothing between them so many as may share an issue do, from the first on.
+/// The rule: of successive steps with nothing between them so many as may share an issue do, from
+/// the first on.
 std::int64_t expected_issues(const std::vector<Executed>& list, double steps_per_issue) {
     std::int64_t issues = 0;
     int in_a_row = 0;

@@ -21,7 +21,8 @@ add_test(NAME "trace golden: protoc decodes the three-event scene"
 set_tests_properties("trace golden: protoc decodes the three-event scene"
   PROPERTIES LABELS unit TIMEOUT 60)
 
-# tessera_trace_check(NAME SCENE EXIT TEXT [FILE name] [more -D arguments of check_trace_case.cmake]).
+# tessera_trace_check(NAME SCENE EXIT TEXT [FILE name] [more -D arguments of
+# check_trace_case.cmake]).
 function(tessera_trace_check name scene exit_code text)
   cmake_parse_arguments(ARG "" "FILE" "" ${ARGN})
   if(NOT ARG_FILE)
@@ -37,23 +38,29 @@ function(tessera_trace_check name scene exit_code text)
 endfunction()
 
 set(trace_run_result "-DRESULT=${CMAKE_CURRENT_SOURCE_DIR}/unit/traces/run_result.json")
-tessera_trace_check("accepts the three-event scene" three_events 0 "3 slices on 3 tracks, 40 cycles")
+tessera_trace_check("accepts the three-event scene" three_events 0
+  "3 slices on 3 tracks, 40 cycles")
 tessera_trace_check("accepts a run and its result" run 0 "18 slices on 7 tracks, 75 cycles"
   ${trace_run_result})
-tessera_trace_check("accepts a compressed run" run 0 "18 slices" FILE run.pftrace.gz ${trace_run_result})
-tessera_trace_check("accepts a truncated run" truncated_run 0 "9 slices on 4 tracks, 75 cycles, truncated"
+tessera_trace_check("accepts a compressed run" run 0 "18 slices" FILE run.pftrace.gz
+  ${trace_run_result})
+tessera_trace_check("accepts a truncated run" truncated_run 0
+  "9 slices on 4 tracks, 75 cycles, truncated"
   ${trace_run_result} "-DFROM=\"slices\": 18" "-DTO=\"slices\": 9")
 tessera_trace_check("accepts packets made by hand" raw 0 "3 slices on 2 tracks, 60 cycles")
 
 tessera_trace_check("rejects a state never cleared" never_cleared 1 "does not clear")
 tessera_trace_check("rejects a use of names that is not said" needs_not_said 1 "without saying so")
-tessera_trace_check("rejects an undefined name id" undefined_iid 1 "name id 99 is used before it is defined")
+tessera_trace_check("rejects an undefined name id" undefined_iid 1
+  "name id 99 is used before it is defined")
 tessera_trace_check("rejects a redefined name id" redefined_iid 1 "already another text")
-tessera_trace_check("rejects an unknown track" unknown_track 1 "is on track 77, which is not described")
+tessera_trace_check("rejects an unknown track" unknown_track 1
+  "is on track 77, which is not described")
 tessera_trace_check("rejects a missing parent" missing_parent 1 "its parent 55 is not described")
 tessera_trace_check("rejects a repeated uuid" repeated_uuid 1 "its uuid 256 is 0 or taken")
 tessera_trace_check("rejects a begin without an end" unbalanced 1 "the slice at 40 never ends")
-tessera_trace_check("rejects an end without a begin" end_without_begin 1 "an end at 60 without a begin")
+tessera_trace_check("rejects an end without a begin" end_without_begin 1
+  "an end at 60 without a begin")
 tessera_trace_check("rejects overlapping slices" overlapping 1 "they overlap")
 tessera_trace_check("rejects time that goes back" time_goes_back 1 "time goes back from 40 to 20")
 tessera_trace_check("rejects an empty slice" empty_slice 1 "the slice at 40 is empty")
@@ -69,10 +76,14 @@ function(tessera_trace_result_check what from to text)
 endfunction()
 tessera_trace_result_check("cycles" "\"cycles\": 75" "\"cycles\": 76" "cycles says 76")
 tessera_trace_result_check("phases" "\"exchange\": 20" "\"exchange\": 21" "phases.exchange says 21")
-tessera_trace_result_check("tile bounds" "\"max\": 25" "\"max\": 24" "outside tiles.idle_cycles 0..24")
-tessera_trace_result_check("tile means" "\"mean\": 32.5" "\"mean\": 33" "tiles.compute_cycles.mean says 33")
-tessera_trace_result_check("roles" "\"role\": \"work\"" "\"role\": \"bring\"" "a slice 'matmul' has the role 'work', which no step of that name has")
-tessera_trace_result_check("names" "\"name\": \"gather\"" "\"name\": \"gathering\"" "the step 'gathering' of role 'bring' has no slice that says so")
+tessera_trace_result_check("tile bounds" "\"max\": 25" "\"max\": 24"
+  "outside tiles.idle_cycles 0..24")
+tessera_trace_result_check("tile means" "\"mean\": 32.5" "\"mean\": 33"
+  "tiles.compute_cycles.mean says 33")
+tessera_trace_result_check("roles" "\"role\": \"work\"" "\"role\": \"bring\""
+  "a slice 'matmul' has the role 'work', which no step of that name has")
+tessera_trace_result_check("names" "\"name\": \"gather\"" "\"name\": \"gathering\""
+  "the step 'gathering' of role 'bring' has no slice that says so")
 tessera_trace_result_check("slices" "\"slices\": 18" "\"slices\": 17" "trace.slices says 17")
 tessera_trace_result_check("tiles" "[0, 1]" "[0]" "trace.tiles says [0]")
 tessera_trace_result_check("keys" "\"phases\"" "\"phasen\"" "the key 'phases' is missing")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The last value that is taken and the first that is not: of expressions, element types, places, state, values and checks.
+// The last value that is taken and the first that is not: of expressions, element types, places,
+// state, values and checks.
 #include "kernels/workload/npy.h"
 #include "sim/vertex/check.h"
 #include "sim/vertex/expression.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What calls find in registers, launches and their cycles, races and what they change, and how all that is shown.
+// What calls find in registers, launches and their cycles, races and what they change, and how all
+// that is shown.
 #include "sim/vertex/report.h"
 #include "sim/vertex/run.h"
 #include "tests/unit/vertex/support.h"

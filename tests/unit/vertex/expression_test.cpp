@@ -130,7 +130,8 @@ TEST_CASE("the expressions of a file share the steps that they may take", "[unit
         static_cast<void>(evaluate(text, scope));
         return static_cast<std::size_t>(before - scope.work->steps_left);
     };
-    // its characters and one; of a sum the numbers, names and operators of each term and its addition
+    // its characters and one; of a sum the numbers, names and operators of each term and its
+    // addition
     const auto sum = [](std::size_t terms, std::size_t parts) { return terms * (parts + 1); };
     for (const std::string text : {"1 + 2", "rows", "sum(k, 0, 0, k)"}) {
         CHECK(taken_by(text) == text.size() + 1);

@@ -182,6 +182,31 @@ TEST_CASE("a Matrix Market file is read from a path", "[operands]") {
     CHECK(config_error([&] { return read_matrix_market_file(bad); }).rfind(bad + ":2:1: ", 0) == 0);
 }
 
+TEST_CASE("the size of a file is read without its entries", "[operands]") {
+    const ScratchFolder folder;
+    const auto size = [&](const std::string& text) {
+        const auto found = read_matrix_market_size(folder.file("x.mtx", text));
+        return std::pair{found.rows, found.columns};
+    };
+    CHECK(size(kPattern + "3 2 1\n2 1\n") == std::pair<std::int64_t, std::int64_t>{3, 2});
+    CHECK(size(kPattern + "3 2 1") == std::pair<std::int64_t, std::int64_t>{3, 2});
+    CHECK(size(kPattern + "3 2 1\nno entry\n") == std::pair<std::int64_t, std::int64_t>{3, 2});
+    std::string comments; // several pieces of a file
+    for (int line = 0; line < 20'000; ++line) {
+        comments += "% 9 9 9\n\r\n";
+    }
+    CHECK(size(kPattern + comments + "3 2 1\n2 1\n") ==
+          std::pair<std::int64_t, std::int64_t>{3, 2});
+    CHECK(config_error([&] {
+              return size(kPattern + comments);
+          }).find("the file ends before the size line") != std::string::npos);
+    CHECK(config_error([&] { return size("3 2 1\n"); }).find("not a Matrix Market file") !=
+          std::string::npos);
+    CHECK_THROWS_AS(read_matrix_market_size(folder.file("absent.mtx")), IoError);
+    CHECK(read_matrix_market_size(tessera::test::source_path("configs/data/cora.mtx")).rows ==
+          2708);
+}
+
 TEST_CASE("an absent file and a folder cannot be read", "[operands]") {
     const ScratchFolder folder;
     CHECK_THROWS_AS(read_matrix_market_file(folder.file("absent.mtx")), IoError);

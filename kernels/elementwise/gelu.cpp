@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/map.h"
+#include "kernels/family/numbers.h"
+#include "kernels/workload/half.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+namespace tessera::elementwise {
+namespace {
+
+constexpr double kA = std::numbers::sqrt2 * std::numbers::inv_sqrtpi; // sqrt(2/pi)
+constexpr double kB = 0.044715 * kA;
+constexpr double kSecondOrder = 1.02; ///< for what products of errors add to their sum
+
+/// Of which gelu is 0.5 x (1 + tanh(inner(x))) = x sigm(2 inner(x)).
+double inner(double x) {
+    return kA * x + kB * x * x * x;
+}
+
+/// With u = 2^-11, what the vertex adds one after the other:
+///   w = x (b x x + a)   5 u of itself: b, x x, their product, the sum, the product; a's is in the sum's.
+///                       tanh(w) then differs by 5 u |w| / cosh^2 of a number between the two
+///   tanh                u / 2, half of the last place below 1
+///   1 + tanh, times x / 2    u of the result each; x / 2 and the result may be subnormals
+double f16_tolerance(double x, double exact) {
+    const double u = unit_roundoff(ElementType::F16);
+    const double w = std::fabs(inner(x));
+    const double cosh = std::cosh((1 - 6 * u) * w);
+    const double first = std::fabs(x) / 2 * (5 * u * w / (cosh * cosh) + u / 2);
+    return kSecondOrder * (first + 2 * u * std::fabs(exact)) +
+           2 * family::rounding(ElementType::F16, 0);
+}
+
+/// With u = 2^-24: v = 2 w as above is off by 5 u of itself, which changes sigm(v) by (1 - sigm(v)) |v| 5 u
+/// of itself. The instruction is right to 2.5 units in the last place, 5 u; the product with x rounds.
+/// Where sigm(v) is a subnormal it becomes zero, and so may the result.
+double f32_tolerance(double x, double exact) {
+    const double v = 2 * inner(x);
+    const double roundings = 5 * std::fabs(v) / (1 + std::exp(v)) + 6;
+    return kSecondOrder * unit_roundoff(ElementType::F32) * roundings * std::fabs(exact) +
+           (std::fabs(x) + 1) * family::rounding(ElementType::F32, 0);
+}
+
+graph::Field halves(double lower, double upper) {
+    return graph::word(workload::f64_to_f16(lower) | workload::f64_to_f16(upper) << 16U);
+}
+graph::Field single(double value) {
+    return graph::word(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+}
+
+std::unique_ptr<family::Step> make(const family::Request& request) {
+    family::require_numbers(request, 0, "x");
+    const family::TensorType& x = request.inputs[0];
+    const bool is_half = x.type == ElementType::F16;
+    Function function{.name = "gelu",
+                      .codelet = "elementwise_gelu",
+                      .vertex = is_half ? "gelu_f16" : "gelu_f32",
+                      .loop = is_half ? codelets::kGeluF16Loop : codelets::kGeluF32Loop,
+                      .constants = {is_half ? halves(kB, kA) : single(2 * kB),
+                                    is_half ? halves(1, 0.5) : single(2 * kA)},
+                      .flops = 9,
+                      .value = [](double element,
+                                  double) { return element / (1 + std::exp(-2 * inner(element))); },
+                      .tolerance = is_half ? f16_tolerance : f32_tolerance};
+    return std::make_unique<Map>(std::move(function), std::vector{x}, x, std::vector{"x"});
+}
+
+} // namespace
+
+const family::Family& gelu() {
+    static const family::Family family{
+        "gelu",
+        "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of every element",
+        {"x"},
+        {},
+        make};
+    return family;
+}
+
+} // namespace tessera::elementwise
