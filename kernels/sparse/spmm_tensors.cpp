@@ -52,9 +52,16 @@ void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const Lin
             piece.tile = tile;
             piece.place = place + ((line - first) * line_bytes + half * group * width * 2);
             piece.host_offset = (line * shape.block + half * group) * shape.n + shape.slice.begin;
-            piece.dims = {{lines, shape.block * shape.n, line_bytes},
-                          {valid, 1, 2 * group},
-                          {std::min(group, rows - half * group), shape.n, 2}};
+            // There may be as many pieces as lines: loops of one round are left out.
+            const std::int64_t here = std::min(group, rows - half * group);
+            piece.dims.reserve(1 + (lines > 1 ? 1 : 0) + (here > 1 ? 1 : 0));
+            if (lines > 1) {
+                piece.dims.push_back({lines, shape.block * shape.n, line_bytes});
+            }
+            piece.dims.push_back({valid, 1, 2 * group});
+            if (here > 1) {
+                piece.dims.push_back({here, shape.n, 2});
+            }
             tensor.pieces.push_back(std::move(piece));
         }
     };
