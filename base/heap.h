@@ -18,4 +18,12 @@ inline void keep_freed_memory() {
 #endif
 }
 
+/// Gives back pages in which nothing stands: a plan is made of many small pieces and leaves holes
+/// that a run cannot use. Takes milliseconds.
+inline void give_back_holes() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 } // namespace tessera

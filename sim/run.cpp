@@ -4,6 +4,7 @@
 #include "base/activity.h"
 #include "base/config/read.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
@@ -167,6 +168,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         trace = std::make_unique<Trace>(command, machine);
     }
     const auto [job, program] = planned_job(configuration);
+    give_back_holes();
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
 
