@@ -168,6 +168,22 @@ TEST_CASE("an error just within the tolerance passes and just beyond it fails", 
     CHECK_FALSE(check_one(1.0 - 0x1p-10, options).passed);
 }
 
+TEST_CASE("results below the normal numbers may be off by half a step a rounding", "[operands]") {
+    // 2^-12 * 1.5 * 2^-12 lies between two steps of 2^-24.
+    const DenseF16 a{1, 1, {f32_to_f16(0x1p-12F)}};
+    const DenseF16 b{1, 1, {f32_to_f16(1.5F * 0x1p-12F)}};
+    const auto with = [&](float result, const DenseF16& left) {
+        const std::vector<std::uint16_t> c{f32_to_f16(result)};
+        return check(c, left, b, {});
+    };
+    CHECK(with(0x1p-24F, a).passed);
+    CHECK(with(2 * 0x1p-24F, a).passed);
+    CHECK(with(2 * 0x1p-24F, a).max_error_over_tolerance == Approx(1.0).epsilon(1e-3));
+    CHECK_FALSE(with(0, a).passed);
+    CHECK_FALSE(with(3 * 0x1p-24F, a).passed);
+    CHECK_FALSE(with(0x1p-24F, {1, 1, {0}}).passed); // no product, no rounding
+}
+
 TEST_CASE("an error of exactly the tolerance passes", "[operands]") {
     // Of 8192 products one is 1 and the rest are 0: |A||B| = 1 and the tolerance 2^-11 + 2^13 2^-24
     // = 2^-10.
