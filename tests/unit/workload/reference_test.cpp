@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/workload/blas.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
 #include "tests/unit/workload/exactness.h"
@@ -304,4 +305,14 @@ TEST_CASE("results of more than one panel are checked to their last row", "[oper
     CHECK(bad.failed_elements == 1);
     CHECK(bad.worst_row == kRows - 1);
     CHECK(bad.worst_column == kColumns - 1);
+}
+
+TEST_CASE("a product over nothing is zeros", "[operands]") {
+    const auto& blas = Blas::loaded();
+    std::vector<double> wide(6, 7);
+    std::vector<float> narrow(6, 7);
+    blas.multiply(2, 3, 0, wide.data(), wide.data(), wide.data());
+    blas.multiply(2, 3, 0, narrow.data(), narrow.data(), narrow.data());
+    CHECK(wide == std::vector<double>(6, 0));
+    CHECK(narrow == std::vector<float>(6, 0));
 }
