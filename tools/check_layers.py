@@ -36,7 +36,7 @@ ALLOWED = {
     "kernels/codelets": DATA + ["kernels/workload"],
     "kernels/exchange": DATA,
     "kernels/graph": DATA,
-    "kernels/family": DATA + ["kernels/graph", "kernels/workload"],
+    "kernels/family": DATA + ["kernels/graph", "kernels/lower", "kernels/plan", "kernels/workload"],
     "kernels/elementwise": FAMILY,
     "kernels/softmax": FAMILY,
     "kernels/reduce": FAMILY,

@@ -42,6 +42,12 @@ Checked checked(const workload::CheckResult& result) {
 
 } // namespace
 
+Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division division) {
+    lower::Lowered made = lower::lower(machine, std::move(graph));
+    division.predicted += lower::predicted_exchanges(machine, made);
+    return {std::move(division), std::move(made)};
+}
+
 Option partials_option() {
     return {.key = "partials",
             .says = "type in which products are summed",

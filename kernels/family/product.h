@@ -4,10 +4,38 @@
 #pragma once
 
 #include "kernels/family/family.h"
+#include "kernels/lower/lower.h"
+#include "kernels/plan/predicted_cycles.h"
 
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace tessera::family {
+
+/// How a product is divided.
+struct Division {
+    std::int64_t parts_m = 1;    ///< cuts of the rows of the result
+    std::int64_t parts_k = 1;    ///< cuts of the contraction
+    std::int64_t parts_n = 1;    ///< cuts of the columns of the result
+    std::int64_t chunks = 1;     ///< exchange and compute rounds
+    std::string paired = "none"; ///< operand that is sent at double width: "a", "b" or "none"
+    std::int64_t tiles_busy = 0; ///< tiles that multiply
+    std::int64_t roundings = 0;  ///< to the partials' type, of the result element that has most
+    plan::PredictedCycles predicted;
+};
+
+/// A division that fits: tensors "a", "b" and "c" of its program are the operands ("a" of a sparse
+/// product: the stored values in block order) and the result.
+struct Divided {
+    Division division;
+    lower::Lowered lowered;
+};
+
+/// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets what
+/// exchanges take. @throws as lower::lower
+[[nodiscard]] Divided lowered(const spec::MachineSpec& machine, graph::Graph graph,
+                              Division division);
 
 /// A product on tiles from 0 on, with tensors "a", "b" and "c" in this order.
 struct ProductPart {

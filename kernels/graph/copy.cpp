@@ -127,8 +127,8 @@ public:
     Copier(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
            program::Role role, const std::string& owner, const std::string& verb)
         : graph_(graph), machine_(machine), from_(graph.tensors.at(from.index)),
-          to_(graph.tensors.at(to.index)), role_(role), owner_(owner), name_(verb + " " + to_.name),
-          most_rounds_(isa::target_of(machine).repeat_count_mask()),
+          to_(graph.tensors.at(to.index)), role_(role), owner_(owner), verb_(verb),
+          name_(verb + " " + to_.name), most_rounds_(isa::target_of(machine).repeat_count_mask()),
           most_words_(static_cast<std::size_t>(machine.tile.workers) * most_rounds_) {}
 
     program::Step run() {
@@ -161,16 +161,19 @@ public:
 private:
     void check() const {
         if (from_.type != to_.type || from_.shape != to_.shape) {
-            throw ProgramError(fmt::format(
-                "{}: copy of '{}' to '{}': got {} of {}, expected {} of {}", graph_.name,
-                from_.name, to_.name, name_of(from_.type), fmt::join(from_.shape, " x "),
-                name_of(to_.type), fmt::join(to_.shape, " x ")));
+            throw ProgramError(fmt::format("{}: got {} of {}, expected {} of {}", place_of_fault(),
+                                           name_of(from_.type), fmt::join(from_.shape, " x "),
+                                           name_of(to_.type), fmt::join(to_.shape, " x ")));
         }
         if (bytes_of(to_.type) < Bytes{kHalf}) {
             throw NotModelled(
-                fmt::format("{}: copy of '{}': elements of one byte; see docs/kernels.md",
-                            graph_.name, to_.name));
+                fmt::format("{}: not modelled: a copy of elements of one byte; see docs/kernels.md",
+                            place_of_fault()));
         }
+    }
+    [[nodiscard]] std::string place_of_fault() const {
+        return fmt::format("program '{}': kernel '{}', {} of '{}' to '{}'", graph_.name, owner_,
+                           verb_, from_.name, to_.name);
     }
 
     /// Which bytes go from where to where.
@@ -186,9 +189,8 @@ private:
                                      [&](const Run& run) { return run.host + run.elements <= at; });
             for (; at < end; ++source) {
                 if (source == from.all().end() || source->host > at) {
-                    throw ProgramError(fmt::format(
-                        "{}: copy of '{}' to '{}': element {} of '{}' stands on no tile",
-                        graph_.name, from_.name, to_.name, at, from_.name));
+                    throw ProgramError(fmt::format("{}: element {} of '{}' stands on no tile",
+                                                   place_of_fault(), at, from_.name));
                 }
                 const std::int64_t elements = std::min(source->host + source->elements, end) - at;
                 const Atom atom{source->at +
@@ -547,6 +549,7 @@ private:
     const Tensor& to_;
     program::Role role_;
     std::string owner_;
+    std::string verb_;
     std::string name_;
     std::size_t most_rounds_; ///< of a loop
     std::size_t most_words_;  ///< that a vertex makes, all workers together

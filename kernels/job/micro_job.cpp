@@ -2,12 +2,14 @@
 #include "kernels/job/micro_job.h"
 
 #include "base/error.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/micro.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <utility>
 #include <variant>
 
@@ -47,38 +49,49 @@ public:
     explicit MicroJob(Kind given) : workload_(std::move(given)) {}
 
     const program::Program& plan(const spec::MachineSpec& machine) override {
-        plan_ = micro::plan(machine, workload_);
-        return plan_.program;
+        auto emitted = micro::emit(machine, workload_);
+        sentence_ = emitted.graph.name;
+        arrivals_ = std::move(emitted.arrivals);
+        useful_bytes_ = emitted.useful_bytes;
+        choices_ = std::move(emitted.choices);
+        auto lowered = lower::lower(machine, std::move(emitted.graph));
+        if (emitted.expected_cycles) {
+            choices_["predicted_cycles"] =
+                *emitted.expected_cycles + lower::predicted_exchanges(machine, lowered).total();
+        }
+        program_ = std::move(lowered.program);
+        values_ = emitted.values();
+        return program_;
     }
     std::vector<HostArray> operands() const override {
         std::vector<HostArray> arrays;
-        for (const auto& operand : plan_.operands) {
+        for (const auto& operand : values_.given) {
             arrays.push_back({operand.tensor, operand.bytes});
         }
         return arrays;
     }
     void arrived(std::uint32_t /*copy*/, const ReadTensor& read) override {
-        if (!plan_.arrivals) {
+        if (!arrivals_) {
             return;
         }
-        const std::span all(plan_.operands.front().bytes);
-        const auto chunk = static_cast<std::size_t>(plan_.arrivals->bytes);
-        const std::size_t first = static_cast<std::size_t>(arrivals_) * chunk % all.size();
-        compare(fmt::format("{} after copy {}", plan_.arrivals->tensor, arrivals_ + 1),
-                read(plan_.arrivals->tensor), all.subspan(first, chunk), while_running_);
-        ++arrivals_;
+        const std::span all(values_.given.front().bytes);
+        const auto chunk = static_cast<std::size_t>(arrivals_->bytes);
+        const std::size_t first = static_cast<std::size_t>(arrived_) * chunk % all.size();
+        compare(fmt::format("{} after copy {}", arrivals_->tensor, arrived_ + 1),
+                read(arrivals_->tensor), all.subspan(first, chunk), while_running_);
+        ++arrived_;
     }
     CheckOutcome check(const ReadTensor& read, int /*threads*/) const override {
         Compared compared = while_running_;
-        for (const auto& expected : plan_.expected) {
-            if (plan_.arrivals && plan_.arrivals->tensor == expected.tensor) {
+        for (const auto& expected : values_.expected) {
+            if (arrivals_ && arrivals_->tensor == expected.tensor) {
                 continue; // what it holds at the end has arrived last
             }
             compare(expected.tensor, read(expected.tensor), expected.bytes, compared);
         }
-        if (plan_.arrivals && arrivals_ != plan_.arrivals->copies && compared.wrong.empty()) {
+        if (arrivals_ && arrived_ != arrivals_->copies && compared.wrong.empty()) {
             compared.wrong = fmt::format("WRONG: tensor {}: {} copies arrived, expected {}",
-                                         plan_.arrivals->tensor, arrivals_, plan_.arrivals->copies);
+                                         arrivals_->tensor, arrived_, arrivals_->copies);
         }
         CheckOutcome outcome;
         outcome.passed = compared.wrong.empty();
@@ -93,8 +106,8 @@ public:
     }
     std::string answer() const override {
         // What is expected of a remote buffer is no tensor.
-        for (const auto& expected : plan_.expected) {
-            for (const auto& tensor : plan_.program.tensors) {
+        for (const auto& expected : values_.expected) {
+            for (const auto& tensor : program_.tensors) {
                 if (tensor.name == expected.tensor) {
                     return tensor.name;
                 }
@@ -102,22 +115,27 @@ public:
         }
         return {};
     }
-    nlohmann::json plan_json() const override { return plan_.choices; }
+    nlohmann::json plan_json() const override { return choices_; }
     std::optional<ProductWork> product() const override { return std::nullopt; }
-    Bytes useful_bytes() const override { return plan_.useful_bytes; }
-    std::string sentence() const override { return plan_.sentence; }
+    Bytes useful_bytes() const override { return useful_bytes_; }
+    std::string sentence() const override { return sentence_; }
 
 private:
     Kind workload_;
-    micro::MicroPlan plan_;
-    std::int64_t arrivals_ = 0;
+    program::Program program_;
+    micro::Values values_;
+    std::string sentence_;
+    std::map<std::string, std::int64_t> choices_;
+    Bytes useful_bytes_ = 0;
+    std::optional<micro::Arrivals> arrivals_;
+    std::int64_t arrived_ = 0; ///< copies
     Compared while_running_;
 };
 
-/// The kinds for which micro::plan exists.
+/// The kinds for which micro::emit exists.
 template <class Kind>
 constexpr bool kIsMicro = requires(const spec::MachineSpec& machine, const Kind& kind) {
-    micro::plan(machine, kind);
+    micro::emit(machine, kind);
 };
 
 } // namespace

@@ -74,7 +74,7 @@ public:
         for (const auto& finished : planned_.finished) {
             outcomes_.push_back({finished.node, 0, {}});
         }
-        return planned_.program;
+        return planned_.lowered.program;
     }
 
     std::vector<HostArray> operands() const override {
@@ -145,8 +145,8 @@ public:
         }
         return {{"steps", std::move(steps)},
                 {"budget", planned_.budget},
-                {"bytes_by_buffer", planned_.bytes_by_buffer},
-                {"bytes_used", planned_.bytes_used}};
+                {"bytes_by_buffer", planned_.lowered.bytes_by_buffer},
+                {"bytes_used", planned_.lowered.bytes_used}};
     }
 
     std::optional<ProductWork> product() const override {

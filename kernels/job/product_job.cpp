@@ -21,31 +21,6 @@ namespace {
 using nlohmann::json;
 using workload::Operand;
 
-struct Plan {
-    program::Program program;
-    std::int64_t roundings = 0; ///< to the partials type, of the result element that has most
-    nlohmann::json json;        ///< what was chosen, and the cycles that the cost model expects
-};
-
-Plan from(plan::PlannedProgram planned) {
-    const plan::PlanInfo& info = planned.info;
-    nlohmann::json chosen = {{"parts_m", info.parts_m},
-                             {"parts_k", info.parts_k},
-                             {"parts_n", info.parts_n},
-                             {"chunks", info.chunks},
-                             {"paired", info.paired},
-                             {"tiles_busy", info.tiles_busy},
-                             {"bytes_by_buffer", info.bytes_by_buffer},
-                             {"bytes_used", info.bytes_used},
-                             {"predicted_cycles",
-                              {{"compute", info.predicted.compute},
-                               {"exchange", info.predicted.exchange},
-                               {"sync", info.predicted.sync},
-                               {"reduction", info.predicted.reduction},
-                               {"total", info.predicted.total()}}}};
-    return {std::move(planned.program), info.roundings, std::move(chosen)};
-}
-
 std::span<const std::byte> bytes_of(const std::vector<std::uint16_t>& values) {
     return std::as_bytes(std::span(values));
 }
@@ -103,13 +78,30 @@ public:
         const auto c = read("c");
         std::vector<std::uint16_t> values(c.size() / 2);
         std::memcpy(values.data(), c.data(), values.size() * 2);
+        const std::int64_t roundings = divided_.division.roundings;
         const workload::CheckOptions options{.partials = workload_.partials,
-                                             .roundings = plan_.roundings,
+                                             .roundings = roundings,
                                              .exact_required = is_exact(),
                                              .threads = threads};
-        return outcome_of(workload::check(values, a_, b_, options), plan_.roundings);
+        return outcome_of(workload::check(values, a_, b_, options), roundings);
     }
-    nlohmann::json plan_json() const override { return plan_.json; }
+    json plan_json() const override {
+        const auto& [division, lowered] = divided_;
+        return {{"parts_m", division.parts_m},
+                {"parts_k", division.parts_k},
+                {"parts_n", division.parts_n},
+                {"chunks", division.chunks},
+                {"paired", division.paired},
+                {"tiles_busy", division.tiles_busy},
+                {"bytes_by_buffer", lowered.bytes_by_buffer},
+                {"bytes_used", lowered.bytes_used},
+                {"predicted_cycles",
+                 {{"compute", division.predicted.compute},
+                  {"exchange", division.predicted.exchange},
+                  {"sync", division.predicted.sync},
+                  {"reduction", division.predicted.reduction},
+                  {"total", division.predicted.total()}}}};
+    }
 
 protected:
     /// Both operands are small whole numbers, so that no sum is rounded.
@@ -118,13 +110,14 @@ protected:
     void set_right(workload::DenseF16 b) { b_ = std::move(b); }
     const Workload& workload() const { return workload_; }
     const MatrixA& a() const { return a_; }
-    Plan& plan_made() { return plan_; }
+    void set_divided(family::Divided divided) { divided_ = std::move(divided); }
+    const program::Program& program() const { return divided_.lowered.program; }
 
 private:
     Workload workload_;
     MatrixA a_;
     workload::DenseF16 b_;
-    Plan plan_;
+    family::Divided divided_;
 };
 
 /// Elements of the operands and of the result, as binary16 and as the reference has them.
@@ -141,7 +134,7 @@ public:
     /// What does not fit the machine is told before the host has its operands.
     const program::Program& plan(const spec::MachineSpec& machine) override {
         const auto& given = workload();
-        plan_made() = from(matmul::plan_matmul(machine, given));
+        set_divided(matmul::choose(machine, given));
         const auto m = static_cast<double>(given.m);
         const auto k = static_cast<double>(given.k);
         const auto n = static_cast<double>(given.n);
@@ -150,7 +143,7 @@ public:
             workload::make_dense(given.m, given.k, given.of_a(), given.seed, Operand::A, given.k));
         set_right(
             workload::make_dense(given.k, given.n, given.of_b(), given.seed, Operand::B, given.k));
-        return plan_made().program;
+        return program();
     }
     bool is_exact() const override {
         using Kind = workload::ValuesSpec::Kind;
@@ -180,7 +173,7 @@ public:
         if (from_file) { // its mistakes come before a long plan
             make_right();
         }
-        plan_made() = from(spmm::plan_spmm(machine, workload(), a()));
+        set_divided(spmm::choose(machine, workload(), a()));
         if (!from_file) {
             const auto n = static_cast<double>(workload().n);
             need_memory(static_cast<double>(a().values.size()),
@@ -188,7 +181,7 @@ public:
                         sentence());
             make_right();
         }
-        return plan_made().program;
+        return program();
     }
     bool is_exact() const override {
         using Kind = workload::ValuesSpec::Kind;

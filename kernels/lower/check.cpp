@@ -3,6 +3,7 @@
 
 #include "base/config/suggest.h"
 #include "base/error.h"
+#include "kernels/lower/uses.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +16,11 @@
 namespace tessera::lower {
 namespace {
 
-/// `name`: of the `kind` that is on the tile.
-void check_tile(const spec::MachineSpec& machine, const graph::Graph& graph, TileId tile,
-                const char* kind, const std::string& name) {
+/// Throws unless the machine has the tile. `where` says what is on it.
+void check_tile(const spec::MachineSpec& machine, TileId tile, const auto& where) {
     if (static_cast<std::int64_t>(tile) >= machine.chip.tiles) {
         throw ProgramError(
-            fmt::format("{}: {}'{}': got tile {}, expected one of the machine's {} tiles",
-                        graph.name, kind, name, tile, machine.chip.tiles));
+            fmt::format("{}: expected one of the machine's {} tiles", where(), machine.chip.tiles));
     }
 }
 
@@ -39,8 +38,8 @@ void check_symbol(const graph::Graph& graph, const program::Codelet& codelets, s
         }
     }
     const std::string hint = config::did_you_mean(symbol, entries);
-    throw ProgramError(fmt::format("{}: {}: no codelet has symbol '{}'{}{}", graph.name, where,
-                                   symbol, hint.empty() ? "" : "; ", hint));
+    throw ProgramError(fmt::format("{}: no codelet has symbol '{}'{}{}", where, symbol,
+                                   hint.empty() ? "" : "; ", hint));
 }
 
 } // namespace
@@ -48,12 +47,18 @@ void check_symbol(const graph::Graph& graph, const program::Codelet& codelets, s
 void check_tiles(const spec::MachineSpec& machine, const graph::Graph& graph) {
     for (const graph::Buffer& buffer : graph.buffers) {
         for (const graph::Held& held : buffer.held) {
-            check_tile(machine, graph, held.tile, "", buffer.name);
+            check_tile(machine, held.tile, [&] {
+                return fmt::format("program '{}': buffer '{}', tile {}", graph.name, buffer.name,
+                                   held.tile);
+            });
         }
     }
-    for (const graph::ComputeSet& set : graph.compute_sets) {
-        for (const graph::Vertex& vertex : set.vertices) {
-            check_tile(machine, graph, vertex.tile, "step ", set.name);
+    for (std::uint32_t set = 0; set < graph.compute_sets.size(); ++set) {
+        for (const graph::Vertex& vertex : graph.compute_sets[set].vertices) {
+            check_tile(machine, vertex.tile, [&] {
+                return place_of_fault(graph, number_of(graph, graph::ComputeSetId{set}),
+                                      vertex.tile);
+            });
         }
     }
 }
@@ -66,10 +71,12 @@ void check_symbols(const graph::Graph& graph, const program::Codelet& codelets) 
             known[symbol] = true;
         }
     };
-    for (const graph::ComputeSet& set : graph.compute_sets) {
-        for (const graph::Vertex& vertex : set.vertices) {
-            check(vertex.symbol,
-                  [&] { return fmt::format("step '{}', tile {}", set.name, vertex.tile); });
+    for (std::uint32_t set = 0; set < graph.compute_sets.size(); ++set) {
+        for (const graph::Vertex& vertex : graph.compute_sets[set].vertices) {
+            check(vertex.symbol, [&] {
+                return place_of_fault(graph, number_of(graph, graph::ComputeSetId{set}),
+                                      vertex.tile);
+            });
         }
     }
     for (const graph::Buffer& buffer : graph.buffers) {
@@ -80,7 +87,8 @@ void check_symbols(const graph::Graph& graph, const program::Codelet& codelets) 
             for (const graph::Relocation& relocation : *held.relocations) {
                 if (relocation.is_symbol) {
                     check(relocation.symbol, [&] {
-                        return fmt::format("tile {}: contents of '{}'", held.tile, buffer.name);
+                        return fmt::format("program '{}': tile {}: contents of '{}'", graph.name,
+                                           held.tile, buffer.name);
                     });
                 }
             }
@@ -105,7 +113,7 @@ void hold_once(graph::Graph& graph) {
                 known.relocations = std::move(held.relocations);
             } else if (held.contents != nullptr && (*held.contents != *known.contents ||
                                                     held.relocations != known.relocations)) {
-                throw ProgramError(fmt::format("{}: tile {} is told two contents of '{}'",
+                throw ProgramError(fmt::format("program '{}': tile {} is told two contents of '{}'",
                                                graph.name, held.tile, buffer.name));
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a graph may say that no machine, no codelet and no memory has. Errors name program, step or
-// buffer, and tile.
+// What a graph may say that no machine, no codelet and no memory has. Errors name program,
+// kernel and step, or buffer, and tile.
 #pragma once
 
 #include "kernels/graph/graph.h"

@@ -225,9 +225,8 @@ private:
             const Access access = leaf.is_wait ? Access::Read : use->access;
             if (access == Access::Read && !given_ && !written.ever.has(use->begin, use->end)) {
                 throw ProgramError(fmt::format(
-                    "{}: step '{}', tile {}: bytes {}..{} of '{}' are read, and nothing has "
-                    "written all of them",
-                    graph_.name, name_of(graph_, leaf.step), tile, use->begin, use->end - 1,
+                    "{}: bytes {}..{} of '{}' are read, and nothing has written all of them",
+                    place_of_fault(graph_, leaf.step, tile), use->begin, use->end - 1,
                     buffer_.name));
             }
             for (const std::uint32_t loop : walk_.around[at]) {

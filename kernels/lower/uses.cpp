@@ -139,7 +139,8 @@ private:
             if (!inside ||
                 (!relocation.is_symbol && (relocation.offset < 0 || relocation.offset > there))) {
                 throw ProgramError(fmt::format(
-                    "{}: tile {}: contents of '{}': {}", graph_.name, from.tile, buffer.name,
+                    "program '{}': tile {}: contents of '{}': {}", graph_.name, from.tile,
+                    buffer.name,
                     !inside ? fmt::format("an address at byte {} of {}", relocation.at, contents)
                             : fmt::format("the address at byte {} is byte {} of '{}', of which the "
                                           "tile holds {}",
@@ -161,11 +162,11 @@ private:
         }
         const Bytes there = held(piece.place.buffer, piece.tile);
         if (begin < 0 || end > there) {
-            throw ProgramError(fmt::format(
-                "{}: tensor '{}', tile {}: a piece is bytes {}..{} of '{}', of which the tile "
-                "holds {}",
-                graph_.name, tensor.name, piece.tile, begin, end - 1,
-                graph_.buffers.at(piece.place.buffer.index).name, there));
+            throw ProgramError(fmt::format("program '{}': tensor '{}', tile {}: a piece is bytes "
+                                           "{}..{} of '{}', of which the tile holds {}",
+                                           graph_.name, tensor.name, piece.tile, begin, end - 1,
+                                           graph_.buffers.at(piece.place.buffer.index).name,
+                                           there));
         }
     }
 
@@ -201,8 +202,7 @@ private:
     }
 
     [[noreturn]] void fail(StepNumber step, TileId tile, const std::string& what) const {
-        throw ProgramError(fmt::format("{}: step '{}', tile {}: {}", graph_.name,
-                                       name_of(graph_, step), tile, what));
+        throw ProgramError(fmt::format("{}: {}", place_of_fault(graph_, step, tile), what));
     }
 
     const graph::Graph& graph_;
@@ -214,6 +214,20 @@ private:
 bool is_before(const Use& left, const Use& right) {
     return std::tie(left.step, left.order, left.begin) <
            std::tie(right.step, right.order, right.begin);
+}
+
+/// What `get` returns of the compute set, exchange or copy.
+template <class Get>
+const std::string& of_step(const graph::Graph& graph, StepNumber step, const Get& get) {
+    std::size_t number = step;
+    if (number < graph.compute_sets.size()) {
+        return get(graph.compute_sets[number]);
+    }
+    number -= graph.compute_sets.size();
+    if (number < graph.exchanges.size()) {
+        return get(graph.exchanges[number]);
+    }
+    return get(graph.stream_copies.at(number - graph.exchanges.size()));
 }
 
 /// Of one compute set, buffer and tile.
@@ -230,9 +244,9 @@ void check_overlaps(const graph::Graph& graph, std::uint32_t buffer, TileId tile
     const Use* furthest = nullptr;
     for (const Use& write : writes) {
         if (furthest != nullptr && write.order != furthest->order && write.begin < furthest->end) {
-            throw ProgramError(fmt::format(
-                "{}: step '{}', tile {}: two vertices write byte {} of '{}'", graph.name,
-                name_of(graph, write.step), tile, write.begin, graph.buffers[buffer].name));
+            throw ProgramError(fmt::format("{}: two vertices write byte {} of '{}'",
+                                           place_of_fault(graph, write.step, tile), write.begin,
+                                           graph.buffers[buffer].name));
         }
         if (furthest == nullptr || write.end > furthest->end) {
             furthest = &write;
@@ -289,15 +303,14 @@ void Uses::check_steps(const graph::Graph& graph, std::uint32_t buffer,
 }
 
 const std::string& name_of(const graph::Graph& graph, StepNumber step) {
-    std::size_t number = step;
-    if (number < graph.compute_sets.size()) {
-        return graph.compute_sets[number].name;
-    }
-    number -= graph.compute_sets.size();
-    if (number < graph.exchanges.size()) {
-        return graph.exchanges[number].name;
-    }
-    return graph.stream_copies.at(number - graph.exchanges.size()).name;
+    return of_step(graph, step, [](const auto& of) -> const std::string& { return of.name; });
+}
+
+std::string place_of_fault(const graph::Graph& graph, StepNumber step, TileId tile) {
+    const std::string& owner =
+        of_step(graph, step, [](const auto& of) -> const std::string& { return of.owner; });
+    return fmt::format("program '{}': kernel '{}', step '{}', tile {}", graph.name, owner,
+                       name_of(graph, step), tile);
 }
 
 } // namespace tessera::lower

@@ -13,8 +13,7 @@ namespace tessera::lower {
 /// A step of the graph: one of its compute sets, exchanges or stream copies, numbered through.
 using StepNumber = std::uint32_t;
 
-/// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are
-/// small.
+/// Bytes [begin, end) of a buffer. There are as many of them as fields and receivers: they are small.
 struct Use {
     StepNumber step = 0;
     std::uint32_t order = 0; ///< within the step, on the tile
@@ -35,9 +34,9 @@ struct UsesOnTile {
 /// All uses of a graph. Finding them also finds what is wrong with its fields.
 class Uses {
 public:
-    /// @throws ProgramError for a field, message, piece or address in contents outside what its
-    /// tile holds of the buffer (read_beyond not counted), for a message to its own tile, and for
-    /// two vertices of one tile and compute set that write the same bytes; names program, step (or
+    /// @throws ProgramError for a field, message, piece or address in contents outside what its tile
+    /// holds of the buffer (read_beyond not counted), for a message to its own tile, and for two
+    /// vertices of one tile and compute set that write the same bytes; names program, kernel and step (or
     /// tensor, or whose contents), tile and buffer
     explicit Uses(const graph::Graph& graph);
 
@@ -67,5 +66,8 @@ private:
     return static_cast<StepNumber>(graph.compute_sets.size() + graph.exchanges.size()) + copy.index;
 }
 [[nodiscard]] const std::string& name_of(const graph::Graph& graph, StepNumber step);
+
+/// Where something is wrong: "program 'x': kernel 'spmm', step 'multiply', tile 3".
+[[nodiscard]] std::string place_of_fault(const graph::Graph& graph, StepNumber step, TileId tile);
 
 } // namespace tessera::lower

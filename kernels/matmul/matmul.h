@@ -17,8 +17,7 @@
 // partials: 8). Sources: docs/models/amp_vertex.md, docs/kernels.md.
 #pragma once
 
-#include "kernels/family/family.h"
-#include "kernels/plan/planned_program.h"
+#include "kernels/family/product.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
@@ -27,8 +26,8 @@ namespace tessera::matmul {
 /// The best partition by the cost model that fits in tile memory, and its program.
 /// Throws DoesNotFit when none fits; NotModelled when the machine's matrix unit is not that of
 /// ipu2.
-[[nodiscard]] plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
-                                               const workload::MatmulWorkload& workload);
+[[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
+                                     const workload::MatmulWorkload& workload);
 
 /// The product as a step of a pipeline: matmul(a, b).
 [[nodiscard]] const family::Family& family();

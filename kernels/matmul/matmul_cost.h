@@ -11,7 +11,7 @@
 #pragma once
 
 #include "kernels/matmul/matmul_grid.h"
-#include "kernels/plan/planned_program.h"
+#include "kernels/plan/predicted_cycles.h"
 #include "models/spec/machine_spec.h"
 
 namespace tessera::matmul {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "kernels/family/product.h"
-#include "kernels/lower/lower.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_search.h"
@@ -18,32 +17,30 @@ namespace {
 /// Partitions tried exactly before the answer is that none fits.
 constexpr std::size_t kTried = 200;
 
-plan::PlanInfo info_of(const Grid& grid) {
+family::Division division_of(const Grid& grid) {
     const Partition& p = grid.partition();
     const Problem& problem = grid.problem();
-    plan::PlanInfo info;
-    info.parts_m = p.parts_m;
-    info.parts_k = p.parts_k;
-    info.parts_n = p.parts_n;
-    info.chunks = p.chunks;
-    info.paired = p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
-    info.tiles_busy = p.tiles();
-    info.rounded_to = problem.partials;
-    info.roundings = problem.partials == ElementType::F16
-                         ? grid.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
-                         : 4 * grid.most_k_groups() + p.parts_k;
-    info.flops = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.k) *
-                 static_cast<double>(problem.n);
-    return info;
+    family::Division division;
+    division.parts_m = p.parts_m;
+    division.parts_k = p.parts_k;
+    division.parts_n = p.parts_n;
+    division.chunks = p.chunks;
+    division.paired = p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
+    division.tiles_busy = p.tiles();
+    division.roundings = problem.partials == ElementType::F16
+                             ? grid.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
+                             : 4 * grid.most_k_groups() + p.parts_k;
+    return division;
 }
 
-/// A division that fits, and its program.
 struct Chosen {
     Partition partition;
-    plan::PlannedProgram planned;
+    family::Divided divided;
 };
 
-Chosen choose(const spec::MachineSpec& machine, const Problem& problem, const std::string& name) {
+/// The first partition that fits.
+Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem,
+                        const std::string& name) {
     const auto m = static_cast<double>(problem.m);
     const auto k = static_cast<double>(problem.k);
     const auto n = static_cast<double>(problem.n);
@@ -53,11 +50,11 @@ Chosen choose(const spec::MachineSpec& machine, const Problem& problem, const st
         const Grid grid(problem, candidate.partition);
         try {
             Emitted emitted = emit(machine, grid, name);
-            plan::PlanInfo info = info_of(grid);
-            info.predicted.compute = emitted.compute;
-            info.predicted.reduction = emitted.reduction;
+            family::Division division = division_of(grid);
+            division.predicted.compute = emitted.compute;
+            division.predicted.reduction = emitted.reduction;
             return {candidate.partition,
-                    lower::planned(machine, std::move(emitted.graph), std::move(info))};
+                    family::lowered(machine, std::move(emitted.graph), std::move(division))};
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -88,17 +85,16 @@ private:
         workload.n = n();
         workload.partials = partials();
         const Problem problem(workload);
-        const Grid grid(problem, choose(machine, problem, name_of(problem)).partition);
-        return {matmul::emit(machine, grid, name_of(problem)).graph, info_of(grid).roundings};
+        const Grid grid(problem, choose_partition(machine, problem, name_of(problem)).partition);
+        return {matmul::emit(machine, grid, name_of(problem)).graph, division_of(grid).roundings};
     }
 };
 
 } // namespace
 
-plan::PlannedProgram plan_matmul(const spec::MachineSpec& machine,
-                                 const workload::MatmulWorkload& workload) {
+family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
-    return choose(machine, problem, name_of(problem)).planned;
+    return choose_partition(machine, problem, name_of(problem)).divided;
 }
 
 const family::Family& family() {

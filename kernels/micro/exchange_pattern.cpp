@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
 #include "kernels/micro/message_pattern.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 #include "kernels/rearrange/rearrange.h"
 #include "kernels/workload/random.h"
 #include "models/timing/exchange_bound.h"
@@ -91,14 +90,46 @@ graph::Tensor rows_tensor(const std::string& name, const std::vector<Bytes>& row
     return tensor;
 }
 
-class PatternPlanner {
+class PatternGraph {
 public:
-    PatternPlanner(const spec::MachineSpec& machine, MessagePattern pattern, Bytes message_bytes,
-                   CopyLoop copies)
+    PatternGraph(const spec::MachineSpec& machine, MessagePattern pattern, Bytes message_bytes,
+                 CopyLoop copies)
         : machine_(machine), pattern_(std::move(pattern)), bytes_(message_bytes), copies_(copies) {}
 
-    [[nodiscard]] program::Program program(const std::string& name, std::int64_t repeats) const {
-        return lower::lower(machine_, graph(name, repeats)).program;
+    [[nodiscard]] graph::Graph graph(const std::string& name, std::int64_t repeats) const {
+        graph::Graph graph(name);
+        graph.codelets = {codelet_of(copies_)};
+        const auto source = graph.add_buffer({.name = "source"});
+        const auto destination = graph.add_buffer({.name = "destination", .apart = {source}});
+        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
+            const auto id = static_cast<TileId>(tile);
+            graph.hold(source, id, pattern_.source_bytes[tile]);
+            graph.hold(destination, id, pattern_.destination_bytes[tile]);
+        }
+        const auto exchange = graph.add_exchange({kExchange, program::Role::Bring, kOwner});
+        std::vector<graph::Receiver> receivers;
+        for (const program::Transfer& transfer : pattern_.transfers) {
+            receivers.clear();
+            for (const auto& to : transfer.destinations) {
+                receivers.push_back({to.tile, {destination, Bytes{to.address}}});
+            }
+            graph.add_message(exchange, transfer.source_tile,
+                              {source, Bytes{transfer.source_address}}, bytes_, receivers,
+                              timing::pairable(machine_, transfer, bytes_));
+        }
+        const auto own_part = graph.add_compute_set({kOwnPart, program::Role::Rearrange, kOwner});
+        for (const LocalCopy& copy : pattern_.copies) {
+            rearrange::add(graph, own_part, copy.tile,
+                           copy_calls({source, Bytes{copy.from}}, {destination, Bytes{copy.to}}));
+        }
+        graph.control = graph::repeat(repeats, {graph::run(exchange), graph::run(own_part)});
+        auto sent = rows_tensor("source", pattern_.source_bytes, source);
+        auto received = rows_tensor("destination", pattern_.destination_bytes, destination);
+        sent.given = true;
+        received.wanted = true;
+        graph.add_tensor(std::move(sent));
+        graph.add_tensor(std::move(received));
+        return graph;
     }
 
     [[nodiscard]] std::vector<std::byte> expected(const std::vector<std::byte>& sent) const {
@@ -143,42 +174,6 @@ private:
         return at;
     }
 
-    [[nodiscard]] graph::Graph graph(const std::string& name, std::int64_t repeats) const {
-        graph::Graph graph(name);
-        graph.codelets = {codelet_of(copies_)};
-        const auto source = graph.add_buffer({.name = "source"});
-        const auto destination = graph.add_buffer({.name = "destination", .apart = {source}});
-        for (std::size_t tile = 0; tile < pattern_.source_bytes.size(); ++tile) {
-            const auto id = static_cast<TileId>(tile);
-            graph.hold(source, id, pattern_.source_bytes[tile]);
-            graph.hold(destination, id, pattern_.destination_bytes[tile]);
-        }
-        const auto exchange = graph.add_exchange({kExchange, program::Role::Bring, kOwner});
-        std::vector<graph::Receiver> receivers;
-        for (const program::Transfer& transfer : pattern_.transfers) {
-            receivers.clear();
-            for (const auto& to : transfer.destinations) {
-                receivers.push_back({to.tile, {destination, Bytes{to.address}}});
-            }
-            graph.add_message(exchange, transfer.source_tile,
-                              {source, Bytes{transfer.source_address}}, bytes_, receivers,
-                              timing::pairable(machine_, transfer, bytes_));
-        }
-        const auto own_part = graph.add_compute_set({kOwnPart, program::Role::Rearrange, kOwner});
-        for (const LocalCopy& copy : pattern_.copies) {
-            rearrange::add(graph, own_part, copy.tile,
-                           copy_calls({source, Bytes{copy.from}}, {destination, Bytes{copy.to}}));
-        }
-        graph.control = graph::repeat(repeats, {graph::run(exchange), graph::run(own_part)});
-        auto sent = rows_tensor("source", pattern_.source_bytes, source);
-        auto received = rows_tensor("destination", pattern_.destination_bytes, destination);
-        sent.given = true;
-        received.wanted = true;
-        graph.add_tensor(std::move(sent));
-        graph.add_tensor(std::move(received));
-        return graph;
-    }
-
     [[nodiscard]] rearrange::Calls copy_calls(graph::Place from, graph::Place to) const {
         constexpr Bytes kItem = 8;
         switch (copies_) {
@@ -192,35 +187,37 @@ private:
         return rearrange::copy(machine_, from, to, bytes_);
     }
 
-    const spec::MachineSpec& machine_;
+    spec::MachineSpec machine_;
     MessagePattern pattern_;
     Bytes bytes_;
     CopyLoop copies_;
 };
 
-MicroPlan make_plan(const PatternPlanner& planner, const std::string& sentence, std::uint64_t seed,
-                    std::int64_t repeats) {
-    MicroPlan plan;
-    plan.program = planner.program(sentence, repeats);
-    plan.operands.push_back({"source", numbers(seed, planner.sent_bytes())});
-    plan.expected.push_back({"destination", planner.expected(plan.operands.front().bytes)});
-    plan.useful_bytes = planner.delivered_bytes() * repeats;
-    plan.sentence = repeats == 1 ? sentence : fmt::format("{}, {} times", sentence, repeats);
-    plan.choices = {{"messages", planner.messages()}, {"copies_in_tile", planner.copies()}};
-    return plan;
+Emitted emit_pattern(const PatternGraph& pattern, const std::string& what, std::uint64_t seed,
+                     std::int64_t repeats) {
+    const std::string sentence = repeats == 1 ? what : fmt::format("{}, {} times", what, repeats);
+    Emitted emitted{
+        pattern.graph(sentence, repeats), [pattern, seed] {
+            auto sent = numbers(seed, pattern.sent_bytes());
+            auto received = pattern.expected(sent);
+            return Values{{{"source", std::move(sent)}}, {{"destination", std::move(received)}}};
+        }};
+    emitted.useful_bytes = pattern.delivered_bytes() * repeats;
+    emitted.choices = {{"messages", pattern.messages()}, {"copies_in_tile", pattern.copies()}};
+    return emitted;
 }
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const ExchangePatternWorkload& workload) {
-    const PatternPlanner planner(machine, message_pattern(machine, workload), workload.bytes,
-                                 workload.copies);
+Emitted emit(const spec::MachineSpec& machine, const ExchangePatternWorkload& workload) {
+    const PatternGraph graph(machine, message_pattern(machine, workload), workload.bytes,
+                             workload.copies);
     const std::string sentence =
         fmt::format("{} of {} B messages", name_of(workload.pattern), workload.bytes);
-    return make_plan(planner, sentence, workload.seed, workload.repeats);
+    return emit_pattern(graph, sentence, workload.seed, workload.repeats);
 }
 
-MicroPlan plan(const spec::MachineSpec& machine, const SelfCopyWorkload& workload) {
+Emitted emit(const spec::MachineSpec& machine, const SelfCopyWorkload& workload) {
     const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     MessagePattern pattern;
     pattern.source_bytes.resize(static_cast<std::size_t>(machine.chip.tiles));
@@ -230,10 +227,10 @@ MicroPlan plan(const spec::MachineSpec& machine, const SelfCopyWorkload& workloa
         pattern.source_bytes[static_cast<std::size_t>(tile)] = workload.bytes;
         pattern.destination_bytes[static_cast<std::size_t>(tile)] = workload.bytes;
     }
-    const PatternPlanner planner(machine, std::move(pattern), workload.bytes, workload.copies);
+    const PatternGraph graph(machine, std::move(pattern), workload.bytes, workload.copies);
     const std::string sentence =
         fmt::format("copy of {} B inside each of {} tiles", workload.bytes, tiles);
-    return make_plan(planner, sentence, workload.seed, workload.repeats);
+    return emit_pattern(graph, sentence, workload.seed, workload.repeats);
 }
 
 } // namespace tessera::micro

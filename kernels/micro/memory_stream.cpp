@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
-#include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 #include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
@@ -65,9 +64,9 @@ float value_of_b(std::int64_t element) {
     return static_cast<float>(element % 7);
 }
 
-class StreamPlanner {
+class StreamGraph {
 public:
-    StreamPlanner(const spec::MachineSpec& machine, const MemoryStreamWorkload& workload)
+    StreamGraph(const spec::MachineSpec& machine, const MemoryStreamWorkload& workload)
         : machine_(machine), workload_(workload),
           tiles_(tiles_or_all(machine, workload.tiles, machine.chip.tiles)),
           units_(workload.elements / workload.unit_elements()),
@@ -80,8 +79,13 @@ public:
         }
     }
 
-    [[nodiscard]] program::Program program(const std::string& name) const {
-        return lower::lower(machine_, graph(name)).program;
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
+        graph::Graph graph(name);
+        graph.codelets = {"stream"};
+        const Arrays arrays = add_arrays(graph);
+        graph.control = graph::repeat(workload_.repeats, add_steps(graph, arrays));
+        add_tensors(graph, arrays);
+        return graph;
     }
 
     /// The same numbers stand on every tile, which has the first ones of the longest share.
@@ -212,15 +216,6 @@ private:
         graph::BufferId product;
     };
 
-    [[nodiscard]] graph::Graph graph(const std::string& name) const {
-        graph::Graph graph(name);
-        graph.codelets = {"stream"};
-        const Arrays arrays = add_arrays(graph);
-        graph.control = graph::repeat(workload_.repeats, add_steps(graph, arrays));
-        add_tensors(graph, arrays);
-        return graph;
-    }
-
     /// Bundles with several accesses want them in different elements, and loads of two arrays or of
     /// 16 bytes one in region 1.
     [[nodiscard]] Arrays add_arrays(graph::Graph& graph) const {
@@ -318,8 +313,8 @@ private:
                    : f32_to_f16(kScale) | static_cast<std::uint32_t>(f32_to_f16(1)) << 16U;
     }
 
-    const spec::MachineSpec& machine_;
-    const MemoryStreamWorkload& workload_;
+    spec::MachineSpec machine_;
+    MemoryStreamWorkload workload_;
     std::int64_t tiles_;
     std::int64_t units_;
     std::int64_t cuts_; ///< vertices one after the other that share a tile's arrays
@@ -327,21 +322,21 @@ private:
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const MemoryStreamWorkload& workload) {
-    const StreamPlanner planner(machine, workload);
-    MicroPlan plan;
-    plan.sentence =
-        fmt::format("STREAM {} of {} {} elements, {} loop, {} times", name_of(workload.op),
-                    workload.elements, workload.dtype == ElementType::F16 ? "f16" : "f32",
-                    name_of(workload.codelet), workload.repeats);
-    plan.program = planner.program(plan.sentence);
-    plan.operands.push_back({"a", planner.operand(value_of_a)});
-    if (planner.uses_b()) {
-        plan.operands.push_back({"b", planner.operand(value_of_b)});
-    }
-    plan.expected.push_back({"c", planner.expected()});
-    plan.useful_bytes = planner.useful_bytes();
-    return plan;
+Emitted emit(const spec::MachineSpec& machine, const MemoryStreamWorkload& workload) {
+    const StreamGraph made(machine, workload);
+    Emitted emitted{made.graph(fmt::format("STREAM {} of {} {} elements, {} loop, {} times",
+                                           name_of(workload.op), workload.elements,
+                                           workload.dtype == ElementType::F16 ? "f16" : "f32",
+                                           name_of(workload.codelet), workload.repeats)),
+                    [made] {
+                        Values values{{{"a", made.operand(value_of_a)}}, {{"c", made.expected()}}};
+                        if (made.uses_b()) {
+                            values.given.push_back({"b", made.operand(value_of_b)});
+                        }
+                        return values;
+                    }};
+    emitted.useful_bytes = made.useful_bytes();
+    return emitted;
 }
 
 } // namespace tessera::micro

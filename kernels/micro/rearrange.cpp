@@ -5,13 +5,13 @@
 #include "kernels/rearrange/rearrange.h"
 
 #include "base/float16.h"
-#include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 namespace tessera::micro {
 namespace {
@@ -105,16 +105,12 @@ graph::Tensor tensor_of(const Stage& stage, std::int64_t tiles) {
     return tensor;
 }
 
-struct Planned {
-    graph::Graph graph;
-    Cycles cycles = 0; ///< that a repetition is expected to take
-};
-
-/// The stages and the steps between them.
-Planned graph_of(const spec::MachineSpec& machine, const std::string& name,
-                 std::vector<Stage> stages, std::int64_t tiles, std::int64_t repeats) {
-    Planned planned{graph::Graph(name), machine.control.repeat_cycles};
-    graph::Graph& graph = planned.graph;
+/// The stages and the steps between them, and the cycles that a repetition is expected to take.
+std::pair<graph::Graph, Cycles> graph_of(const spec::MachineSpec& machine, const std::string& name,
+                                         std::vector<Stage> stages, std::int64_t tiles,
+                                         std::int64_t repeats) {
+    graph::Graph graph(name);
+    Cycles cycles = machine.control.repeat_cycles;
     graph.codelets = {"copy", "rearrange"};
     for (Stage& stage : stages) {
         stage.layout.place.buffer = graph.add_buffer({.name = stage.name});
@@ -127,7 +123,7 @@ Planned graph_of(const spec::MachineSpec& machine, const std::string& name,
         const Layout& from = stages[i - 1].layout;
         const Layout& to = stages[i].layout;
         const auto calls = rearrange::change(machine, from, to);
-        planned.cycles += machine.control.step_cycles + rearrange::cycles(machine, calls);
+        cycles += machine.control.step_cycles + rearrange::cycles(machine, calls);
         const auto set =
             graph.add_compute_set({step_name(from, to), program::Role::Rearrange, "rearrange"});
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
@@ -142,31 +138,29 @@ Planned graph_of(const spec::MachineSpec& machine, const std::string& name,
     last.wanted = true;
     graph.add_tensor(std::move(first));
     graph.add_tensor(std::move(last));
-    return planned;
+    return {std::move(graph), cycles};
 }
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const RearrangeWorkload& workload) {
+Emitted emit(const spec::MachineSpec& machine, const RearrangeWorkload& workload) {
     const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const auto stages = stages_of(workload);
-    MicroPlan plan;
-    plan.sentence = fmt::format(
+    const std::string sentence = fmt::format(
         "{} x {} {} elements on each of {} tiles{}{}, {} times", workload.rows, workload.columns,
         workload.dtype == ElementType::F16 ? "f16" : "f32", tiles, workload.cast ? ", cast" : "",
         workload.transpose ? ", transposed" : "", workload.repeats);
-    auto planned = graph_of(machine, plan.sentence, stages, tiles, workload.repeats);
-    const Cycles cycles = planned.cycles;
-    plan.program = lower::lower(machine, std::move(planned.graph)).program;
-    plan.operands.push_back({"from", bytes_of(stages.front(), tiles)});
-    plan.expected.push_back({"to", bytes_of(stages.back(), tiles)});
-    plan.useful_bytes =
+    auto [graph, cycles] = graph_of(machine, sentence, stages, tiles, workload.repeats);
+    Emitted emitted{std::move(graph), [stages, tiles] {
+                        return Values{{{"from", bytes_of(stages.front(), tiles)}},
+                                      {{"to", bytes_of(stages.back(), tiles)}}};
+                    }};
+    emitted.useful_bytes =
         tiles * workload.rows * workload.columns * workload.repeats *
         (bytes_of(stages.front().layout.type) + bytes_of(stages.back().layout.type));
-    plan.choices = {{"tiles", tiles},
-                    {"steps", static_cast<std::int64_t>(stages.size()) - 1},
-                    {"predicted_cycles", cycles}};
-    return plan;
+    emitted.choices = {{"tiles", tiles}, {"steps", static_cast<std::int64_t>(stages.size()) - 1}};
+    emitted.expected_cycles = cycles;
+    return emitted;
 }
 
 } // namespace tessera::micro

@@ -3,7 +3,7 @@
 #include "kernels/codelets/sum_cost.h"
 #include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
@@ -58,11 +58,11 @@ struct Level {
     }
 };
 
-class ReductionPlanner {
+class ReductionGraph {
 public:
     /// `stages` to the one sum, or fewer where there are too few tiles.
-    ReductionPlanner(const spec::MachineSpec& machine, const ReductionWorkload& workload,
-                     std::int64_t stages)
+    ReductionGraph(const spec::MachineSpec& machine, const ReductionWorkload& workload,
+                   std::int64_t stages)
         : machine_(machine), workload_(workload),
           tiles_(tiles_or_all(machine, workload.tiles, machine.chip.tiles)) {
         for (const auto& mistake : workload.mistakes_on(tiles_)) {
@@ -86,21 +86,33 @@ public:
         levels_.push_back(level);
     }
 
-    struct Planned {
-        program::Program program;
-        Cycles cycles = 0; ///< expected, of one repetition
-    };
-
-    [[nodiscard]] Planned program(const std::string& name) const {
-        auto lowered = lower::lower(machine_, graph(name));
-        Planned planned;
-        planned.cycles = machine_.control.repeat_cycles;
-        planned.cycles += lower::predicted_exchanges(machine_, lowered).total();
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
+        graph::Graph graph(name);
+        graph.codelets = {"sum"};
+        const Buffers buffers = add_buffers(graph);
+        std::vector<program::Step> steps;
         for (std::size_t level = 0; level < levels_.size(); ++level) {
-            planned.cycles += machine_.control.step_cycles + sum_cycles(most_operands(level));
+            steps.push_back(add_sums(graph, buffers, level));
+            if (levels_[level].groups > 0) {
+                steps.push_back(add_gather(graph, buffers, level));
+            }
         }
-        planned.program = std::move(lowered.program);
-        return planned;
+        graph.control = graph::repeat(workload_.repeats, std::move(steps));
+        add_tensors(graph, buffers);
+        return graph;
+    }
+
+    /// Expected, of one repetition without its exchanges.
+    [[nodiscard]] Cycles cycles() const {
+        Cycles sum = machine_.control.repeat_cycles;
+        for (std::size_t level = 0; level < levels_.size(); ++level) {
+            sum += machine_.control.step_cycles + sum_cycles(most_operands(level));
+        }
+        return sum;
+    }
+    [[nodiscard]] std::int64_t stages() const {
+        return std::count_if(levels_.begin(), levels_.end(),
+                             [](const Level& level) { return level.groups > 0; });
     }
 
     [[nodiscard]] std::vector<std::byte> operands() const {
@@ -123,7 +135,6 @@ public:
         }
         return bytes_of(sums);
     }
-    [[nodiscard]] std::int64_t tiles() const { return tiles_; }
 
 private:
     static std::vector<std::byte> bytes_of(const std::vector<float>& values) {
@@ -169,22 +180,6 @@ private:
         graph::BufferId sums_of_workers;
         std::vector<graph::BufferId> operands; ///< by level
     };
-
-    [[nodiscard]] graph::Graph graph(const std::string& name) const {
-        graph::Graph graph(name);
-        graph.codelets = {"sum"};
-        const Buffers buffers = add_buffers(graph);
-        std::vector<program::Step> steps;
-        for (std::size_t level = 0; level < levels_.size(); ++level) {
-            steps.push_back(add_sums(graph, buffers, level));
-            if (levels_[level].groups > 0) {
-                steps.push_back(add_gather(graph, buffers, level));
-            }
-        }
-        graph.control = graph::repeat(workload_.repeats, std::move(steps));
-        add_tensors(graph, buffers);
-        return graph;
-    }
 
     [[nodiscard]] Buffers add_buffers(graph::Graph& graph) const {
         Buffers buffers;
@@ -301,50 +296,53 @@ private:
         graph.add_tensor(std::move(sums));
     }
 
-    const spec::MachineSpec& machine_;
-    const ReductionWorkload& workload_;
+    spec::MachineSpec machine_;
+    ReductionWorkload workload_;
     std::int64_t tiles_;
     std::vector<Level> levels_;
 };
 
-/// With as many stages as are faster, of those that fit.
-ReductionPlanner::Planned choose_stages(const spec::MachineSpec& machine,
-                                        const ReductionWorkload& workload,
-                                        const std::string& sentence) {
-    std::optional<ReductionPlanner::Planned> best;
+/// As many stages as are faster, of those that fit.
+std::int64_t choose_stages(const spec::MachineSpec& machine, const ReductionWorkload& workload,
+                           const std::string& sentence) {
+    std::optional<Cycles> fewest;
+    std::int64_t best = 0;
     for (std::int64_t stages = 1; stages <= kMostStages; ++stages) {
         try {
-            auto planned = ReductionPlanner(machine, workload, stages).program(sentence);
-            if (!best || planned.cycles < best->cycles) {
-                best = std::move(planned);
+            const ReductionGraph made(machine, workload, stages);
+            const auto lowered = lower::lower(machine, made.graph(sentence));
+            const Cycles cycles =
+                made.cycles() + lower::predicted_exchanges(machine, lowered).total();
+            if (!fewest || cycles < *fewest) {
+                fewest = cycles;
+                best = stages;
             }
         } catch (const DoesNotFit&) {
-            if (!best && stages == kMostStages) {
+            if (!fewest && stages == kMostStages) {
                 throw;
             }
         }
     }
-    return std::move(*best);
+    return best;
 }
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const ReductionWorkload& workload) {
+Emitted emit(const spec::MachineSpec& machine, const ReductionWorkload& workload) {
+    const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
+    const std::string sentence =
+        fmt::format("sum of {} operands on each of {} tiles, {}, {} times", workload.operands,
+                    tiles, workload.outputs == 1 ? "one sum" : "a sum a tile", workload.repeats);
     const bool choose = workload.stages == 0 && workload.outputs == 1;
-    const ReductionPlanner planner(machine, workload, choose ? 1 : workload.stages);
-    MicroPlan plan;
-    plan.sentence = fmt::format(
-        "sum of {} operands on each of {} tiles, {}, {} times", workload.operands, planner.tiles(),
-        workload.outputs == 1 ? "one sum" : "a sum a tile", workload.repeats);
-    auto planned =
-        choose ? choose_stages(machine, workload, plan.sentence) : planner.program(plan.sentence);
-    plan.choices = {{"stages", static_cast<std::int64_t>(planned.program.exchanges.size())},
-                    {"predicted_cycles", planned.cycles}};
-    plan.program = std::move(planned.program);
-    plan.operands.push_back({"operands", planner.operands()});
-    plan.expected.push_back({"sums", planner.expected()});
-    plan.useful_bytes = planner.tiles() * workload.operands * kOperandBytes * workload.repeats;
-    return plan;
+    const ReductionGraph made(
+        machine, workload, choose ? choose_stages(machine, workload, sentence) : workload.stages);
+    Emitted emitted{made.graph(sentence), [made] {
+                        return Values{{{"operands", made.operands()}}, {{"sums", made.expected()}}};
+                    }};
+    emitted.useful_bytes = tiles * workload.operands * kOperandBytes * workload.repeats;
+    emitted.choices = {{"stages", made.stages()}};
+    emitted.expected_cycles = made.cycles();
+    return emitted;
 }
 
 } // namespace tessera::micro

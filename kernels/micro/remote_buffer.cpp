@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of a remote buffer, chunk after chunk, into tiles or out of them.
-#include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 #include "kernels/micro/stream_steps.h"
 #include "models/program/remote_sizes.h"
 
@@ -16,6 +15,7 @@ namespace {
 using Kind = program::Step::Kind;
 
 constexpr const char* kInTiles = "in tiles";
+constexpr const char* kTensor = "in_tiles";
 
 const char* name_of(bool read) {
     return read ? "read" : "write";
@@ -34,11 +34,30 @@ struct Copies {
     std::vector<Bytes> sizes; ///< of remote buffers that the host must have room for
 };
 
-/// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor
-/// of what the tiles hold.
-MicroPlan plan_copies(const spec::MachineSpec& machine, const Copies& given) {
+/// What the host has in the remote buffer, and what the tiles hold of it.
+Values values_of(const Copies& given) {
+    need_memory_of_buffers(given.sizes, given.sentence);
     const Bytes chunk = given.rows * given.buffer.row_bytes;
     const Bytes bytes = given.buffer.rows * given.buffer.row_bytes;
+    if (given.read) {
+        // Every chunk lands in the same place: the last one stays.
+        auto all = marked_bytes(bytes, 1);
+        std::vector<std::byte> last(all.end() - chunk, all.end());
+        return {{{given.buffer.name, std::move(all)}}, {{kTensor, std::move(last)}}};
+    }
+    auto once = marked_bytes(chunk, 1);
+    std::vector<std::byte> all;
+    all.reserve(static_cast<std::size_t>(bytes));
+    while (static_cast<Bytes>(all.size()) < bytes) {
+        all.insert(all.end(), once.begin(), once.end());
+    }
+    return {{{kTensor, std::move(once)}}, {{given.buffer.name, std::move(all)}}};
+}
+
+/// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor of
+/// what the tiles hold.
+Emitted emit_copies(const Copies& given) {
+    const Bytes chunk = given.rows * given.buffer.row_bytes;
     graph::Graph graph(given.sentence);
     graph.remote_buffers.push_back(given.buffer);
     const auto in_tiles = graph.add_buffer({.name = kInTiles});
@@ -46,7 +65,7 @@ MicroPlan plan_copies(const spec::MachineSpec& machine, const Copies& given) {
     for (const auto& piece : pieces) {
         graph.hold(in_tiles, piece.tile, piece.bytes);
     }
-    auto tensor = tensor_of("in_tiles", pieces);
+    auto tensor = tensor_of(kTensor, pieces);
     tensor.given = tensor.wanted = true;
     graph.add_tensor(std::move(tensor));
     using Direction = program::StreamCopy::Direction;
@@ -59,34 +78,18 @@ MicroPlan plan_copies(const spec::MachineSpec& machine, const Copies& given) {
     }
     graph.control = graph::repeat(given.repeats, std::move(chunks));
 
-    MicroPlan plan;
-    plan.program = lower::lower(machine, std::move(graph)).program;
-    need_memory_of_buffers(given.sizes, given.sentence);
+    Emitted emitted{std::move(graph), [given] { return values_of(given); }};
     if (given.read) {
-        // Every chunk lands in the same place: the last one stays.
-        plan.operands.push_back({given.buffer.name, marked_bytes(bytes, 1)});
-        const auto& all = plan.operands.back().bytes;
-        plan.expected.push_back({"in_tiles", {all.end() - chunk, all.end()}});
-        plan.arrivals = Arrivals{"in_tiles", given.repeats * given.buffer.rows / given.rows, chunk};
-    } else {
-        plan.operands.push_back({"in_tiles", marked_bytes(chunk, 1)});
-        std::vector<std::byte> all;
-        all.reserve(static_cast<std::size_t>(bytes));
-        while (static_cast<Bytes>(all.size()) < bytes) {
-            const auto& once = plan.operands.back().bytes;
-            all.insert(all.end(), once.begin(), once.end());
-        }
-        plan.expected.push_back({given.buffer.name, std::move(all)});
+        emitted.arrivals = Arrivals{kTensor, given.repeats * given.buffer.rows / given.rows, chunk};
     }
-    plan.useful_bytes = given.repeats * bytes;
-    plan.sentence = given.sentence;
-    plan.choices = {{"tiles", given.tiles}};
-    return plan;
+    emitted.useful_bytes = given.repeats * given.buffer.rows * given.buffer.row_bytes;
+    emitted.choices = {{"tiles", given.tiles}};
+    return emitted;
 }
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWorkload& workload) {
+Emitted emit(const spec::MachineSpec& machine, const workload::RemoteBufferWorkload& workload) {
     const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const bool read = workload.direction == workload::StreamDirection::Read;
     Copies copies;
@@ -104,12 +107,12 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::RemoteBufferWor
                     workload.rows, workload.row_bytes, workload.chunk_rows, workload.repeats);
     copies.sizes =
         program::remote_sizes({copies.buffer}, machine.streaming.capacity_bytes, machine.name);
-    auto plan = plan_copies(machine, copies);
-    plan.choices["copies"] = workload.rows / workload.chunk_rows;
-    return plan;
+    Emitted emitted = emit_copies(copies);
+    emitted.choices["copies"] = workload.rows / workload.chunk_rows;
+    return emitted;
 }
 
-MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWorkload& workload) {
+Emitted emit(const spec::MachineSpec& machine, const workload::HostTransferWorkload& workload) {
     const std::int64_t tiles = tiles_or_all(machine, workload.tiles, machine.chip.tiles);
     const bool read = workload.direction == workload::StreamDirection::Read;
     Copies copies;
@@ -124,7 +127,7 @@ MicroPlan plan(const spec::MachineSpec& machine, const workload::HostTransferWor
     copies.repeats = workload.repeats;
     copies.sentence = fmt::format("host {} tiles, {} B to each of {}, {} times",
                                   read ? "to" : "from", workload.bytes, tiles, workload.repeats);
-    return plan_copies(machine, copies);
+    return emit_copies(copies);
 }
 
 } // namespace tessera::micro

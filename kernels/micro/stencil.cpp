@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
-#include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 #include "kernels/micro/stencil_image.h"
 #include "kernels/rearrange/rearrange.h"
 #include "models/program/pointer_format.h"
@@ -61,21 +60,46 @@ PartGrid grid_of(const spec::MachineSpec& machine, const StencilWorkload& worklo
     return grid;
 }
 
-class StencilPlanner {
+class StencilGraph {
 public:
-    StencilPlanner(const spec::MachineSpec& machine, const StencilWorkload& workload)
+    StencilGraph(const spec::MachineSpec& machine, const StencilWorkload& workload)
         : machine_(machine), workload_(workload), grid_(grid_of(machine, workload)),
           pixel_bytes_(kChannels * bytes_of(type())),
           row_bytes_((grid_.widest() + 2) * pixel_bytes_),
           rounds_of_pixel_(workload.dtype == StencilType::Float ? kChannels : 1) {}
 
-    [[nodiscard]] program::Program program(const std::string& name) const {
-        return lower::lower(machine_, graph(name)).program;
-    }
     [[nodiscard]] ElementType type() const {
         return workload_.dtype == StencilType::Half4 ? ElementType::F16 : ElementType::F32;
     }
     [[nodiscard]] const PartGrid& grid() const { return grid_; }
+    [[nodiscard]] Bytes image_size() const { return grid_.width * grid_.height * pixel_bytes_; }
+    [[nodiscard]] graph::Graph graph(const std::string& name) const {
+        if (2 * row_bytes_ + 2 * pixel_bytes_ > kLongestOffset) {
+            throw NotModelled(fmt::format(
+                "stencil {} x {}: not modelled: parts of {} pixels a row, expected windows of at "
+                "most {} B; see docs/kernels/micro.md",
+                grid_.width, grid_.height, grid_.widest(), kLongestOffset));
+        }
+        graph::Graph graph(name);
+        graph.codelets = {"blur", "rearrange_strided"};
+        const Buffers buffers = add_buffers(graph);
+        std::vector<program::Step> iterations;
+        for (std::size_t from = 0; from < iterations_in_program(); ++from) {
+            auto steps = add_halo(graph, buffers, buffers.fields.at(from));
+            steps.push_back(
+                add_blur(graph, buffers, buffers.fields.at(from), buffers.fields.at(1 - from)));
+            iterations.push_back(graph::sequence(std::move(steps)));
+        }
+        graph.control = control(iterations);
+        auto image = image_tensor("image", buffers.fields[0]);
+        auto blurred = image_tensor(
+            "blurred", buffers.fields.at(static_cast<std::size_t>(workload_.iterations % 2)));
+        image.given = true;
+        blurred.wanted = true;
+        graph.add_tensor(std::move(image));
+        graph.add_tensor(std::move(blurred));
+        return graph;
+    }
 
 private:
     /// Two iterations stand in the program where there are two or more: there and back between the
@@ -145,34 +169,6 @@ private:
         graph::BufferId receive;
         std::array<graph::BufferId, 2> fields;
     };
-
-    [[nodiscard]] graph::Graph graph(const std::string& name) const {
-        if (2 * row_bytes_ + 2 * pixel_bytes_ > kLongestOffset) {
-            throw NotModelled(fmt::format(
-                "stencil {} x {}: not modelled: parts of {} pixels a row, expected windows of at "
-                "most {} B; see docs/kernels/micro.md",
-                grid_.width, grid_.height, grid_.widest(), kLongestOffset));
-        }
-        graph::Graph graph(name);
-        graph.codelets = {"blur", "rearrange_strided"};
-        const Buffers buffers = add_buffers(graph);
-        std::vector<program::Step> iterations;
-        for (std::size_t from = 0; from < iterations_in_program(); ++from) {
-            auto steps = add_halo(graph, buffers, buffers.fields.at(from));
-            steps.push_back(
-                add_blur(graph, buffers, buffers.fields.at(from), buffers.fields.at(1 - from)));
-            iterations.push_back(graph::sequence(std::move(steps)));
-        }
-        graph.control = control(iterations);
-        auto image = image_tensor("image", buffers.fields[0]);
-        auto blurred = image_tensor(
-            "blurred", buffers.fields.at(static_cast<std::size_t>(workload_.iterations % 2)));
-        image.given = true;
-        blurred.wanted = true;
-        graph.add_tensor(std::move(image));
-        graph.add_tensor(std::move(blurred));
-        return graph;
-    }
 
     /// All are kept: fields begin with zero halos, which only the neighbours' edges change.
     [[nodiscard]] Buffers add_buffers(graph::Graph& graph) const {
@@ -359,23 +355,23 @@ private:
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const StencilWorkload& workload) {
-    const StencilPlanner planner(machine, workload);
-    const bool f16 = planner.type() == ElementType::F16;
-    MicroPlan plan;
-    plan.sentence = fmt::format("blur of {} x {} pixels, {}, {} times", workload.width,
-                                workload.height, name_of(workload.dtype), workload.iterations);
-    plan.program = planner.program(plan.sentence);
-    auto image = first_image(workload.width, workload.height);
-    plan.operands.push_back({"image", image_bytes(image, f16)});
-    plan.expected.push_back(
-        {"blurred", image_bytes(blurred(std::move(image), workload.width, workload.height,
-                                        workload.iterations, f16),
-                                f16)});
-    plan.useful_bytes =
-        2 * static_cast<Bytes>(plan.operands.front().bytes.size()) * workload.iterations;
-    plan.choices = {{"grid_columns", planner.grid().columns}, {"grid_rows", planner.grid().rows}};
-    return plan;
+Emitted emit(const spec::MachineSpec& machine, const StencilWorkload& workload) {
+    const StencilGraph made(machine, workload);
+    const bool f16 = made.type() == ElementType::F16;
+    Emitted emitted{
+        made.graph(fmt::format("blur of {} x {} pixels, {}, {} times", workload.width,
+                               workload.height, name_of(workload.dtype), workload.iterations)),
+        [workload, f16] {
+            auto image = first_image(workload.width, workload.height);
+            auto bytes = image_bytes(image, f16);
+            auto after = image_bytes(blurred(std::move(image), workload.width, workload.height,
+                                             workload.iterations, f16),
+                                     f16);
+            return Values{{{"image", std::move(bytes)}}, {{"blurred", std::move(after)}}};
+        }};
+    emitted.useful_bytes = 2 * made.image_size() * workload.iterations;
+    emitted.choices = {{"grid_columns", made.grid().columns}, {"grid_rows", made.grid().rows}};
+    return emitted;
 }
 
 } // namespace tessera::micro

@@ -8,9 +8,8 @@
 // A row is what one round computes: `chunk_elements` on every computing tile. With prefetch 0 every
 // copy is waited for where it begins.
 #include "base/float16.h"
-#include "kernels/lower/lower.h"
 #include "kernels/micro/limits.h"
-#include "kernels/micro/micro_plan.h"
+#include "kernels/micro/micro.h"
 #include "kernels/micro/stream_steps.h"
 #include "kernels/plan/repeat_limit.h"
 #include "models/program/remote_sizes.h"
@@ -35,9 +34,9 @@ constexpr std::array<const char*, kArrays> kNames{"b", "c", "a"};
 constexpr int kScale = 3;
 constexpr Bytes kWordBytes = 8; ///< of the codelet
 
-class TriadPlanner {
+class TriadGraph {
 public:
-    TriadPlanner(const spec::MachineSpec& machine, const workload::StreamedTriadWorkload& workload)
+    TriadGraph(const spec::MachineSpec& machine, const workload::StreamedTriadWorkload& workload)
         : machine_(machine), workload_(workload),
           io_tiles_(checked_io_tiles(machine, workload.io_tiles)),
           tiles_(machine.chip.tiles - io_tiles_),
@@ -54,24 +53,22 @@ public:
         }
     }
 
-    MicroPlan plan() {
-        MicroPlan plan;
-        plan.sentence = fmt::format(
+    [[nodiscard]] Emitted emit() const {
+        const std::string sentence = fmt::format(
             "streamed triad, {} {} elements, {} IO tiles, prefetch {}, computed {} times",
             workload_.elements, element_bytes_ == 2 ? "f16" : "f32", io_tiles_, workload_.prefetch,
             workload_.repeats);
-        graph::Graph graph = this->graph(plan.sentence);
+        graph::Graph graph = this->graph(sentence);
         const auto sizes = program::remote_sizes(graph.remote_buffers,
                                                  machine_.streaming.capacity_bytes, machine_.name);
-        need_memory_of_buffers(sizes, plan.sentence);
-        plan.program = lower::lower(machine_, std::move(graph)).program;
-        add_values(plan);
-        plan.useful_bytes = kArrays * workload_.elements * element_bytes_;
-        plan.choices = {{"tiles", tiles_},
-                        {"rounds", rounds_},
-                        {"row_bytes", tiles_ * slice_bytes_},
-                        {"row_buffers", slots_}};
-        return plan;
+        need_memory_of_buffers(sizes, sentence);
+        Emitted emitted{std::move(graph), [*this] { return values(); }};
+        emitted.useful_bytes = kArrays * workload_.elements * element_bytes_;
+        emitted.choices = {{"tiles", tiles_},
+                           {"rounds", rounds_},
+                           {"row_bytes", tiles_ * slice_bytes_},
+                           {"row_buffers", slots_}};
+        return emitted;
     }
 
 private:
@@ -275,16 +272,15 @@ private:
         return bytes;
     }
 
-    void add_values(MicroPlan& plan) const {
+    [[nodiscard]] Values values() const {
         const auto b = [](std::int64_t i) { return i % 31 - 15; };
         const auto c = [](std::int64_t i) { return i * 7 % 29 - 14; };
-        plan.operands.push_back({"b", array_of(b)});
-        plan.operands.push_back({"c", array_of(c)});
-        plan.expected.push_back({"a", array_of([&](auto i) { return b(i) + kScale * c(i); })});
+        return {{{"b", array_of(b)}, {"c", array_of(c)}},
+                {{"a", array_of([&](auto i) { return b(i) + kScale * c(i); })}}};
     }
 
-    const spec::MachineSpec& machine_;
-    const workload::StreamedTriadWorkload& workload_;
+    spec::MachineSpec machine_;
+    workload::StreamedTriadWorkload workload_;
     std::int64_t io_tiles_;
     std::int64_t tiles_; ///< that compute: the first ones
     Bytes element_bytes_;
@@ -295,8 +291,8 @@ private:
 
 } // namespace
 
-MicroPlan plan(const spec::MachineSpec& machine, const workload::StreamedTriadWorkload& workload) {
-    return TriadPlanner(machine, workload).plan();
+Emitted emit(const spec::MachineSpec& machine, const workload::StreamedTriadWorkload& workload) {
+    return TriadGraph(machine, workload).emit();
 }
 
 } // namespace tessera::micro

@@ -79,15 +79,13 @@ public:
             Finished& finished = planned_.finished[i];
             if (!finished.from_start) {
                 const auto& numbers = finished.kind == program::Step::Kind::ComputeSet
-                                          ? lowered.set_numbers
-                                          : lowered.exchange_numbers;
+                                          ? lowered.steps.set_numbers
+                                          : lowered.steps.exchange_numbers;
                 finished.index = numbers.at(finished.index);
             }
         }
         planned_.budget = budget_;
-        planned_.bytes_by_buffer = std::move(lowered.bytes_by_buffer);
-        planned_.bytes_used = lowered.bytes_used;
-        planned_.program = std::move(lowered.program);
+        planned_.lowered = std::move(lowered);
         return std::move(planned_);
     }
 

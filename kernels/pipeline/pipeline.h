@@ -69,13 +69,11 @@ struct Finished {
 };
 
 struct Planned {
-    program::Program program;
+    lower::Lowered lowered;
     std::vector<HostWrite> writes;
     std::vector<Finished> finished; ///< in the order of the steps
     std::string answer;             ///< the last step's output, in the program
     double budget = 1;              ///< share of the memory with which each step was divided
-    std::map<std::string, Bytes> bytes_by_buffer;
-    Bytes bytes_used = 0;
 };
 
 /// The pipeline's program. Divides each step as if it had `budget` of the memory for itself, and with

@@ -24,8 +24,7 @@
 // cut between parts. Source: docs/kernels.md.
 #pragma once
 
-#include "kernels/family/family.h"
-#include "kernels/plan/planned_program.h"
+#include "kernels/family/product.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
@@ -36,9 +35,9 @@ namespace tessera::spmm {
 /// {blocks, block, block} (values as stored), "b" {k, n}, "c" {m, n}. Only n and partials of the
 /// workload are read; the shape of A is that of `matrix`. Throws DoesNotFit, naming what takes the
 /// memory; NotModelled for a machine that does not run programs.
-[[nodiscard]] plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
-                                             const workload::SpmmWorkload& workload,
-                                             const workload::SparseF16& matrix);
+[[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
+                                     const workload::SpmmWorkload& workload,
+                                     const workload::SparseF16& matrix);
 
 /// The product as a step of a pipeline: spmm(a, b), a sparse.
 [[nodiscard]] const family::Family& family();

@@ -9,7 +9,7 @@
 // cycles.
 #pragma once
 
-#include "kernels/plan/planned_program.h"
+#include "kernels/plan/predicted_cycles.h"
 #include "kernels/sparse/spmm_partition.h"
 #include "models/spec/machine_spec.h"
 

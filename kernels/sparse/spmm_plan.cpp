@@ -2,7 +2,6 @@
 #include "base/activity.h"
 #include "base/error.h"
 #include "kernels/family/product.h"
-#include "kernels/lower/lower.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_graph.h"
@@ -28,7 +27,7 @@ constexpr std::size_t kTried = 60;
 /// Products of elements are rounded to FP16 in any case: the FP32 accumulators are rounded once
 /// more with FP16 partials and once in a reduction. The check's own last rounding stands for the
 /// result.
-void set_roundings(const Partition& partition, plan::PlanInfo& info) {
+std::int64_t roundings_of(const Partition& partition) {
     const Problem& problem = partition.problem();
     std::size_t contributors = 0;
     std::int64_t blocks = 0;
@@ -40,26 +39,9 @@ void set_roundings(const Partition& partition, plan::PlanInfo& info) {
     const bool half = problem.partials == ElementType::F16;
     const std::int64_t reduced = contributors > 1 ? 1 : 0;
     if (problem.block == 1) {
-        info.rounded_to = ElementType::F16;
-        info.roundings = 1 + (half ? reduced : 0);
-    } else {
-        info.rounded_to = problem.partials;
-        info.roundings =
-            half ? blocks + reduced : 4 * blocks + static_cast<std::int64_t>(contributors);
+        return 1 + (half ? reduced : 0);
     }
-}
-
-plan::PlanInfo info_of(const Partition& partition) {
-    const Split& split = partition.split();
-    const workload::SparseF16& a = *partition.problem().matrix;
-    plan::PlanInfo info;
-    info.parts_m = split.parts_m;
-    info.parts_k = split.parts_k;
-    info.parts_n = split.parts_n;
-    set_roundings(partition, info);
-    info.flops = 2.0 * static_cast<double>(a.blocks()) * static_cast<double>(a.block * a.block) *
-                 static_cast<double>(partition.problem().n);
-    return info;
+    return half ? blocks + reduced : 4 * blocks + static_cast<std::int64_t>(contributors);
 }
 
 std::string name_of(const Problem& problem) {
@@ -76,46 +58,40 @@ std::size_t messages(const Homes& homes, const Reduction& reduction) {
     return count;
 }
 
-/// The split's program, or nothing when it does not fit; `reason` then says why. A split that is
-/// only `compared` with one that fits is not planned either when that would take long.
-std::optional<plan::PlannedProgram> plan_split(const spec::MachineSpec& machine,
-                                               const Problem& problem, const Split& split,
-                                               bool compared, std::string& reason) {
-    std::optional<Activity> dividing(std::in_place, "dividing the matrix");
+/// The split's graph, and what is told of it. Nothing where it is only `compared` with one that fits and
+/// planning it would take long. @throws DoesNotFit
+std::optional<std::pair<graph::Graph, family::Division>>
+emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
+           bool compared) {
+    std::optional<Activity> doing(std::in_place, "dividing the matrix");
     const Partition partition(problem, split);
     const Homes homes(machine, partition);
     const Reduction reduction = find_reduction(partition);
-    dividing.reset();
     if (compared && messages(homes, reduction) > kManyTransfers) {
         return std::nullopt;
     }
-    try {
-        std::optional<Activity> dealing(std::in_place, "dealing operands");
-        Emitted emitted = emit(machine, homes, reduction, name_of(problem));
-        dealing.reset();
-        plan::PlanInfo info = info_of(partition);
-        info.tiles_busy = emitted.tiles_busy;
-        info.predicted.compute = emitted.compute;
-        info.predicted.reduction = emitted.reduction;
-        return lower::planned(machine, std::move(emitted.graph), std::move(info));
-    } catch (const DoesNotFit& error) {
-        if (reason.empty()) {
-            reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
-                                 "divisions that were tried)",
-                                 error.what(), problem.matrix->blocks(), split.parts_m,
-                                 split.parts_k, split.parts_n);
-        }
-        return std::nullopt;
-    }
+    doing.reset();
+    doing.emplace("dealing operands");
+    Emitted emitted = emit(machine, homes, reduction, name_of(problem));
+    family::Division division;
+    division.parts_m = split.parts_m;
+    division.parts_k = split.parts_k;
+    division.parts_n = split.parts_n;
+    division.tiles_busy = emitted.tiles_busy;
+    division.roundings = roundings_of(partition);
+    division.predicted.compute = emitted.compute;
+    division.predicted.reduction = emitted.reduction;
+    return std::pair(std::move(emitted.graph), std::move(division));
 }
 
-/// The division that is predicted to be the fastest of those that fit, and its program.
+/// A split that fits.
 struct Chosen {
     Split split;
-    plan::PlannedProgram planned;
+    family::Divided divided;
 };
 
-Chosen choose(const spec::MachineSpec& machine, const Problem& problem) {
+/// The split that is predicted to be the fastest of those that fit.
+Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem) {
     const workload::SparseF16& matrix = *problem.matrix;
     const auto n = static_cast<double>(problem.n);
     const bool vain = plan::exceeds_chip(
@@ -134,11 +110,26 @@ Chosen choose(const spec::MachineSpec& machine, const Problem& problem) {
             tried > (vain ? 1 : 4 * kTried)) {
             break;
         }
-        auto made = plan_split(machine, problem, candidate.split, best.has_value(), reason);
-        planned += made.has_value() ? 1 : 0;
-        if (made.has_value() &&
-            (!best || made->info.predicted.total() < best->planned.info.predicted.total())) {
-            best = {candidate.split, std::move(*made)};
+        const Split& split = candidate.split;
+        try {
+            auto emitted = emit_split(machine, problem, split, best.has_value());
+            if (!emitted) {
+                continue;
+            }
+            auto& [graph, division] = *emitted;
+            auto divided = family::lowered(machine, std::move(graph), std::move(division));
+            ++planned;
+            if (!best ||
+                divided.division.predicted.total() < best->divided.division.predicted.total()) {
+                best = {split, std::move(divided)};
+            }
+        } catch (const DoesNotFit& error) {
+            if (reason.empty()) {
+                reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
+                                     "divisions that were tried)",
+                                     error.what(), problem.matrix->blocks(), split.parts_m,
+                                     split.parts_k, split.parts_n);
+            }
         }
     }
     if (!best) {
@@ -161,19 +152,18 @@ private:
         workload.n = n();
         workload.partials = partials();
         const Problem problem(workload, *a().sparse);
-        const Partition partition(problem, choose(machine, problem).split);
+        const Partition partition(problem, choose_split(machine, problem).split);
         const Homes homes(machine, partition);
         return {spmm::emit(machine, homes, find_reduction(partition), name_of(problem)).graph,
-                info_of(partition).roundings};
+                roundings_of(partition)};
     }
 };
 
 } // namespace
 
-plan::PlannedProgram plan_spmm(const spec::MachineSpec& machine,
-                               const workload::SpmmWorkload& workload,
-                               const workload::SparseF16& matrix) {
-    return choose(machine, Problem(workload, matrix)).planned;
+family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                       const workload::SparseF16& matrix) {
+    return choose_split(machine, Problem(workload, matrix)).divided;
 }
 
 const family::Family& family() {

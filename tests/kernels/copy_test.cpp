@@ -184,7 +184,32 @@ TEST_CASE("a copy that cannot be is a mistake that names both tensors", "[kernel
     CHECK_THROWS_WITH(copy(from, turned),
                       Contains("'left'") && Contains("'turned'") && Contains("4 x 8"));
     CHECK_THROWS_WITH(copy(from, wide), Contains("'left'") && Contains("f32"));
+    CHECK_THROWS_WITH(copy(from, turned), "program 'mistakes': kernel 'test', rearrange of 'left' "
+                                          "to 'turned': got f16 of 4 x 8, expected f16 of 8 x 4");
     graph.tensors[from.index].pieces.pop_back();
     CHECK_THROWS_AS(copy(from, whole), ProgramError);
     CHECK_THROWS_WITH(copy(from, whole), Contains("stands on no tile"));
+}
+
+TEST_CASE("a copy that no codelet can do is not modelled", "[kernels][copy]") {
+    const auto machine = small_machine(2);
+    graph::Graph graph("bytes");
+    const auto buffer = graph.add_buffer({.name = "memory"});
+    const auto flags_on = [&](TileId tile, const std::string& name) {
+        graph.hold(buffer, tile, 16);
+        auto flags = graph::array_tensor(name, ElementType::Bool, 16);
+        flags.pieces.push_back(graph::run_of(tile, {buffer}, 0, 16, ElementType::Bool));
+        return graph.add_tensor(std::move(flags));
+    };
+    const auto from = flags_on(0, "flags");
+    const auto to = flags_on(1, "mask");
+    const auto copy = [&] {
+        static_cast<void>(
+            graph::add_copy(graph, machine, from, to, program::Role::Bring, "softmax", "bring"));
+    };
+    CHECK_THROWS_AS(copy(), NotModelled);
+    CHECK_THROWS_WITH(copy(), "program 'bytes': kernel 'softmax', bring of 'flags' to 'mask': not "
+                              "modelled: a copy of elements of one byte; see docs/kernels.md");
+    CHECK(graph.exchanges.empty());
+    CHECK(graph.compute_sets.empty());
 }

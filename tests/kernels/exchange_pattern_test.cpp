@@ -44,7 +44,7 @@ TEST_CASE("an exchange pattern delivers as many bytes as its formula says", "[ke
     constexpr std::int64_t kTiles = 16;
     constexpr Bytes kBytes = 32;
     const auto useful = [&](ExchangePattern kind, bool self) {
-        return micro::plan(test::chip_of(kTiles), pattern(kind, kBytes, self)).useful_bytes;
+        return test::plan_micro(test::chip_of(kTiles), pattern(kind, kBytes, self)).useful_bytes;
     };
     CHECK(useful(ExchangePattern::PointToPoint, false) == kBytes);
     CHECK(useful(ExchangePattern::Pairs, false) == kTiles * kBytes);
@@ -66,7 +66,7 @@ TEST_CASE("a broadcast to complete pairs asks for double width", "[kernels][micr
     auto workload = pattern(ExchangePattern::Broadcast, 1024);
     const auto paired = [&](std::int64_t tiles) {
         workload.tiles = tiles;
-        const auto plan = micro::plan(test::chip_of(64), workload);
+        const auto plan = test::plan_micro(test::chip_of(64), workload);
         return plan.program.exchanges.at(0).transfers.at(0).paired;
     };
     CHECK(paired(2));
@@ -77,9 +77,9 @@ TEST_CASE("a broadcast to complete pairs asks for double width", "[kernels][micr
 
 TEST_CASE("a pattern without own parts has no compute set", "[kernels][micro]") {
     const auto machine = test::chip_of(16);
-    CHECK(
-        micro::plan(machine, pattern(ExchangePattern::AllToAll, 64)).program.compute_sets.empty());
-    const auto self = micro::plan(machine, pattern(ExchangePattern::AllToAll, 64, true));
+    CHECK(test::plan_micro(machine, pattern(ExchangePattern::AllToAll, 64))
+              .program.compute_sets.empty());
+    const auto self = test::plan_micro(machine, pattern(ExchangePattern::AllToAll, 64, true));
     CHECK(self.program.compute_sets.size() == 1);
     CHECK(self.choices.at("copies_in_tile") == 16);
 }
@@ -168,7 +168,7 @@ TEST_CASE("patterns name the tiles that a machine has not", "[kernels][micro]") 
     const auto machine = test::chip_of(4);
     const auto message = [&](const ExchangePatternWorkload& workload) {
         try {
-            static_cast<void>(micro::plan(machine, workload));
+            static_cast<void>(test::plan_micro(machine, workload));
         } catch (const ConfigError& error) {
             return std::string(error.what());
         }
@@ -188,7 +188,8 @@ TEST_CASE("patterns name the tiles that a machine has not", "[kernels][micro]") 
 
 TEST_CASE("a pattern that memory cannot hold does not fit", "[kernels][micro]") {
     const auto machine = test::chip_of(4);
-    CHECK_THROWS_AS(micro::plan(machine, pattern(ExchangePattern::AllToAll, 1 << 17)), DoesNotFit);
+    CHECK_THROWS_AS(test::plan_micro(machine, pattern(ExchangePattern::AllToAll, 1 << 17)),
+                    DoesNotFit);
 }
 
 TEST_CASE("who only sends and who only receives may each fill their memory", "[kernels][micro]") {
@@ -202,7 +203,7 @@ TEST_CASE("a pattern in which nobody sends is refused", "[kernels][micro]") {
     for (const ExchangePattern kind : {ExchangePattern::Transpose, ExchangePattern::AllToAll}) {
         auto workload = pattern(kind, 64);
         workload.tiles = 1;
-        CHECK_THROWS_AS(micro::plan(test::chip_of(4), workload), ConfigError);
+        CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), workload), ConfigError);
     }
 }
 

@@ -101,9 +101,8 @@ inline program::Step as_long_as(std::vector<program::Step> steps) {
 inline void check_names(const std::string& fault, const std::string& step, TileId tile,
                         const std::string& buffer) {
     using Catch::Matchers::Contains;
-    CHECK_THAT(fault, Contains("sketch: "));
-    CHECK_THAT(fault, Contains("step '" + step + "'"));
-    CHECK_THAT(fault, Contains("tile " + std::to_string(tile)));
+    CHECK_THAT(fault, Catch::Matchers::StartsWith("program 'sketch': kernel '"));
+    CHECK_THAT(fault, Contains(", step '" + step + "', tile " + std::to_string(tile) + ": "));
     CHECK_THAT(fault, Contains("'" + buffer + "'"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/lower/image_builder.h"
+#include "kernels/lower/code_zone.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/exchange_cost.h"
 #include "tests/kernels/graph_sketch.h"
@@ -220,8 +220,7 @@ TEST_CASE("a graph without code leaves all memory to data", "[kernels]") {
 TEST_CASE("rows that are longer than first guessed move data on", "[kernels]") {
     constexpr Bytes kGuess = 24; // of a message
     const spec::MachineSpec machine = fine_machine();
-    const lower::CodeletLibrary no_codelets(machine, {});
-    const Bytes code = lower::ImageBuilder::first_code_room(machine, no_codelets).code;
+    const Bytes code = lower::lay_out_code(machine, 0, {}, {}).room.code;
     const Sketch sketch = messages_of(250'000, 250'000);
     const auto lowered = lower::lower(machine, sketch.graph);
     const Bytes rows = lowered.exchanges.at(0).longest_row_bytes;
@@ -240,8 +239,7 @@ TEST_CASE("data may take all that rows leave, where they are shorter than first 
     constexpr std::int64_t kMessages = 64;
     constexpr Bytes kGuess = 24; // of a message
     const spec::MachineSpec machine = fine_machine();
-    const lower::CodeletLibrary no_codelets(machine, {});
-    const Bytes code = lower::ImageBuilder::first_code_room(machine, no_codelets).code;
+    const Bytes code = lower::lay_out_code(machine, 0, {}, {}).room.code;
     Sketch sketch = messages_of(4 * kMessages, 4);
     const Bytes rows = lower::lower(machine, sketch.graph).exchanges.at(0).longest_row_bytes;
     const Bytes zone = plan::round_up(code + rows, machine.memory.element_bytes);

@@ -220,6 +220,58 @@ TEST_CASE("vertices of one tile and compute set write different bytes", "[kernel
     CHECK(pair_fault({write({x}, 20), write({x, 8}, 4)}, {write({x, 20}, 4)}).empty());
 }
 
+TEST_CASE("a mistake names program, kernel, step, tile and buffer", "[kernels]") {
+    const auto multiply = [](Sketch& sketch) {
+        const auto set = sketch.graph.add_compute_set({"multiply", program::Role::Work, "spmm"});
+        sketch.then(graph::run(set));
+        return set;
+    };
+    SECTION("bytes that are used before they are written") {
+        Sketch sketch;
+        const auto x = sketch.buffer("x", kTile, kBytes);
+        sketch.vertex(multiply(sketch), kTile, {read({x}, 8)});
+        CHECK(sketch.fault() == "program 'sketch': kernel 'spmm', step 'multiply', tile 3: bytes "
+                                "0..7 of 'x' are read, and nothing has written all of them");
+    }
+    SECTION("two overlapping writes in one compute set") {
+        Sketch sketch;
+        const auto x = sketch.buffer("x", kTile, kBytes);
+        const auto set = multiply(sketch);
+        sketch.vertex(set, kTile, {write({x}, 8)});
+        sketch.vertex(set, kTile, {write({x, 4}, 8)});
+        CHECK(sketch.fault() == "program 'sketch': kernel 'spmm', step 'multiply', tile 3: two "
+                                "vertices write byte 4 of 'x'");
+    }
+    SECTION("a field on a tile that does not hold the buffer") {
+        Sketch sketch;
+        const auto x = sketch.buffer("x", kOther, kBytes);
+        sketch.vertex(multiply(sketch), kTile, {word(1), write({x}, 8)});
+        CHECK(sketch.fault() ==
+              "program 'sketch': kernel 'spmm', step 'multiply', tile 3: field 2 of 'copy32' uses "
+              "bytes 0..7 of 'x', of which the tile holds 0");
+    }
+    SECTION("a message that brings what nothing has written") {
+        Sketch sketch;
+        const auto x = sketch.buffer("x", kTile, kBytes);
+        sketch.graph.hold(x, kOther, kBytes);
+        const auto bring = sketch.graph.add_exchange({"bring x", program::Role::Bring, "matmul"});
+        sketch.graph.add_message(bring, kTile, {x}, 4, {kOther, {x, 8}});
+        sketch.then(graph::run(bring));
+        CHECK(sketch.fault() == "program 'sketch': kernel 'matmul', step 'bring x', tile 3: bytes "
+                                "0..3 of 'x' are read, and nothing has written all of them");
+    }
+    SECTION("a stream copy of more than the tile holds") {
+        Sketch sketch;
+        const auto row = sketch.buffer("row", kTile, kBytes);
+        sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = 68});
+        const auto load = sketch.graph.add_stream_copy(
+            {.name = "load", .owner = "triad", .pieces = {{kTile, {row}, kBytes + 4, 0}}});
+        sketch.then(graph::stream(program::Step::Kind::StreamCopy, load, 0));
+        CHECK(sketch.fault() == "program 'sketch': kernel 'triad', step 'load', tile 3: a piece "
+                                "uses bytes 0..67 of 'row', of which the tile holds 64");
+    }
+}
+
 TEST_CASE("messages begin and end in what tiles hold", "[kernels]") {
     for (const Bytes source : {kBytes, kBytes - 4}) {
         for (const Bytes target : {kBytes, kBytes - 4}) {
@@ -275,7 +327,7 @@ TEST_CASE("pieces of stream copies and tensors are in what tiles hold", "[kernel
             tensor.graph.add_tensor(made);
             CHECK(tensor.fault().empty() == (held == kBytes));
             if (held != kBytes) {
-                CHECK_THAT(tensor.fault(), Contains("sketch: tensor 'seen', tile 3: ") &&
+                CHECK_THAT(tensor.fault(), Contains("program 'sketch': tensor 'seen', tile 3: ") &&
                                                Contains("'x', of which the tile holds 63"));
             }
         }
@@ -286,12 +338,15 @@ TEST_CASE("tiles are the machine's", "[kernels]") {
     Sketch sketch;
     const auto x = sketch.buffer("x", kTile, kBytes);
     CHECK(refusal(sketch, kTile + 1).empty());
-    CHECK_THAT(refusal(sketch, kTile), Contains("sketch: 'x': got tile 3") && Contains("3 tiles"));
+    CHECK_THAT(refusal(sketch, kTile),
+               Contains("program 'sketch': buffer 'x', tile 3: ") && Contains("3 tiles"));
     Sketch vertex;
     vertex.graph.codelets = {"copy"};
     vertex.step("work", kTile, {});
     CHECK(refusal(vertex, kTile + 1).empty());
-    CHECK_THAT(refusal(vertex, kTile), Contains("sketch: step 'work': got tile 3"));
+    CHECK(refusal(vertex, kTile) ==
+          "program 'sketch': kernel 'test', step 'work', tile 3: expected "
+          "one of the machine's 3 tiles");
     CHECK(x.index == 0);
 }
 
@@ -301,10 +356,11 @@ TEST_CASE("a vertex names a symbol of the graph's codelets", "[kernels]") {
     const auto work = sketch.step("work", kTile, {});
     CHECK(refusal(sketch).empty());
     sketch.graph.add_vertex(work, kOther, "copy23", program::VertexKind::MultiWorker, {});
-    CHECK(refusal(sketch) == "sketch: step 'work', tile 5: no codelet has symbol 'copy23'; did you "
-                             "mean 'copy32'?");
+    CHECK(refusal(sketch) == "program 'sketch': kernel 'test', step 'work', tile 5: no codelet has "
+                             "symbol 'copy23'; did you mean 'copy32'?");
     sketch.graph.codelets.clear();
-    CHECK(refusal(sketch) == "sketch: step 'work', tile 3: no codelet has symbol 'copy32'");
+    CHECK(refusal(sketch) == "program 'sketch': kernel 'test', step 'work', tile 3: no codelet has "
+                             "symbol 'copy32'");
 }
 
 TEST_CASE("contents are said once", "[kernels]") {
@@ -315,7 +371,7 @@ TEST_CASE("contents are said once", "[kernels]") {
     sketch.graph.hold(x, kOther, test::shared_bytes(kBytes, 2));
     CHECK(refusal(sketch).empty());
     sketch.graph.hold(x, kTile, test::shared_bytes(kBytes, 2));
-    CHECK(refusal(sketch) == "sketch: tile 3 is told two contents of 'x'");
+    CHECK(refusal(sketch) == "program 'sketch': tile 3 is told two contents of 'x'");
 }
 
 TEST_CASE("addresses in contents stand in them and lead to what the tile holds", "[kernels]") {
@@ -332,13 +388,15 @@ TEST_CASE("addresses in contents stand in them and lead to what the tile holds",
     };
     CHECK(fault_of({.at = kBytes - 4, .offset = kBytes}).empty()); // the end is an address too
     CHECK(fault_of({.at = kBytes - 3}) ==
-          "sketch: tile 3: contents of 'lists': an address at byte 61 of 64");
+          "program 'sketch': tile 3: contents of 'lists': an address at byte 61 of 64");
     CHECK_FALSE(fault_of({.at = -1}).empty());
     CHECK(fault_of({.at = 8, .offset = kBytes + 1}) ==
-          "sketch: tile 3: contents of 'lists': the address at byte 8 is byte 65 of 'x', of which "
+          "program 'sketch': tile 3: contents of 'lists': the address at byte 8 is byte 65 of 'x', "
+          "of which "
           "the tile holds 64");
-    CHECK(fault_of({.is_symbol = true}) == "sketch: tile 3: contents of 'lists': no codelet has "
-                                           "symbol 'copy46'; did you mean 'copy64'?");
+    CHECK(fault_of({.is_symbol = true}) ==
+          "program 'sketch': tile 3: contents of 'lists': no codelet has "
+          "symbol 'copy46'; did you mean 'copy64'?");
 }
 
 TEST_CASE("the nearest symbol that is told is one that a vertex may have", "[kernels]") {

@@ -9,6 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 namespace {
 
 using namespace tessera;
@@ -67,17 +69,17 @@ workload::MatmulWorkload product(const Product& p, ElementType partials) {
 void check_product(const spec::MachineSpec& machine, const Product& p, ElementType partials) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, machine.exchange.pair_double, p.m, p.k, p.n,
             partials == ElementType::F16);
-    const plan::PlannedProgram planned = matmul::plan_matmul(machine, product(p, partials));
-    CAPTURE(planned.info.parts_m, planned.info.parts_k, planned.info.parts_n, planned.info.chunks,
-            planned.info.paired);
-    CHECK(test::faults_of(machine, planned.program).empty());
+    const family::Divided planned = matmul::choose(machine, product(p, partials));
+    CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n,
+            planned.division.chunks, planned.division.paired);
+    CHECK(test::faults_of(machine, planned.lowered.program).empty());
     const auto a = integers(p.m * p.k, 2, 3);
     const auto b = integers(p.k * p.n, 1, 77);
-    const auto outcome = test::run_program(machine, planned.program, {{"a", a}, {"b", b}});
+    const auto outcome = test::run_program(machine, planned.lowered.program, {{"a", a}, {"b", b}});
     CHECK(wrong_elements(p, a, b, outcome.result) == 0);
-    CHECK(outcome.cycles.compute == planned.info.predicted.compute);
-    CHECK(outcome.cycles.exchange == planned.info.predicted.exchange);
-    CHECK(outcome.cycles.sync == planned.info.predicted.sync);
+    CHECK(outcome.cycles.compute == planned.division.predicted.compute);
+    CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
+    CHECK(outcome.cycles.sync == planned.division.predicted.sync);
 }
 
 const std::vector<Product> kProducts = {{1, 1, 1},    {1, 17, 33},  {17, 1, 16},
@@ -116,7 +118,7 @@ TEST_CASE("dense products are exact on 64 tiles with and without double width", 
 TEST_CASE("dense products are exact on wider lanes, and faster", "[kernels]") {
     spec::MachineSpec machine = machine_with(64);
     const auto cycles_of = [&](const Product& p) {
-        return matmul::plan_matmul(machine, product(p, ElementType::F16)).info.predicted.total();
+        return matmul::choose(machine, product(p, ElementType::F16)).division.predicted.total();
     };
     Cycles before = cycles_of({512, 512, 512});
     for (const Bytes lane_bytes : {8, 16}) {
@@ -160,9 +162,8 @@ TEST_CASE("dense products run on the other generations, or say what these lack",
     check_product(c600, {70, 100, 50}, ElementType::F32);
     const spec::MachineSpec gc2 = test::gc2_with(8);
     check_product(gc2, {70, 100, 50}, ElementType::F32);
-    CHECK_THROWS_AS(matmul::plan_matmul(gc2, product({70, 100, 50}, ElementType::F16)),
-                    NotModelled);
-    CHECK_THROWS_WITH(matmul::plan_matmul(gc2, product({70, 100, 50}, ElementType::F16)),
+    CHECK_THROWS_AS(matmul::choose(gc2, product({70, 100, 50}, ElementType::F16)), NotModelled);
+    CHECK_THROWS_WITH(matmul::choose(gc2, product({70, 100, 50}, ElementType::F16)),
                       Catch::Contains("matmul_amp_f16.S") &&
                           Catch::Contains("f16v4hihov4amp: got architecture 1"));
 }
@@ -170,17 +171,17 @@ TEST_CASE("dense products run on the other generations, or say what these lack",
 TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels]") {
     spec::MachineSpec machine;
     const auto workload = product({4096, 4096, 4096}, ElementType::F16);
-    const plan::PlannedProgram paired = matmul::plan_matmul(machine, workload);
-    CHECK(test::faults_of(machine, paired.program).empty());
-    CHECK(paired.info.tiles_busy >= 1400);
-    CHECK(paired.info.predicted.total() >= 960'000);
-    CHECK(paired.info.predicted.total() <= 1'330'000);
+    const family::Divided paired = matmul::choose(machine, workload);
+    CHECK(test::faults_of(machine, paired.lowered.program).empty());
+    CHECK(paired.division.tiles_busy >= 1400);
+    CHECK(paired.division.predicted.total() >= 960'000);
+    CHECK(paired.division.predicted.total() <= 1'330'000);
 
     machine.exchange.pair_double = false;
-    const plan::PlannedProgram single = matmul::plan_matmul(machine, workload);
-    const double ideal = paired.info.flops / 2 / 64 / 1472;
-    const double with_pairs = ideal / static_cast<double>(paired.info.predicted.total());
-    const double without = ideal / static_cast<double>(single.info.predicted.total());
+    const family::Divided single = matmul::choose(machine, workload);
+    const double ideal = std::pow(4096.0, 3) / 64 / 1472;
+    const double with_pairs = ideal / static_cast<double>(paired.division.predicted.total());
+    const double without = ideal / static_cast<double>(single.division.predicted.total());
     CHECK(with_pairs - without > 0.02);
     CHECK(with_pairs - without < 0.06);
 }
@@ -191,17 +192,17 @@ TEST_CASE("the cost model of dense products is near the plan that it chooses", "
                              Product{4096, 4096, 64}, Product{300, 5000, 700}}) {
         CAPTURE(p.m, p.k, p.n);
         const auto workload = product(p, ElementType::F16);
-        const auto planned = matmul::plan_matmul(machine, workload);
+        const auto planned = matmul::choose(machine, workload);
         const auto best = matmul::search(machine, matmul::Problem(workload), 1);
         CHECK(static_cast<double>(best.front().cycles) ==
-              Approx(static_cast<double>(planned.info.predicted.total())).epsilon(0.2));
+              Approx(static_cast<double>(planned.division.predicted.total())).epsilon(0.2));
     }
 }
 
 TEST_CASE("a product that is too big says what takes the memory", "[kernels]") {
     const spec::MachineSpec machine = machine_with(1);
     try {
-        (void)matmul::plan_matmul(machine, product({320, 320, 320}, ElementType::F16));
+        (void)matmul::choose(machine, product({320, 320, 320}, ElementType::F16));
         FAIL("it fits");
     } catch (const DoesNotFit& error) {
         const std::string text = error.what();

@@ -92,7 +92,7 @@ TEST_CASE("a stream's loop takes the issues of its text", "[kernels][micro]") {
 
 TEST_CASE("a stream counts the bytes that its op names", "[kernels][micro]") {
     const auto useful = [](StreamOp op, ElementType type) {
-        return micro::plan(test::chip_of(4), stream(op, type, StreamCodelet::Paced, 1024))
+        return test::plan_micro(test::chip_of(4), stream(op, type, StreamCodelet::Paced, 1024))
             .useful_bytes;
     };
     CHECK(useful(StreamOp::Copy, ElementType::F32) == 1024 * 2 * 4);
@@ -107,10 +107,10 @@ TEST_CASE("a stream says what it cannot do", "[kernels][micro]") {
     };
     const spec::MachineSpec bow;
     const std::int64_t least = 4 * 2 * bow.tile.workers * triad(0).unit_elements();
-    CHECK_NOTHROW(micro::plan(test::chip_of(4), triad(least)));
-    CHECK_THROWS_AS(micro::plan(test::chip_of(4), triad(least - triad(0).unit_elements())),
+    CHECK_NOTHROW(test::plan_micro(test::chip_of(4), triad(least)));
+    CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), triad(least - triad(0).unit_elements())),
                     ConfigError);
-    CHECK_THROWS_AS(micro::plan(test::chip_of(1), triad(1 << 18)), DoesNotFit);
+    CHECK_THROWS_AS(test::plan_micro(test::chip_of(1), triad(1 << 18)), DoesNotFit);
     CHECK(triad(6).mistakes().at(0).key == "elements");
     CHECK(stream(StreamOp::Read, ElementType::F16, StreamCodelet::Paced, 16).mistakes().size() ==
           1);
@@ -146,7 +146,7 @@ TEST_CASE("what a stream keeps is told with its steps", "[kernels][micro]") {
     const auto machine = test::chip_of(1);
     const auto run = test::run_micro(machine, triad(StreamCodelet::Vendor, 4096));
     CHECK(test::faults_of(machine, run.plan.program).empty());
-    CHECK_THROWS_WITH(micro::plan(machine, triad(StreamCodelet::Vendor, 1 << 18)),
+    CHECK_THROWS_WITH(test::plan_micro(machine, triad(StreamCodelet::Vendor, 1 << 18)),
                       Catch::Contains("does not fit in tile memory: tile_0 is ") &&
                           Catch::Contains("most is kept in step 'triad: multiply'") &&
                           Catch::Contains("a 1048608 B"));

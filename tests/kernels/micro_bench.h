@@ -2,7 +2,8 @@
 // Plans a micro-workload, runs it without SystemC and compares every byte with what is expected.
 #pragma once
 
-#include "kernels/micro/micro_plan.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/micro.h"
 #include "models/spec/machine_spec.h"
 #include "tests/support/run_program.h"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::test {
@@ -22,22 +24,43 @@ inline spec::MachineSpec chip_of(std::int64_t tiles) {
     return machine;
 }
 
+/// A micro-workload as a program, its values and what was chosen.
+struct LoweredMicro {
+    program::Program program;
+    micro::Values values;
+    std::string sentence;
+    Bytes useful_bytes = 0;
+    std::map<std::string, std::int64_t> choices;
+    Cycles predicted_cycles = 0; ///< of a repetition
+};
+
+template <class Workload>
+LoweredMicro plan_micro(const spec::MachineSpec& machine, const Workload& workload) {
+    auto emitted = micro::emit(machine, workload);
+    std::string sentence = emitted.graph.name;
+    auto lowered = lower::lower(machine, std::move(emitted.graph));
+    const Cycles cycles =
+        emitted.expected_cycles.value_or(0) + lower::predicted_exchanges(machine, lowered).total();
+    return {std::move(lowered.program), emitted.values(),           std::move(sentence),
+            emitted.useful_bytes,       std::move(emitted.choices), cycles};
+}
+
 struct MicroRun {
-    micro::MicroPlan plan;
+    LoweredMicro plan;
     RunOutcome outcome;
 };
 
 template <class Workload>
 MicroRun run_micro(const spec::MachineSpec& machine, const Workload& workload) {
     MicroRun run;
-    run.plan = micro::plan(machine, workload);
+    run.plan = plan_micro(machine, workload);
     std::map<std::string, std::vector<std::byte>> operands;
-    for (const auto& operand : run.plan.operands) {
+    for (const auto& operand : run.plan.values.given) {
         operands[operand.tensor] = operand.bytes;
     }
     run.outcome = run_program(machine, run.plan.program, operands);
-    CHECK(!run.plan.expected.empty());
-    for (const auto& expected : run.plan.expected) {
+    CHECK(!run.plan.values.expected.empty());
+    for (const auto& expected : run.plan.values.expected) {
         const std::vector<std::byte>& got = run.outcome.tensors.at(expected.tensor);
         CHECK(got.size() == expected.bytes.size());
         CHECK((got == expected.bytes)); // not printed

@@ -39,7 +39,7 @@ void check_repeats(Workload workload, Bytes once, const std::string& owner) {
         } else {
             workload.iterations = repeats;
         }
-        const auto plan = micro::plan(machine, workload);
+        const auto plan = test::plan_micro(machine, workload);
         CAPTURE(plan.sentence, repeats);
         CHECK(plan.useful_bytes == repeats * once);
         CHECK(owners_of(plan.program) == std::set{owner});
@@ -96,7 +96,7 @@ TEST_CASE("a blur reads and writes its image each time", "[kernels][micro]") {
     blur.height = 12;
     for (const std::int64_t iterations : {1, 3}) {
         blur.iterations = iterations;
-        CHECK(micro::plan(machine, blur).useful_bytes == iterations * 2 * 16 * 12 * 4 * 2);
+        CHECK(test::plan_micro(machine, blur).useful_bytes == iterations * 2 * 16 * 12 * 4 * 2);
     }
 }
 
@@ -108,6 +108,6 @@ TEST_CASE("a streamed triad moves three arrays however often a round is computed
     triad.elements = 3 * triad.chunk_elements * 2;
     for (const std::int64_t repeats : {1, 5}) {
         triad.repeats = repeats;
-        CHECK(micro::plan(machine, triad).useful_bytes == 3 * triad.elements * 4);
+        CHECK(test::plan_micro(machine, triad).useful_bytes == 3 * triad.elements * 4);
     }
 }

@@ -85,7 +85,7 @@ private:
 /// Runs the pipeline on small whole numbers and checks every step against its family's reference.
 inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& pipeline) {
     const auto planned = pipeline::plan(machine, pipeline);
-    CHECK(test::faults_of(machine, planned.program).empty());
+    CHECK(test::faults_of(machine, planned.lowered.program).empty());
     std::vector<family::Value> values(pipeline.tensors.size());
     std::map<std::string, std::vector<std::byte>> writes;
     for (const auto& write : planned.writes) {
@@ -114,7 +114,7 @@ inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipe
         }
         writes[write.standing_as] = value.bytes;
     }
-    const auto outcome = test::run_program(machine, planned.program, writes);
+    const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (const auto& finished : planned.finished) {
         std::vector<const family::Value*> inputs;
         for (const std::size_t input : finished.node->inputs) {

@@ -70,7 +70,7 @@ TEST_CASE("two products on disjoint tiles share their supersteps", "[kernels][pi
     run_and_check(machine, built.made);
     const auto planned = pipeline::plan(machine, built.made);
     CHECK(std::any_of(
-        planned.program.exchanges.begin(), planned.program.exchanges.end(),
+        planned.lowered.program.exchanges.begin(), planned.lowered.program.exchanges.end(),
         [](const program::Exchange& exchange) { return exchange.owner == "left | right"; }));
 
     built.made.steps[0].children[0].tiles = 10;
@@ -103,7 +103,7 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
         writes[write.standing_as] =
             bytes_of_halves(write.tensor == a ? matrix.values : once.values);
     }
-    const auto outcome = test::run_program(machine, planned.program, writes);
+    const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (int round = 0; round < 2; ++round) {
         const auto products = workload::reference(matrix, once).products;
         std::transform(products.begin(), products.end(), once.values.begin(),
@@ -124,7 +124,7 @@ TEST_CASE("an input in rows over all tiles is rearranged by its reader", "[kerne
     built.made.steps.push_back(built.step(matmul::family(), "y", {x, w}));
     run_and_check(small_machine(), built.made);
     const auto planned = pipeline::plan(small_machine(), built.made);
-    CHECK(std::any_of(planned.program.exchanges.begin(), planned.program.exchanges.end(),
+    CHECK(std::any_of(planned.lowered.program.exchanges.begin(), planned.lowered.program.exchanges.end(),
                       [](const program::Exchange& exchange) {
                           return exchange.role == program::Role::Rearrange && exchange.owner == "y";
                       }));
@@ -165,5 +165,5 @@ TEST_CASE("functions of elements stand where a product left its result", "[kerne
     run_and_check(small_machine(), built.made);
     // only the bias, and what the products want, is brought
     const auto planned = pipeline::plan(small_machine(), built.made);
-    CHECK(planned.program.exchanges.size() <= 4);
+    CHECK(planned.lowered.program.exchanges.size() <= 4);
 }

@@ -18,8 +18,7 @@ RearrangeWorkload matrix(std::int64_t rows, std::int64_t columns, ElementType ty
 test::MicroRun run(const spec::MachineSpec& machine, const RearrangeWorkload& workload) {
     CHECK(workload.mistakes().empty());
     auto run = test::run_micro(machine, workload);
-    CHECK(run.plan.choices.at("predicted_cycles") ==
-          run.outcome.cycles.total() + machine.control.repeat_cycles);
+    CHECK(run.plan.predicted_cycles == run.outcome.cycles.total() + machine.control.repeat_cycles);
     return run;
 }
 
@@ -55,7 +54,7 @@ TEST_CASE("a change of layout is called by what it does", "[kernels][micro]") {
     const auto machine = test::chip_of(2);
     const auto names = [&](const RearrangeWorkload& workload) {
         std::vector<std::string> found;
-        for (const auto& set : micro::plan(machine, workload).program.compute_sets) {
+        for (const auto& set : test::plan_micro(machine, workload).program.compute_sets) {
             found.push_back(set.name);
         }
         return found;
@@ -103,11 +102,11 @@ TEST_CASE("a change of layout says what it cannot do", "[kernels][micro]") {
     CHECK(odd.mistakes().front().key == "from_gap");
     odd.from_gap = 1;
     CHECK(odd.mistakes().empty());
-    CHECK_NOTHROW(micro::plan(machine, odd));
-    CHECK_THROWS_WITH(micro::plan(machine, matrix(1000, 1000, ElementType::F32)),
+    CHECK_NOTHROW(test::plan_micro(machine, odd));
+    CHECK_THROWS_WITH(test::plan_micro(machine, matrix(1000, 1000, ElementType::F32)),
                       Catch::Contains("tile_0 is ") &&
                           Catch::Contains("most is kept in step 'rearrange: copy'"));
     auto workload = matrix(4, 4, ElementType::F32);
     workload.tiles = 3;
-    CHECK_THROWS_AS(micro::plan(machine, workload), ConfigError);
+    CHECK_THROWS_AS(test::plan_micro(machine, workload), ConfigError);
 }

@@ -37,7 +37,7 @@ TEST_CASE("sums are exact on one tile and on many", "[kernels][micro]") {
 
 TEST_CASE("a reduction has as many exchanges as stages", "[kernels][micro]") {
     const auto stages = [](std::int64_t tiles, const ReductionWorkload& workload) {
-        const auto plan = micro::plan(test::chip_of(tiles), workload);
+        const auto plan = test::plan_micro(test::chip_of(tiles), workload);
         CHECK(plan.program.compute_sets.size() == plan.program.exchanges.size() + 1);
         return plan.program.exchanges.size();
     };
@@ -54,13 +54,13 @@ TEST_CASE("a reduction that may choose takes the faster number of stages", "[ker
         const auto machine = test::chip_of(tiles);
         const auto cycles = [&](std::int64_t stages) {
             const auto run = test::run_micro(machine, reduction(1, 1, stages));
-            CHECK(run.plan.choices.at("predicted_cycles") ==
+            CHECK(run.plan.predicted_cycles ==
                   run.outcome.cycles.total() + machine.control.repeat_cycles);
             return run.outcome.cycles.total();
         };
         CAPTURE(tiles);
         CHECK(cycles(0) == std::min(cycles(1), cycles(2)));
-        chosen.push_back(micro::plan(machine, reduction(1)).choices.at("stages"));
+        chosen.push_back(test::plan_micro(machine, reduction(1)).choices.at("stages"));
     }
     CHECK(chosen.front() == 1);
     CHECK(chosen.back() == 2);
@@ -95,7 +95,7 @@ TEST_CASE("a reduction says what it cannot do", "[kernels][micro]") {
     auto workload = reduction(10, 7);
     workload.tiles = 8;
     CHECK(workload.mistakes().at(0).key == "outputs");
-    CHECK_THROWS_AS(micro::plan(test::chip_of(4), reduction(1 << 20)), DoesNotFit);
+    CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), reduction(1 << 20)), DoesNotFit);
 }
 
 TEST_CASE("each tile has its own sum where outputs are none or as many as tiles",
@@ -111,10 +111,11 @@ TEST_CASE("each tile has its own sum where outputs are none or as many as tiles"
             CHECK(workload.mistakes().empty());
             const auto run = test::run_micro(machine, workload);
             CHECK(run.plan.program.exchanges.empty());
-            CHECK(run.plan.expected.at(0).bytes.size() == static_cast<std::size_t>(4 * used));
+            CHECK(run.plan.values.expected.at(0).bytes.size() ==
+                  static_cast<std::size_t>(4 * used));
         }
         workload.outputs = used + 1;
-        CHECK_THROWS_AS(micro::plan(machine, workload), ConfigError);
+        CHECK_THROWS_AS(test::plan_micro(machine, workload), ConfigError);
     }
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("a sum with more rounds than a repeat counts is cut", "[kernels][micro
         const auto run = test::run_micro(machine, reduction(operands));
         CHECK(run.plan.program.compute_sets.at(0).tiles.at(1).vertices.size() ==
               static_cast<std::size_t>(vertices));
-        CHECK(run.plan.choices.at("predicted_cycles") ==
+        CHECK(run.plan.predicted_cycles ==
               run.outcome.cycles.total() + machine.control.repeat_cycles);
     }
 }

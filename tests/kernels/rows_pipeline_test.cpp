@@ -44,7 +44,7 @@ public:
 /// Every step against its reference, on what stood on the tiles.
 void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& pipeline) {
     const auto planned = pipeline::plan(machine, pipeline);
-    CHECK(test::faults_of(machine, planned.program).empty());
+    CHECK(test::faults_of(machine, planned.lowered.program).empty());
     std::vector<family::Value> values(pipeline.tensors.size());
     std::map<std::string, std::vector<std::byte>> writes;
     for (const auto& write : planned.writes) {
@@ -52,7 +52,7 @@ void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& p
                                                   static_cast<std::uint64_t>(write.tensor));
         writes[write.standing_as] = values[write.tensor].bytes;
     }
-    const auto outcome = test::run_program(machine, planned.program, writes);
+    const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (const auto& finished : planned.finished) {
         const auto& node = *finished.node;
         std::vector<const family::Value*> inputs;

@@ -94,25 +94,26 @@ void check_spmm(const spec::MachineSpec& machine, const Shape& shape, ElementTyp
     workload.n = shape.n;
     workload.block = shape.block;
     workload.partials = partials;
-    const plan::PlannedProgram planned = spmm::plan_spmm(machine, workload, a);
-    CAPTURE(planned.info.parts_m, planned.info.parts_k, planned.info.parts_n);
-    const auto faults = test::faults_of(machine, planned.program);
+    const family::Divided planned = spmm::choose(machine, workload, a);
+    CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
+    const auto faults = test::faults_of(machine, planned.lowered.program);
     CAPTURE(faults.empty() ? std::string() : faults.front());
     CHECK(faults.empty());
     std::vector<std::uint16_t> x;
     for (std::int64_t i = 0; i < shape.columns * shape.n; ++i) {
         x.push_back(f32_to_f16(test::small_integer(static_cast<std::size_t>(i) + 99, 1)));
     }
-    const auto outcome = test::run_program(machine, planned.program, {{"a", a.values}, {"b", x}});
+    const auto outcome =
+        test::run_program(machine, planned.lowered.program, {{"a", a.values}, {"b", x}});
     const std::vector<double> wanted = product(a, x, shape.n);
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         wrong += static_cast<double>(f16_to_f32(outcome.result[i])) == wanted[i] ? 0 : 1;
     }
     CHECK(wrong == 0);
-    CHECK(outcome.cycles.compute == planned.info.predicted.compute);
-    CHECK(outcome.cycles.exchange == planned.info.predicted.exchange);
-    CHECK(outcome.cycles.sync == planned.info.predicted.sync);
+    CHECK(outcome.cycles.compute == planned.division.predicted.compute);
+    CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
+    CHECK(outcome.cycles.sync == planned.division.predicted.sync);
 }
 
 spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
@@ -209,7 +210,7 @@ TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of x", "
         }
         workload::SpmmWorkload workload;
         workload.n = 8;
-        return spmm::plan_spmm(machine_with(1), workload, a);
+        return spmm::choose(machine_with(1), workload, a);
     };
     CHECK_NOTHROW(planned(4096));
     for (const std::int64_t lines : {4097, 6000, 8191, 8192})
@@ -237,10 +238,9 @@ TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 til
     workload.pattern.path = tessera::test::source_path("configs/data/cora.mtx");
     workload.pattern.file_values = workload::PatternSpec::FileValues::Gcn;
     const workload::SparseF16 a = workload::make_sparse(workload);
-    const plan::PlannedProgram planned = spmm::plan_spmm(machine, workload, a);
-    CHECK(planned.info.tiles_busy > 1000);
-    CHECK(planned.info.flops == 2.0 * 13264 * 64);
-    CHECK(test::faults_of(machine, planned.program).empty());
+    const family::Divided planned = spmm::choose(machine, workload, a);
+    CHECK(planned.division.tiles_busy > 1000);
+    CHECK(test::faults_of(machine, planned.lowered.program).empty());
 }
 
 TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
@@ -249,9 +249,9 @@ TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
     workload::SpmmWorkload workload;
     workload.n = shape.n;
     const workload::SparseF16 a = pattern(shape);
-    const auto planned = spmm::plan_spmm(machine_with(64), workload, a);
-    CHECK(planned.info.parts_k > 1);
-    CHECK(planned.info.predicted.reduction > 0);
+    const auto planned = spmm::choose(machine_with(64), workload, a);
+    CHECK(planned.division.parts_k > 1);
+    CHECK(planned.division.predicted.reduction > 0);
     check_spmm(machine_with(64), shape, ElementType::F16);
     check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, ElementType::F16);
     check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, ElementType::F32);
@@ -261,7 +261,7 @@ TEST_CASE("a sparse product that is too big says what takes the memory", "[kerne
     workload::SpmmWorkload workload;
     workload.n = 100'000;
     try {
-        (void)spmm::plan_spmm(machine_with(1), workload, pattern({100, 100, 1, 1, 50}));
+        (void)spmm::choose(machine_with(1), workload, pattern({100, 100, 1, 1, 50}));
         FAIL("it fits");
     } catch (const DoesNotFit& error) {
         const std::string text = error.what();

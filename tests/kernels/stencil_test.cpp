@@ -40,7 +40,7 @@ TEST_CASE("a blurred image is right in every bit", "[kernels][micro]") {
 }
 
 TEST_CASE("the phases of a stencil are steps of their own", "[kernels][micro]") {
-    const auto plan = micro::plan(test::chip_of(4), stencil(16, 16, StencilType::Half4));
+    const auto plan = test::plan_micro(test::chip_of(4), stencil(16, 16, StencilType::Half4));
     REQUIRE(plan.program.compute_sets.size() == 3);
     CHECK(plan.program.compute_sets[0].name == "halo pre");
     CHECK(plan.program.compute_sets[1].name == "halo post");
@@ -48,7 +48,7 @@ TEST_CASE("the phases of a stencil are steps of their own", "[kernels][micro]") 
     REQUIRE(plan.program.exchanges.size() == 1);
     CHECK(plan.program.exchanges[0].name == "halo exchange");
     // One part needs no halo.
-    CHECK(micro::plan(test::chip_of(1), stencil(16, 16, StencilType::Half4))
+    CHECK(test::plan_micro(test::chip_of(1), stencil(16, 16, StencilType::Half4))
               .program.compute_sets.size() == 1);
 }
 
@@ -112,9 +112,9 @@ TEST_CASE("a stencil says which grid a machine has not", "[kernels][micro]") {
     CHECK(workload.mistakes().at(0).key == "grid_rows");
     workload.grid_rows = 2;
     CHECK(workload.mistakes().empty());
-    CHECK_THROWS_AS(micro::plan(test::chip_of(4), workload), ConfigError);
-    CHECK_THROWS_AS(micro::plan(test::chip_of(4), stencil(2000, 2000, StencilType::Float)),
+    CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), workload), ConfigError);
+    CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), stencil(2000, 2000, StencilType::Float)),
                     DoesNotFit);
-    CHECK_THROWS_AS(micro::plan(test::chip_of(4), stencil(20000, 2, StencilType::Half4)),
+    CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), stencil(20000, 2, StencilType::Half4)),
                     NotModelled);
 }

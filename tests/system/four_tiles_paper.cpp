@@ -43,7 +43,7 @@ Paper::Paper(const Overrides& overrides)
     : machine(spec::load_machine("tiny", paths(), overrides).spec),
       workload(std::get<workload::MatmulWorkload>(
           catalog::load_workload("four_tiles", paths()).workload.kind)),
-      program(matmul::plan_matmul(machine, workload).program), timing(machine) {
+      program(matmul::choose(machine, workload).lowered.program), timing(machine) {
     REQUIRE(program.exchanges.size() == 1);
     REQUIRE(program.exchanges[0].transfers.size() == 1);
     REQUIRE(program.compute_sets.size() == 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A triad over data in streaming memory takes the longer of computing and moving where it streams
 // ahead, and their sum where it does not.
-#include "kernels/micro/micro_plan.h"
+#include "kernels/lower/lower.h"
+#include "kernels/micro/micro.h"
 #include "kernels/plan/repeat_limit.h"
 #include "models/ipu/simulate.h"
 #include "models/timing/link_timing.h"
@@ -30,13 +31,15 @@ spec::MachineSpec machine_of(std::int64_t tiles) {
 
 /// Runs the workload and checks its answer and its books.
 Outcome run(const spec::MachineSpec& machine, const workload::StreamedTriadWorkload& workload) {
-    const auto plan = micro::plan(machine, workload);
-    ipu::Simulation simulation(machine, plan.program, {});
-    for (const auto& operand : plan.operands) {
+    auto emitted = micro::emit(machine, workload);
+    const auto program = lower::lower(machine, std::move(emitted.graph)).program;
+    const auto values = emitted.values();
+    ipu::Simulation simulation(machine, program, {});
+    for (const auto& operand : values.given) {
         simulation.write(operand.tensor, operand.bytes);
     }
     simulation.run();
-    for (const auto& expected : plan.expected) {
+    for (const auto& expected : values.expected) {
         CHECK(simulation.read(expected.tensor) == expected.bytes);
     }
     const auto& account = simulation.account();
@@ -53,7 +56,7 @@ Outcome run(const spec::MachineSpec& machine, const workload::StreamedTriadWorkl
         const auto& record = account.streams()[copy];
         CHECK(record.bytes == record.sent_bytes);
         const bool read =
-            plan.program.stream_copies[copy].direction == program::StreamCopy::Direction::Read;
+            program.stream_copies[copy].direction == program::StreamCopy::Direction::Read;
         outcome.reading += read ? record.bound_cycles : 0;
         outcome.transfers += record.bound_cycles +
                              record.executions * timing::streaming_link(machine).latency_cycles;
