@@ -348,7 +348,7 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     }
     const auto lifetimes = lifetimes_of(graph, Uses(graph));
     const auto steps = step_names(graph);
-    const CodeletLibrary library(machine, graph.codelets);
+    const CodeletLibrary library(machine, graph);
     check_symbols(graph, library.codelet());
     const bool runs_code = has_code(graph);
     CodeRoom code = runs_code ? ImageBuilder::first_code_room(machine, library) : CodeRoom{};

@@ -169,7 +169,9 @@ TEST_CASE("equal vertex lists have equal stubs", "[kernels]") {
 TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
-    const lower::CodeletLibrary library(machine, {"copy"});
+    graph::Graph copies("copies");
+    copies.need_codelet("copy");
+    const lower::CodeletLibrary library(machine, copies);
     lower::ImageBuilder images(machine, library, "rows");
     const Address data = machine.memory.region1_begin();
     const auto message = [&](Bytes bytes) {
@@ -202,7 +204,9 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
     const Bytes element = machine.memory.element_bytes;
-    const lower::CodeletLibrary library(machine, {"copy"});
+    graph::Graph copies("copies");
+    copies.need_codelet("copy");
+    const lower::CodeletLibrary library(machine, copies);
     CHECK(lower::ImageBuilder::first_code_room(machine, library).bytes() ==
           (library.bytes() + 7) / 8 * 8 + machine.tile.fetch_window_bytes);
     // Rows of all sizes, so that code and rows end at each place beside an element's end.
