@@ -268,7 +268,8 @@ Table<RunFacts> digest_table() {
 Table<RunFacts> result_table() {
     using Facts = RunFacts;
     const auto account = [](auto of) {
-        return [of](const Facts& facts) { return std::invoke(of, facts.account); };
+        return
+            [of](const Facts& facts) -> decltype(auto) { return std::invoke(of, facts.account); };
     };
     // of what multiplies
     const auto product = [](auto of) {

@@ -2,6 +2,7 @@
 #include "kernels/catalog/resolve.h"
 
 #include "base/config/suggest.h"
+#include "kernels/family/numbers.h"
 
 #include <fmt/format.h>
 
@@ -23,13 +24,9 @@ using Kind = PipelineStep::Kind;
 /// Far more than a chip holds; sizes below it can be multiplied.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
-/// "2708 x 1433"
-std::string sizes_text(const std::vector<std::int64_t>& shape) {
-    return fmt::format("{}", fmt::join(shape, " x "));
-}
-
+/// "f16 2708 x 1433"
 std::string type_text(const TensorType& type) {
-    return fmt::format("{} {}", name_of(type.type), sizes_text(type.shape));
+    return fmt::format("{} {}", name_of(type.type), family::shape_text(type));
 }
 
 bool has_too_many_elements(const std::vector<std::int64_t>& shape) {
@@ -143,7 +140,7 @@ private:
         }
         if (has_too_many_elements(tensor.shape)) {
             fail(pointer + "/shape", fmt::format("got {} elements, expected at most {}",
-                                                 sizes_text(tensor.shape), kMostElements));
+                                                 fmt::join(tensor.shape, " x "), kMostElements));
             add(tensor.name, std::nullopt, &tensor);
             return;
         }

@@ -30,6 +30,7 @@ public:
         for (const std::string& codelet : part_.codelets) {
             whole_.need_codelet(codelet);
         }
+        whole_.own_codelets.merge(part_.own_codelets);
         add_buffers();
         add_fields();
         add_steps();

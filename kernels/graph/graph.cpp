@@ -46,6 +46,11 @@ void Graph::need_codelet(std::string_view source) {
     }
 }
 
+void Graph::need_codelet(std::string_view source, std::string_view text) {
+    need_codelet(source);
+    own_codelets.emplace(source, text);
+}
+
 TensorId Graph::add_tensor(Tensor tensor) {
     return append(tensors, std::move(tensor));
 }

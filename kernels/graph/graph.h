@@ -243,6 +243,8 @@ public:
     TensorId add_tensor(Tensor tensor);
     /// Vertices call an entry of this source; asked for several times, it is there once.
     void need_codelet(std::string_view source);
+    /// The same of a source that is not in kernels/codelets.
+    void need_codelet(std::string_view source, std::string_view text);
 
     ComputeSetId add_compute_set(ComputeSet traits);
     void add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,
@@ -270,6 +272,8 @@ public:
 
     std::string name;                  ///< of the program
     std::vector<std::string> codelets; ///< sources that vertices need, each once
+    std::map<std::string, std::string>
+        own_codelets; ///< texts of those that are not in kernels/codelets
     std::vector<Buffer> buffers;
     std::vector<Tensor> tensors;
     std::vector<ComputeSet> compute_sets;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/codelet_library.h"
 
+#include "base/config/suggest.h"
 #include "base/error.h"
 #include "kernels/codelets/embedded_sources.h"
 #include "models/isa/assembler.h"
@@ -9,29 +10,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace tessera::lower {
 namespace {
 
-std::vector<isa::SourceFile> select(const std::vector<std::string>& names) {
+std::vector<isa::SourceFile> select(const graph::Graph& graph) {
+    const auto& all = codelets::embedded_sources();
     std::vector<isa::SourceFile> chosen;
-    for (const std::string& name : names) {
-        const auto& all = codelets::embedded_sources();
+    for (const std::string& name : graph.codelets) {
+        const std::string file = name + ".S";
+        if (const auto own = graph.own_codelets.find(name); own != graph.own_codelets.end()) {
+            chosen.push_back({file, own->second});
+            continue;
+        }
         const auto found = std::find_if(all.begin(), all.end(), [&](const isa::SourceFile& source) {
-            return source.name == name + ".S";
+            return source.name == file;
         });
-        TESSERA_ASSERT(found != all.end());
+        if (found == all.end()) {
+            std::vector<std::string> known;
+            std::transform(all.begin(), all.end(), std::back_inserter(known),
+                           [](const isa::SourceFile& source) { return source.name; });
+            const auto nearest = config::nearest_name(file, known);
+            throw ProgramError(
+                fmt::format("{}: there is no codelet '{}'{}", graph.name, file,
+                            nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+        }
         chosen.push_back(*found);
     }
     return chosen;
 }
 
-program::Codelet assembled(const spec::MachineSpec& machine,
-                           const std::vector<std::string>& sources) {
+program::Codelet assembled(const spec::MachineSpec& machine, const graph::Graph& graph) {
     isa::AssemblyOptions options = isa::options_for(isa::target_of(machine));
     options.embedded = codelets::embedded_sources();
     try {
-        return isa::assemble("codelets", select(sources), machine.memory.code_begin(), options);
+        return isa::assemble("codelets", select(graph), machine.memory.code_begin(), options);
     } catch (const ConfigError& error) {
         // They assemble for the machine that they were written for.
         throw NotModelled(fmt::format("machine {}: not modelled: a codelet for its instruction "
@@ -42,9 +56,8 @@ program::Codelet assembled(const spec::MachineSpec& machine,
 
 } // namespace
 
-CodeletLibrary::CodeletLibrary(const spec::MachineSpec& machine,
-                               const std::vector<std::string>& sources)
-    : codelet_(assembled(machine, sources)) {}
+CodeletLibrary::CodeletLibrary(const spec::MachineSpec& machine, const graph::Graph& graph)
+    : codelet_(assembled(machine, graph)) {}
 
 Address CodeletLibrary::entry(const std::string& symbol) const {
     const auto found = codelet_.symbols.find(symbol);

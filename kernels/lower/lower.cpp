@@ -139,7 +139,7 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     add_state_buffer(graph, state);
     const auto lifetimes = lifetimes_of(graph, Uses(graph));
     const auto names = step_names(graph);
-    const CodeletLibrary codelets(machine, graph.codelets);
+    const CodeletLibrary codelets(machine, graph);
     check_symbols(graph, codelets.codelet());
     Steps steps = number_steps(graph);
     const bool runs_code = has_code(graph);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/graph/append.h"
 #include "kernels/graph/copy.h"
+#include "kernels/graph/places.h"
 
 #include <fmt/format.h>
 
@@ -240,23 +241,12 @@ private:
 
     /// As a framework puts it: runs of elements in the order of the tiles.
     TensorId add_runs(const Tensor& tensor) {
-        const std::int64_t elements = tensor.type.elements();
-        const Bytes element = bytes_of(tensor.type.type);
-        const Bytes grain = std::max<Bytes>(tensor.grain_bytes, 4);
-        const std::int64_t grains = (elements * element + grain - 1) / grain;
-        const std::int64_t each = (grains + machine_.chip.tiles - 1) / machine_.chip.tiles;
-        const std::int64_t run = std::max<std::int64_t>(1, each * grain / element);
-        graph::Tensor made{
-            .name = tensor.name, .type = tensor.type.type, .shape = tensor.type.shape};
-        made.given = true;
-        const auto buffer = graph_.add_buffer({.name = tensor.name});
-        TileId tile = 0;
-        for (std::int64_t first = 0; first < elements; first += run, ++tile) {
-            const std::int64_t here = std::min(run, elements - first);
-            graph_.hold(buffer, tile, (here * element + 7) / 8 * 8);
-            made.pieces.push_back(graph::run_of(tile, {buffer}, first, here, tensor.type.type));
-        }
-        return graph_.add_tensor(std::move(made));
+        const TensorId added = graph::add_runs(
+            graph_, {0, machine_.chip.tiles},
+            {.name = tensor.name, .type = tensor.type.type, .shape = tensor.type.shape},
+            (tensor.grain_bytes + 7) / 8 * 8);
+        graph_.tensors[added.index].given = true;
+        return added;
     }
 
     void note_leaves(const program::Step& step) {

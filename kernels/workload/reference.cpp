@@ -154,13 +154,15 @@ public:
     Comparison(const CheckOptions& options, std::int64_t k) {
         found_.exact_required = options.exact_required;
         found_.tolerance = tolerance(options, k);
+        half_roundings_ = options.partials == ElementType::F16 ? options.roundings + 1 : 1;
     }
 
     void element(std::int64_t row, std::int64_t column, std::uint16_t half, double expected,
                  float absolute_sum) {
         const double got = widened(half);
         const double error = std::fabs(got - expected);
-        const double allowed = found_.tolerance * static_cast<double>(absolute_sum);
+        const double allowed = found_.tolerance * static_cast<double>(absolute_sum) +
+                               below_normal(static_cast<double>(absolute_sum));
         // An operand that is not finite makes `allowed` infinite or NaN: no result is right then.
         const bool finite = std::isfinite(got) && std::isfinite(error) && std::isfinite(allowed);
         const bool right = finite && (found_.exact_required ? error == 0.0 : error <= allowed);
@@ -197,7 +199,17 @@ public:
     }
 
 private:
+    /// What roundings to binary16 may be off by where the normal numbers have ended: half a step is
+    /// 2^-25 there, however small the number.
+    [[nodiscard]] double below_normal(double absolute_sum) const {
+        constexpr double kHalfStep = 0x1p-25;
+        return absolute_sum > 0.0 ? static_cast<double>(half_roundings_) *
+                                        std::max(0.0, kHalfStep - kUnitF16 * absolute_sum)
+                                  : 0.0;
+    }
+
     CheckResult found_;
+    std::int64_t half_roundings_ = 0; ///< to binary16, on the longest path
     double worst_badness_ = 0.0;
     bool worst_is_non_finite_ = false;
 };

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: MIT
+#include "sim/schema_parts.h"
 #include "sim/vertex/report.h"
 
 namespace tessera::vertex {
 namespace {
 
+using sim::schema::list;
+using sim::schema::object;
+using sim::schema::text;
+using sim::schema::whole;
+
 Json leaf(const Json& type, const char* sentence) {
     return {{"type", type}, {"description", sentence}};
 }
 
-Json whole(const char* sentence) {
-    Json schema = leaf("integer", sentence);
-    schema["minimum"] = 0;
-    return schema;
-}
-
 Json value(const char* sentence) {
     return leaf(Json::array({"number", "string"}), sentence);
-}
-
-Json text(const char* sentence) {
-    return leaf("string", sentence);
 }
 
 Json unused_parameters() {
@@ -27,25 +23,6 @@ Json unused_parameters() {
                                  "for, each with what it lacks");
     schema["additionalProperties"] = {{"type", "string"}};
     return schema;
-}
-
-/// All of `properties` are required but `optional`.
-Json object(const char* sentence, Json properties, const std::string& optional = {}) {
-    Json required = Json::array();
-    for (const auto& [key, ignored] : properties.items()) {
-        if (key != optional) {
-            required.push_back(key);
-        }
-    }
-    return {{"type", "object"},
-            {"description", sentence},
-            {"additionalProperties", false},
-            {"properties", std::move(properties)},
-            {"required", std::move(required)}};
-}
-
-Json list(const char* sentence, Json items) {
-    return {{"type", "array"}, {"description", sentence}, {"items", std::move(items)}};
 }
 
 Json counts(const char* sentence) {
@@ -155,7 +132,7 @@ Json point() {
          {"check", check()},
          {"arrays",
           {{"type", "object"}, {"description", "by name"}, {"additionalProperties", array}}}},
-        "arrays");
+        {"arrays"});
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/lower/check.h"
 #include "kernels/lower/lower.h"
 #include "models/spec/machine_spec.h"
 #include "tests/kernels/graph_sketch.h"
@@ -396,4 +397,22 @@ TEST_CASE("addresses in contents stand in them and lead to what the tile holds",
     CHECK(fault_of({.is_symbol = true}) ==
           "program 'sketch': tile 3: contents of 'lists': no codelet has "
           "symbol 'copy46'; did you mean 'copy64'?");
+}
+
+TEST_CASE("the nearest symbol that is told is one that a vertex may have", "[kernels]") {
+    Sketch sketch;
+    sketch.graph.symbols = {"copy46"};
+    auto& set = sketch.graph.compute_sets.emplace_back();
+    set.name = "work";
+    set.vertices.emplace_back().symbol = 0;
+    program::Codelet codelet;
+    codelet.symbol_info["copy64"].binding = program::SymbolBinding::Global;
+    codelet.symbol_info["copy46a"].binding = program::SymbolBinding::Local;
+    std::string told;
+    try {
+        lower::check_symbols(sketch.graph, codelet);
+    } catch (const ProgramError& error) {
+        told = error.what();
+    }
+    CHECK(told.find("no codelet has symbol 'copy46'; did you mean 'copy64'?") != std::string::npos);
 }

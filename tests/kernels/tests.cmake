@@ -30,7 +30,7 @@ tessera_test(test_kernels_micro LABELS kernels
           kernels/rearrange_workload_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp kernels/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
-  SOURCES kernels/pipeline_test.cpp
+  SOURCES kernels/pipeline_test.cpp kernels/family_example_test.cpp
   LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_spmm tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/rows_test.cpp kernels/softmax_test.cpp kernels/reduce_test.cpp kernels/transpose_test.cpp

@@ -2,9 +2,11 @@
 #include "base/error.h"
 #include "sim/calibrate/csv.h"
 #include "sim/calibrate/reference.h"
+#include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -161,4 +163,22 @@ TEST_CASE("a table has a most of bytes, columns and rows") {
     CHECK(refusal([] { return read_csv("/dev/zero"); }) ==
           "/dev/zero: got more than 4 MiB, the most of a table");
     CHECK_THROWS_AS(read_csv("/no/such/file.csv"), tessera::IoError);
+}
+
+TEST_CASE("of a folder every file of rows is read, whatever else it holds") {
+    const test::ScratchFolder folder;
+    const auto rows = [](const std::string& id) {
+        return "id,machine,workload,metric,value,unit\n" + id + ",gc2,x,latency,1,us\n";
+    };
+    CHECK_THROWS_AS(read_reference(folder.path()), IoError);
+    std::filesystem::create_directories(folder.path("folder.csv"));
+    CHECK_THROWS_AS(read_reference(folder.path()), IoError);
+    static_cast<void>(folder.write("b.csv", rows("b")));
+    static_cast<void>(folder.write("a.CSV", rows("a")));
+    static_cast<void>(folder.write("c.txt", rows("c")));
+    const Reference reference = read_reference(folder.path());
+    REQUIRE(reference.rows.size() == 2);
+    CHECK(reference.rows[0].id() == "a");
+    CHECK(reference.rows[1].id() == "b");
+    CHECK(reference.other_files.empty());
 }

@@ -438,3 +438,21 @@ TEST_CASE("a time is a time by whatever word") {
         CHECK(read_of(metric) == latency);
     }
 }
+
+TEST_CASE("from four on the last island of a broadcast listens as a whole, but for the root's") {
+    constexpr int kTiles = 1216;
+    const auto listeners = [](int tiles) {
+        const auto row = exchange_row("broadcast one word", std::to_string(tiles), "4", "latency");
+        return measured(row).runs.at(0).workload.at("tiles").get<int>();
+    };
+    for (const int tiles : {1, 2, 3}) {
+        CHECK(listeners(tiles) == tiles);
+    }
+    for (const int tiles : {4, 8, 600, kTiles - 4}) {
+        CHECK(listeners(tiles) == tiles);
+        CHECK(listeners(tiles - 1) == (tiles == 4 ? 3 : tiles));
+    }
+    for (const int tiles : {kTiles - 3, kTiles - 2, kTiles - 1}) {
+        CHECK(listeners(tiles) == kTiles - 2);
+    }
+}

@@ -134,6 +134,27 @@ TEST_CASE("a column of CSV says what JSON says of the row by that name") {
     CHECK(compared == 4 * 12);
 }
 
+TEST_CASE("a row of JSON has what the row, its measurement and its run say") {
+    const json rows = calibration_json(scene())["rows"];
+    REQUIRE(rows.size() == 4);
+    const json& run = rows[0];
+    CHECK(run["id"] == "a");
+    CHECK(run["machine"] == "gc2");
+    CHECK(run["workload"] == "x, y");
+    CHECK(run["metric"] == "latency");
+    CHECK(run["unit"] == "us");
+    CHECK(run["measured"] == 100);
+    CHECK(run["simulated"] == 110);
+    CHECK(run["group"] == "host");
+    CHECK(run["timed"] == "all");
+    CHECK(run["runs"] == json::parse(R"([{"machine": "gc2", "machine_sets": [],
+                                          "workload": {"kind": "sync"}}])"));
+    CHECK(rows[2]["note"] == "it broke");
+    CHECK_FALSE(rows[2].contains("simulated"));
+    CHECK(rows[3]["note"] == "nobody runs it");
+    CHECK_FALSE(rows[3].contains("group"));
+}
+
 TEST_CASE("the checked in schema of calibrations is the one the program writes") {
     std::ifstream file(tessera::test::source_path("configs/schemas/calibration.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

@@ -6,6 +6,7 @@
 
 using namespace tessera;
 using namespace tessera::config;
+using nlohmann::json;
 using tessera::test::Lines;
 using tessera::test::mistakes_of;
 
@@ -183,5 +184,29 @@ TEST_CASE("long tokens are cut where a mistake names them", "[unit][config]") {
         REQUIRE(mistakes.size() == 1);
         CHECK(mistakes.front().size() < 400);
         CHECK(mistakes.front().find(std::string(201, 'x')) == std::string::npos);
+    }
+}
+
+TEST_CASE("what a path makes on its way is named by as much of the path as leads there",
+          "[unit][config]") {
+    const std::vector<std::string> steps{"one", "two", "three", "four"};
+    for (const std::string text : {"{}", R"({"one": 3})", R"({"one": {"two": {}}})"}) {
+        CAPTURE(text);
+        const Document before = parse_document(text, "a.json");
+        Document document = before;
+        document.replace("/one/two/three/four", 5,
+                         {.file = "--set", .path = "car.one.two.three.four"});
+        std::string pointer;
+        std::string path = "car";
+        for (const auto& step : steps) {
+            pointer += "/" + step;
+            path += "." + step;
+            const bool was_there = before.root.contains(json::json_pointer(pointer)) &&
+                                   before.root.at(json::json_pointer(pointer)).is_object();
+            CAPTURE(pointer);
+            const Diagnostic told = document.at_value(pointer, "bad", "");
+            CHECK(told.file == (was_there ? "a.json" : "--set"));
+            CHECK(told.pointer == (was_there ? pointer : path));
+        }
     }
 }

@@ -124,3 +124,18 @@ TEST_CASE("patterns reach their bound on wider lanes", "[exchange][bound]") {
                 1472, n, [=](auto& to) { all_gather(to, n, 16, true); }, lane);
         }
 }
+
+TEST_CASE("a wide message takes its sender's lane and that of the partner", "[exchange][bound]") {
+    using exchange_test::transfer;
+    const spec::MachineSpec machine;
+    constexpr Cycles kItems = 64;
+    constexpr Cycles kWords = 40;
+    const auto wide = transfer(0, 0x50000, 8 * kItems, {{2, 0x60000}, {3, 0x60000}}, true);
+    for (const TileId sender : {0U, 1U, 4U}) {
+        CAPTURE(sender);
+        const auto bound = timing::exchange_bound(
+            machine, std::vector{wide, transfer(sender, 0x70000, 4 * kWords, {{9, 0x60000}})});
+        CHECK(bound.events_out == (sender < 2 ? kItems + kWords : kItems));
+        CHECK(bound.events_in == kItems);
+    }
+}

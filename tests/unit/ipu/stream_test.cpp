@@ -350,6 +350,15 @@ TEST_CASE("nothing touches what a copy under way has") {
               copies.check_ranges("exchange x", {&inside, 1}, 9);
           }) ==
           "exchange x: uses tile_2, 0x8005c at cycle 9 while stream copy in, under way, has it");
+    // the first byte that both have
+    for (const Bytes lower : {Bytes{4}, Bytes{64}}) {
+        const ipu::TileRange round{2, kHere - static_cast<Address>(lower), lower + 200};
+        CHECK(
+            refused([&] {
+                copies.check_ranges("exchange x", {&round, 1}, 9);
+            }) ==
+            "exchange x: uses tile_2, 0x80000 at cycle 9 while stream copy in, under way, has it");
+    }
     CHECK(refused([&] { copies.check_end(11); }) ==
           "stream copy in: under way at the end of the program, cycle 11: nothing waits for it");
     CHECK(copies.finish(0, 12).row == 4);

@@ -467,6 +467,14 @@ TEST_CASE("constants have their published values, with the header and without", 
         all += ".quad " + name + "\n";
     }
     CHECK(flags.size() == 4 * 8);
+    std::map<std::int64_t, std::string> slices;
+    for (const auto& [name, value] : constants) {
+        if (name.rfind("TSLIC_", 0) == 0) {
+            CAPTURE(name);
+            CHECK(slices.emplace(value, name).second);
+        }
+    }
+    CHECK(slices.size() == 2 * 4);
     // the header says the same
     CHECK(words_of("#include <poplar/TileConstants.hpp>\n" + all) == words_of(all));
 }

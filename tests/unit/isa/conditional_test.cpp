@@ -80,6 +80,14 @@ TEST_CASE("conditions ask for symbols", "[isa]") {
     CHECK(holds(".ifndef x"));
     CHECK(holds(".ifnotdef x"));
     CHECK(mistakes_of(".ifdef 3\n.endif") == Lines{"a.S:1:8: .ifdef: expected a name"});
+    for (const std::string directive : {".ifdef", ".ifndef", ".ifnotdef"}) {
+        for (const std::string names : {"a b", "a, b", "a+1", ""}) {
+            CAPTURE(directive, names);
+            const auto told = mistakes_of(directive + " " + names + "\n.endif");
+            REQUIRE(told.size() == 1);
+            CHECK(told[0].find(directive + ": expected a name") != std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("one branch is taken and the others are not read", "[isa]") {

@@ -203,6 +203,26 @@ TEST_CASE("the standard headers agree with the constants of the assembler") {
     }
 }
 
+TEST_CASE("a name of a file may be as long as is said, and no longer") {
+    constexpr std::size_t kLongest = 1024;
+    const Directory directory;
+    directory.write("f", "found\n");
+    directory.write("ff", "found\n");
+    PreprocessOptions options;
+    options.include_directories = {directory.in("")};
+    for (const std::size_t length : {kLongest - 1, kLongest, kLongest + 1}) {
+        std::string name = length % 2 == 0 ? "ff" : "f";
+        while (name.size() < length) {
+            name = "./" + name;
+        }
+        REQUIRE(name.size() == length);
+        const Preprocessed result = preprocessed("#include <" + name + ">\n", options);
+        CAPTURE(length);
+        CHECK(result.mistakes.empty() == (length <= kLongest));
+        CHECK(result.texts() == (length <= kLongest ? Texts{"found"} : Texts{}));
+    }
+}
+
 TEST_CASE("the standard headers follow the machine") {
     Target first;
     first.architecture = 1;

@@ -293,6 +293,12 @@ TEST_CASE("completions and the manual page have every command and option") {
         manual.replace(at, 2, "-");
     }
     CHECK(zsh.find("#compdef tessera\n") == 0);
+    const std::size_t first = bash.find("COMP_CWORD == 1");
+    const std::string words = bash.substr(first, bash.find("return", first) - first);
+    for (const std::string word : {"--version", "--help", "run", "manual"}) {
+        CAPTURE(word, words);
+        CHECK(words.find(word) != std::string::npos);
+    }
     CHECK(manual.find(".TH TESSERA 1") == 0);
     for (const auto& command : commands()) {
         CAPTURE(command.name);

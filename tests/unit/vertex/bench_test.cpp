@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
+#include "models/isa/assembler.h"
 #include "sim/vertex/bench.h"
 #include "sim/vertex/placement.h"
 #include "tests/unit/vertex/support.h"
@@ -371,4 +372,28 @@ TEST_CASE("element types keep what they can hold", "[unit][vertex]") {
     CHECK(vertex::append_element(half, 1 + 0x1p-11 + 0x1p-40, bytes).empty());
     CHECK(vertex::element_value(half.type, bytes.data()) == 1 + 0x1p-10);
     CHECK(vertex::find_value_type("f64") == nullptr);
+}
+
+TEST_CASE("every instruction of sources and stubs has a text, and nothing behind them",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto bench = folder.bench(R"("arrays": {})");
+    const auto& code = bench.codelets.front();
+    for (const auto& line : isa::disassemble(code.words, code.address)) {
+        CAPTURE(line.address);
+        CHECK(vertex::instruction_text(bench, line.address) == line.text);
+    }
+    REQUIRE(bench.phases.size() == 1);
+    for (Address at = bench.phases[0].stub; at < bench.phases[0].stub_end; at += 4) {
+        CHECK_FALSE(vertex::instruction_text(bench, at).empty());
+    }
+    Address end = 0;
+    for (const auto& segment : bench.image.segments) {
+        if (segment.kind == program::SegmentKind::Code) {
+            const auto its_end = segment.address + static_cast<Address>(segment.data->size());
+            CHECK_FALSE(vertex::instruction_text(bench, its_end - 4).empty());
+            end = std::max(end, its_end);
+        }
+    }
+    CHECK(vertex::instruction_text(bench, end).empty());
 }

@@ -181,6 +181,17 @@ TEST_CASE("a long expression takes no deeper stack than a short one", "[unit][ve
     CHECK(refusal(text).find("expected at most 1000000") != std::string::npos);
 }
 
+TEST_CASE("choices and parentheses one behind the other are no deeper than one", "[unit][vertex]") {
+    for (const std::string part : {"(1 ? 1 : 0)", "(1)", "-(-1)", "max(0 ? 2 : 1, 1)"}) {
+        CAPTURE(part);
+        std::string text = part;
+        for (int i = 1; i < 300; ++i) {
+            text += " + " + part;
+        }
+        CHECK(of(text) == 300);
+    }
+}
+
 TEST_CASE("long names and texts are cut in messages", "[unit][vertex]") {
     const std::string name(1000, 'a');
     CHECK(refusal(name) == "1: unknown name '" + std::string(60, 'a') + "...' (1000 bytes)");

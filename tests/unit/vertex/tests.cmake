@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_vertex LABELS unit
   SOURCES unit/vertex/bench_test.cpp unit/vertex/boundary_test.cpp unit/vertex/calls_test.cpp
-          unit/vertex/expression_test.cpp unit/vertex/run_test.cpp unit/vertex/spec_test.cpp
+          unit/vertex/expression_test.cpp unit/vertex/keys_test.cpp unit/vertex/report_test.cpp
+          unit/vertex/run_test.cpp unit/vertex/spec_test.cpp
   LINK tessera_vertex)
 
 # With sanitizers on, g++ 12 takes std::regex, which valijson uses, for uninitialised.

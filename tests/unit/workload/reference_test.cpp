@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/workload/blas.h"
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
 #include "tests/unit/workload/exactness.h"
@@ -168,6 +169,22 @@ TEST_CASE("an error just within the tolerance passes and just beyond it fails", 
     CHECK_FALSE(check_one(1.0 - 0x1p-10, options).passed);
 }
 
+TEST_CASE("results below the normal numbers may be off by half a step a rounding", "[operands]") {
+    // 2^-12 * 1.5 * 2^-12 lies between two steps of 2^-24.
+    const DenseF16 a{1, 1, {f32_to_f16(0x1p-12F)}};
+    const DenseF16 b{1, 1, {f32_to_f16(1.5F * 0x1p-12F)}};
+    const auto with = [&](float result, const DenseF16& left) {
+        const std::vector<std::uint16_t> c{f32_to_f16(result)};
+        return check(c, left, b, {});
+    };
+    CHECK(with(0x1p-24F, a).passed);
+    CHECK(with(2 * 0x1p-24F, a).passed);
+    CHECK(with(2 * 0x1p-24F, a).max_error_over_tolerance == Approx(1.0).epsilon(1e-3));
+    CHECK_FALSE(with(0, a).passed);
+    CHECK_FALSE(with(3 * 0x1p-24F, a).passed);
+    CHECK_FALSE(with(0x1p-24F, {1, 1, {0}}).passed); // no product, no rounding
+}
+
 TEST_CASE("an error of exactly the tolerance passes", "[operands]") {
     // Of 8192 products one is 1 and the rest are 0: |A||B| = 1 and the tolerance 2^-11 + 2^13 2^-24
     // = 2^-10.
@@ -288,4 +305,14 @@ TEST_CASE("results of more than one panel are checked to their last row", "[oper
     CHECK(bad.failed_elements == 1);
     CHECK(bad.worst_row == kRows - 1);
     CHECK(bad.worst_column == kColumns - 1);
+}
+
+TEST_CASE("a product over nothing is zeros", "[operands]") {
+    const auto& blas = Blas::loaded();
+    std::vector<double> wide(6, 7);
+    std::vector<float> narrow(6, 7);
+    blas.multiply(2, 3, 0, wide.data(), wide.data(), wide.data());
+    blas.multiply(2, 3, 0, narrow.data(), narrow.data(), narrow.data());
+    CHECK(wide == std::vector<double>(6, 0));
+    CHECK(narrow == std::vector<float>(6, 0));
 }

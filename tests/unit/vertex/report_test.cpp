@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Every figure of a point has its own place in the report.
+#include "sim/vertex/check.h"
+#include "sim/vertex/fit.h"
+#include "sim/vertex/report.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using vertex::Json;
+
+namespace {
+
+const spec::MachineSpec kMachine;
+
+/// A result in which no two figures are equal.
+vertex::PointResult scene() {
+    vertex::PhaseResult phase;
+    phase.outcome.cycles = 11;
+    phase.outcome.supervisor_instructions = 12;
+    phase.outcome.worker_issues = 13;
+    phase.outcome.worker_bundles = 14;
+    phase.racing_accesses = 15;
+    phase.unused_reads = 16;
+    phase.conflicts_found = 17;
+    phase.workers = {
+        {.worker = 21, .launch = 22, .entry = "w", .begin = 23, .end = 24, .cycles = 25}};
+    phase.launches = {{.entry = "l", .workers = 31, .begin = 32, .end = 33, .cycles = 34}};
+    tile::Race race;
+    race.address = 41;
+    race.first_context = -1;
+    race.second_context = 4;
+    race.first_cycle = 42;
+    race.second_cycle = 43;
+    race.second_writes = true;
+    phase.races = {race};
+    tile::Conflict conflict;
+    conflict.kind = isa::ConflictKind::Fetch;
+    conflict.context = 3;
+    conflict.cycle = 51;
+    conflict.address = 52;
+    phase.conflicts = {conflict};
+    conflict.kind = isa::ConflictKind::Element;
+    phase.conflicts.push_back(conflict);
+    vertex::PointResult result;
+    result.phases = {phase};
+    result.tile_cycles = 61;
+    result.worker_cycles = 62;
+    result.workers = {63, 64, {{"memory", 65}}};
+    result.supervisor = {66, 67, {{"branch", 68}}};
+    result.by_mnemonic = {{"add", 69}};
+    result.by_class = {{"integer", 70}};
+    result.by_lane = {{"main", 71}};
+    result.lines = {{"a.S:1", 72, 73}};
+    return result;
+}
+
+/// One without code: all that runs there is of a stub.
+vertex::Bench empty_bench() {
+    vertex::Bench bench;
+    bench.codelets.resize(1);
+    return bench;
+}
+
+} // namespace
+
+TEST_CASE("every figure of a point stands in the report under its own name", "[unit][vertex]") {
+    vertex::Bench bench = empty_bench();
+    bench.parameters = {{"n", 1.5}};
+    bench.code_bytes = 81;
+    const auto region1 = kMachine.memory.region1_begin();
+    bench.memory = {{"code", kMachine.memory.region0_begin(), 82, false, {}},
+                    {"x", region1, 83, false, {}}};
+    const vertex::ArrayCheck check{"x", 91, 92, {{93, 94, 95}}};
+    const Json point = vertex::point_json(kMachine, bench, scene(), {check}, false);
+    const std::int64_t elements0 = kMachine.memory.region0_bytes / kMachine.memory.element_bytes;
+    CHECK(point["parameters"] == Json::parse(R"([{"name": "n", "value": 1.5}])"));
+    CHECK(point["tile_cycles"] == 61);
+    CHECK(point["worker_cycles"] == 62);
+    CHECK(point["phases"] == Json::parse(R"([{
+        "cycles": 11, "supervisor_instructions": 12, "worker_issues": 13, "worker_instructions": 14,
+        "racing_accesses": 15, "unused_reads": 16, "conflicts": 17,
+        "workers": [{"worker": 21, "launch": 22, "entry": "w", "begin": 23, "end": 24, "cycles": 25}],
+        "launches": [{"entry": "l", "workers": 31, "begin": 32, "end": 33, "cycles": 34}]}])"));
+    CHECK(point["workers"] ==
+          Json::parse(R"({"issues": 63, "issue_cycles": 64, "stall_cycles": {"memory": 65}})"));
+    CHECK(point["supervisor"] ==
+          Json::parse(R"({"issues": 66, "issue_cycles": 67, "stall_cycles": {"branch": 68}})"));
+    CHECK(point["instructions"] ==
+          Json::parse(R"({"by_mnemonic": {"add": 69}, "by_class": {"integer": 70},
+                          "by_lane": {"main": 71}})"));
+    CHECK(point["lines"] == Json::parse(R"([{"source": "a.S:1", "issues": 72, "cycles": 73}])"));
+    CHECK(point["code_bytes"] == 81);
+    REQUIRE(point["memory"].size() == 2);
+    CHECK(point["memory"][0]["bytes"] == 82);
+    CHECK(point["memory"][0]["element"] == 0);
+    CHECK(point["memory"][1]["name"] == "x");
+    CHECK(point["memory"][1]["address"] == region1);
+    CHECK(point["memory"][1]["bytes"] == 83);
+    CHECK(point["memory"][1]["element"] == elements0);
+    CHECK(point["check"] == Json::parse(R"({"passed": false, "arrays": [{"array": "x",
+        "elements": 91, "wrong": 92, "first": [{"index": 93, "got": 94, "expected": 95}]}]})"));
+    CHECK_FALSE(point.contains("arrays"));
+}
+
+TEST_CASE("races and conflicts tell both sides, who, when and where", "[unit][vertex]") {
+    const Json point = vertex::point_json(kMachine, empty_bench(), scene(), {}, false);
+    REQUIRE(point["races"].size() == 1);
+    const Json& race = point["races"][0];
+    CHECK(race["address"] == 41);
+    CHECK(race["first"]["context"] == "supervisor");
+    CHECK(race["first"]["cycle"] == 42);
+    CHECK(race["first"]["writes"] == false);
+    CHECK(race["second"]["context"] == "worker_4");
+    CHECK(race["second"]["cycle"] == 43);
+    CHECK(race["second"]["writes"] == true);
+    REQUIRE(point["conflicts"].size() == 2);
+    CHECK(point["conflicts"][0]["kind"] == "fetch");
+    CHECK(point["conflicts"][1]["kind"] == "element");
+    CHECK(point["conflicts"][0]["context"] == "worker_3");
+    CHECK(point["conflicts"][0]["cycle"] == 51);
+    CHECK(point["conflicts"][0]["address"] == 52);
+    CHECK(point["check"].is_null());
+}
+
+TEST_CASE("the report has as many lines as people read, and numbers that JSON has",
+          "[unit][vertex]") {
+    auto result = scene();
+    for (const std::size_t lines :
+         {std::size_t{0}, std::size_t{19}, std::size_t{20}, std::size_t{21}}) {
+        result.lines.assign(lines, {"a.S:1", 1, 1});
+        CHECK(vertex::point_json(kMachine, empty_bench(), result, {}, false)["lines"].size() ==
+              std::min<std::size_t>(lines, 20));
+    }
+    vertex::Bench bench = empty_bench();
+    const double infinity = std::numeric_limits<double>::infinity();
+    bench.parameters = {
+        {"whole", 3}, {"part", 0.25}, {"nan", std::nan("")}, {"up", infinity}, {"down", -infinity}};
+    const Json shown = vertex::point_json(kMachine, bench, result, {}, false)["parameters"];
+    CHECK(shown[0]["value"].is_number_integer());
+    CHECK(shown[0]["value"] == 3);
+    CHECK(shown[1]["value"] == 0.25);
+    CHECK(shown[2]["value"] == "nan");
+    CHECK(shown[3]["value"] == "inf");
+    CHECK(shown[4]["value"] == "-inf");
+}
+
+TEST_CASE("a fit and a result have their parts under their own names", "[unit][vertex]") {
+    vertex::Fit fit;
+    fit.formula = "a + b * n";
+    fit.coefficients = {{"a", 1.0}, {"b", 2.0}};
+    fit.fitted = {3.0, 4.0};
+    fit.largest_residual = 5.0;
+    const Json told = vertex::fit_json(fit, "tile_cycles");
+    CHECK(told == Json::parse(R"({"formula": "a + b * n", "of": "tile_cycles",
+        "coefficients": [{"name": "a", "value": 1.0}, {"name": "b", "value": 2.0}],
+        "fitted": [3.0, 4.0], "largest_residual": 5.0})"));
+    const Json result = vertex::result_json("v", "bow", Json::object(), Json::array({1}), told);
+    CHECK(result["name"] == "v");
+    CHECK(result["machine"] == "bow");
+    CHECK(result["points"] == Json::array({1}));
+    CHECK(result["fit"] == told);
+    CHECK(result["unused_parameters"] == Json::object());
+}
