@@ -29,7 +29,9 @@ public:
         machine_.tile.workers = workers;
         machine_.amp.steps_per_issue = steps_per_issue;
         machine_.chip.tiles = 1;
-        library_ = std::make_unique<lower::CodeletLibrary>(machine_, sources);
+        graph::Graph graph("codelets");
+        graph.codelets = sources;
+        library_ = std::make_unique<lower::CodeletLibrary>(machine_, graph);
         codelets_.push_back(library_->codelet());
         memory_.resize(static_cast<std::size_t>(machine_.memory.bytes()) / 8);
         tile_ = std::make_unique<tile::TileCore>(machine_, 0,

@@ -49,8 +49,9 @@ TEST_CASE("embedded codelets are the files of their folder", "[kernels]") {
 }
 
 TEST_CASE("the lines of a codelet are those that its author edits", "[kernels]") {
-    const lower::CodeletLibrary library(spec::MachineSpec{},
-                                        {"matmul_amp_f16", "reduce_add_f16", "copy"});
+    graph::Graph graph("codelets");
+    graph.codelets = {"matmul_amp_f16", "reduce_add_f16", "copy"};
+    const lower::CodeletLibrary library(spec::MachineSpec{}, graph);
     const program::Codelet& codelet = library.codelet();
     const program::LineEntry& matmul = entry_at(codelet, library.entry("amp_add_f16"));
     CHECK(codelet.files.at(matmul.file) == "matmul_amp.S");
@@ -67,8 +68,10 @@ TEST_CASE("the lines of a codelet are those that its author edits", "[kernels]")
 TEST_CASE("a codelet that a generation lacks says where, and how it came there", "[kernels]") {
     spec::MachineSpec gc2;
     gc2.chip.generation = spec::Generation::Ipu1;
+    graph::Graph graph("codelets");
+    graph.codelets = {"matmul_amp_f16"};
     CHECK_THROWS_WITH(
-        lower::CodeletLibrary(gc2, {"matmul_amp_f16"}),
+        lower::CodeletLibrary(gc2, graph),
         Catch::Contains("see docs/deviations.md\n  partials.inc:7:13: f16v4hihov4amp: got "
                         "architecture 1") &&
             Catch::Contains("matmul_amp.S:") &&
