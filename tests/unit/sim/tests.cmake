@@ -8,6 +8,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/job_test.cpp
     unit/sim/layout_test.cpp
     unit/sim/memory_report_test.cpp
+    unit/sim/options_test.cpp
     unit/sim/output_test.cpp
     unit/sim/progress_test.cpp
     unit/sim/result_test.cpp
