@@ -254,3 +254,27 @@ TEST_CASE("data stands behind whole elements of code", "[kernels]") {
         CHECK(placed(sketch, {0, code}).code_zone_bytes == placing.code_zone_bytes);
     }
 }
+
+TEST_CASE("what is needed together is looked at beside one element of code", "[kernels]") {
+    for (const auto where : {Where::Any, Where::Region0, Where::Region1}) {
+        const Bytes room =
+            (where == Where::Region1 ? 0 : kMemory.region0_bytes - kMemory.element_bytes) +
+            (where == Where::Region0 ? 0 : kMemory.region1_bytes);
+        for (const Bytes over : {Bytes{0}, Bytes{16}}) {
+            CAPTURE(static_cast<int>(where), over);
+            Sketch sketch;
+            const auto x = sketch.buffer("x", 4, room - 64);
+            const auto y = sketch.buffer("y", 4, 64 + over);
+            const auto alone = sketch.buffer("alone", 4, room);
+            for (const auto id : {x, y, alone}) {
+                sketch.graph.buffers[id.index].where = where;
+            }
+            if (over == 0) {
+                CHECK_NOTHROW(lower::check_together(kMachine, sketch.graph, {x, y}, "work"));
+            } else {
+                CHECK_THROWS_AS(lower::check_together(kMachine, sketch.graph, {x, y}, "work"),
+                                DoesNotFit);
+            }
+        }
+    }
+}

@@ -184,6 +184,24 @@ TEST_CASE("a line that three quarters of the parts need goes to all of them", "[
     }
 }
 
+TEST_CASE("a row goes to the part that its middle is in, or that begins there", "[kernels]") {
+    for (const std::int64_t parts : {1, 2, 3, 5}) {
+        for (std::int64_t rows = parts; rows <= 4 * parts; ++rows) {
+            CAPTURE(parts, rows);
+            const auto a = full(rows, 6, 1);
+            const Problem problem(workload_of(8, 1), a);
+            const Partition partition(problem, Split{parts, 1, 1});
+            for (std::int64_t row = 0; row < rows; ++row) {
+                // middles at r + 1/2 of equal rows, borders at multiples of rows / parts
+                const std::int64_t wanted = (2 * row + 1) * parts / (2 * rows);
+                const auto& its_rows = partition.part(wanted).rows;
+                CHECK(std::count(its_rows.begin(), its_rows.end(),
+                                 static_cast<std::int32_t>(row)) == 1);
+            }
+        }
+    }
+}
+
 TEST_CASE("a row whose middle is on the border of two shares is the first one's", "[kernels]") {
     for (const std::int64_t teams : {2, 3, 4}) {
         // Teams and a half of equal rows each, so that every second border is in the middle of a

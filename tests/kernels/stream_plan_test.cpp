@@ -142,3 +142,17 @@ TEST_CASE("a streamed triad that does not fit says on which side", "[kernels][mi
                       Contains("tile_0 is ") && Contains("most is kept in step 'triad'") &&
                           Contains("slice of b 524288 B"));
 }
+
+TEST_CASE("all steps of a streamed triad are its own", "[kernels][micro]") {
+    const auto program = micro::plan(test::chip_of(8), triad(4096, 2)).program;
+    const auto check = [](const auto& steps) {
+        CHECK_FALSE(steps.empty());
+        for (const auto& step : steps) {
+            CAPTURE(step.name);
+            CHECK(step.owner == "streamed_triad");
+        }
+    };
+    check(program.compute_sets);
+    check(program.exchanges);
+    check(program.stream_copies);
+}

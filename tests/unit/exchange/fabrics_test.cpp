@@ -214,6 +214,33 @@ TEST_CASE("a ring goes round one way or the shorter way", "[timing][exchange]") 
     CHECK(hops(1, 99) == 98);
 }
 
+TEST_CASE("messages on a ring wait for each other where they share a link, either way",
+          "[timing][exchange]") {
+    auto machine = machine_with(Fabric::Ring, 100);
+    machine.exchange.link_bytes = 4;
+    constexpr Bytes kBytes = 4000;
+    const auto slowest = [&](std::vector<std::pair<TileId, TileId>> ways) {
+        std::vector<program::Transfer> transfers;
+        for (const auto& [from, to] : ways)
+            transfers.push_back(transfer(from, kFrom, kBytes, {{to, kTo}}));
+        return run(machine, transfers).phase_cycles();
+    };
+    // no two messages have a sender or a receiver in common: only links are shared
+    for (const bool upwards : {true, false}) {
+        const auto tile = [&](TileId steps) { return upwards ? 40 + steps : 60 - steps; };
+        CAPTURE(upwards);
+        const Cycles alone = slowest({{tile(10), tile(13)}});
+        for (const TileId begin : {11U, 12U})
+            CHECK(slowest({{tile(10), tile(13)}, {tile(begin), tile(begin + 3)}}) >
+                  alone + kBytes / 8);
+        CHECK(slowest({{tile(10), tile(13)}, {tile(14), tile(17)}}) == alone);
+        for (const TileId beside : {7U, 8U, 9U, 13U, 14U})
+            CHECK(slowest({{tile(10), tile(13)}, {tile(beside), tile(beside + 1)}}) == alone);
+        CHECK(slowest({{tile(14), tile(17)}, {tile(10), tile(13)}}) == alone);
+        CHECK(slowest({{tile(10), tile(13)}, {tile(14), tile(11)}}) == alone); // the other way
+    }
+}
+
 TEST_CASE("a lane takes one word a cycle whatever the links", "[timing][exchange]") {
     for (const Fabric fabric : {Fabric::Mesh, Fabric::Ring}) {
         auto machine = machine_with(fabric, 64);

@@ -323,3 +323,42 @@ TEST_CASE("no control and no start of a send stands beside a control of double w
     CHECK(wide_controls > 1000);
     CHECK(near_starts > 0); // as near as they may be
 }
+
+TEST_CASE("of all messages that wait the one that can start first is always next",
+          "[exchange][schedule]") {
+    const timing::ExchangeTiming timing{kMachine};
+    std::mt19937 random{11};
+    for (int round = 0; round < 20; ++round) {
+        std::vector<program::Transfer> transfers;
+        for (Address i = 0; i < 40; ++i) {
+            const auto source = static_cast<TileId>(random() % 12);
+            const auto to = 100 + static_cast<TileId>(random() % 6);
+            transfers.push_back(transfer(source, 0x60000 + 4096 * i,
+                                         4 * static_cast<Bytes>(1 + random() % 300),
+                                         {{to, 0xa0000 + 4096 * i}}));
+        }
+        const auto runs = timing::transfer_runs(kMachine, transfers);
+        const auto list = plan::make_jobs(timing, transfers, runs);
+        const auto order = plan::earliest_order(list, timing.grid(), 100'000);
+        REQUIRE(order.has_value());
+        REQUIRE(std::set<std::uint32_t>(order->begin(), order->end()).size() == list.jobs.size());
+        std::vector<Cycles> lane_free(200, 0);
+        std::vector<Cycles> input_free(200, 1);
+        const auto start_of = [&](std::uint32_t job) {
+            const auto& to = list.of(list.jobs[job]).front();
+            return std::max(lane_free[list.jobs[job].source],
+                            input_free[to.tile] - 1 - to.offset(false));
+        };
+        for (auto next = order->begin(); next != order->end(); ++next) {
+            const Cycles start = start_of(*next);
+            for (auto later = next + 1; later != order->end(); ++later) {
+                CAPTURE(round, *next, *later);
+                REQUIRE(start <= start_of(*later));
+            }
+            const auto& to = list.of(list.jobs[*next]).front();
+            const Cycles end = start + list.events(list.jobs[*next], false);
+            lane_free[list.jobs[*next].source] = end;
+            input_free[to.tile] = end + 1 + to.offset(false);
+        }
+    }
+}

@@ -244,6 +244,17 @@ TEST_CASE("all mistakes of all sources come at once in source order", "[isa]") {
                 "b.S:2:12: setzi: operand 2: got 1048576, expected constant 0..1048575"});
 }
 
+TEST_CASE("mistakes of one line come in the order of their columns, whenever they are found",
+          "[isa]") {
+    // that a symbol is missing is known last
+    CHECK(mistakes_of("bri there ; br $m16") ==
+          Lines{"a.S:1:5: symbol 'there': not defined",
+                "a.S:1:16: register '$m16': not known; did you mean 'm1'?"});
+    CHECK(mistakes_of("br $m16 ; bri there") ==
+          Lines{"a.S:1:4: register '$m16': not known; did you mean 'm1'?",
+                "a.S:1:15: symbol 'there': not defined"});
+}
+
 TEST_CASE("a code address off 8 bytes or outside memory is told", "[isa]") {
     CHECK_THROWS_WITH(assembled("nop", 0x4c004),
                       "test: code address: got 0x4c004, expected a multiple of 8 below 0x200000");

@@ -4,7 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 
 using namespace tessera;
 using namespace tessera::isa;
@@ -43,6 +45,13 @@ TEST_CASE("arguments end at commas and at blanks that no operator follows", "[is
     CHECK(two("a -1") == "[a-1][]");
     CHECK(two(". - 7b, x") == "[.-7b][x]");
     CHECK(two("a == b && !c d") == "[a==b&&!c][d]");
+    for (const std::string op :
+         {"+", "-", "*", "/", "|", "^", "&", "<<", ">>", "==", "!=", "<", ">", "||", "&&", "+ ~"}) {
+        INFO(op);
+        std::string joined = "a" + op + "b";
+        joined.erase(std::remove(joined.begin(), joined.end(), ' '), joined.end());
+        CHECK(two("a " + op + " b c") == "[" + joined + "][c]");
+    }
     CHECK(two(".La .Lb") == "[.La][.Lb]");
     CHECK(two("(a b) c") == "[(a b)][c]");
     CHECK(two("f(a, (b, c)) d") == "[f(a, (b, c))][d]");

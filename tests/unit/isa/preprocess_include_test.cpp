@@ -96,6 +96,18 @@ TEST_CASE("texts that the caller brings along stand before all files") {
           "a.S:1:2: cannot find the include file 'dep.h'; did you mean 'deep.h'?");
 }
 
+TEST_CASE("the nearest file is also looked for where the program was started") {
+    const Directory directory;
+    directory.write("beside.h", "x\n");
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(directory.in(""));
+    const Preprocessed result = preprocessed("#include \"besides.h\"\n", {}, "a.S");
+    std::filesystem::current_path(before);
+    REQUIRE(result.mistakes.size() == 1);
+    CHECK(result.mistakes.front() ==
+          "a.S:1:2: cannot find the include file 'besides.h'; did you mean 'beside.h'?");
+}
+
 TEST_CASE("an included file's text and mistakes carry the way there") {
     const Directory directory;
     directory.write("b.h", "\n#include \"c.h\"\n#define M wrong\n");

@@ -275,6 +275,11 @@ TEST_CASE("arrays, files and macros are named as asked for") {
     for (const std::string option : {"--machine", "--json", "--out", "--memory", "--trace"}) {
         CHECK(refusal({"run", "cora", option, ""}).find("got an empty text") != std::string::npos);
     }
+    for (const std::string option :
+         {"--machine", "--json", "--out", "--trace", "--konata", "--fit"}) {
+        CAPTURE(option);
+        CHECK(refusal({"vertex", "v", option, ""}).find("got an empty text") != std::string::npos);
+    }
     for (const std::string option : {"--reference", "--group", "--csv"}) {
         CHECK(refusal({"calibrate", option, ""}).find("got an empty text") != std::string::npos);
     }

@@ -7,9 +7,11 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/exit_code_test.cpp
     unit/sim/layout_test.cpp
     unit/sim/memory_report_test.cpp
+    unit/sim/options_test.cpp
     unit/sim/output_test.cpp
     unit/sim/progress_test.cpp
     unit/sim/result_test.cpp
     unit/sim/several_test.cpp
     unit/sim/unused_parameters_test.cpp
+    unit/sim/words_test.cpp
   LINK tessera_sim)

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -317,4 +318,52 @@ TEST_CASE("spans that overlap or run backwards are a broken invariant", "[unit][
     CHECK(aborts([&] { trace.span(compute(tile_track(0), 12, 11)); }));
     CHECK(aborts([&] { trace.span(compute(tile_track(0), -1, 3)); }));
     CHECK_FALSE(aborts([&] { trace.span(compute(tile_track(0), 10, 12)); }));
+}
+
+TEST_CASE("a file says what a number stands for once, before it is used") {
+    const TestDirectory directory;
+    const std::string path = directory.file("t.pftrace");
+    constexpr int kPhases = 5;
+    write_phases(path, kPhases, 1000);
+    const std::string bytes = bytes_of(path);
+    std::map<std::pair<std::uint32_t, std::uint64_t>, int> defined; // by kind of word and number
+    std::set<std::uint64_t> names;
+    int uses = 0;
+    protozero::pbf_reader trace{bytes};
+    while (trace.next(1)) {
+        auto packet = trace.get_message();
+        const auto whole = packet;
+        while (packet.next(12)) {
+            auto words = packet.get_message();
+            while (words.next()) {
+                const std::uint32_t kind = words.tag();
+                auto entry = words.get_message();
+                while (entry.next()) {
+                    if (entry.tag() == 1) {
+                        const std::uint64_t number = entry.get_uint64();
+                        ++defined[{kind, number}];
+                        if (kind == 2) {
+                            names.insert(number);
+                        }
+                    } else {
+                        entry.skip();
+                    }
+                }
+            }
+        }
+        packet = whole;
+        while (packet.next(11)) {
+            auto event = packet.get_message();
+            while (event.next(10)) {
+                CHECK(names.count(event.get_uint64()) == 1);
+                ++uses;
+            }
+        }
+    }
+    CHECK_FALSE(defined.empty());
+    CHECK(uses >= 3 * kPhases);
+    for (const auto& [word, times] : defined) {
+        CAPTURE(word.first, word.second);
+        CHECK(times == 1);
+    }
 }

@@ -149,6 +149,15 @@ TEST_CASE("the report has as many lines as people read, and numbers that JSON ha
     CHECK(shown[2]["value"] == "nan");
     CHECK(shown[3]["value"] == "inf");
     CHECK(shown[4]["value"] == "-inf");
+    // the largest that are shown as whole numbers, and those beyond
+    for (const double value : {8e15, -8e15, 9e15, -9e15, 1e18, 1e19, -1e19, 1e300, -1e300}) {
+        CAPTURE(value);
+        bench.parameters = {{"large", value}};
+        const Json large =
+            vertex::point_json(kMachine, bench, result, {}, false)["parameters"][0]["value"];
+        CHECK(large.get<double>() == value);
+        CHECK(large.is_number_integer() == (std::fabs(value) < 9e15));
+    }
 }
 
 TEST_CASE("a fit and a result have their parts under their own names", "[unit][vertex]") {

@@ -115,6 +115,9 @@ TEST_CASE("each rule of a vertex file has its message", "[unit][vertex]") {
         CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": )" + element + "}}") ==
               "/arrays/x/element: got " + element + R"(, expected {"not_with": [arrays]})");
     }
+    CHECK(folder.refusal(x + R"(, "include_directories": ["a", 3, null])") ==
+          "/include_directories/1: got number 3, expected a string\n"
+          "/include_directories/2: got null, expected a string");
     CHECK(folder.refusal(x + R"(, "state": [{"pointer": "xx"}])") ==
           "/state/0/pointer: unknown array 'xx'; did you mean 'x'?");
     CHECK(folder.refusal(x + R"(, "state": [{"pointers": ["x", 3]}])") ==

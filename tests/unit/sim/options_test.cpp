@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Every option of every command sets one field, and nothing else; a new option without a case fails.
+#include "sim/cli.h"
+#include "sim/cli_table.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+using namespace tessera::sim;
+
+namespace {
+
+using Fields = std::map<std::string, std::string>;
+using Words = std::vector<std::string>;
+
+std::string joined(const Words& words) {
+    return fmt::format("{}", fmt::join(words, ","));
+}
+
+Fields fields(const RunCommand& run) {
+    return {{"workloads", joined(run.workloads)},
+            {"machine", run.machine},
+            {"sets", joined(run.sets)},
+            {"json", run.json},
+            {"out_directory", run.out_directory},
+            {"memory", run.memory},
+            {"trace", run.trace},
+            {"trace_tiles", run.trace_tiles},
+            {"trace_level", run.trace_level},
+            {"threads", std::to_string(run.threads)},
+            {"check", run.check ? "yes" : "no"},
+            {"quiet", run.quiet ? "yes" : "no"}};
+}
+Fields fields(const VertexCommand& vertex) {
+    return {{"vertex", vertex.vertex},
+            {"machine", vertex.machine},
+            {"sets", joined(vertex.sets)},
+            {"include_directories", joined(vertex.include_directories)},
+            {"defines", joined(vertex.defines)},
+            {"out_directory", vertex.out_directory},
+            {"json", vertex.json},
+            {"expects", joined(vertex.expects)},
+            {"dumps", joined(vertex.dumps)},
+            {"fit", vertex.fit},
+            {"fit_of", vertex.fit_of},
+            {"trace", vertex.trace},
+            {"konata", vertex.konata},
+            {"arrays", vertex.arrays ? "yes" : "no"},
+            {"lockstep", vertex.lockstep ? "yes" : "no"},
+            {"quiet", vertex.quiet ? "yes" : "no"}};
+}
+Fields fields(const CalibrateCommand& calibrate) {
+    return {{"reference", calibrate.reference},
+            {"group", calibrate.group},
+            {"json", calibrate.json},
+            {"csv", calibrate.csv},
+            {"threads", std::to_string(calibrate.threads)},
+            {"check", calibrate.check ? "yes" : "no"},
+            {"quiet", calibrate.quiet ? "yes" : "no"}};
+}
+Fields fields(const ListCommand& list) {
+    return {{"what", list.what},
+            {"names", list.names ? "yes" : "no"},
+            {"paths", list.paths ? "yes" : "no"}};
+}
+Fields fields(const DescribeCommand& describe) {
+    return {{"what", describe.what},
+            {"name", describe.name},
+            {"sets", joined(describe.sets)},
+            {"json", describe.json ? "yes" : "no"}};
+}
+Fields fields(const AssembleCommand& assemble) {
+    return {{"files", joined(assemble.files)},
+            {"include_directories", joined(assemble.include_directories)},
+            {"defines", joined(assemble.defines)},
+            {"machine", assemble.machine},
+            {"sets", joined(assemble.sets)},
+            {"address", assemble.address},
+            {"out", assemble.out},
+            {"json", assemble.json},
+            {"listing", assemble.listing ? "yes" : "no"},
+            {"summary", assemble.summary ? "yes" : "no"},
+            {"allow_undefined", assemble.allow_undefined ? "yes" : "no"},
+            {"quiet", assemble.quiet ? "yes" : "no"}};
+}
+Fields fields(const DisassembleCommand& disassemble) {
+    return {{"file", disassemble.file},
+            {"machine", disassemble.machine},
+            {"address", disassemble.address},
+            {"hex", disassemble.hex ? "yes" : "no"}};
+}
+/// The others have no options of their own.
+template <class Other> Fields fields(const Other& /*command*/) {
+    return {};
+}
+
+Fields parsed(const Words& words) {
+    return std::visit([](const auto& command) { return fields(command); },
+                      parse_command_line(words).command);
+}
+
+struct Case {
+    Words line;         ///< without the option; starts with the command
+    std::string option; ///< without its dashes
+    std::string value;  ///< empty: it takes none
+    std::string field;
+    std::string shown; ///< the field then
+};
+
+const std::vector<Case> kCases{
+    {{"run", "w"}, "machine", "m", "machine", "m"},
+    {{"run", "w"}, "set", "a=1", "sets", "a=1"},
+    {{"run", "w"}, "json", "j", "json", "j"},
+    {{"run", "w"}, "out", "o", "out_directory", "o"},
+    {{"run", "w"}, "memory", "f", "memory", "f"},
+    {{"run", "w"}, "trace", "t", "trace", "t"},
+    {{"run", "w", "--trace", "t"}, "trace-tiles", "0-3", "trace_tiles", "0-3"},
+    {{"run", "w", "--trace", "t"}, "trace-level", "tile", "trace_level", "tile"},
+    {{"run", "w"}, "threads", "777", "threads", "777"},
+    {{"run", "w"}, "no-check", "", "check", "no"},
+    {{"run", "w"}, "quiet", "", "quiet", "yes"},
+    {{"vertex", "v"}, "machine", "m", "machine", "m"},
+    {{"vertex", "v"}, "set", "a=1", "sets", "a=1"},
+    {{"vertex", "v"}, "include", "d", "include_directories", "d"},
+    {{"vertex", "v"}, "define", "X=2", "defines", "X=2"},
+    {{"vertex", "v"}, "json", "j", "json", "j"},
+    {{"vertex", "v"}, "arrays", "", "arrays", "yes"},
+    {{"vertex", "v"}, "out", "o", "out_directory", "o"},
+    {{"vertex", "v"}, "dump", "x=x.npy", "dumps", "x=x.npy"},
+    {{"vertex", "v"}, "expect", "x=y.npy", "expects", "x=y.npy"},
+    {{"vertex", "v"}, "fit", "a*n", "fit", "a*n"},
+    {{"vertex", "v", "--fit", "a"}, "fit-of", "worker_cycles", "fit_of", "worker_cycles"},
+    {{"vertex", "v"}, "lockstep", "", "lockstep", "yes"},
+    {{"vertex", "v"}, "trace", "t", "trace", "t"},
+    {{"vertex", "v"}, "konata", "k", "konata", "k"},
+    {{"vertex", "v"}, "quiet", "", "quiet", "yes"},
+    {{"calibrate"}, "reference", "r", "reference", "r"},
+    {{"calibrate"}, "group", "g", "group", "g"},
+    {{"calibrate"}, "json", "j", "json", "j"},
+    {{"calibrate"}, "csv", "c", "csv", "c"},
+    {{"calibrate"}, "threads", "777", "threads", "777"},
+    {{"calibrate"}, "check", "", "check", "yes"},
+    {{"calibrate"}, "quiet", "", "quiet", "yes"},
+    {{"list", "machines"}, "names", "", "names", "yes"},
+    {{"list", "machines"}, "paths", "", "paths", "yes"},
+    {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},
+    {{"describe", "machine", "n"}, "json", "", "json", "yes"},
+    {{"asm", "f"}, "include", "d", "include_directories", "d"},
+    {{"asm", "f"}, "define", "X=2", "defines", "X=2"},
+    {{"asm", "f"}, "machine", "m", "machine", "m"},
+    {{"asm", "f"}, "set", "a=1", "sets", "a=1"},
+    {{"asm", "f"}, "address", "0x50000", "address", "0x50000"},
+    {{"asm", "f"}, "out", "o", "out", "o"},
+    {{"asm", "f"}, "json", "j", "json", "j"},
+    {{"asm", "f"}, "listing", "", "listing", "yes"},
+    {{"asm", "f"}, "summary", "", "summary", "yes"},
+    {{"asm", "f"}, "allow-undefined", "", "allow_undefined", "yes"},
+    {{"asm", "f"}, "quiet", "", "quiet", "yes"},
+    {{"disasm", "f"}, "machine", "m", "machine", "m"},
+    {{"disasm", "f"}, "address", "0x50000", "address", "0x50000"},
+    {{"disasm", "f"}, "hex", "", "hex", "yes"},
+};
+
+} // namespace
+
+TEST_CASE("an option sets its field and leaves the others alone") {
+    for (const Case& each : kCases) {
+        CAPTURE(each.line, each.option, each.value);
+        const Fields before = parsed(each.line);
+        REQUIRE(before.count(each.field) == 1);
+        Fields expected = before;
+        expected[each.field] = each.shown;
+        CHECK(expected != before);
+        Words apart = each.line;
+        apart.push_back("--" + each.option);
+        Words together = each.line;
+        together.push_back("--" + each.option);
+        if (!each.value.empty()) {
+            apart.push_back(each.value);
+            together.back() += "=" + each.value;
+        }
+        CHECK(parsed(apart) == expected);
+        CHECK(parsed(together) == expected);
+    }
+}
+
+TEST_CASE("every option has a case here, and its short form is the same") {
+    const std::set<std::string> common{"help", "color"};
+    for (const auto& command : commands()) {
+        for (const auto& option : all_options(command)) {
+            CAPTURE(command.name, option.name);
+            if (common.count(option.name) == 1) {
+                continue;
+            }
+            bool found = false;
+            for (const Case& each : kCases) {
+                if (each.line.front() != command.name || each.option != option.name) {
+                    continue;
+                }
+                found = true;
+                if (option.letter != '\0') {
+                    Words line = each.line;
+                    line.push_back(std::string("-") + option.letter);
+                    if (!each.value.empty()) {
+                        line.push_back(each.value);
+                    }
+                    CHECK(parsed(line).at(each.field) == each.shown);
+                }
+            }
+            CHECK(found);
+        }
+    }
+}
