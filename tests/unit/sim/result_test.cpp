@@ -33,15 +33,15 @@ bool schema_accepts(const nlohmann::json& document) {
     return validator.validate(schema, valijson::adapters::NlohmannJsonAdapter{document}, nullptr);
 }
 
-class FakeJob final : public sim::Job {
+class FakeJob final : public job::Job {
 public:
     const program::Program& plan(const spec::MachineSpec&) override { return program_; }
-    std::vector<sim::HostArray> operands() const override { return {}; }
-    sim::CheckOutcome check(const sim::ReadTensor&, int) const override { return {}; }
+    std::vector<job::HostArray> operands() const override { return {}; }
+    job::CheckOutcome check(const job::ReadTensor&, int) const override { return {}; }
     std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
-    std::optional<sim::ProductWork> product() const override {
-        return sim::ProductWork{4000, 64000, partials};
+    std::optional<job::ProductWork> product() const override {
+        return job::ProductWork{4000, 64000, partials};
     }
     Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
