@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "sim/result.h"
 
-#include "base/error.h"
-#include "models/program/leaf_steps.h"
-#include "models/spec/matrix_unit.h"
 #include "sim/digest.h"
 #include "sim/memory_report.h"
+#include "sim/result_table.h"
+#include "sim/result_values.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <numeric>
-#include <set>
-#include <sys/resource.h>
+#include <functional>
 
 namespace tessera::sim {
 namespace {
 
+using enum Unit;
+using ipu::Account;
 using ipu::CyclesByKind;
 using ipu::StepRecord;
 using nlohmann::json;
-
-/// Of what belongs to no kernel.
-constexpr const char* kNobodys = "control program";
 
 constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
     {"compute", &CyclesByKind::compute},
@@ -32,371 +29,344 @@ constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
     {"idle", &CyclesByKind::idle},
 }};
 
-double ratio(double part, double whole) {
-    return whole == 0 ? 0.0 : part / whole;
-}
+struct ExplanationPart {
+    const char* key;
+    const char* word;
+    const char* sentence;
+};
+constexpr std::array<ExplanationPart, 10> kExplanationParts{{
+    {"compute", "compute", "mean over all tiles of the compute sets that are nothing of the below"},
+    {"exchange", "exchange", "bounds of the exchanges that are nothing of the below"},
+    {"exchange_overhead", "exchange overhead",
+     "what exchanges take beyond their bounds: prologue, latency, return, gaps in the schedule"},
+    {"sync", "sync", "barriers"},
+    {"stream", "stream", "the machine waited for stream copies"},
+    {"control", "control",
+     "the control program's own instructions and values, compute sets without a vertex, and steps "
+     "of role control: means of compute sets, bounds of exchanges"},
+    {"reduction", "reduction", "steps of role reduce: means of compute sets, bounds of exchanges"},
+    {"rearrangement", "rearrangement",
+     "steps of role rearrange: means of compute sets, bounds of exchanges"},
+    {"unused_tiles", "unused tiles",
+     "compute sets: what the mean over the tiles that take part is longer than the mean over all"},
+    {"uneven_splits", "uneven splits",
+     "compute sets: what the slowest tile takes longer than the mean of those that take part"},
+}};
 
-template <class Get> json range_over(std::size_t items, const Get& get) {
-    Cycles least = items == 0 ? 0 : get(0);
-    Cycles most = least;
-    Cycles sum = 0;
-    for (std::size_t item = 0; item < items; ++item) {
-        least = std::min(least, get(item));
-        most = std::max(most, get(item));
-        sum += get(item);
-    }
-    return {{"min", least},
-            {"mean", ratio(static_cast<double>(sum), static_cast<double>(items))},
-            {"max", most}};
-}
-
-json phases_json(const CyclesByKind& phases) {
-    json out = json::object();
-    for (const auto& [word, member] : kKinds) {
-        if (member != &CyclesByKind::idle) {
-            out[word] = phases.*member;
+/// Counts the tiles of which `busy` is true.
+template <class Busy> auto tiles_that(Busy busy) {
+    return [busy](const Account& account) {
+        std::int64_t count = 0;
+        for (std::size_t tile = 0; tile < account.tiles().size(); ++tile) {
+            count += busy(account, tile) ? 1 : 0;
         }
-    }
-    return out;
-}
-
-json tiles_json(const std::vector<CyclesByKind>& tiles) {
-    json out = json::object();
-    for (const auto& [word, member] : kKinds) {
-        out[std::string(word) + "_cycles"] = range_over(
-            tiles.size(), [&, kind = member](std::size_t tile) { return tiles[tile].*kind; });
-    }
-    return out;
-}
-
-json step_json(const StepRecord& record, std::size_t tiles) {
-    return {{"name", record.name},
-            {"role", program::word(record.role)},
-            {"executions", record.executions},
-            {"cycles", record.cycles},
-            {"bound_cycles", record.bound_cycles},
-            {"active_tiles", record.active_tiles},
-            {"slowest_tile", record.slowest_tile},
-            {"tile_cycles", range_over(tiles, [&](std::size_t tile) {
-                 return record.tile_cycles.empty() ? 0 : record.tile_cycles[tile];
-             })}};
-}
-
-json compute_sets_json(const ipu::Account& account) {
-    json out = json::array();
-    for (const auto& record : account.compute_sets()) {
-        json step = step_json(record, account.tiles().size());
-        step["worker_issues"] = record.worker_issues;
-        step["worker_bundles"] = record.worker_bundles;
-        step["supervisor_instructions"] = record.supervisor_instructions;
-        out.push_back(std::move(step));
-    }
-    return out;
-}
-
-json exchanges_json(const ipu::Account& account) {
-    json out = json::array();
-    for (const auto& record : account.exchanges()) {
-        json step = step_json(record, account.tiles().size());
-        step["bytes"] = record.bytes;
-        step["sent_bytes"] = record.sent_bytes;
-        step["words"] = record.bytes / 4;
-        out.push_back(std::move(step));
-    }
-    return out;
-}
-
-json streams_json(const RunFacts& facts) {
-    json out = json::array();
-    const auto& program = facts.program;
-    for (std::size_t copy = 0; copy < program.stream_copies.size(); ++copy) {
-        const auto& moved = program.stream_copies[copy];
-        const auto& buffer = program.remote_buffers.at(moved.buffer);
-        const StepRecord& record = facts.account.streams()[copy];
-        json step = step_json(record, facts.account.tiles().size());
-        const bool host = buffer.place == program::RemoteBuffer::Place::Host;
-        const bool read = moved.direction == program::StreamCopy::Direction::Read;
-        step["peer"] = (host ? "host." : "streaming_memory.") + buffer.name;
-        step["direction"] = read ? "read" : "write";
-        step["bytes"] = record.bytes;
-        step["sent_bytes"] = record.sent_bytes;
-        step["transfer_cycles"] = record.transfer_cycles;
-        out.push_back(std::move(step));
-    }
-    return out;
-}
-
-/// Whose the cycles were: every kernel's, or of a pipeline every step's, in the order in which they first
-/// appear; an exchange's barrier is its owner's. The rest is the control program's. They sum to the run.
-json kernels_json(const spec::MachineSpec& machine, const program::Program& program,
-                  const ipu::Account& account) {
-    json out = json::array();
-    std::map<std::string, std::size_t> row_of;
-    Cycles rest = account.cycles();
-    const auto row_for = [](const std::string& owner, Cycles cycles) {
-        json row = {{"name", owner}, {"cycles", cycles}};
-        for (const char* key : {"compute", "exchange", "sync", "stream", "rearrange_cycles"}) {
-            row[key] = 0;
-        }
-        return row;
+        return count;
     };
-    const auto add = [&](const std::string& owner, const char* kind, const StepRecord& record,
-                         Cycles sync) {
-        if (owner.empty() || record.executions == 0) {
-            return;
-        }
-        const auto [entry, added] = row_of.emplace(owner, out.size());
-        if (added) {
-            out.push_back(row_for(owner, 0));
-        }
-        json& row = out[entry->second];
-        const Cycles cycles = record.cycles + sync;
-        const auto increase = [&](const char* key, Cycles by) {
-            row[key] = row[key].get<Cycles>() + by;
-        };
-        increase("cycles", cycles);
-        increase(kind, record.cycles);
-        increase("sync", sync);
-        increase("rearrange_cycles", record.role == program::Role::Rearrange ? cycles : 0);
-        rest -= cycles;
+}
+
+using PerTile = std::vector<Cycles>;
+
+Table<PerTile> range_table() {
+    const auto least = [](const PerTile& all) {
+        return all.empty() ? 0 : *std::min_element(all.begin(), all.end());
     };
-    const auto add_leaf = [&](const program::Step& leaf) {
-        if (leaf.kind == program::Step::Kind::ComputeSet) {
-            add(program.compute_sets[leaf.index].owner, "compute",
-                account.compute_sets()[leaf.index], 0);
-        } else if (leaf.kind == program::Step::Kind::Exchange) {
-            const StepRecord& record = account.exchanges()[leaf.index];
-            add(program.exchanges[leaf.index].owner, "exchange", record,
-                record.executions * machine.sync.internal_cycles);
-        } else {
-            add(program.stream_copies[leaf.index].owner, "stream", account.streams()[leaf.index],
-                0);
-        }
+    const auto most = [](const PerTile& all) {
+        return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
     };
-    std::set<std::pair<const void*, std::uint32_t>> known; // by list and place
-    for (const program::Step* leaf : program::leaf_steps(program)) {
-        const void* list = leaf->kind == program::Step::Kind::ComputeSet
-                               ? static_cast<const void*>(&program.compute_sets)
-                           : leaf->kind == program::Step::Kind::Exchange
-                               ? static_cast<const void*>(&program.exchanges)
-                               : &program.stream_copies;
-        if (leaf->kind != program::Step::Kind::Sync && known.emplace(list, leaf->index).second) {
-            add_leaf(*leaf);
+    return {{"min", Cycle, "least over the tiles", least},
+            {"mean", Cycle, "mean over the tiles", mean, "mean"},
+            {"max", Cycle, "most over the tiles", most}};
+}
+
+json role_schema() {
+    std::string sentence = "what the step is for";
+    json words = json::array();
+    for (const program::RoleWord& role : program::kRoles) {
+        sentence += fmt::format("{} {}: {}", words.empty() ? ";" : ",", role.word, role.sentence);
+        words.push_back(role.word);
+    }
+    return {{"enum", std::move(words)}, {"description", std::move(sentence)}};
+}
+
+/// What steps of all kinds have, and then `more`.
+template <class Step>
+Table<Step> step_table(const char* cycles, const char* bound_cycles, const Table<Step>& more) {
+    Table<Step> table{
+        {"name", Word, "as in the program", &Step::name, "slowest first"},
+        {"role", role_schema(), [](const Step& step) { return program::word(step.role); }},
+        {"executions", Count, "how often it ran", &Step::executions, "times"},
+        {"cycles", Cycle, cycles, &Step::cycles, "cycles"},
+        {"tile_cycles", "sum over executions, over all tiles of the machine", range_table(),
+         &Step::tile_cycles},
+        {"bound_cycles", Cycle, bound_cycles, &Step::bound_cycles, "bound"},
+        {"active_tiles", Count, "tiles that take part", &Step::active_tiles, "tiles"},
+        {"slowest_tile", Number, "of the last execution", &Step::slowest_tile, "slowest"}};
+    table.insert(table.end(), more.begin(), more.end());
+    return table;
+}
+
+Table<StepRecord> chip_step_table(const Table<StepRecord>& more) {
+    return step_table("sum over executions of the slowest tile",
+                      "the fewest cycles in which the busiest tile could have done it; never more "
+                      "than cycles",
+                      more);
+}
+
+Table<StepRecord> compute_set_table() {
+    using Set = StepRecord;
+    return chip_step_table(
+        {{"worker_issues", Count, "issue slots used by workers", &Set::worker_issues},
+         {"worker_bundles", Count, "instructions and bundles executed by workers",
+          &Set::worker_bundles},
+         {"supervisor_instructions", Count, "instructions executed by supervisors",
+          &Set::supervisor_instructions}});
+}
+
+Table<StepRecord> exchange_table() {
+    using Set = StepRecord;
+    return chip_step_table(
+        {{"bytes", Byte, "delivered, each receiver counted", &Set::bytes},
+         {"sent_bytes", Byte, "sent, a multicast counted once each time that it is sent",
+          &Set::sent_bytes},
+         {"words", Count, "of 4 bytes, delivered",
+          [](const Set& step) { return step.bytes / 4; }}});
+}
+
+Table<StreamRecord> stream_table() {
+    using Copy = StreamRecord;
+    return step_table<Copy>(
+        "sum over executions of what the machine waited",
+        "sum over executions of what the link needed; never more than transfer_cycles",
+        {{"peer", Word, "streaming_memory or host, and the remote buffer", &Copy::peer},
+         {"direction", Word, "read: into tiles; write: out of them", &Copy::direction},
+         {"bytes", Byte, "delivered", &Copy::bytes},
+         {"sent_bytes", Byte, "sent", &Copy::sent_bytes},
+         {"transfer_cycles", Cycle,
+          "sum over executions from start to end, also where nothing waited",
+          &Copy::transfer_cycles}});
+}
+
+Table<CyclesByKind> phase_table() {
+    Table<CyclesByKind> table;
+    for (const auto& [kind, cycles] : kKinds) {
+        if (cycles != &CyclesByKind::idle) {
+            table.push_back({kind, Cycle, "cycles", cycles, kind});
         }
     }
-    if (rest > 0) {
-        out.push_back(row_for(kNobodys, rest));
-    }
-    for (json& row : out) {
-        row["percent"] =
-            100.0 * ratio(row["cycles"].get<double>(), static_cast<double>(account.cycles()));
-    }
-    return out;
+    return table;
 }
 
-/// The part of the explanation that the work of a step of kind `kind` goes to.
-const char* part_of(program::Role role, const char* kind) {
-    switch (role) {
-    case program::Role::Reduce:
-        return "reduction";
-    case program::Role::Rearrange:
-        return "rearrangement";
-    case program::Role::Control:
-        return "control";
-    case program::Role::Work:
-    case program::Role::Bring:
-    case program::Role::Stream:
-        break;
-    }
-    return kind;
-}
-
-/// Where the cycles of the machine went; the parts sum to the run. The work of a compute set is its
-/// mean over all tiles; what there is more is for tiles that take no part, and for the slowest of
-/// those that do. The work of an exchange is its bound, since what its busiest lane has to carry
-/// cannot be shared with others.
-json explanation_json(const ipu::Account& account) {
-    std::map<std::string, double> cycles;
-    for (const ExplanationPart& part : kExplanationParts) {
-        cycles[part.key] = 0;
-    }
-    const auto tiles = static_cast<double>(account.tiles().size());
-    for (const auto& record : account.compute_sets()) {
-        const auto sum = static_cast<double>(
-            std::accumulate(record.tile_cycles.begin(), record.tile_cycles.end(), Cycles{0}));
-        const double mean = ratio(sum, tiles);
-        const double mean_of_active = ratio(sum, static_cast<double>(record.active_tiles));
-        cycles[part_of(record.role, "compute")] += mean;
-        cycles["unused_tiles"] += mean_of_active - mean;
-        // a set without a vertex takes the control program's time and nobody's else
-        cycles[record.active_tiles == 0 ? "control" : "uneven_splits"] +=
-            static_cast<double>(record.cycles) - mean_of_active;
-    }
-    for (const auto& record : account.exchanges()) {
-        cycles[part_of(record.role, "exchange")] += static_cast<double>(record.bound_cycles);
-        cycles["exchange_overhead"] += static_cast<double>(record.cycles - record.bound_cycles);
-    }
-    cycles["sync"] += static_cast<double>(account.phases().sync);
-    cycles["stream"] += static_cast<double>(account.phases().stream);
-    cycles["control"] += static_cast<double>(account.control_cycles());
-    const auto whole = static_cast<double>(account.cycles());
-    json out = json::object();
-    for (const auto& [key, part] : cycles) {
-        out[key] = {{"cycles", part}, {"percent", 100.0 * ratio(part, whole)}};
-    }
-    return out;
-}
-
-json memory_json(const spec::MachineSpec& machine, const program::Program& program) {
-    const MemoryUse use = memory_use(program);
-    BytesByKind most{};
-    BytesByKind worst{};
-    std::uint32_t peak_step = 0;
-    Bytes sum = 0;
-    TileId worst_tile = 0;
-    for (TileId tile = 0; tile < program.image_of_tile.size(); ++tile) {
-        if (program.image_of_tile[tile] == program::Program::kNoImage) {
-            continue;
-        }
-        const ImageUse& image = use.images[program.image_of_tile[tile]];
-        for (const BytesByKind& kept : image.of_span) {
-            std::transform(kept.begin(), kept.end(), most.begin(), most.begin(),
-                           [](Bytes left, Bytes right) { return std::max(left, right); });
-        }
-        sum += image.peak_bytes();
-        if (image.peak_bytes() > sum_of(worst)) {
-            worst_tile = tile;
-            worst = image.peak();
-            peak_step = use.peak_step(image);
-        }
-    }
-    return {
-        {"tile_bytes", machine.memory.bytes()},
-        {"mean_bytes", ratio(static_cast<double>(sum), static_cast<double>(machine.chip.tiles))},
-        {"max_bytes", sum_of(worst)},
-        {"peak_step", use.steps[peak_step]},
-        {"max_bytes_by_kind", by_kind_json(most)},
-        {"worst_tile", worst_tile},
-        {"worst_tile_bytes_by_kind", by_kind_json(worst)}};
-}
-
-std::int64_t peak_rss_bytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
-}
-
-json host_json(const RunFacts& facts) {
-    std::int64_t bundles = 0;
-    for (const auto& record : facts.account.compute_sets()) {
-        bundles += record.worker_bundles;
-    }
-    return {{"plan_s", facts.host.plan_s},
-            {"simulate_s", facts.host.simulate_s},
-            {"check_s", facts.host.check_s},
-            {"wall_s", facts.host.wall_s},
-            {"bundles", bundles},
-            {"bundles_per_s", ratio(static_cast<double>(bundles), facts.host.simulate_s)},
-            {"threads", facts.host.threads},
-            {"peak_rss_bytes", peak_rss_bytes()}};
-}
-
-void add_product_speed(json& result, const RunFacts& facts, const job::ProductWork& product,
-                       double seconds) {
-    const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
-    const std::int64_t macs =
-        product.partials == ElementType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
-    const double peak_tflops =
-        2e-12 * static_cast<double>(macs * facts.machine.chip.tiles) * facts.machine.chip.clock_hz;
-    const double tflops = ratio(1e-12 * static_cast<double>(product.flops), seconds);
-    result["flops"] = product.flops;
-    if (product.flops_dense_equivalent) {
-        result["flops_dense_equivalent"] = *product.flops_dense_equivalent;
-    }
-    result["tflops"] = tflops;
-    result["peak_tflops"] = peak_tflops;
-    result["matrix_unit"] = {{"macs_per_cycle", macs},
-                             {"memory_bytes_per_cycle", unit.memory_bytes}};
-    result["fraction_of_peak"] = ratio(tflops, peak_tflops);
-}
-
-void add_speed(json& result, const RunFacts& facts) {
-    const double seconds =
-        static_cast<double>(facts.account.cycles()) / facts.machine.chip.clock_hz;
-    result["seconds"] = seconds;
-    if (const auto product = facts.job.product()) {
-        add_product_speed(result, facts, *product, seconds);
-    }
-    if (const Bytes bytes = facts.job.useful_bytes(); bytes > 0) {
-        result["useful_bytes"] = bytes;
-        result["gbytes_per_s"] = ratio(1e-9 * static_cast<double>(bytes), seconds);
-    }
-}
-
-/// Tiles that take part in steps of each kind, and in any.
-void add_tiles_busy(json& result, const ipu::Account& account) {
-    const std::size_t tiles = account.tiles().size();
-    std::vector<bool> any(tiles);
-    const auto count_if = [&](const auto& is_busy) {
-        std::int64_t busy = 0;
-        for (std::size_t tile = 0; tile < tiles; ++tile) {
-            if (is_busy(tile)) {
-                any[tile] = true;
-                ++busy;
+Table<Account> tiles_table() {
+    Table<Account> table;
+    for (const auto& [kind, member] : kKinds) {
+        const auto all = [of = member](const Account& account) {
+            PerTile cycles;
+            for (const CyclesByKind& tile : account.tiles()) {
+                cycles.push_back(tile.*of);
             }
-        }
-        return busy;
+            return cycles;
+        };
+        table.push_back({kind + std::string("_cycles"),
+                         "per tile; the five kinds of a tile sum to cycles", range_table(), all});
+    }
+    return table;
+}
+
+Table<Account> busy_table() {
+    return {{"compute", Count, "in compute sets", tiles_that(computes), "compute"},
+            {"exchange", Count, "in exchanges", tiles_that(exchanges), "exchange"},
+            {"stream", Count, "in stream copies", tiles_that(streams), "stream"}};
+}
+
+Table<Explanation> explanation_table() {
+    Table<Explanation> table;
+    for (const ExplanationPart& part : kExplanationParts) {
+        const Table<Share> share{{"cycles", Cycle, "cycles", &Share::cycles, part.word},
+                                 {"percent", Percent, "of the run's cycles", &Share::percent}};
+        table.push_back({part.key, part.sentence, share, [key = part.key](const Explanation& all) {
+                             const auto found = all.find(key);
+                             return found == all.end() ? Share{} : found->second;
+                         }});
+    }
+    return table;
+}
+
+Table<KernelShare> kernel_table() {
+    using Kernel = KernelShare;
+    return {
+        {"name", Word,
+         "the kernel, or what the pipeline calls the step; 'control program' has what is nobody's",
+         &Kernel::name, "in their order"},
+        {"cycles", Cycle, "of the run", &Kernel::cycles, "cycles"},
+        {"percent", Percent, "of the run's cycles", &Kernel::percent, "%"},
+        {"compute", Cycle, "cycles of its compute sets", &Kernel::compute, "compute"},
+        {"exchange", Cycle, "cycles of its exchanges", &Kernel::exchange, "exchange"},
+        {"sync", Cycle, "cycles of the barriers before its exchanges", &Kernel::sync},
+        {"stream", Cycle, "cycles in which the machine waited for its stream copies",
+         &Kernel::stream},
+        {"rearrange_cycles", Cycle, "of all these, in steps of role rearrange", &Kernel::rearrange,
+         "rearranging"}};
+}
+
+Table<MemoryPeak> memory_table() {
+    using Peak = MemoryPeak;
+    return {{"tile_bytes", Byte, "what a tile has", &Peak::tile_bytes},
+            {"mean_bytes", Byte, "used in a tile's fullest step, mean over all tiles",
+             &Peak::mean_bytes},
+            {"max_bytes", Byte, "used on the fullest tile in its fullest step", &Peak::bytes},
+            {"peak_step", Word, "that step", &Peak::step},
+            {"max_bytes_by_kind", by_kind_schema("most over tiles and steps, each kind by itself"),
+             &Peak::most_by_kind, by_kind_json},
+            {"worst_tile", Number, "the fullest tile", &Peak::tile},
+            {"worst_tile_bytes_by_kind", by_kind_schema("of the fullest tile in that step"),
+             &Peak::by_kind, by_kind_json}};
+}
+
+Table<RunFacts> host_table() {
+    const auto of = [](auto member) {
+        return [member](const RunFacts& facts) { return facts.host.*member; };
     };
-    const auto in_a_step = [&](const std::vector<StepRecord>& records) {
-        return [&](std::size_t tile) {
-            return std::any_of(records.begin(), records.end(), [&](const StepRecord& record) {
-                return !record.tile_cycles.empty() && record.tile_cycles[tile] > 0;
-            });
+    return {{"plan_s", Second, "operands and plan", of(&HostFacts::plan_s)},
+            {"simulate_s", Second, "from elaboration to the result in the host's hands",
+             of(&HostFacts::simulate_s)},
+            {"check_s", Second, "host reference and comparison", of(&HostFacts::check_s)},
+            {"wall_s", Second, "all of it", of(&HostFacts::wall_s)},
+            {"bundles", Count, "executed by workers", worker_bundles},
+            {"bundles_per_s", Rate, "over simulate_s",
+             [](const RunFacts& facts) {
+                 return ratio(static_cast<double>(worker_bundles(facts)), facts.host.simulate_s);
+             }},
+            {"threads", Count, "host threads", of(&HostFacts::threads)},
+            {"peak_rss_bytes", Byte, "of the process",
+             [](const RunFacts&) { return peak_rss_bytes(); }}};
+}
+
+json schema_of_object(const char* sentence) {
+    return {{"type", "object"}, {"description", sentence}};
+}
+
+Table<Speed> matrix_unit_table() {
+    return {{"macs_per_cycle", Count, "multiply-accumulates a tile cycle", &Speed::macs_per_cycle},
+            {"memory_bytes_per_cycle", Byte, "that the memory port then moves a tile cycle, paced",
+             &Speed::memory_bytes_per_cycle}};
+}
+
+Table<traces::TraceSummary> trace_table() {
+    using Trace = traces::TraceSummary;
+    return {{"slices", Count, "written", &Trace::slices},
+            {"tiles", {{"type", "array"}, {"items", schema::whole("tile number")}}, &Trace::tiles},
+            {"truncated", {{"type", "boolean"}}, &Trace::truncated}};
+}
+
+Table<RunFacts> digest_table() {
+    return {{"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
+             [](const RunFacts& facts) { return tile_cycles_digest(facts.account); }},
+            {"output", Word, "of the names and bytes of all tensors that the run makes",
+             &RunFacts::output_digest}};
+}
+
+Table<RunFacts> result_table() {
+    using Facts = RunFacts;
+    const auto account = [](auto of) {
+        return [of](const Facts& facts) { return std::invoke(of, facts.account); };
+    };
+    // of what multiplies
+    const auto product = [](auto of) {
+        return [of](const Facts& facts) {
+            const auto speed = product_speed(facts);
+            return speed ? std::optional(std::invoke(of, *speed)) : std::nullopt;
         };
     };
-    // of a copy in the background, a step may not wait at all
-    const auto streams = [&](std::size_t tile) { return account.tiles()[tile].stream > 0; };
-    result["tiles_busy_by_kind"] = {{"compute", count_if(in_a_step(account.compute_sets()))},
-                                    {"exchange", count_if(in_a_step(account.exchanges()))},
-                                    {"stream", count_if(streams)}};
-    result["tiles_busy"] = std::count(any.begin(), any.end(), true);
+    return {
+        {"schema_version",
+         {{"const", kResultSchemaVersion}},
+         [](const Facts&) { return kResultSchemaVersion; }},
+        {"status",
+         {{"const", "ok"}, {"description", "there is a result; check says if it is right"}},
+         [](const Facts&) { return "ok"; }},
+        {"sentence", Word, "the workload in words",
+         [](const Facts& facts) { return facts.job.sentence(); }},
+        {"machine", schema_of_object("as resolved; see machine.schema.json"),
+         [](const Facts& facts) { return facts.machine_resolved; }},
+        {"unused_parameters", schema::unused_parameters_schema(), &Facts::unused_parameters},
+        {"workload", schema_of_object("as resolved, with its name; see workload.schema.json"),
+         [](const Facts& facts) {
+             json workload = facts.workload_resolved;
+             workload["name"] = facts.workload_name;
+             return workload;
+         }},
+        {"cycles", Cycle, "of the run: the sum of phases", account(&Account::cycles)},
+        {"seconds", Second, "cycles over the clock", seconds},
+        {"flops", Flop, "2 m k n, or 2 nnz n where A is sparse", product(&Speed::flops)},
+        {"flops_dense_equivalent", Flop, "2 m k n of a sparse product",
+         [](const Facts& facts) {
+             const auto work = facts.job.product();
+             return work ? work->flops_dense_equivalent : std::nullopt;
+         }},
+        {"tflops", Rate, "flops over seconds", product(&Speed::tflops)},
+        {"peak_tflops", Rate, "of the matrix units for these input and partial types",
+         product(&Speed::peak_tflops)},
+        {"fraction_of_peak", Fraction, "tflops over peak_tflops",
+         product([](const Speed& speed) { return ratio(speed.tflops, speed.peak_tflops); })},
+        {"matrix_unit", "the most that a tile's matrix unit does for these types",
+         matrix_unit_table(), product_speed},
+        {"useful_bytes", Byte, "that the workload moves for its user", useful_bytes},
+        {"gbytes_per_s", Rate, "useful_bytes over seconds, in 1e9 bytes a second",
+         [](const Facts& facts) {
+             const auto bytes = useful_bytes(facts);
+             return bytes ? std::optional(ratio(1e-9 * static_cast<double>(*bytes), seconds(facts)))
+                          : std::nullopt;
+         }},
+        {"phases", "the machine's view: a phase lasts until its slowest tile", phase_table(),
+         account(&Account::phases)},
+        {"tiles", "the tiles' view", tiles_table(), account(std::identity{})},
+        {"tiles_busy", Count, "tiles that computed, exchanged or streamed",
+         account(tiles_that(takes_part))},
+        {"tiles_busy_by_kind",
+         "tiles that took part in some step of the kind; a tile may count in several", busy_table(),
+         account(std::identity{})},
+        {"compute_sets", "in the program's order", "one step", compute_set_table(),
+         account(&Account::compute_sets)},
+        {"exchanges", "in the program's order", "one step", exchange_table(),
+         account(&Account::exchanges)},
+        {"streams", "stream copies, in the program's order", "one step", stream_table(),
+         stream_records},
+        {"explanation", "where the machine's cycles went; the parts sum to the run",
+         explanation_table(), account(explanation)},
+        {"kernels", "whose the cycles were; they sum to the run",
+         "a kernel, or a step of a pipeline", kernel_table(), kernel_shares},
+        {"memory", "tile memory in the step in which most of it is used", memory_table(),
+         memory_peak},
+        {"plan", schema_of_object("what the planner chose"),
+         [](const Facts& facts) { return facts.job.plan_json(); }},
+        {"digests", "CRC-32 in hexadecimal; runs with equal ones found the same", digest_table(),
+         std::identity{}},
+        {"check",
+         {{"type", {"object", "null"}},
+          {"description", "comparison with the host reference; null where switched off"}},
+         [](const Facts& facts) { return facts.check ? facts.check->json : json(nullptr); }},
+        {"trace", "of --trace", trace_table(), &Facts::trace},
+        {"host", "what the host spent; the only part that differs between equal runs", host_table(),
+         std::identity{}}};
 }
 
 } // namespace
 
 nlohmann::json make_result(const RunFacts& facts) {
-    const auto& account = facts.account;
-    json workload = facts.workload_resolved;
-    workload["name"] = facts.workload_name;
-    json result = {
-        {"schema_version", kResultSchemaVersion},
-        {"status", "ok"},
-        {"sentence", facts.job.sentence()},
-        {"machine", facts.machine_resolved},
-        {"unused_parameters", facts.unused_parameters},
-        {"workload", std::move(workload)},
-        {"cycles", account.cycles()},
-        {"phases", phases_json(account.phases())},
-        {"tiles", tiles_json(account.tiles())},
-        {"compute_sets", compute_sets_json(account)},
-        {"exchanges", exchanges_json(account)},
-        {"streams", streams_json(facts)},
-        {"explanation", explanation_json(account)},
-        {"kernels", kernels_json(facts.machine, facts.program, account)},
-        {"memory", memory_json(facts.machine, facts.program)},
-        {"plan", facts.job.plan_json()},
-        {"digests",
-         {{"tile_cycles", tile_cycles_digest(account)}, {"output", facts.output_digest}}},
-        {"check", facts.check ? facts.check->json : json(nullptr)},
-        {"host", host_json(facts)}};
-    add_tiles_busy(result, account);
-    add_speed(result, facts);
-    if (facts.trace) {
-        result["trace"] = {{"slices", facts.trace->slices},
-                           {"tiles", facts.trace->tiles},
-                           {"truncated", facts.trace->truncated}};
-    }
-    return result;
+    return result_table().values(facts);
+}
+
+nlohmann::json result_schema() {
+    json schema = result_table().schema("what one run of tessera found; keys are sorted, and all "
+                                        "but host is the same for equal runs");
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
+    schema["title"] = "Tessera result";
+    return schema;
+}
+
+ResultColumns result_columns() {
+    return {phase_table().columns(), busy_table().columns(), explanation_table().columns(),
+            kernel_table().columns(), chip_step_table({}).columns()};
 }
 
 std::string json_text(const nlohmann::json& document) {

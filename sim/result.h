@@ -19,7 +19,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,33 +27,6 @@
 namespace tessera::sim {
 
 inline constexpr int kResultSchemaVersion = 1;
-
-/// One reason for which the machine spent cycles. The parts of a result's `explanation` sum to the
-/// run; docs/models/ipu.md#where-a-runs-cycles-go says how.
-struct ExplanationPart {
-    const char* key;
-    const char* word; ///< in the summary
-    const char* sentence;
-};
-inline constexpr std::array<ExplanationPart, 10> kExplanationParts{{
-    {"compute", "compute", "mean over all tiles of the compute sets that are nothing of the below"},
-    {"exchange", "exchange", "bounds of the exchanges that are nothing of the below"},
-    {"exchange_overhead", "exchange overhead",
-     "what exchanges take beyond their bounds: prologue, latency, return, gaps in the schedule"},
-    {"sync", "sync", "barriers"},
-    {"stream", "stream", "the machine waited for stream copies"},
-    {"control", "control",
-     "the control program's own instructions and values, compute sets without a vertex, and steps "
-     "of "
-     "role control: means of compute sets, bounds of exchanges"},
-    {"reduction", "reduction", "steps of role reduce: means of compute sets, bounds of exchanges"},
-    {"rearrangement", "rearrangement",
-     "steps of role rearrange: means of compute sets, bounds of exchanges"},
-    {"unused_tiles", "unused tiles",
-     "compute sets: what the mean over the tiles that take part is longer than the mean over all"},
-    {"uneven_splits", "uneven splits",
-     "compute sets: what the slowest tile takes longer than the mean of those that take part"},
-}};
 
 /// What the host spent; the only part of a result that two equal runs may differ in.
 struct HostFacts {

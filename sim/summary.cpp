@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/result.h"
+#include "sim/result_table.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,8 @@ using namespace nlohmann::literals;
 constexpr std::size_t kHead = 11; ///< columns of what stands in front of a line
 constexpr std::size_t kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
-constexpr std::size_t kLeastName = 13; ///< columns that a step's name has in any case
+constexpr std::ptrdiff_t kOverBound = 5; ///< column of steps that is a ratio of two others
+constexpr std::size_t kLeastName = 13;   ///< columns that a step's name has in any case
 
 /// 1234567 -> "1,234,567"
 std::string grouped(std::int64_t value) {
@@ -61,6 +63,26 @@ std::string quantity(double giga, const char* unit) {
 
 using Row = std::vector<std::string>;
 
+Row headings(const Columns& columns) {
+    Row row;
+    for (const Column& column : columns) {
+        row.emplace_back(column.heading);
+    }
+    return row;
+}
+
+Row row_of(const json& record, const Columns& columns) {
+    Row row;
+    for (const Column& column : columns) {
+        const json& value = record[json::json_pointer(column.at)];
+        row.push_back(column.unit == Unit::Word      ? value.get<std::string>()
+                      : column.unit == Unit::Number  ? std::to_string(value.get<std::int64_t>())
+                      : column.unit == Unit::Percent ? fmt::format("{:.1f}", value.get<double>())
+                                                     : grouped(std::llround(value.get<double>())));
+    }
+    return row;
+}
+
 /// The lines of one summary.
 class Summary {
 public:
@@ -80,8 +102,8 @@ public:
         speed();
         matrix_unit();
         tiles_busy(tiles);
-        phases();
-        explanation();
+        shares("phases", result_["phases"], columns_.phases);
+        shares("because of", result_["explanation"], columns_.explanation);
         kernels();
         steps();
         memory();
@@ -131,10 +153,12 @@ private:
 
     void tiles_busy(std::int64_t tiles) {
         std::string kinds;
-        for (const char* kind : {"compute", "exchange", "stream"}) {
-            const auto busy = result_["tiles_busy_by_kind"][kind].get<std::int64_t>();
+        for (const Column& column : columns_.busy) {
+            const auto busy =
+                result_["tiles_busy_by_kind"][json::json_pointer(column.at)].get<std::int64_t>();
             if (busy > 0) {
-                kinds += fmt::format("{} {} {}", kinds.empty() ? ":" : ",", kind, grouped(busy));
+                kinds += fmt::format("{} {} {}", kinds.empty() ? ":" : ",", column.heading,
+                                     grouped(busy));
             }
         }
         line("tiles busy",
@@ -155,25 +179,13 @@ private:
             (bar == 0 ? "" : "  " + painted(layout_, Paint::Quiet, std::string(bar, '#'))) + "\n";
     }
 
-    void phases() {
-        const auto cycles = result_["cycles"].get<double>();
-        const char* head = "phases";
-        for (const char* kind : {"compute", "exchange", "sync", "stream"}) {
-            const auto part = result_["phases"][kind].get<double>();
-            if (part > 0) {
-                share(head, kind, part, 100 * part / cycles);
-                head = "";
-            }
-        }
-    }
-
-    void explanation() {
-        const char* head = "because of";
-        for (const ExplanationPart& part : kExplanationParts) {
-            const auto& value = result_["explanation"][part.key];
-            const auto cycles = value["cycles"].get<double>();
+    /// Of those parts of the run that took any.
+    void shares(const char* head, const json& parts, const Columns& columns) {
+        const auto whole = result_["cycles"].get<double>();
+        for (const Column& column : columns) {
+            const auto cycles = parts[json::json_pointer(column.at)].get<double>();
             if (cycles > 0) {
-                share(head, part.word, cycles, value["percent"].get<double>());
+                share(head, column.heading, cycles, 100 * cycles / whole);
                 head = "";
             }
         }
@@ -189,23 +201,11 @@ private:
         if (owned < 2) {
             return;
         }
-        std::vector<Row> rows{
-            {"in their order", "cycles", "%", "compute", "exchange", "rearranging"}};
+        std::vector<Row> rows{headings(columns_.kernels)};
         for (const json& kernel : kernels) {
-            const auto number = [&](const char* key) {
-                return grouped(kernel[key].get<std::int64_t>());
-            };
-            rows.push_back({kernel["name"].get<std::string>(), number("cycles"),
-                            fmt::format("{:.1f}", kernel["percent"].get<double>()),
-                            number("compute"), number("exchange"), number("rearrange_cycles")});
+            rows.push_back(row_of(kernel, columns_.kernels));
         }
-        std::vector<Align> columns(rows.front().size(), Align::Right);
-        columns.front() = Align::Left;
-        clip_names(rows, kHead);
-        std::string lines = table(layout_, kHead, columns, rows);
-        lines.replace(0, std::string_view("kernels").size(),
-                      painted(layout_, Paint::Head, "kernels"));
-        text_ += lines;
+        table_of("kernels", kHead, std::move(rows));
     }
 
     /// Time over bound; empty for a step that had nothing to do. A stream copy's time is from its
@@ -234,10 +234,11 @@ private:
             return cycles_of(left) > cycles_of(right);
         });
         const std::size_t shown = std::min(steps.size(), kSlowestSteps);
-        std::vector<Row> rows{
-            {"slowest first", "times", "cycles", "mean", "bound", "x bound", "tiles", "slowest"}};
+        std::vector<Row> rows{headings(columns_.steps)};
+        rows.front().insert(rows.front().begin() + kOverBound, "x bound");
         for (std::size_t i = 0; i < shown; ++i) {
-            rows.push_back(step_row(*steps[i]));
+            rows.push_back(row_of(*steps[i], columns_.steps));
+            rows.back().insert(rows.back().begin() + kOverBound, over_bound(*steps[i]));
         }
         steps_table(std::move(rows));
         if (shown < steps.size()) {
@@ -248,17 +249,6 @@ private:
             line("", fmt::format("and {} more of {} cycles together; --json lists all",
                                  steps.size() - shown, grouped(rest)));
         }
-    }
-
-    static Row step_row(const json& step) {
-        return {step["name"].get<std::string>(),
-                grouped(step["executions"].get<std::int64_t>()),
-                grouped(step["cycles"].get<std::int64_t>()),
-                grouped(std::llround(step["tile_cycles"]["mean"].get<double>())),
-                grouped(step["bound_cycles"].get<std::int64_t>()),
-                over_bound(step),
-                grouped(step["active_tiles"].get<std::int64_t>()),
-                std::to_string(step["slowest_tile"].get<std::int64_t>())};
     }
 
     /// A narrow screen has the heading on a line of its own, and no means.
@@ -273,14 +263,16 @@ private:
             }
             line(head, "");
         }
+        table_of(narrow ? "" : head, indent, std::move(rows));
+    }
+
+    /// With `head` in front of its headings.
+    void table_of(std::string_view head, std::size_t indent, std::vector<Row> rows) {
         clip_names(rows, indent);
         std::vector<Align> columns(rows.front().size(), Align::Right);
         columns.front() = Align::Left;
-        std::string lines = table(layout_, indent, columns, rows);
-        if (!narrow) {
-            lines.replace(0, head.size(), painted(layout_, Paint::Head, head));
-        }
-        text_ += lines;
+        text_ += table(layout_, indent, columns, rows)
+                     .replace(0, head.size(), painted(layout_, Paint::Head, head));
     }
 
     /// Shortens the names in the first column to what the others leave of a line.
@@ -349,6 +341,7 @@ private:
 
     const json& result_;
     const Layout& layout_;
+    const ResultColumns columns_ = result_columns();
     std::string text_;
 };
 

@@ -27,16 +27,16 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
 
-    sgemm = options.build / "bench" / "bench_native_sgemm"
+    sgemm = options.build / "tests" / "bench" / "bench_native_sgemm"
     native = float(output([sgemm, 4096, options.threads, 3]))
     print(f"native sgemm 4096 x 4096 x 4096, {options.threads} threads: {native:.3f} s")
 
-    units = json.loads(output([options.build / "bench" / "bench_interpreter"]))
+    units = json.loads(output([options.build / "tests" / "bench" / "bench_interpreter"]))
     for name, rate in units.items():
         print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
 
     print(f"{'exchange':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}{'cycles':>12}{'over bound':>12}")
-    lines = output([options.build / "bench" / "bench_exchange", "--json", *EXCHANGES]).decode().splitlines()
+    lines = output([options.build / "tests" / "bench" / "bench_exchange", "--json", *EXCHANGES]).decode().splitlines()
     for row in map(json.loads, lines):
         print(f"{row['pattern']:<22}{row['bytes']:>9}{row['transfers']:>10,}{row['plan_s']:>9.3f}{row['execute_s']:>11.3f}"
               f"{row['cycles']:>12,}{row['cycles'] / row['bound_cycles']:>12.3f}")

@@ -101,9 +101,11 @@ bool is_set_path(const Shape& shape, const std::string& path, const std::string&
 std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
                                    const std::vector<std::string>& options,
                                    const std::string& prefix) {
-    std::vector<Target> targets;
-    collect_targets(shape, document.root, prefix, true, targets);
     std::vector<Diagnostic> found;
+    std::vector<Target> targets;
+    if (!options.empty()) {
+        collect_targets(shape, document.root, prefix, true, targets);
+    }
     for (const auto& option : options) {
         const auto equals = option.find('=');
         if (equals == std::string::npos || equals == 0) {

@@ -43,7 +43,7 @@ public:
                              blocks_of_units(graph.tensors[where[0]->index]);
         family::Emitted made;
         made.inputs = {reads_x ? *where[0]
-                               : graph::add_spread(graph, tiles_of(site), tensor_of(0), columns()),
+                               : graph::add_rows(graph, tensor_of(0), tiles_of(site)).tensor,
                        where[1] ? *where[1] : add_input(graph, 1, site)};
         graph::align_to_units(graph, made.inputs[0]);
         made.output = add_output(graph, made.inputs[0]);
@@ -65,7 +65,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t columns() const { return output().shape[1]; }
     [[nodiscard]] Bytes row_bytes(const Block& block) const {
         return block.columns * bytes_of(output().type);
     }

@@ -13,8 +13,8 @@ namespace tessera::elementwise {
 
 using graph::TensorId;
 
-/// Even runs of an input that stands nowhere yet.
-constexpr Bytes kRunBytes = 32;
+/// Of an input that stands nowhere yet.
+constexpr Bytes kGrainBytes = 32;
 
 Map::Map(Function function, std::vector<family::TensorType> inputs, family::TensorType output,
          std::vector<const char*> input_names)
@@ -27,8 +27,7 @@ graph::Tensor Map::tensor_of(std::size_t input) const {
 }
 
 TensorId Map::add_input(graph::Graph& graph, std::size_t input, const family::Site& site) const {
-    return graph::add_spread(graph, tiles_of(site), tensor_of(input),
-                             kRunBytes / bytes_of(inputs_[input].type));
+    return graph::add_runs(graph, tiles_of(site), tensor_of(input), kGrainBytes);
 }
 
 TensorId Map::add_output(graph::Graph& graph, TensorId x) const {

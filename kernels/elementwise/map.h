@@ -48,7 +48,7 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
                   const Function& function, const graph::UnitRows& rows,
                   std::span<const Side> sides, std::span<const graph::Field> reads);
 
-[[nodiscard]] inline graph::Tiles tiles_of(const family::Site& site) {
+[[nodiscard]] inline graph::TileRange tiles_of(const family::Site& site) {
     return {site.first_tile, site.machine.chip.tiles};
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/family/numbers.h"
 
-#include "base/float16.h"
+#include "kernels/family/comparison.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace tessera::family {
@@ -26,13 +25,6 @@ double in_range(ElementType type, double exact) {
     return std::fabs(exact) >= kBeyondF32
                ? std::copysign(std::numeric_limits<double>::infinity(), exact)
                : exact;
-}
-
-template <class Number> Number read(const Value& value, std::int64_t index) {
-    Number number{};
-    std::memcpy(&number, &value.bytes.at(static_cast<std::size_t>(index) * sizeof number),
-                sizeof number);
-    return number;
 }
 
 } // namespace
@@ -68,11 +60,9 @@ void require_same_type(const Request& request) {
 }
 
 double number_at(const Value& value, std::int64_t index) {
-    if (value.type.type == ElementType::F16) {
-        return f16_to_f32(read<std::uint16_t>(value, index));
-    }
-    const auto single = read<float>(value, index);
-    return std::fpclassify(single) == FP_SUBNORMAL ? std::copysign(0.0, single) : single;
+    const double element = element_of(value, index);
+    const bool is_zero = value.type.type == ElementType::F32 && std::fabs(element) < kLeastF32;
+    return is_zero ? std::copysign(0.0, element) : element;
 }
 
 double rounding(ElementType type, double exact) {
@@ -81,34 +71,15 @@ double rounding(ElementType type, double exact) {
 }
 
 Checked compare(const Value& output, const std::function<Expected(std::int64_t)>& expected) {
-    Checked checked;
-    checked.elements = output.type.elements();
-    std::string first_wrong;
-    for (std::int64_t i = 0; i < checked.elements; ++i) {
+    Comparison comparison;
+    for (std::int64_t i = 0; i < output.type.elements(); ++i) {
         const auto [exact, tolerance] = expected(i);
         const double wanted = in_range(output.type.type, exact);
-        const double got = number_at(output, i);
-        bool passed = !std::isfinite(got) && !std::isfinite(wanted);
-        if (std::isfinite(got) && std::isfinite(wanted)) {
-            const double error = std::fabs(got - wanted);
-            passed = error <= tolerance;
-            checked.max_error = std::max(checked.max_error, error);
-            if (tolerance > 0) {
-                checked.max_error_over_tolerance =
-                    std::max(checked.max_error_over_tolerance, error / tolerance);
-            }
-        }
-        if (!passed && checked.failed_elements++ == 0) {
-            first_wrong = fmt::format("element {}: got {}, expected {}", i, got, wanted);
-        }
+        const double got = element_of(output, i);
+        const bool both_beyond = !std::isfinite(got) && !std::isfinite(wanted);
+        comparison.add(got, both_beyond ? got : wanted, tolerance);
     }
-    checked.passed = checked.failed_elements == 0;
-    checked.sentence =
-        checked.passed
-            ? fmt::format("{:.1f} % of what is allowed", 100 * checked.max_error_over_tolerance)
-            : fmt::format("WRONG: {} of {} elements; first {}", checked.failed_elements,
-                          checked.elements, first_wrong);
-    return checked;
+    return comparison.finish();
 }
 
 } // namespace tessera::family

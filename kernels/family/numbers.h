@@ -34,7 +34,8 @@ struct Expected {
 };
 
 /// Every element of `output` against what is expected. FP16 saturates: an exact number out of its range
-/// is its largest. Infinity and NaN are right where the exact number is one of them, and wrong elsewhere.
+/// is its largest. Arithmetic on an FP16 infinity gives NaN, so where the exact number is infinite or NaN
+/// either is right.
 [[nodiscard]] Checked compare(const Value& output,
                               const std::function<Expected(std::int64_t element)>& expected);
 

@@ -26,10 +26,9 @@ Bytes end_of(const Piece& piece, Bytes element_bytes) {
 
 } // namespace
 
-bool is_on(const Tiles& tiles, const Tensor& tensor) {
-    return std::all_of(tensor.pieces.begin(), tensor.pieces.end(), [&](const Piece& piece) {
-        return piece.tile >= tiles.first && piece.tile - tiles.first < tiles.count;
-    });
+bool is_on(TileRange tiles, const Tensor& tensor) {
+    return std::all_of(tensor.pieces.begin(), tensor.pieces.end(),
+                       [&](const Piece& piece) { return tiles.has(piece.tile); });
 }
 
 std::optional<BufferPairs> alike(const Tensor& one, const Tensor& other) {
@@ -80,35 +79,26 @@ TensorId add_alike(Graph& graph, const std::string& name, ElementType type, Tens
     return graph.add_tensor(std::move(made));
 }
 
-TensorId add_spread(Graph& graph, const Tiles& tiles, Tensor made, std::int64_t row_elements) {
+TensorId add_runs(Graph& graph, TileRange tiles, Tensor tensor, Bytes grain_bytes) {
+    TESSERA_ASSERT(grain_bytes % kWide == 0);
+    const Bytes element_bytes = bytes_of(tensor.type);
     std::int64_t elements = 1;
-    for (const std::int64_t size : made.shape) {
+    for (const std::int64_t size : tensor.shape) {
         elements *= size;
     }
-    const Bytes element_bytes = bytes_of(made.type);
-    const Bytes row_bytes = whole(row_elements * element_bytes);
-    const bool dense = row_bytes == row_elements * element_bytes;
-    TESSERA_ASSERT(dense || elements % row_elements == 0);
-    const std::int64_t rows = (elements + row_elements - 1) / row_elements;
-    const BufferId buffer = graph.add_buffer({.name = made.name});
+    const std::int64_t grain = grain_bytes / element_bytes;
+    const std::int64_t grains = (elements + grain - 1) / grain;
+    const BufferId buffer = graph.add_buffer({.name = tensor.name});
     for (std::int64_t i = 0; i < tiles.count; ++i) {
-        const TileId tile = tiles.first + static_cast<TileId>(i);
-        const std::int64_t first = rows * i / tiles.count;
-        const std::int64_t last = rows * (i + 1) / tiles.count;
-        const std::int64_t at = first * row_elements;
-        const std::int64_t here = std::min(last * row_elements, elements) - at;
-        if (here <= 0) {
-            continue;
+        const std::int64_t first = grains * i / tiles.count * grain;
+        const std::int64_t last = std::min(grains * (i + 1) / tiles.count * grain, elements);
+        if (first < last) {
+            const TileId tile = tiles.first + static_cast<TileId>(i);
+            graph.hold(buffer, tile, whole((last - first) * element_bytes));
+            tensor.pieces.push_back(run_of(tile, {buffer}, first, last - first, tensor.type));
         }
-        made.pieces.push_back(dense ? run_of(tile, {buffer}, at, here, made.type)
-                                    : Piece{tile,
-                                            {buffer},
-                                            at,
-                                            {{last - first, row_elements, row_bytes},
-                                             {row_elements, 1, element_bytes}}});
-        graph.hold(buffer, tile, whole(end_of(made.pieces.back(), element_bytes)));
     }
-    return graph.add_tensor(std::move(made));
+    return graph.add_tensor(std::move(tensor));
 }
 
 } // namespace tessera::graph

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tensors that a step adds for itself: in the places of another tensor, or spread over its tiles.
+// Tensors that a step adds for itself: in the places of another tensor, or in runs.
 #pragma once
 
 #include "kernels/graph/graph.h"
+#include "kernels/graph/rows.h"
 
 #include <cstdint>
 #include <map>
@@ -11,14 +12,8 @@
 
 namespace tessera::graph {
 
-/// [first, first + count).
-struct Tiles {
-    TileId first = 0;
-    std::int64_t count = 0;
-};
-
 /// Does the tensor stand on these tiles alone?
-[[nodiscard]] bool is_on(const Tiles& tiles, const Tensor& tensor);
+[[nodiscard]] bool is_on(TileRange tiles, const Tensor& tensor);
 
 /// Buffers of one tensor -> those of the other, if every element stands on the same tile and at the same
 /// place in both; places count in elements, so the types may differ. Nothing if not.
@@ -29,8 +24,8 @@ using BufferPairs = std::map<std::uint32_t, BufferId>;
 /// which the model has an element in some; nothing else stands in them.
 TensorId add_alike(Graph& graph, const std::string& name, ElementType type, TensorId model);
 
-/// Adds a tensor in rows of so many elements, each from a multiple of 8 bytes on, evenly on the tiles.
-/// The last row may be shorter, if rows are whole multiples of 8 bytes.
-TensorId add_spread(Graph& graph, const Tiles& tiles, Tensor made, std::int64_t row_elements);
+/// Adds the tensor, which has no pieces yet, in even runs of whole grains on the tiles; the last run may
+/// end with a part of one. A grain is a multiple of 8 bytes.
+TensorId add_runs(Graph& graph, TileRange tiles, Tensor tensor, Bytes grain_bytes);
 
 } // namespace tessera::graph

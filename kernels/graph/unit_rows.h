@@ -31,7 +31,7 @@ struct ByteRun {
     Bytes bytes = 0;
 };
 
-/// UnitRows that are alike.
+/// Rows that are alike.
 struct UnitRows {
     TileId tile = 0;
     Place first; ///< begins a unit

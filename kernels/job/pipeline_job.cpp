@@ -191,6 +191,17 @@ private:
         return sum;
     }
 
+    /// Where a pipeline's tensor has what stands at `pointer` in a workload of kind spmm.
+    static std::string pointer_in(const PipelineTensor& tensor, const std::string& pointer) {
+        if (pointer.empty()) { // of the pattern's file
+            return pointer;
+        }
+        const std::string own = pointer == "/m"   ? "/shape/0"
+                                : pointer == "/k" ? "/shape/1"
+                                                  : pointer;
+        return "/tensors/" + tensor.name + own;
+    }
+
     std::shared_ptr<const workload::SparseF16> make_sparse(std::size_t index) const {
         const PipelineTensor& tensor = workload_.tensors[index];
         workload::SpmmWorkload spmm;
@@ -203,7 +214,15 @@ private:
         spmm.seed = seed_of(workload_, index);
         spmm.values = tensor.values;
         spmm.pattern = *tensor.pattern;
-        return std::make_shared<const workload::SparseF16>(workload::make_sparse(spmm));
+        try {
+            return std::make_shared<const workload::SparseF16>(workload::make_sparse(spmm));
+        } catch (const ConfigError& error) {
+            std::vector<Diagnostic> mistakes = error.diagnostics();
+            for (Diagnostic& mistake : mistakes) {
+                mistake.pointer = pointer_in(tensor, mistake.pointer);
+            }
+            throw ConfigError(std::move(mistakes));
+        }
     }
 
     /// Values and a copy of what the steps read and made.

@@ -4,13 +4,22 @@
 //   check      tiles and symbols that there are, contents said once
 //   uses       which bytes each step touches on which tile      (finds fields that are wrong)
 //   lifetimes  when buffers must be kept                        (finds reads of what nothing wrote)
+//   state      vertex state: what stands behind what
+//   steps      which steps run, in which order
 //   placing    where buffers stand
-//   lower      vertex state, exchange rows, stubs and images at these places; once more with more
-//              room for code where the rows turned out longer than expected
+//   binding    vertices, messages, contents and tensors at these places
+//   rows       exchange rows, equal ones of a tile once   (kernels/exchange plans them)
+//   stub       what a supervisor runs
+//   code_zone  where codelets, stubs and rows stand
+//   images     what each tile holds at the start
+//
+// `lower` calls them; from placing on once more, with more room for code, where rows turned out longer
+// than expected.
 #pragma once
 
 #include "kernels/exchange/exchange_planner.h"
 #include "kernels/graph/graph.h"
+#include "kernels/lower/steps.h"
 #include "kernels/plan/planned_program.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -21,13 +30,11 @@
 
 namespace tessera::lower {
 
+/// What planning comes to, for all kinds of workloads.
 struct Lowered {
     program::Program program;
     std::vector<plan::ExchangeStats> exchanges; ///< by exchange of the program
-    /// Of the program, by compute set and by exchange of the graph; kLeftOut: it has nothing to do.
-    std::vector<std::uint32_t> set_numbers;
-    std::vector<std::uint32_t> exchange_numbers;
-    static constexpr std::uint32_t kLeftOut = 0xffffffff;
+    Steps steps;
     std::map<std::string, Bytes> bytes_by_buffer; ///< of a tile with most of them, and "code"
     Bytes bytes_used = 0;                         ///< of that tile, code included
 };

@@ -4,6 +4,7 @@
 #include "models/isa/instruction.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace tessera::lower {
@@ -102,6 +103,32 @@ std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertice
     }
     code.branch(!calls ? kLink : mark ? kZero : kReturn);
     return code.take();
+}
+
+Stubs make_stubs(std::span<const program::ComputeSet> sets, Address region0_base) {
+    std::map<std::vector<std::uint32_t>, program::SharedBytes> known;
+    Stubs stubs;
+    for (const program::ComputeSet& set : sets) {
+        auto& code = stubs.code.emplace_back(set.tiles.size());
+        Bytes longest = 0;
+        for (std::size_t tile = 0; tile < set.tiles.size(); ++tile) {
+            if (set.tiles[tile].vertices.empty()) {
+                continue;
+            }
+            auto words = make_stub(set.tiles[tile].vertices, region0_base);
+            const auto bytes = std::as_bytes(std::span(words));
+            longest = std::max(longest, static_cast<Bytes>(bytes.size()));
+            const auto found = known.find(words);
+            if (found != known.end()) {
+                code[tile] = found->second;
+                continue;
+            }
+            code[tile] = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+            known.emplace(std::move(words), code[tile]);
+        }
+        stubs.bytes.push_back(longest);
+    }
+    return stubs;
 }
 
 } // namespace tessera::lower

@@ -13,6 +13,14 @@
 
 namespace tessera::lower {
 
+/// Stubs of compute sets; equal ones stand once.
+struct Stubs {
+    std::vector<std::vector<program::SharedBytes>> code; ///< by compute set and tile; null: idle
+    std::vector<Bytes> bytes;                            ///< by compute set: of the longest
+};
+
+[[nodiscard]] Stubs make_stubs(std::span<const program::ComputeSet> sets, Address region0_base);
+
 /// The words of the stub for `vertices`; it keeps the link register in $m9, which supervisor
 /// vertices preserve, and returns with a branch to it. Position independent. A Worker vertex starts
 /// in the lowest free context. With `mark`, of 20 bits, $m9 holds that instead and the return is a

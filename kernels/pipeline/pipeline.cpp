@@ -78,8 +78,8 @@ public:
             Finished& finished = planned_.finished[i];
             if (!finished.from_start) {
                 const auto& numbers = finished.kind == program::Step::Kind::ComputeSet
-                                          ? lowered.set_numbers
-                                          : lowered.exchange_numbers;
+                                          ? lowered.steps.set_numbers
+                                          : lowered.steps.exchange_numbers;
                 finished.index = numbers.at(finished.index);
             }
         }

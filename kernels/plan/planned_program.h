@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/plan/predicted_cycles.h"
 #include "kernels/workload/workload.h"
 #include "models/program/program.h"
 
@@ -15,24 +16,6 @@
 #include <string>
 
 namespace tessera::plan {
-
-/// Predicted cycles of one run, by what the machine does; reduction is also counted in compute,
-/// exchange and sync.
-struct PredictedCycles {
-    Cycles compute = 0;  ///< slowest tile of every compute set, and the control steps
-    Cycles exchange = 0; ///< prologue and longest row of every exchange
-    Cycles sync = 0;
-    Cycles reduction = 0; ///< of the above, what summing partial results takes
-
-    [[nodiscard]] Cycles total() const { return compute + exchange + sync; }
-    PredictedCycles& operator+=(const PredictedCycles& other) {
-        compute += other.compute;
-        exchange += other.exchange;
-        sync += other.sync;
-        reduction += other.reduction;
-        return *this;
-    }
-};
 
 struct PlanInfo {
     std::int64_t parts_m = 1;    ///< cuts of the rows of the result

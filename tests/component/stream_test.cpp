@@ -97,6 +97,22 @@ TEST_CASE("a copy from row to row goes through tile memory and takes both ways")
     check_accounts(simulation);
 }
 
+TEST_CASE("a remote buffer is written as a whole") {
+    HandProgram hand = streaming_program();
+    hand.then(stream(Kind::StreamCopy, 0));
+    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    for (const std::int64_t bytes : {std::int64_t{0}, 15 * kRowBytes, 16 * kRowBytes - 1,
+                                     16 * kRowBytes, 16 * kRowBytes + 1}) {
+        CAPTURE(bytes);
+        const std::vector<std::byte> host(static_cast<std::size_t>(bytes));
+        if (bytes == 16 * kRowBytes) {
+            CHECK_NOTHROW(simulation.write("far", host));
+        } else {
+            CHECK_THROWS_AS(simulation.write("far", host), ProgramError);
+        }
+    }
+}
+
 TEST_CASE("the host is another link") {
     HandProgram hand = streaming_program(program::RemoteBuffer::Place::Host);
     hand.then(stream(Kind::StreamCopy, 0));

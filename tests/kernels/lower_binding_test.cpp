@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/lower/image_builder.h"
+#include "kernels/lower/code_zone.h"
 #include "kernels/lower/lower.h"
+#include "kernels/plan/exchange_cost.h"
 #include "tests/kernels/graph_sketch.h"
 #include "tests/support/run_program.h"
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -218,8 +220,7 @@ TEST_CASE("a graph without code leaves all memory to data", "[kernels]") {
 TEST_CASE("rows that are longer than first guessed move data on", "[kernels]") {
     constexpr Bytes kGuess = 24; // of a message
     const spec::MachineSpec machine = fine_machine();
-    const lower::CodeletLibrary no_codelets(machine, {});
-    const Bytes code = lower::ImageBuilder::first_code_room(machine, no_codelets).code;
+    const Bytes code = lower::lay_out_code(machine, 0, {}, {}).room.code;
     const Sketch sketch = messages_of(250'000, 250'000);
     const auto lowered = lower::lower(machine, sketch.graph);
     const Bytes rows = lowered.exchanges.at(0).longest_row_bytes;
@@ -238,8 +239,7 @@ TEST_CASE("data may take all that rows leave, where they are shorter than first 
     constexpr std::int64_t kMessages = 64;
     constexpr Bytes kGuess = 24; // of a message
     const spec::MachineSpec machine = fine_machine();
-    const lower::CodeletLibrary no_codelets(machine, {});
-    const Bytes code = lower::ImageBuilder::first_code_room(machine, no_codelets).code;
+    const Bytes code = lower::lay_out_code(machine, 0, {}, {}).room.code;
     Sketch sketch = messages_of(4 * kMessages, 4);
     const Bytes rows = lower::lower(machine, sketch.graph).exchanges.at(0).longest_row_bytes;
     const Bytes zone = plan::round_up(code + rows, machine.memory.element_bytes);
@@ -373,4 +373,28 @@ TEST_CASE("addresses in contents are filled in", "[kernels]") {
     CHECK(words[1] == kUntouched);
     CHECK(words[2] == program.codelets.at(0).symbols.at("copy64"));
     CHECK(segments_of(program, 1, "lists").at(0)->data == filled); // shared
+}
+
+TEST_CASE("each exchange counts with its row and its barrier, and that of a reduction as one too",
+          "[kernels]") {
+    using program::Role;
+    const spec::MachineSpec machine = small_machine();
+    const std::vector<std::pair<Role, Cycles>> exchanges{
+        {Role::Bring, 100}, {Role::Reduce, 31}, {Role::Rearrange, 7}, {Role::Reduce, 8}};
+    lower::Lowered lowered;
+    plan::PredictedCycles expected;
+    for (const auto& [role, events] : exchanges) {
+        lowered.program.exchanges.emplace_back().role = role;
+        lowered.exchanges.emplace_back().longest_row_events = events;
+        const Cycles row = plan::row_overhead(machine.exchange) + events;
+        const Cycles barrier = machine.sync.internal_cycles;
+        expected.exchange += row;
+        expected.sync += barrier;
+        expected.reduction += role == Role::Reduce ? row + barrier : 0;
+    }
+    const auto predicted = lower::predicted_exchanges(machine, lowered);
+    CHECK(predicted.exchange == expected.exchange);
+    CHECK(predicted.sync == expected.sync);
+    CHECK(predicted.reduction == expected.reduction);
+    CHECK(predicted.compute == 0);
 }

@@ -127,6 +127,31 @@ TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
                     "exchange rows 20 B") != std::string::npos);
 }
 
+TEST_CASE("what is over is told of all that is kept together, beside the elements of the code",
+          "[kernels]") {
+    const spec::MachineSpec machine;
+    constexpr Bytes kLeft = 96;
+    constexpr Bytes kFirst = 160;
+    constexpr Bytes kNext = 1008;
+    for (const Bytes elements : {1, 2, 5}) {
+        for (const Where where : {Where::Any, Where::Region0, Where::Region1}) {
+            CAPTURE(elements, static_cast<int>(where));
+            lower::MemoryPlan memory(machine,
+                                     {.code = elements * machine.memory.element_bytes - 8});
+            const Bytes zone = elements * machine.memory.element_bytes;
+            REQUIRE(memory.code_zone_bytes() == zone);
+            const Bytes room = (where == Where::Region1 ? 0 : machine.memory.region0_bytes - zone) +
+                               (where == Where::Region0 ? 0 : machine.memory.region1_bytes);
+            REQUIRE(memory.place({"most", Kind::Tensor, room - kLeft, 16, where, {}}));
+            CHECK_FALSE(memory.place({"first", Kind::Tensor, kFirst, 16, where, {}}));
+            CHECK(memory.shortfall().bytes_over == kFirst - kLeft);
+            CHECK_FALSE(memory.place({"next", Kind::Tensor, kNext, 16, where, {}}));
+            CHECK(memory.shortfall().bytes_over == kFirst + kNext - kLeft);
+            CHECK(memory.shortfall().name == "first");
+        }
+    }
+}
+
 TEST_CASE("a buffer takes the memory of one that is no longer needed", "[kernels]") {
     const spec::MachineSpec machine;
     const Bytes big = machine.memory.region1_bytes - 160;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/exchange/exchange_planner.h"
 #include "kernels/graph/cells.h"
-#include "kernels/lower/image_builder.h"
+#include "kernels/lower/code_zone.h"
 #include "kernels/lower/memory_plan.h"
+#include "kernels/lower/rows.h"
 #include "kernels/lower/stub.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/homes.h"
@@ -230,32 +231,23 @@ TEST_CASE("equal vertex lists have equal stubs", "[kernels]") {
 TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
-    const lower::CodeletLibrary library(machine, {"copy"});
-    lower::ImageBuilder images(machine, library, "rows");
     const Address data = machine.memory.region1_begin();
-    const auto message = [&](Bytes bytes) {
-        return std::vector<program::Transfer>{{0, data, bytes, false, {{1, data}}}};
-    };
+    std::vector<program::Exchange> exchanges;
     for (const Bytes bytes : {64, 128, 64}) {
-        images.add_exchange(plan::plan_exchange(machine, "message", message(bytes)));
+        exchanges.push_back(
+            plan::plan_exchange(machine, "message", {{0, data, bytes, false, {{1, data}}}}));
     }
-    const program::Program program = images.build();
-    const auto& exchanges = program.exchanges;
-    REQUIRE(exchanges.size() == 3);
-    for (const TileId tile : {0U, 1U}) {
-        const auto& first = exchanges[0].rows.at(tile);
-        const auto& other = exchanges[1].rows.at(tile);
-        const auto& again = exchanges[2].rows.at(tile);
-        REQUIRE(first.tile == tile);
-        CHECK(again.words == first.words);
-        CHECK(again.address == first.address);
-        CHECK(other.address != first.address);
-        std::size_t rows = 0;
-        for (const auto& segment : program.images.at(program.image_of_tile.at(tile)).segments) {
-            rows += segment.kind == program::SegmentKind::ExchangeRow ? 1 : 0;
-        }
-        CHECK(rows == 2);
-    }
+    // a longer one from tile 0, the same one as before to tile 1
+    exchanges.push_back(exchanges.back());
+    exchanges.back().rows.at(0).words.resize(100);
+    const lower::RowHomes homes = lower::find_row_homes(exchanges);
+    using Homes = std::vector<std::uint32_t>;
+    CHECK(homes.of_row == std::vector<Homes>{{0, 0}, {1, 1}, {0, 0}, {3, 0}});
+    const auto bytes_of = [&](std::size_t exchange, std::size_t row) {
+        return static_cast<Bytes>(4 * exchanges.at(exchange).rows.at(row).words.size());
+    };
+    CHECK(homes.bytes == std::vector<Bytes>{std::max(bytes_of(0, 0), bytes_of(0, 1)),
+                                            std::max(bytes_of(1, 0), bytes_of(1, 1)), 0, 400});
 }
 
 TEST_CASE("the room for code holds all code, all rows and the window that is fetched ahead",
@@ -263,35 +255,31 @@ TEST_CASE("the room for code holds all code, all rows and the window that is fet
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
     const Bytes element = machine.memory.element_bytes;
-    const lower::CodeletLibrary library(machine, {"copy"});
-    CHECK(lower::ImageBuilder::first_code_room(machine, library).bytes() ==
-          (library.bytes() + 7) / 8 * 8 + machine.tile.fetch_window_bytes);
+    const Bytes fetch_window = machine.tile.fetch_window_bytes;
+    constexpr Bytes kCodelets = 1004;
+    CHECK(lower::lay_out_code(machine, kCodelets, {}, {}).room.bytes() == 1008 + fetch_window);
     // Rows of all sizes, so that code and rows end at each place beside an element's end.
-    const Address data = machine.memory.region1_begin();
-    for (int messages = 0; messages < 12; ++messages) {
-        lower::ImageBuilder images(machine, library, "rows");
-        images.add_compute_set("set", program::Role::Work, "test",
-                               {{}, {}, {}, {{0x4c100, program::VertexKind::Worker, data, 0}}});
-        for (int i = 0; i < messages; ++i) {
-            const Address at = data + static_cast<Address>(512 * i);
-            images.add_exchange(
-                plan::plan_exchange(machine, "message", {{0, at, 4 * (70 + i), false, {{1, at}}}}));
+    std::vector<Bytes> rows;
+    for (Bytes i = 0; i < 12; ++i) {
+        const lower::CodeZone zone =
+            lower::lay_out_code(machine, kCodelets, std::vector<Bytes>{20, 8}, rows);
+        CHECK(zone.codelets == machine.memory.code_begin());
+        CHECK(zone.stubs == std::vector<Address>{zone.codelets + 1008, zone.codelets + 1032});
+        Address end = zone.stubs.back() + 8;
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            CHECK(zone.rows.at(row) >= end);
+            CHECK(zone.rows.at(row) < end + 8);
+            CHECK(zone.rows.at(row) % 8 == 0);
+            end = zone.rows.at(row) + static_cast<Address>(rows.at(row));
         }
-        const lower::CodeRoom room = images.code_room();
-        lower::MemoryPlan memory(machine, room);
+        lower::MemoryPlan memory(machine, zone.room);
         REQUIRE(
             memory.place({"data", program::SegmentKind::Tensor, 16, 16, lower::Where::Any, {}}));
-        const program::Program program = images.build();
-        Bytes end = 0;
-        for (const program::Image& image : program.images) {
-            for (const program::Segment& segment : image.segments) {
-                end = std::max(end, static_cast<Bytes>(segment.address) + segment.bytes);
-            }
-        }
-        const Bytes fetched = end + machine.tile.fetch_window_bytes - machine.memory.base;
-        CHECK(room.bytes() >= fetched);
-        CHECK(room.bytes() < fetched + 8 + 8 * messages); // and what aligns them
+        const Bytes fetched = static_cast<Bytes>(end) + fetch_window - machine.memory.base;
+        CHECK(zone.room.bytes() >= fetched);
+        CHECK(zone.room.bytes() < fetched + 8);
         CHECK((static_cast<Bytes>(memory.address("data")) - machine.memory.base) / element >
               (fetched - 1) / element);
+        rows.push_back(1180 + 4 * i);
     }
 }

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -210,6 +211,32 @@ TEST_CASE("a row whose middle is on the border of two shares is the first one's"
     }
 }
 
+TEST_CASE("the workers part a row that is alone, as many of them as there are column groups",
+          "[kernels]") {
+    const auto a = full(1, 50, 1);
+    for (const std::int64_t workers : {1, 2, 5, 6}) {
+        for (std::int64_t groups = 1; groups <= 2 * workers; ++groups) {
+            CAPTURE(workers, groups);
+            const Problem problem(workload_of(8 * groups, 1), a);
+            const Partition partition(problem, Split{1, 1, 1});
+            std::vector<int> found(static_cast<std::size_t>(groups), 0);
+            std::int64_t most = 0;
+            const auto shares = spmm::deal_work(problem, partition.part(0), groups, workers);
+            REQUIRE(static_cast<std::int64_t>(shares.size()) == workers);
+            for (const auto& share : shares) {
+                if (share.rows.length() > 0) {
+                    most = std::max(most, share.groups.length());
+                    for (auto group = share.groups.begin; group < share.groups.end; ++group) {
+                        ++found.at(static_cast<std::size_t>(group));
+                    }
+                }
+            }
+            CHECK(std::count(found.begin(), found.end(), 1) == groups);
+            CHECK(most == spmm::ceil_div(groups, std::min(workers, groups)));
+        }
+    }
+}
+
 TEST_CASE("the part that sums most decides how long partial rows come", "[kernels]") {
     constexpr double kRegular = 1.1;
     constexpr double kIrregular = 1.3;
@@ -250,6 +277,60 @@ TEST_CASE(
             REQUIRE(static_cast<std::int64_t>(partition.part(1).blocks.size()) == values);
             const bool is_wide = spmm::Homes(machine, partition).values_wide();
             CHECK(is_wide == (spmm::ceil_div(values, 8) >= least / 8));
+        }
+    }
+}
+
+TEST_CASE("what several tiles need of a slice of x is at home once, on tiles of another slice",
+          "[kernels]") {
+    const spec::MachineSpec machine = machine_with(24);
+    // each row of blocks shares some columns with others and has one of its own
+    std::vector<std::vector<std::int32_t>> rows;
+    for (std::int32_t row = 0; row < 12; ++row) {
+        rows.push_back({row % 3, 3 + row % 4, 7 + row % 5, 12 + row});
+    }
+    const auto a = matrix_of(26, 1, rows); // nobody needs the last two
+    for (const Split split : {Split{4, 1, 2}, Split{2, 2, 3}, Split{6, 2, 2}, Split{1, 3, 4}}) {
+        for (const std::int64_t n : {72, 320}) {
+            CAPTURE(split.parts_m, split.parts_k, split.parts_n, n);
+            const Problem problem(workload_of(n, 1), a);
+            const Partition partition(problem, split);
+            const spmm::Homes homes(machine, partition);
+            // by tile: where its homes begin, and their bytes
+            std::map<TileId, std::map<Bytes, Bytes>> held;
+            for (std::int64_t in = 0; in < split.parts_n; ++in) {
+                const Bytes line_bytes = problem.x_line_bytes(problem.slice(split, in).length());
+                std::vector<int> found(26, 0);
+                for (const spmm::HomeRun& run : homes.x(in)) {
+                    const spmm::LineRun& lines = homes.runs().at(run.home.group);
+                    const auto own = static_cast<std::int64_t>(run.home.tile) % split.parts_n;
+                    REQUIRE(static_cast<std::int64_t>(run.home.tile) < split.tiles());
+                    CHECK(own != in);
+                    CHECK(homes.users(lines).size() != 1);
+                    REQUIRE(run.home.first < run.home.last);
+                    REQUIRE(lines.first + run.home.last <= lines.last);
+                    for (std::int64_t line = run.home.first; line < run.home.last; ++line) {
+                        ++found[static_cast<std::size_t>(lines.first + line)];
+                    }
+                    const Bytes bytes = (run.home.last - run.home.first) * line_bytes;
+                    CHECK(held[run.home.tile].emplace(run.offset, bytes).second);
+                }
+                for (std::int64_t line = 0; line < 26; ++line) {
+                    CAPTURE(in, line);
+                    CHECK(found[static_cast<std::size_t>(line)] ==
+                          (partition.users_of_line(line).size() == 1 ? 0 : 1));
+                }
+            }
+            Bytes most = 0;
+            for (const auto& [tile, pieces] : held) {
+                Bytes end = 0;
+                for (const auto& [begin, bytes] : pieces) {
+                    CHECK(begin == end);
+                    end = begin + bytes;
+                }
+                most = std::max(most, end);
+            }
+            CHECK(homes.most_x_bytes() == most);
         }
     }
 }

@@ -17,7 +17,7 @@ tessera_test(test_kernels_plan LABELS kernels
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
-          kernels/graph_example_test.cpp kernels/copy_test.cpp kernels/blocks_test.cpp
+          kernels/graph_example_test.cpp kernels/copy_test.cpp kernels/blocks_test.cpp kernels/places_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels
   SOURCES kernels/published_matrix_test.cpp

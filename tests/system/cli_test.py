@@ -466,6 +466,14 @@ class RunsTest(CliTest):
         self.assertEqual([step["name"] for step in result["exchanges"]], ["halo exchange"])
         self.assertGreater(result["explanation"]["rearrangement"]["cycles"], 0)
 
+    def test_what_shows_when_a_pipeline_is_planned_has_its_place(self):
+        text = json.dumps({"schema_version": 1, "kind": "pipeline", "tensors": {
+            "graph": {"pattern": {"file": "cora.mtx", "values": "gcn"}, "values": "integer"},
+            "x": {"shape": [2708, 2]}}, "steps": [{"family": "spmm", "inputs": ["graph", "x"], "output": "y"}]}, indent=1)
+        done = self.tessera("run", self.file("graph.json", text), code=3)
+        line = next(number for number, words in enumerate(text.splitlines(), 1) if '"gcn"' in words)
+        self.assertRegex(done.stderr, rf"graph\.json:{line}:\d+: /tensors/graph/pattern/values: got gcn together with")
+
     def test_micro_workloads_say_what_is_wrong_with_them(self):
         file = self.file("odd.json", '{"schema_version": 1, "kind": "exchange_pattern",\n "pattern": "pairs", '
                                      '"tiles": 3, "bytes": 6}')

@@ -22,8 +22,11 @@ REDUCED = {
     "exchange_all_to_all": "chip.tiles=16 workload.tiles=16",
     "exchange_broadcast": "chip.tiles=16",
     "four_tiles": "chip.tiles=4",
+    "gcn_2_layers": "chip.tiles=64 workload.tensors.features.shape=[2708,64] workload.tensors.weights_1.shape=[64,16]",
     "host_read": "chip.tiles=4",
     "host_write": "chip.tiles=4",
+    "mlp": "chip.tiles=16 workload.tensors.x.shape=[32,64] workload.tensors.weights_1.shape=[64,128]"
+           " workload.tensors.bias_1.shape=[128] workload.tensors.weights_2.shape=[128,64] workload.tensors.bias_2.shape=[64]",
     "rearrange": "chip.tiles=4 workload.rows=64 workload.columns=32",
     "reduction": "chip.tiles=4 workload.operands=500",
     "remote_read": "chip.tiles=4 workload.row_bytes=4096",
@@ -39,6 +42,8 @@ REDUCED = {
     "tiny_matmul_f32": "chip.tiles=4",
     "tiny_spmm_b1": "chip.tiles=4",
     "tiny_spmm_b16": "chip.tiles=4",
+    "two_side_by_side": "chip.tiles=16 workload.steps.0.parallel.0.tiles=8 workload.steps.0.parallel.1.tiles=8" +
+                        "".join(f" workload.tensors.{name}.shape=[64,64]" for name in ("a_1", "a_2", "b_1", "b_2")),
 }
 STANDARD_ROUND = 6
 # Of a run: what a partition that the planner prefers may be worse than another by.
@@ -50,6 +55,7 @@ ROLES = {
     "host_transfer": {"streams": {"stream"}},
     "matmul": {"compute_sets": {"work", "reduce"}, "exchanges": {"bring", "reduce"}},
     "memory_stream": {"compute_sets": {"work"}},
+    "pipeline": {"compute_sets": {"work", "bring", "reduce", "rearrange"}, "exchanges": {"bring", "reduce", "rearrange"}},
     "rearrange": {"compute_sets": {"rearrange"}},
     "reduction": {"compute_sets": {"reduce"}, "exchanges": {"reduce"}},
     "remote_buffer": {"streams": {"stream"}},
@@ -60,7 +66,7 @@ ROLES = {
     "sync": {},
 }
 # What must be there in any case.
-SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "rearrange": {"rearrange"}, "reduction": {"reduce"},
+SURE_ROLES = {"matmul": {"work"}, "memory_stream": {"work"}, "pipeline": {"work"}, "rearrange": {"rearrange"}, "reduction": {"reduce"},
               "remote_buffer": {"stream"}, "host_transfer": {"stream"}, "self_copy": {"rearrange"}, "spmm": {"work"},
               "stencil": {"work", "bring", "rearrange"}, "streamed_triad": {"work", "bring", "stream"},
               "exchange_pattern": {"bring"}, "sync": set()}

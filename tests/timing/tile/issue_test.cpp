@@ -6,7 +6,10 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 using namespace tessera;
 
@@ -217,6 +220,39 @@ TEST_CASE("six active workers suspend the supervisor until one exits", "[timing]
     tile.run("start", &spans);
     const Cycles exit_0 = spans.front().end - 1;
     CHECK(tile.read<std::uint32_t>(0x80000, 1).front() == exit_0 + pipeline);
+}
+
+TEST_CASE("a launch while all workers are active takes the one that exits first, when it has",
+          "[timing][tile]") {
+    const spec::MachineSpec machine;
+    const auto workers = static_cast<std::size_t>(machine.tile.workers);
+    for (const int longer : {0, 1, 5}) {
+        CAPTURE(longer);
+        std::string body = "setzi $m0, worker\nsetzi $m1, shorter\n";
+        for (std::size_t i = 0; i < workers; ++i) {
+            body += static_cast<int>(i) < longer ? "run $m0, $mzero, 0\n" : "run $m1, $mzero, 0\n";
+        }
+        std::string text = supervisor(body + "run $m1, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL");
+        text += ".worker\nworker:\n";
+        for (int i = 0; i < 60; ++i) {
+            text += i == 30 ? "shorter: nop\n" : "nop\n";
+        }
+        std::vector<tile::ContextSpan> spans;
+        test::AssembledTile(text + "exitz $mzero\n").run("start", &spans);
+        std::vector<tile::ContextSpan> launched;
+        std::copy_if(spans.begin(), spans.end(), std::back_inserter(launched),
+                     [](const auto& span) { return span.context >= 0; });
+        std::stable_sort(launched.begin(), launched.end(),
+                         [](const auto& a, const auto& b) { return a.begin < b.begin; });
+        REQUIRE(launched.size() == workers + 1);
+        const auto first =
+            std::min_element(launched.begin(), launched.end() - 1,
+                             [](const auto& a, const auto& b) { return a.end < b.end; });
+        CHECK(launched.back().context == first->context);
+        CHECK(first->context == longer);
+        // issued in the slot in which that one would have gone on
+        CHECK(launched.back().begin == first->end - 1 + 2 * machine.tile.pipeline_cycles);
+    }
 }
 
 TEST_CASE("a discarded write makes nobody wait", "[timing][tile]") {

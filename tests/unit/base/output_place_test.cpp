@@ -37,6 +37,23 @@ TEST_CASE("links lead to the file that is to be replaced", "[unit][base]") {
                          output_place(scratch.path("linked/new"))));
 }
 
+TEST_CASE("only the system's own folders of descriptors have descriptors", "[unit][base]") {
+    const test::ScratchFolder scratch;
+    const std::string real = scratch.write("real", "");
+    fs::create_directories(scratch.path("fd"));
+    fs::create_symlink(real, scratch.path("fd/1"));
+    const OutputPlace place = output_place(scratch.path("fd/1"));
+    CHECK(place.kind == Kind::File);
+    CHECK(place.path == fs::canonical(real));
+    const std::string own = "/proc/" + std::to_string(getpid()) + "/fd/";
+    const int descriptor = open(real.c_str(), O_WRONLY | O_CLOEXEC);
+    REQUIRE(descriptor >= 0);
+    const OutputPlace opened = output_place(own + std::to_string(descriptor));
+    CHECK(opened.kind == Kind::Descriptor);
+    CHECK(opened.descriptor == descriptor);
+    close(descriptor);
+}
+
 TEST_CASE("what is no file cannot be replaced by one", "[unit][base]") {
     const test::ScratchFolder scratch;
     CHECK_THROWS_WITH(output_place(""), ": cannot be written: No such file or directory");

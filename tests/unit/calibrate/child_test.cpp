@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
+#include "base/temporary_file.h"
 #include "sim/child.h"
+#include "sim/interrupt.h"
+#include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <poll.h>
 #include <string>
 #include <sys/wait.h>
@@ -85,4 +89,37 @@ TEST_CASE("a child ends with a parent that is killed") {
     close(alive[0]);
     close(begun[0]);
     close(begun[1]);
+}
+
+TEST_CASE("a child that a signal ends leaves the parent's temporary files") {
+    const test::ScratchFolder folder;
+    const TemporaryFile unfinished(folder.path());
+    const auto outcomes = run_children({[]() -> ChildOutcome {
+                                           for (const int number : {SIGTERM, SIGINT}) {
+                                               signal(number, SIG_DFL); // not the test's
+                                           }
+                                           install_signal_handlers();
+                                           raise(SIGTERM);
+                                           return {};
+                                       }},
+                                       1);
+    CHECK(outcomes[0].exit_code == 128 + SIGTERM);
+    CHECK(folder.names().size() == 1);
+}
+
+TEST_CASE("a child whose output could not be written says so, whenever it failed") {
+    for (const bool at_once : {true, false}) {
+        const auto outcomes =
+            run_children({[&]() -> ChildOutcome {
+                             if (std::freopen("/dev/full", "w", stdout) == nullptr) {
+                                 return {kBug, {}, 0};
+                             }
+                             std::setvbuf(stdout, nullptr, at_once ? _IONBF : _IOFBF, 4096);
+                             std::fputs("lost", stdout);
+                             return {kOk, {}, 0};
+                         }},
+                         1);
+        CAPTURE(at_once);
+        CHECK(outcomes[0].exit_code == kIo);
+    }
 }

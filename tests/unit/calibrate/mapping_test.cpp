@@ -426,3 +426,14 @@ TEST_CASE("the size that reaches nine tenths of the peak lies where the rate pas
     const double exact = 0.9 * peak * fixed / (1 - 0.9 * peak / 8);
     CHECK(measurement.read(results) == Approx(exact).epsilon(0.05));
 }
+
+TEST_CASE("a time is a time by whatever word") {
+    const auto read_of = [](const std::string& metric) {
+        return measured(exchange_row("all-to-all", "7", "4", metric)).read({result(1000, 1e9)});
+    };
+    const double latency = read_of("latency");
+    for (const std::string metric : {"time", "duration", "Duration"}) {
+        INFO(metric);
+        CHECK(read_of(metric) == latency);
+    }
+}

@@ -106,6 +106,34 @@ TEST_CASE("text, JSON and CSV tell each row, also those without a figure") {
     CHECK_FALSE(schema_accepts(extra));
 }
 
+TEST_CASE("a column of CSV says what JSON says of the row by that name") {
+    const auto calibration = scene();
+    const auto table = parse_csv(calibration_csv(calibration), "out.csv");
+    const auto document = calibration_json(calibration);
+    REQUIRE(table.rows.size() == document["rows"].size());
+    int compared = 0;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const json& row = document["rows"][i];
+        REQUIRE(table.rows[i].size() == table.heading.size());
+        for (std::size_t column = 0; column < table.heading.size(); ++column) {
+            const std::string& name = table.heading[column];
+            const std::string& cell = table.rows[i][column].text;
+            CAPTURE(i, name, cell);
+            if (name == "measured") {
+                CHECK(cell == calibration.rows[i].row.text("value"));
+            } else if (!row.contains(name)) {
+                CHECK(cell.empty());
+            } else if (row[name].is_string()) {
+                CHECK(cell == row[name].get<std::string>());
+            } else {
+                CHECK(std::stod(cell) == row[name].get<double>());
+            }
+            ++compared;
+        }
+    }
+    CHECK(compared == 4 * 12);
+}
+
 TEST_CASE("the checked in schema of calibrations is the one the program writes") {
     std::ifstream file(tessera::test::source_path("configs/schemas/calibration.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

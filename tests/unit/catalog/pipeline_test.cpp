@@ -146,3 +146,17 @@ TEST_CASE("the resolved form of a pipeline has every key and loads to the same",
     CHECK(tree.resolved["steps"][0]["steps"][0]["parallel"][0]["steps"][0]["factor"] == 2);
     CHECK(load_text(tree.resolved.dump()).resolved == tree.resolved);
 }
+
+TEST_CASE("the pipelines of configs go together", "[unit][catalog]") {
+    std::size_t pipelines = 0;
+    for (const auto& entry : config::list_configs(source_paths(), "workloads")) {
+        const auto document = config::read_document(entry.file);
+        if (document.root.value("kind", "") == "pipeline") {
+            INFO(entry.name);
+            ++pipelines;
+            CHECK_NOTHROW(catalog::load_workload(document, entry.file, source_paths(), {},
+                                                 toy_shape(), toy_families()));
+        }
+    }
+    CHECK(pipelines >= 3);
+}

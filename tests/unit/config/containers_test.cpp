@@ -54,8 +54,7 @@ Lines mistakes(const std::string& text, House* house = nullptr, const Lines& set
     House scratch;
     Document document = parse_document(text, "a.json");
     auto found = apply_sets(house_shape(), document, sets);
-    for (const auto& mistake :
-         read(house_shape(), document, house != nullptr ? house : &scratch)) {
+    for (const auto& mistake : read(house_shape(), document, house != nullptr ? house : &scratch)) {
         found.push_back(mistake);
     }
     Lines out;
@@ -105,9 +104,10 @@ TEST_CASE("mistakes in lists and maps have their place", "[unit][config]") {
 
 TEST_CASE("set options reach elements that are there", "[unit][config]") {
     House house;
-    REQUIRE(mistakes(kHouse, &house,
-                     {"rooms.hall.inside.0.use=shoes", "houses.0.sides=[3,4]", "rooms.bath.use=wash"})
-                .empty());
+    REQUIRE(
+        mistakes(kHouse, &house,
+                 {"rooms.hall.inside.0.use=shoes", "houses.0.sides=[3,4]", "rooms.bath.use=wash"})
+            .empty());
     CHECK(house.rooms[1].inside.at(0).use == "shoes");
     CHECK(house.rooms[1].inside.at(0).sides == std::vector<std::int64_t>{1, 1});
     CHECK(house.houses.at(0).sides == std::vector<std::int64_t>{3, 4});
@@ -115,7 +115,7 @@ TEST_CASE("set options reach elements that are there", "[unit][config]") {
     CHECK(mistakes(kHouse, nullptr, {"rooms.hall.inside.1.use=a"}) ==
           Lines{"--set: rooms.hall.inside.1.use: unknown key; did you mean 'rooms.bath.use'?"});
     CHECK(mistakes(kHouse, nullptr, {"houses=[]", "houses.0.use=a"}).size() == 1); // it is gone
-    CHECK_FALSE(is_set_path(house_shape(), "rooms.bath.use")); // of no document
+    CHECK_FALSE(is_set_path(house_shape(), "rooms.bath.use"));                     // of no document
 }
 
 TEST_CASE("parameters of lists and maps have a name or a number in their path", "[unit][config]") {

@@ -8,7 +8,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::exchange_test;
@@ -294,6 +296,41 @@ TEST_CASE("a row clashes with data as far behind it as its fetch window reaches"
     CHECK(standard > 64);
     for (const Bytes window : {8, 16, 128, 256}) {
         CHECK(clear_distance(window) - standard == window - 64);
+    }
+}
+
+TEST_CASE("what lands in any word of the row that is being executed is found",
+          "[exchange][broken]") {
+    // Elements so small that the fetch is far ahead when the last word lands in what was executed.
+    spec::MachineSpec machine = kMachine;
+    machine.memory.element_bytes = 128;
+    std::vector<program::Transfer> transfers;
+    for (TileId i = 0; i < 60; ++i)
+        transfers.push_back(transfer(200 + 2 * i, 0x50000, 4, {{100, 0x90000 + 64 * i}}));
+    const auto planned = plan::plan_exchange(machine, "x", transfers);
+    constexpr Address kRow = 0x58000;
+    const auto landing_at = [&](Address address) {
+        auto exchange = planned;
+        row_of(exchange, 100).address = kRow;
+        edit(exchange, 100, [&](auto& row) {
+            const auto last = std::find_if(row.rbegin(), row.rend(), [](const auto& in) {
+                return in.pointer && !in.pointer->format;
+            });
+            for (auto& each : exchange.transfers)
+                if (each.destinations[0].address == 4 * last->pointer->value)
+                    each.destinations[0].address = address;
+            last->pointer->value = address / 4;
+        });
+        return exchange;
+    };
+    CHECK_NOTHROW(run_with(machine, landing_at(kRow - 4)));
+    auto at_row = landing_at(kRow);
+    const auto words = static_cast<Address>(row_of(at_row, 100).words.size());
+    REQUIRE(words > 100);
+    for (Address word = 0; word < words / 4; ++word) {
+        CAPTURE(word, words);
+        CHECK_THROWS_WITH(run_with(machine, landing_at(kRow + 4 * word)),
+                          Contains("is received into and also sent, executed"));
     }
 }
 

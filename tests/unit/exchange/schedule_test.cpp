@@ -25,6 +25,7 @@ const spec::MachineSpec kMachine;
 struct Placed {
     timing::ExchangeTiming timing;
     std::vector<Cycles> starts;
+    std::vector<bool> wide;
 
     Placed(const spec::MachineSpec& machine, const std::vector<program::Transfer>& transfers)
         : timing(machine) {
@@ -33,8 +34,10 @@ struct Placed {
         const auto list = plan::make_jobs(timing, transfers, runs);
         plan::ExchangeSchedule schedule{machine, timing, list};
         schedule.place_all(plan::given_order(list), {});
-        for (const auto& placement : schedule.placements())
+        for (const auto& placement : schedule.placements()) {
             starts.push_back(placement.start);
+            wide.push_back(placement.wide);
+        }
     }
 };
 
@@ -160,6 +163,80 @@ TEST_CASE("reads and writes of one element keep seven events from each other",
                             transfer(100, element + 0x8000, 4 * words, {{740, 0x60000}})}};
         CHECK(apart.starts[1] == std::max<Cycles>(0, -apart.timing.mux_offset(100, 740)));
     }
+}
+
+TEST_CASE("a wide message may end where its partner's first send begins", "[exchange][schedule]") {
+    // The partner's send waits for a receiver that another tile keeps, so that it has a start to end at.
+    const auto kept = transfer(8, 0x80000, 1200, {{102, 0xa0000}});
+    const auto partners = transfer(737, 0x80000, 400, {{102, 0xa8000}});
+    const auto borrower = [](Cycles items) {
+        return transfer(736, 0x80000, 8 * items, {{100, 0xa0000}, {101, 0xa0000}}, true);
+    };
+    const Cycles begin = Placed(kMachine, {kept, partners}).starts[1];
+    const Placed alone{kMachine, {borrower(kMachine.exchange.pair_min_items)}};
+    REQUIRE(alone.wide[0]);
+    const Cycles items = begin - alone.starts[0];
+    REQUIRE(items > kMachine.exchange.pair_min_items);
+    for (const Cycles more : {-1, 0, 1}) {
+        CAPTURE(more);
+        const Placed placed{kMachine, {kept, partners, borrower(items + more)}};
+        CHECK(placed.wide[2] == (more <= 0));
+        if (more <= 0)
+            CHECK(placed.starts[2] == alone.starts[0]);
+    }
+}
+
+TEST_CASE("wide messages from the two directions keep two events from each other at a pair",
+          "[exchange][schedule]") {
+    const timing::ExchangeTiming timing{kMachine};
+    const Cycles items = 400; // too many for the second to go before the first
+    constexpr TileId kPair = 700;
+    const auto mux_first = [&](TileId source, Cycles start) {
+        return start + 1 +
+               std::min(timing.mux_offset(source, kPair), timing.mux_offset(source, kPair + 1));
+    };
+    Cycles nearest = 1000;
+    int pairs = 0;
+    for (TileId one = 0; one < 1472; one += 94) {
+        for (TileId two = 2; two < 1472; two += 94) {
+            if (one / 2 == kPair / 2 || two / 2 == kPair / 2 ||
+                timing.direction(one, kPair) == timing.direction(two, kPair))
+                continue;
+            const auto from = [&](TileId source, Address to) {
+                return transfer(source, 0x60000, 8 * items, {{kPair, to}, {kPair + 1, to}}, true);
+            };
+            const Placed placed{kMachine, {from(one, 0xa0000), from(two, 0xb0000)}};
+            REQUIRE(placed.wide == std::vector<bool>{true, true});
+            const Cycles end = mux_first(one, placed.starts[0]) + items;
+            const Cycles between = mux_first(two, placed.starts[1]) - end;
+            CAPTURE(one, two);
+            REQUIRE(between >= 2);
+            nearest = std::min(nearest, between);
+            ++pairs;
+        }
+    }
+    CHECK(pairs > 20);
+    CHECK(nearest == 2);
+}
+
+TEST_CASE(
+    "of messages that can start at once those for who has most to take go first, then as given",
+    "[exchange][schedule]") {
+    const timing::ExchangeTiming timing{kMachine};
+    // The first message is so long that all others wait for it alone.
+    std::vector<program::Transfer> transfers{transfer(736, 0x60000, 8000, {{100, 0xa0000}})};
+    constexpr TileId kMost = 5;
+    for (TileId i = 1; i <= 8; ++i)
+        transfers.push_back(
+            transfer(736, 0x60000 + 1024 * i, i == kMost ? 240 : 120, {{100 + 4 * i, 0xa0000}}));
+    const auto runs = timing::transfer_runs(kMachine, transfers);
+    const auto list = plan::make_jobs(timing, transfers, runs);
+    REQUIRE(list.jobs.size() == transfers.size());
+    for (std::uint32_t i = 1; i < list.jobs.size(); ++i)
+        REQUIRE(timing.mux_offset(736, 100) >= timing.mux_offset(736, 100 + 4 * i));
+    const auto order = plan::earliest_order(list, timing.grid(), 1000);
+    REQUIRE(order.has_value());
+    CHECK(*order == plan::JobOrder{0, kMost, 1, 2, 3, 4, 6, 7, 8});
 }
 
 namespace {

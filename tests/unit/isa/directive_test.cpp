@@ -37,6 +37,21 @@ TEST_CASE("data of every width is laid down", "[isa]") {
     CHECK(mistakes_of(".byte 256") == Lines{"a.S:1:7: data: got 256, expected -128..255"});
 }
 
+TEST_CASE("what is no finite number has the names that it has elsewhere", "[isa]") {
+    for (const std::string name : {"inf", "infinity", "Inf", "Infinity"}) {
+        INFO(name);
+        CHECK(words_of(".float " + name + ", -" + name) == Words{0x7f800000, 0xff800000});
+    }
+    for (const std::string name : {"nan", "NaN"}) {
+        INFO(name);
+        const auto words = words_of(".float " + name);
+        REQUIRE(words.size() == 1);
+        CHECK((words[0] & 0x7fffffff) > 0x7f800000);
+    }
+    CHECK(mistakes_of(".float INF") ==
+          Lines{"a.S:1:8: .float: got 'INF', expected a number such as 1.5"});
+}
+
 TEST_CASE("a zero and b is the label before unless a binary digit follows", "[isa]") {
     CHECK(words_of("0: nop\n.int 0b - 0b0, 0b11") == Words{kNop, kBase, 3});
 }

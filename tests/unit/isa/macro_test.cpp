@@ -85,6 +85,9 @@ TEST_CASE("arguments may be missing or be given by name", "[isa]") {
     CHECK(shown("a, b = 4, c=", "[\\a][\\b][\\c]", "1") == "[1][4][]");
     CHECK(mistakes_of(".macro M a:req b\n.endm\nM b=1") ==
           Lines{"a.S:3:3: macro 'M': got no value for 'a', expected one"});
+    // What would have come of it is not looked at.
+    CHECK(mistakes_of(".macro M a:req b\nno_such\n.endm\nM b=1") ==
+          Lines{"a.S:4:3: macro 'M': got no value for 'a', expected one"});
     CHECK(mistakes_of(".macro M alpha\n.endm\nM alhpa=1") ==
           Lines{"a.S:3:3: macro 'M': has no parameter 'alhpa'; did you mean 'alpha'?"});
     CHECK(mistakes_of(".macro M a b\n.endm\nM a=1, 2") ==

@@ -240,6 +240,28 @@ TEST_CASE("values are taken by every option that has one, and words are checked"
     CHECK(refusal({"completion", "fish"}).find("expected one of bash, zsh") != std::string::npos);
 }
 
+TEST_CASE("a command takes as many operands as it has a use for") {
+    using Words = std::vector<std::string>;
+    for (const Words& most :
+         {Words{"vertex", "v"}, Words{"calibrate"}, Words{"list", "machines"},
+          Words{"describe", "workload", "cora"}, Words{"schema", "result"}, Words{"disasm", "f"},
+          Words{"completion", "bash"}, Words{"manual"}, Words{"help", "run"}}) {
+        CAPTURE(most);
+        CHECK(refusal(most) == "accepted");
+        Words more = most;
+        more.push_back(most.size() > 1 ? most.back() : "x");
+        CHECK(refusal(more) != "accepted");
+    }
+    for (const Words& fewest :
+         {Words{"run", "w"}, Words{"vertex", "v"}, Words{"describe", "machine"}, Words{"asm", "f"},
+          Words{"check", "f"}, Words{"schema", "result"}, Words{"disasm", "f"},
+          Words{"completion", "zsh"}}) {
+        CAPTURE(fewest);
+        CHECK(refusal(fewest) == "accepted");
+        CHECK(refusal({fewest.front()}) != "accepted");
+    }
+}
+
 TEST_CASE("arrays, files and macros are named as asked for") {
     for (const std::string wrong : {"x", "x=", "=x.npy", ""}) {
         CAPTURE(wrong);

@@ -2,6 +2,7 @@
 #include "models/spec/load.h"
 #include "models/spec/matrix_unit.h"
 #include "sim/result.h"
+#include "sim/result_table.h"
 #include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
@@ -353,7 +354,7 @@ TEST_CASE("the parts of the explanation are the tiles' means, the bounds, and wh
     }
     CHECK(sum == Approx(result["cycles"].get<double>()));
     CHECK(percent == Approx(100));
-    CHECK(result["explanation"].size() == sim::kExplanationParts.size());
+    CHECK(result["explanation"].size() == sim::result_columns().explanation.size());
 }
 
 TEST_CASE("an exchange among few tiles that is near its bound is neither uneven nor unused") {

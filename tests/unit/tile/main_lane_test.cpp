@@ -199,6 +199,26 @@ TEST_CASE("stepped operands on read only registers are read and keep their value
               kData, 3) == Words{kData[0], 0x98000, 0});
 }
 
+TEST_CASE("results that go to read only registers are thrown away", "[unit][isa]") {
+    const std::string stores = "st32 $m12, $m3, $mzero, 0\nst32 $m13, $m3, $mzero, 1\n"
+                               "st32 $m14, $m3, $mzero, 2\nst32 $m15, $m3, $mzero, 3";
+    const auto kept = [&](const std::string& results) {
+        return test::output_of(
+            test::worker_program(results + stores, "setzi $m0, 0x98000\nput $WORKER0_BASE, $m0\n"),
+            {}, 4);
+    };
+    const Words before = kept("");
+    CHECK(before[0] == 0x98000);
+    for (const std::string pair : {"$m12:13", "$m14:15"}) {
+        INFO(pair);
+        CHECK(kept("tapack " + pair + ", $m2, $m3, $m2\n") == before);
+    }
+    for (const std::string one : {"$m12", "$m13", "$m14", "$m15"}) {
+        INFO(one);
+        CHECK(kept("add " + one + ", $m2, $m3\nsetzi " + one + ", 77\n") == before);
+    }
+}
+
 TEST_CASE("delta lists and mini deltas", "[unit][isa]") {
     const std::string list = "setzi $m4, 0x88000\nldconst $m5, 0x000c0004\n"
                              "st32 $m5, $m4, $mzero, 0\nst32 $m2, $m4, $mzero, 1\n";

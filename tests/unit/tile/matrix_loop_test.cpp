@@ -2,11 +2,14 @@
 // Doing a matrix-unit repeat body by rows must leave exactly what bundle after bundle leaves: memory, registers,
 // accumulators and cycles.
 #include "base/float16.h"
+#include "models/isa/context.h"
+#include "models/isa/matrix_loop_matcher.h"
 #include "tests/support/assembled_tile.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -288,4 +291,33 @@ TEST_CASE("streams anywhere round the borders of elements and memory end alike b
     }
     CHECK(ended > 40);
     CHECK(faults > 40);
+}
+
+TEST_CASE("a body is a loop by rows where its strides and its addresses do not share a register",
+          "[unit][tile]") {
+    for (const bool partials : {true, false}) {
+        for (unsigned addresses = 0; addresses < 16; addresses += 2) {
+            for (unsigned stride = 0; stride < 16; ++stride) {
+                std::array<isa::Operation, 8> halves{};
+                for (unsigned bundle = 0; bundle < 4; ++bundle) {
+                    const auto result = static_cast<std::uint8_t>(4 + 2 * (bundle % 2));
+                    isa::Operation& access = halves[2 * bundle];
+                    access.opcode = partials ? isa::Opcode::ld2xst64pace : isa::Opcode::ldst64pace;
+                    access.a = static_cast<std::uint8_t>(addresses);
+                    access.b = static_cast<std::uint8_t>(stride);
+                    access.c = result;
+                    isa::Operation& step = halves[2 * bundle + 1];
+                    step.opcode = isa::Opcode::f16v4hihov4amp;
+                    step.d = result;
+                    step.b = partials ? 2 : 14;
+                    step.imm = static_cast<std::int32_t>(0x30 + bundle);
+                }
+                CAPTURE(partials, addresses, stride);
+                isa::MatrixLoop loop;
+                const bool is_changed = stride == addresses || stride == addresses + 1;
+                const bool stands_still = addresses >= isa::kMainReadOnly;
+                REQUIRE(isa::match_matrix_loop(halves, loop) == (!is_changed && !stands_still));
+            }
+        }
+    }
 }

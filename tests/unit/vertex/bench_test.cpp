@@ -176,6 +176,23 @@ TEST_CASE("pointers are packed in each of the known ways", "[unit][vertex]") {
     CHECK(word_of(bench, "state", 7) == bench.codelets.front().symbols.at("back"));
 }
 
+TEST_CASE("a state stands in the region and at the alignment that its call asks for",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto state_at = [&](const std::string& keys) {
+        const auto bench = folder.bench(kTwoArrays + R"([{"u32": 1}])" + keys);
+        const auto state = std::find_if(bench.memory.begin(), bench.memory.end(),
+                                        [](const auto& placed) { return placed.name == "state"; });
+        REQUIRE(state != bench.memory.end());
+        return state->address;
+    };
+    CHECK(state_at(R"(, "state_region": "interleaved")") >= kMemory.region1_begin());
+    CHECK(state_at("") < kMemory.region1_begin());
+    for (const Address alignment : {8U, 256U, 4096U}) {
+        CHECK(state_at(R"(, "state_alignment": )" + std::to_string(alignment)) % alignment == 0);
+    }
+}
+
 TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][vertex]") {
     const VertexFolder folder;
     const auto bench = folder.bench(
@@ -199,6 +216,25 @@ TEST_CASE("tables of pointers and of offsets stand behind the state", "[unit][ve
     CHECK(word_of(bench, "state", 6) == a + 2);
     CHECK(word_of(bench, "state", 7) == 4U << 20);
     CHECK(word_of(bench, "state", 8) == ((b + 4 - a) / 2 | 3U << 20));
+}
+
+TEST_CASE("a memory element is named by its number, and there are as many as memory has",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::int64_t elements = kMemory.bytes() / kMemory.element_bytes;
+    const auto array = [](std::int64_t number) {
+        return R"("arrays": {"x": {"type": "u8", "length": 8, "element": )" +
+               std::to_string(number) + "}}";
+    };
+    for (const std::int64_t number : {std::int64_t{3}, elements - 2}) { // the last of pairs
+        const auto bench = folder.bench(array(number));
+        CHECK(vertex::element_of(kMemory, test::array_of(bench, "x").address) == number);
+    }
+    for (const std::int64_t number : {std::int64_t{-1}, elements}) {
+        CHECK(folder.bench_refusal(array(number)) ==
+              "/arrays/x/element: got " + std::to_string(number) +
+                  ", expected a whole number of 0.." + std::to_string(elements - 1));
+    }
 }
 
 TEST_CASE("pointers that do not fit their packing are refused", "[unit][vertex]") {

@@ -240,6 +240,20 @@ TEST_CASE("calls run one after the other and registers are kept between them", "
           two.result.phases[0].outcome.cycles + two.result.phases[1].outcome.cycles);
 }
 
+TEST_CASE("a phase tells instructions, and the turns that they took", "[unit][vertex]") {
+    const VertexFolder folder;
+    folder.write("code.S", ".worker\n.globl stop\nstop:\nnop\nf32sqrt $a0, $azero\nnop\n"
+                           "exitz $mzero\n");
+    const auto bench = folder.bench(R"("arrays": {})");
+    const auto result = vertex::run_bench(kMachine, bench, {});
+    const auto json = vertex::point_json(kMachine, bench, result, {}, false);
+    constexpr std::int64_t kInstructions = 4;
+    constexpr std::int64_t kRootWaits = 4; // of five turns
+    const auto& phase = json.at("phases").at(0);
+    CHECK(phase.at("worker_instructions") == kMachine.tile.workers * kInstructions);
+    CHECK(phase.at("worker_issues") == kMachine.tile.workers * (kInstructions + kRootWaits));
+}
+
 TEST_CASE("a call may have a state of its own", "[unit][vertex]") {
     const auto ran = run(R"("calls": [{"entry": "own", "kind": "worker",
                                        "state": [{"pointer": "out", "offset_elements": 3}]}])");

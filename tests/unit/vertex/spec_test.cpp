@@ -110,6 +110,11 @@ TEST_CASE("each rule of a vertex file has its message", "[unit][vertex]") {
           "/arrays/1x: got name '1x', expected letters, digits and '_'");
     CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": {"not_with": ["y"]}}})") ==
           "/arrays/x/element/not_with/0: unknown array 'y'");
+    for (const std::string element :
+         {R"({"not_with":["x"],"own":true})", R"({"with":["x"]})", R"({"not_with":"x"})", "{}"}) {
+        CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": )" + element + "}}") ==
+              "/arrays/x/element: got " + element + R"(, expected {"not_with": [arrays]})");
+    }
     CHECK(folder.refusal(x + R"(, "state": [{"pointer": "xx"}])") ==
           "/state/0/pointer: unknown array 'xx'; did you mean 'x'?");
     CHECK(folder.refusal(x + R"(, "state": [{"pointers": ["x", 3]}])") ==

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/lower/images.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tessera::lower {
+namespace {
+
+using Images = std::vector<program::Image>; ///< by tile
+using program::SegmentKind;
+
+program::SharedBytes share(const std::vector<std::uint32_t>& words) {
+    const auto bytes = std::as_bytes(std::span(words));
+    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+}
+
+program::Segment segment(SegmentKind kind, const std::string& name, Address address,
+                         program::SharedBytes data, program::Lifetime lifetime = {}) {
+    const auto bytes = static_cast<Bytes>(data->size());
+    return {address, bytes, kind, name, std::move(data), lifetime};
+}
+
+/// Buffers of the graph but the last one, which is vertex state.
+void hold_buffers(const Places& places, Images& images) {
+    const Relocated relocated = relocated_contents(places);
+    const auto& buffers = places.graph.buffers;
+    for (std::size_t index = 0; index + 1 < buffers.size(); ++index) {
+        const MemoryPlan::Buffer& at = places.placing.buffers[index];
+        for (const graph::Held& held : buffers[index].held) {
+            auto& segments = images[held.tile].segments;
+            Bytes there = 0;
+            if (held.contents != nullptr && !held.contents->empty()) {
+                there = static_cast<Bytes>(held.contents->size());
+                segments.push_back(
+                    segment(at.kind, at.name, at.begin,
+                            held.relocations == nullptr
+                                ? held.contents
+                                : relocated.at({held.contents.get(), held.relocations.get()}),
+                            at.lifetime));
+            }
+            const Bytes behind = held.bytes + buffers[index].read_beyond - there;
+            if (behind != 0) {
+                segments.push_back({at.begin + static_cast<Address>(there), behind, at.kind,
+                                    at.name, nullptr, at.lifetime});
+            }
+        }
+    }
+}
+
+void hold_state(const Places& places, Images& images) {
+    const std::string& name = places.graph.buffers.back().name;
+    std::map<std::vector<std::uint32_t>, program::SharedBytes> shared;
+    for (auto& [tile, words] : state_words(places)) {
+        if (words.empty()) {
+            continue;
+        }
+        program::SharedBytes& bytes = shared[words];
+        if (bytes == nullptr) {
+            bytes = share(words);
+        }
+        images[tile].segments.push_back(
+            segment(SegmentKind::VertexState, name, places.state_begin, bytes));
+    }
+}
+
+/// Codelets stand on every tile that runs some.
+void hold_code(const program::Program& program, const Places& places, const CodeZone& zone,
+               const Stubs& stubs, Images& images) {
+    const auto& codelet = places.codelets.codelet();
+    const program::SharedBytes codelets = share(codelet.words);
+    for (std::size_t tile = 0; tile < images.size(); ++tile) {
+        bool runs = false;
+        for (std::size_t set = 0; set < program.compute_sets.size(); ++set) {
+            if (const auto& code = stubs.code[set][tile]; code != nullptr) {
+                runs = true;
+                images[tile].segments.push_back(segment(SegmentKind::Code,
+                                                        "stub of " + program.compute_sets[set].name,
+                                                        zone.stubs[set], code));
+            }
+        }
+        if (runs) {
+            images[tile].segments.push_back(
+                segment(SegmentKind::Code, codelet.name, zone.codelets, codelets));
+        }
+    }
+}
+
+void hold_rows(const program::Program& program, const RowHomes& rows, Images& images) {
+    for (std::uint32_t index = 0; index < program.exchanges.size(); ++index) {
+        const program::Exchange& exchange = program.exchanges[index];
+        for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
+            const program::ExchangeRow& row = exchange.rows[i];
+            if (rows.of_row[index][i] == index) {
+                images[row.tile].segments.push_back(segment(SegmentKind::ExchangeRow,
+                                                            "row of " + exchange.name, row.address,
+                                                            share(row.words)));
+            }
+        }
+    }
+}
+
+} // namespace
+
+void make_images(program::Program& program, const Places& places, const CodeZone& zone,
+                 const Stubs& stubs, const RowHomes& rows, std::size_t tiles) {
+    Images images(tiles);
+    hold_code(program, places, zone, stubs, images);
+    hold_buffers(places, images);
+    hold_state(places, images);
+    hold_rows(program, rows, images);
+    for (program::Image& image : images) {
+        if (image.segments.empty()) {
+            program.image_of_tile.push_back(program::Program::kNoImage);
+            continue;
+        }
+        std::stable_sort(
+            image.segments.begin(), image.segments.end(),
+            [](const auto& left, const auto& right) { return left.address < right.address; });
+        program.image_of_tile.push_back(static_cast<std::uint32_t>(program.images.size()));
+        program.images.push_back(std::move(image));
+    }
+}
+
+} // namespace tessera::lower

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The values of a result, found from what a run left; result.cpp says which key each has.
+#pragma once
+
+#include "base/units.h"
+#include "models/ipu/core/account.h"
+#include "sim/memory_use.h"
+#include "sim/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::sim {
+
+/// A kernel's or a pipeline step's cycles; a row for those that are nobody's.
+struct KernelShare {
+    std::string name;
+    Cycles cycles = 0;
+    double percent = 0;
+    Cycles compute = 0;
+    Cycles exchange = 0;
+    Cycles sync = 0;
+    Cycles stream = 0;
+    Cycles rearrange = 0;
+};
+
+struct StreamRecord : ipu::StepRecord {
+    std::string peer;
+    const char* direction = "";
+};
+
+struct MemoryPeak {
+    Bytes tile_bytes = 0;
+    double mean_bytes = 0; ///< of the tiles' peaks
+    Bytes bytes = 0;
+    std::string step;
+    TileId tile = 0;
+    BytesByKind by_kind{};
+    BytesByKind most_by_kind{}; ///< over tiles and steps, each kind by itself
+};
+
+/// Of a product, and what the matrix units could have done.
+struct Speed {
+    std::int64_t flops = 0;
+    double tflops = 0;
+    double peak_tflops = 0;
+    std::int64_t macs_per_cycle = 0;
+    Bytes memory_bytes_per_cycle = 0;
+};
+
+struct Share {
+    double cycles = 0;
+    double percent = 0;
+};
+using Explanation = std::map<std::string, Share>; ///< by key; parts of no cycles may be missing
+
+/// 0 of nothing.
+[[nodiscard]] inline double ratio(double part, double whole) {
+    return whole == 0 ? 0.0 : part / whole;
+}
+
+[[nodiscard]] double mean(const std::vector<Cycles>& cycles);
+[[nodiscard]] double seconds(const RunFacts& facts);
+[[nodiscard]] std::optional<Speed> product_speed(const RunFacts& facts);
+[[nodiscard]] std::optional<Bytes> useful_bytes(const RunFacts& facts);
+[[nodiscard]] std::vector<StreamRecord> stream_records(const RunFacts& facts);
+/// In the order in which they first appear. They sum to the run.
+[[nodiscard]] std::vector<KernelShare> kernel_shares(const RunFacts& facts);
+/// The parts sum to the run.
+[[nodiscard]] Explanation explanation(const ipu::Account& account);
+[[nodiscard]] MemoryPeak memory_peak(const RunFacts& facts);
+[[nodiscard]] std::int64_t worker_bundles(const RunFacts& facts);
+[[nodiscard]] std::int64_t peak_rss_bytes();
+
+/// Whether a tile takes part in a step of some kind, or in any.
+[[nodiscard]] bool computes(const ipu::Account& account, std::size_t tile);
+[[nodiscard]] bool exchanges(const ipu::Account& account, std::size_t tile);
+[[nodiscard]] bool streams(const ipu::Account& account, std::size_t tile);
+[[nodiscard]] bool takes_part(const ipu::Account& account, std::size_t tile);
+
+} // namespace tessera::sim
