@@ -13,8 +13,8 @@ namespace {
 Cycles typical_hops(const spec::MachineSpec& machine) {
     const auto& exchange = machine.exchange;
     if (exchange.fabric == spec::Fabric::Mesh) {
-        return exchange.hop_cycles * (timing::kTilesPerRow + timing::grid_rows(machine.chip.tiles)) /
-               3;
+        return exchange.hop_cycles *
+               (timing::kTilesPerRow + timing::grid_rows(machine.chip.tiles)) / 3;
     }
     if (exchange.fabric == spec::Fabric::Ring) {
         return exchange.hop_cycles * machine.chip.tiles / (2 * exchange.ring_directions);
