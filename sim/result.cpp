@@ -261,7 +261,7 @@ Table<traces::TraceSummary> trace_table() {
 Table<RunFacts> digest_table() {
     return {{"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
              [](const RunFacts& facts) { return tile_cycles_digest(facts.account); }},
-            {"output", Word, "of the names and bytes of all tensors that the run makes",
+            {"output", Word, "of the names and bytes of all tensors that the run makes and keeps",
              &RunFacts::output_digest}};
 }
 

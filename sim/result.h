@@ -49,7 +49,7 @@ struct RunFacts {
     const ipu::Account& account;
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
-    std::string output_digest; ///< of the tensors that the run makes
+    std::string output_digest; ///< of the tensors that the run makes and keeps
     HostFacts host;
 };
 

@@ -217,7 +217,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
 
     Digest output;
     for (const program::Tensor& tensor : program.tensors) {
-        if (!is_operand(*job, tensor.name)) {
+        if (tensor.kept && !is_operand(*job, tensor.name)) {
             output.add(tensor.name);
             output.add(tensor.name == job->answer() ? answer : simulation.read(tensor.name));
         }

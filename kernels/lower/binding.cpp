@@ -135,7 +135,7 @@ Relocated relocated_contents(const Places& places) {
 }
 
 program::Tensor bound_tensor(const Places& places, graph::Tensor tensor) {
-    program::Tensor made{tensor.name, tensor.type, tensor.shape, {}};
+    program::Tensor made{tensor.name, tensor.type, tensor.shape, {}, tensor.wanted};
     made.pieces.reserve(tensor.pieces.size());
     for (graph::Piece& piece : tensor.pieces) {
         made.pieces.push_back(

@@ -137,14 +137,17 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     graph.close();
     const State state = lay_out_state(graph);
     add_state_buffer(graph, state);
-    const auto lifetimes = lifetimes_of(graph, Uses(graph));
+    const auto needs = needs_of(graph, Uses(graph));
     const auto names = step_names(graph);
     const CodeletLibrary codelets(machine, graph);
     check_symbols(graph, codelets.codelet());
     Steps steps = number_steps(graph);
     const bool runs_code = has_code(graph);
-    CodeRoom code = runs_code ? lay_out_code(machine, codelets.bytes(), {}, {}).room : CodeRoom{};
-    Placing placing = first_place(machine, graph, lifetimes, code, names);
+    CodeRoom code;
+    if (runs_code) {
+        code = lay_out_code(machine, codelets.bytes(), stub_bytes(graph, steps), {}).room;
+    }
+    Placing placing = first_place(machine, graph, needs, code, names);
     while (true) {
         // Also of vertices without words: there may be none with words.
         const Places places{graph, placing, state,
@@ -152,12 +155,11 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
                             codelets};
         Bound bound = bind(machine, places, steps);
         const CodeRoom& needed = bound.zone.room;
-        if (!runs_code || needed.bytes() <= placing.code_zone_bytes) {
+        if (!runs_code || needed.rows <= placing.code.rows) {
             return finish(machine, graph, places, std::move(steps), std::move(bound));
         }
-        code.code = std::max(code.code, needed.code);
         code.rows = std::max(code.rows, needed.rows);
-        placing = place(machine, graph, lifetimes, code, names);
+        placing = place(machine, graph, needs, code, names);
     }
 }
 

@@ -87,8 +87,7 @@ std::string largest_first(std::vector<std::pair<std::string, Bytes>> sizes) {
 } // namespace
 
 MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, CodeRoom room)
-    : memory_(machine.memory), room_(room),
-      code_zone_bytes_(round_up(room.bytes(), machine.memory.element_bytes)) {}
+    : memory_(machine.memory), room_(room) {}
 
 const MemoryPlan::Buffer* MemoryPlan::find(const std::string& name) const {
     const auto found = std::find_if(placed_.begin(), placed_.end(),
@@ -105,10 +104,17 @@ bool MemoryPlan::apart(const BufferRequest& request, const std::string& other) c
 
 Fit MemoryPlan::fit(const BufferRequest& request) const {
     FitRequest wanted{.bytes = request.bytes, .alignment = request.alignment};
-    wanted.lowest = request.where == Where::Region1 ? memory_.region1_begin()
-                                                    : memory_.region0_begin() + code_zone_bytes_;
+    const Bytes code_end = memory_.region0_begin() + room_.code;
+    const Bytes rows_end = code_end + room_.rows;
+    wanted.lowest = request.where == Where::Region1 ? memory_.region1_begin() : rows_end;
     wanted.limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
     std::vector<Occupied> occupied;
+    if (room_.code > 0) {
+        occupied.push_back({memory_.region0_begin(), code_end, request.by_codelets});
+    }
+    if (room_.rows > 0) {
+        occupied.push_back({code_end, rows_end, request.by_rows});
+    }
     for (const Buffer& other : placed_) {
         if (request.lifetime.meets(other.lifetime)) {
             occupied.push_back({other.begin, end_of(other), apart(request, other.name)});
@@ -130,7 +136,7 @@ Bytes MemoryPlan::over_limits() const {
     Bytes over = 0;
     for (const BufferRequest& request : requests_) { // more is kept only where a lifetime begins
         const std::uint32_t step = request.lifetime.first;
-        const Bytes room0 = memory_.region0_bytes - code_zone_bytes_;
+        const Bytes room0 = memory_.region0_bytes - room_.bytes();
         over = std::max({over, live_bytes(step, Where::Any) - room0 - memory_.region1_bytes,
                          live_bytes(step, Where::Region0) - room0,
                          live_bytes(step, Where::Region1) - memory_.region1_bytes});
@@ -143,7 +149,7 @@ bool MemoryPlan::place(const BufferRequest& request) {
         return true;
     }
     requests_.push_back(request);
-    if (code_zone_bytes_ > memory_.region0_bytes) {
+    if (room_.bytes() > memory_.region0_bytes) {
         shortfall_ = {"code and exchange rows", room_.bytes() - memory_.region0_bytes};
         return false;
     }
@@ -213,7 +219,7 @@ Bytes MemoryPlan::used_bytes() const {
         spans.emplace_back(placed.begin, end_of(placed));
     }
     std::sort(spans.begin(), spans.end());
-    Bytes total = code_zone_bytes_;
+    Bytes total = room_.bytes();
     Address counted = 0;
     for (const auto& [begin, end] : spans) {
         total += end > counted ? static_cast<Bytes>(end - std::max(begin, counted)) : 0;
@@ -223,7 +229,7 @@ Bytes MemoryPlan::used_bytes() const {
 }
 
 std::map<std::string, Bytes> MemoryPlan::sizes() const {
-    std::map<std::string, Bytes> all{{"code", code_zone_bytes_}};
+    std::map<std::string, Bytes> all{{"code", room_.bytes()}};
     for (const Buffer& buffer : placed_) {
         all[buffer.name] = buffer.bytes;
     }
@@ -250,6 +256,18 @@ LiveSet MemoryPlan::peak() const {
     return peak;
 }
 
+Bytes MemoryPlan::free_beside_code(std::uint32_t step) const {
+    const Bytes begin = memory_.region0_begin() + room_.bytes();
+    const Bytes end = memory_.region0_begin() + round_up(room_.bytes(), memory_.element_bytes);
+    Bytes free = end - begin;
+    for (const Buffer& buffer : placed_) {
+        const Bytes from = std::max<Bytes>(buffer.begin, begin);
+        const Bytes until = std::min<Bytes>(end_of(buffer), end);
+        free -= buffer.lifetime.contains(step) ? std::max<Bytes>(until - from, 0) : 0;
+    }
+    return free;
+}
+
 std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                     const std::vector<std::string>& steps) {
     const LiveSet peak = plan.peak();
@@ -257,7 +275,7 @@ std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
     const std::vector<std::pair<std::string, Bytes>> code{
         {word(program::SegmentKind::Code), room.code},
         {word(program::SegmentKind::ExchangeRow), room.rows},
-        {"rest of the code's memory elements", plan.code_zone_bytes() - room.bytes()}};
+        {"rest of the code's memory elements", plan.free_beside_code(peak.step)}};
     std::map<std::string, Bytes> kinds(code.begin(), code.end());
     std::vector<std::pair<std::string, Bytes>> buffers = code;
     for (const BufferRequest& buffer : peak.buffers) {

@@ -5,6 +5,9 @@
 //   region 0 (executable)                       region 1 (interleaved by two)
 //   | code, stubs, exchange rows | data ...     | data ...                       |
 //
+// Behind code and rows stand at once those data that nothing touches while these are fetched; all
+// others are in further memory elements.
+//
 // One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
 // everywhere. A request says when its buffer is needed (liveness.h finds that out): buffers whose
 // lifetimes do not meet may share memory, and only those that meet are kept apart.
@@ -35,6 +38,8 @@ struct BufferRequest {
     /// Names of buffers that must share no granule with this one while both are needed.
     std::vector<std::string> apart_from;
     program::Lifetime lifetime = {}; ///< always, unless said
+    bool by_codelets = true;         ///< touched while codelets run
+    bool by_rows = true;             ///< touched while exchange rows run
 };
 
 /// What did not fit, for the caller to turn into an answer.
@@ -43,7 +48,7 @@ struct Shortfall {
     Bytes bytes_over = 0;
 };
 
-/// What stands in the first elements of region 0, in which no data may be.
+/// What stands first in region 0, code before rows.
 struct CodeRoom {
     Bytes code = 0; ///< codelets, stubs and what the fetch unit reads ahead
     Bytes rows = 0; ///< exchange rows: a guess until they are planned
@@ -59,7 +64,7 @@ struct LiveSet {
 
 class MemoryPlan {
 public:
-    /// The first bytes of region 0, rounded up to whole elements, are kept for `room`.
+    /// The first bytes of region 0 are kept for `room`.
     MemoryPlan(const spec::MachineSpec& machine, CodeRoom room);
 
     /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
@@ -75,9 +80,7 @@ public:
     [[nodiscard]] Address address(const std::string& name) const;
     [[nodiscard]] Bytes bytes(const std::string& name) const;
     [[nodiscard]] const CodeRoom& code_room() const { return room_; }
-    /// The same in whole elements.
-    [[nodiscard]] Bytes code_zone_bytes() const { return code_zone_bytes_; }
-    /// Memory that is used in any step, code zone included.
+    /// Memory that is used in any step, code and rows included.
     [[nodiscard]] Bytes used_bytes() const;
 
     struct Buffer {
@@ -93,8 +96,10 @@ public:
     [[nodiscard]] std::map<std::string, Bytes> sizes() const;
 
     [[nodiscard]] const Shortfall& shortfall() const { return shortfall_; }
-    /// The first step in which most is asked for, placed or not; the code zone is not counted.
+    /// The first step in which most is asked for, placed or not; code and rows are not counted.
     [[nodiscard]] LiveSet peak() const;
+    /// Behind code and rows in their last memory element: what no buffer stands in while `step` runs.
+    [[nodiscard]] Bytes free_beside_code(std::uint32_t step) const;
 
 private:
     [[nodiscard]] bool place_in_order(const std::vector<BufferRequest>& requests);
@@ -106,7 +111,6 @@ private:
 
     spec::MemorySpec memory_;
     CodeRoom room_;
-    Bytes code_zone_bytes_ = 0;
     std::vector<Buffer> placed_;
     std::vector<BufferRequest> requests_; ///< all that were made
     Shortfall shortfall_;

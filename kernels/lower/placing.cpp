@@ -2,6 +2,7 @@
 #include "kernels/lower/placing.h"
 
 #include "base/error.h"
+#include "kernels/lower/lifetimes.h"
 
 #include <fmt/format.h>
 
@@ -119,13 +120,15 @@ std::vector<std::string> names_in_plan(const graph::Graph& graph,
 /// All of a group, ascending, each as long as its lifetime says. @throws DoesNotFit
 MemoryPlan placed(const spec::MachineSpec& machine, const graph::Graph& graph,
                   const std::vector<std::uint32_t>& group, const std::vector<std::string>& names,
-                  std::span<const program::Lifetime> lifetimes, CodeRoom code,
+                  std::span<const Need> needs, CodeRoom code,
                   const std::vector<std::string>& steps) {
     std::vector<BufferRequest> requests;
     for (const std::uint32_t index : group) {
         const graph::Buffer& buffer = graph.buffers[index];
-        BufferRequest request{names[index], buffer.kind, most_held(buffer), buffer.alignment,
-                              buffer.where, {},          lifetimes[index]};
+        const Need& need = needs[index];
+        BufferRequest request{names[index],     buffer.kind,      most_held(buffer),
+                              buffer.alignment, buffer.where,     {},
+                              need.lifetime,    need.by_codelets, need.by_rows};
         for (const graph::BufferId other : buffer.apart) {
             if (std::binary_search(group.begin(), group.end(), other.index)) {
                 request.apart_from.push_back(names[other.index]);
@@ -143,14 +146,38 @@ MemoryPlan placed(const spec::MachineSpec& machine, const graph::Graph& graph,
 
 } // namespace
 
+std::vector<Need> needs_of(const graph::Graph& graph, const Uses& uses) {
+    const auto lifetimes = lifetimes_of(graph, uses);
+    const auto exchanges = static_cast<StepNumber>(graph.compute_sets.size());
+    const auto copies = static_cast<StepNumber>(exchanges + graph.exchanges.size());
+    std::vector<Need> needs;
+    for (std::uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
+        Need need{lifetimes[buffer], false, false};
+        const auto tiles = uses.of(graph::BufferId{buffer});
+        for (const UsesOnTile& tile : tiles) {
+            for (const Use& use : uses.of(tile)) {
+                const bool copied = use.step >= copies; // perhaps meanwhile
+                need.by_codelets = need.by_codelets || use.step < exchanges || copied;
+                need.by_rows = need.by_rows || use.step >= exchanges;
+            }
+        }
+        if (tiles.empty()) {
+            const bool is_state = graph.buffers[buffer].kind == program::SegmentKind::VertexState;
+            need = {lifetimes[buffer], true, !is_state};
+        }
+        needs.push_back(need);
+    }
+    return needs;
+}
+
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
-              std::span<const program::Lifetime> lifetimes, CodeRoom code,
-              const std::vector<std::string>& steps) {
+              std::span<const Need> needs, CodeRoom code, const std::vector<std::string>& steps) {
     Placing placing;
+    placing.code = code;
     placing.buffers.resize(graph.buffers.size());
     for (const auto& group : Groups(graph).all()) {
         const auto names = names_in_plan(graph, group);
-        const MemoryPlan memory = placed(machine, graph, group, names, lifetimes, code, steps);
+        const MemoryPlan memory = placed(machine, graph, group, names, needs, code, steps);
         for (const std::uint32_t index : group) {
             for (const auto& at : memory.buffers()) {
                 if (at.name == names[index]) {
@@ -158,7 +185,6 @@ Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
                 }
             }
         }
-        placing.code_zone_bytes = memory.code_zone_bytes();
         if (memory.used_bytes() > placing.bytes_used) {
             placing.bytes_used = memory.used_bytes();
             placing.bytes_by_buffer = memory.sizes();
@@ -174,22 +200,22 @@ void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
         group.push_back(buffer.index);
     }
     std::sort(group.begin(), group.end());
-    const std::vector<program::Lifetime> always(graph.buffers.size());
+    const std::vector<Need> always(graph.buffers.size());
     const CodeRoom least{.code = machine.memory.element_bytes, .rows = 0};
     static_cast<void>(
         placed(machine, graph, group, names_in_plan(graph, group), always, least, {step}));
 }
 
 Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                    std::span<const program::Lifetime> lifetimes, CodeRoom& code,
+                    std::span<const Need> needs, CodeRoom& code,
                     const std::vector<std::string>& steps) {
     code.rows = likely_row_bytes(graph);
     try {
-        return place(machine, graph, lifetimes, code, steps);
+        return place(machine, graph, needs, code, steps);
     } catch (const DoesNotFit&) {
         try {
             const CodeRoom least{code.code, 0};
-            Placing placing = place(machine, graph, lifetimes, least, steps);
+            Placing placing = place(machine, graph, needs, least, steps);
             code = least;
             return placing;
         } catch (const DoesNotFit&) { // the answer is the one with rows

@@ -6,6 +6,7 @@
 
 #include "kernels/graph/graph.h"
 #include "kernels/lower/memory_plan.h"
+#include "kernels/lower/uses.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -16,9 +17,19 @@
 
 namespace tessera::lower {
 
+/// When a buffer is kept, and who touches it.
+struct Need {
+    program::Lifetime lifetime;
+    bool by_codelets = true;
+    bool by_rows = true;
+};
+
+/// Of every buffer. What no step uses is taken as touched by all.
+[[nodiscard]] std::vector<Need> needs_of(const graph::Graph& graph, const Uses& uses);
+
 struct Placing {
     std::vector<MemoryPlan::Buffer> buffers; ///< by buffer of the graph; no bytes: held nowhere
-    Bytes code_zone_bytes = 0;
+    CodeRoom code;
     std::map<std::string, Bytes> bytes_by_buffer; ///< of the fullest plan, and "code"
     Bytes bytes_used = 0;                         ///< of the fullest plan
 };
@@ -26,13 +37,13 @@ struct Placing {
 /// Places the buffers, behind `code`. `steps`: names of the steps that lifetimes count.
 /// @throws DoesNotFit naming a tile with most to hold, the bytes over, and what they are
 [[nodiscard]] Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                            std::span<const program::Lifetime> lifetimes, CodeRoom code,
+                            std::span<const Need> needs, CodeRoom code,
                             const std::vector<std::string>& steps);
 
 /// The same before rows are planned: behind `code` with rows as messages make them likely, or where
 /// that does not fit, without rows: they may turn out shorter. Says in `code` which.
 [[nodiscard]] Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                                  std::span<const program::Lifetime> lifetimes, CodeRoom& code,
+                                  std::span<const Need> needs, CodeRoom& code,
                                   const std::vector<std::string>& steps);
 
 /// Before there are vertices: the buffers are needed together in some step. A graph of a division

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace tessera::lower {
@@ -103,6 +104,28 @@ std::vector<std::uint32_t> make_stub(const std::vector<program::Vertex>& vertice
     }
     code.branch(!calls ? kLink : mark ? kZero : kReturn);
     return code.take();
+}
+
+std::vector<Bytes> stub_bytes(const graph::Graph& graph, const Steps& steps) {
+    struct Calls {
+        Bytes words = 1; // the branch at the end
+        bool supervisors = false;
+    };
+    std::vector<Bytes> longest;
+    for (const std::uint32_t number : steps.sets) {
+        std::unordered_map<TileId, Calls> of_tile;
+        Bytes most = 0;
+        for (const graph::Vertex& vertex : graph.compute_sets[number].vertices) {
+            Calls& calls = of_tile[vertex.tile];
+            const bool calls_it = vertex.kind == program::VertexKind::Supervisor;
+            calls.words += calls_it ? 2 : 4;
+            calls.words += calls_it && !calls.supervisors ? 1 : 0; // the link register is kept
+            calls.supervisors = calls.supervisors || calls_it;
+            most = std::max(most, 4 * calls.words);
+        }
+        longest.push_back(most);
+    }
+    return longest;
 }
 
 Stubs make_stubs(std::span<const program::ComputeSet> sets, Address region0_base) {

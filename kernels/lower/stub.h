@@ -4,6 +4,9 @@
 // setzi, runall and sync.
 #pragma once
 
+#include "base/units.h"
+#include "kernels/graph/graph.h"
+#include "kernels/lower/steps.h"
 #include "models/program/program.h"
 
 #include <cstdint>
@@ -18,6 +21,9 @@ struct Stubs {
     std::vector<std::vector<program::SharedBytes>> code; ///< by compute set and tile; null: idle
     std::vector<Bytes> bytes;                            ///< by compute set: of the longest
 };
+
+/// Bytes of the longest stub of each compute set, which are the same wherever things stand.
+[[nodiscard]] std::vector<Bytes> stub_bytes(const graph::Graph& graph, const Steps& steps);
 
 [[nodiscard]] Stubs make_stubs(std::span<const program::ComputeSet> sets, Address region0_base);
 

@@ -2,7 +2,6 @@
 #include "kernels/matmul/matmul_cost.h"
 
 #include "kernels/codelets/matmul_amp_cost.h"
-#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "models/timing/exchange_latency.h"
 
@@ -13,10 +12,6 @@ namespace {
 
 /// Control instructions for a message of a receiver: source, pointer, neutral.
 constexpr std::int64_t kControlsPerMessage = 3;
-
-Cycles exchange_cycles(const spec::MachineSpec& machine, std::int64_t events) {
-    return plan::exchange_overhead(machine) + events;
-}
 
 /// Cycles from one weight load to the next: weights, launch, workers, sync.
 Cycles load_cycles(const spec::MachineSpec& machine, const Problem& problem, std::int64_t rows,
@@ -49,15 +44,26 @@ std::int64_t chunk_items(const Grid& grid) {
     return a + b;
 }
 
+/// Tiles whose parts are counted fastest are neighbours and get one operand together, those that get
+/// the other one are all over the tiles.
+Cycles bring_overhead(const plan::ExchangeCost& exchange, const Grid& grid) {
+    const bool b_to_neighbours = grid.partition().paired == Paired::B;
+    const bool all_over = b_to_neighbours ? !grid.a_stays() : !grid.b_stays();
+    const std::int64_t tiles = grid.partition().tiles();
+    return all_over ? exchange.to_all_over(tiles) : exchange.to_neighbours(tiles);
+}
+
 } // namespace
 
-plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Grid& grid) {
+plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                               const Grid& grid) {
     const Partition& p = grid.partition();
     const timing::LaneTiming lane{machine.exchange};
     plan::PredictedCycles cycles;
     cycles.compute = p.chunks * (machine.control.step_cycles + vertex_cycles(machine, grid));
     if (!grid.a_stays() || !grid.b_stays()) {
-        cycles.exchange = p.chunks * exchange_cycles(machine, lane.events(chunk_items(grid)));
+        cycles.exchange =
+            p.chunks * (bring_overhead(exchange, grid) + lane.events(chunk_items(grid)));
         cycles.sync = p.chunks * machine.sync.internal_cycles;
     }
     if (grid.reduces()) {
@@ -72,9 +78,10 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Grid& gri
             const Cycles events =
                 std::max(lane.events(share * kCellBytes / 4), kControlsPerMessage) *
                 (p.parts_k - 1);
-            cycles.exchange += exchange_cycles(machine, events);
+            const Cycles move = exchange.to_neighbours(p.tiles()) + events;
+            cycles.exchange += move;
             cycles.sync += machine.sync.internal_cycles;
-            cycles.reduction += exchange_cycles(machine, events) + machine.sync.internal_cycles;
+            cycles.reduction += move + machine.sync.internal_cycles;
         }
     }
     return cycles;

@@ -11,12 +11,14 @@
 #pragma once
 
 #include "kernels/matmul/matmul_grid.h"
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/predicted_cycles.h"
 #include "models/spec/machine_spec.h"
 
 namespace tessera::matmul {
 
-[[nodiscard]] plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Grid& grid);
+[[nodiscard]] plan::PredictedCycles estimate(const spec::MachineSpec& machine,
+                                             const plan::ExchangeCost& exchange, const Grid& grid);
 
 /// Bytes of one tile that a partition needs, without the code zone and rounding to memory elements.
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Grid& grid);

@@ -43,7 +43,7 @@ std::vector<std::int64_t> with_even(std::vector<std::int64_t> parts, std::int64_
 class Search {
 public:
     Search(const spec::MachineSpec& machine, const Problem& problem)
-        : machine_(machine), problem_(problem),
+        : machine_(machine), exchange_(machine), problem_(problem),
           limit_(machine.memory.bytes() - machine.memory.element_bytes) {}
 
     void run() {
@@ -116,12 +116,13 @@ private:
             smallest_ = candidate;
         }
         if (fits) {
-            candidate.cycles = estimate(machine_, Grid(problem_, partition)).total();
+            candidate.cycles = estimate(machine_, exchange_, Grid(problem_, partition)).total();
             fitting_.push_back(candidate);
         }
     }
 
     const spec::MachineSpec& machine_;
+    plan::ExchangeCost exchange_;
     const Problem& problem_;
     Bytes limit_;
     std::vector<Candidate> fitting_;

@@ -5,7 +5,9 @@
 
 #include "base/units.h"
 #include "models/spec/machine_spec.h"
-#include "models/timing/tile_position.h"
+
+#include <cstdint>
+#include <vector>
 
 namespace tessera::plan {
 
@@ -23,23 +25,30 @@ namespace tessera::plan {
     return 0;
 }
 
-/// That and a typical way. Compiled: a word waits for its receiver's mux, goes from the mux to the
-/// pointer and crosses the chip, and the row stays alive behind it; what the mux and the crossing
-/// take together is fitted to planned exchanges of a whole chip.
-[[nodiscard]] inline Cycles exchange_overhead(const spec::MachineSpec& machine) {
-    constexpr Cycles kCrossing = 72;
-    const auto& exchange = machine.exchange;
-    Cycles way = 0;
-    if (exchange.fabric == spec::Fabric::Compiled) {
-        way = kCrossing + exchange.mux_to_pointer_cycles + exchange.row_tail_cycles;
-    } else if (exchange.fabric == spec::Fabric::Mesh) {
-        // a third of each side of the grid
-        way = exchange.hop_cycles * (timing::kTilesPerRow + timing::grid_rows(machine.chip.tiles)) /
-              3;
-    } else if (exchange.fabric == spec::Fabric::Ring) {
-        way = exchange.hop_cycles * machine.chip.tiles / (2 * exchange.ring_directions);
+/// That and the way of the words, from the fabric's latencies. A row begins with what it can have first
+/// and stays alive behind its last word.
+class ExchangeCost {
+public:
+    /// Looks at all pairs of tiles once.
+    explicit ExchangeCost(const spec::MachineSpec& machine);
+
+    /// Messages to single tiles, or to neighbours, of the first `tiles` tiles: near senders come
+    /// first, so it is the mean sender's way to the tile that is farthest from all.
+    [[nodiscard]] Cycles to_neighbours(std::int64_t tiles) const {
+        return fixed_ + to_neighbours_[index(tiles)];
     }
-    return row_overhead(exchange) + way;
-}
+    /// Messages to tiles all over the first `tiles`: a word leaves when the last of the muxes can be
+    /// set, and the sender from which that and the longest way take most decides.
+    [[nodiscard]] Cycles to_all_over(std::int64_t tiles) const {
+        return fixed_ + to_all_over_[index(tiles)];
+    }
+
+private:
+    [[nodiscard]] std::size_t index(std::int64_t tiles) const;
+
+    Cycles fixed_ = 0;
+    std::vector<Cycles> to_neighbours_; ///< by the number of tiles, less one
+    std::vector<Cycles> to_all_over_;
+};
 
 } // namespace tessera::plan

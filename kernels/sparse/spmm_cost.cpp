@@ -4,7 +4,6 @@
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
-#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_reduction.h"
 #include "models/timing/exchange_latency.h"
@@ -38,6 +37,16 @@ double value_events(const spec::MachineSpec& machine, const Problem& problem, co
     const double lane_bytes = static_cast<double>(4 * machine.exchange.lane_items());
     const double events = blocks * static_cast<double>(problem.value_bytes()) / lane_bytes;
     return machine.exchange.pairs() && split.parts_n % 2 == 0 ? events / 2 : events;
+}
+
+/// Tiles with the same slice of X are all over the tiles, those with the same values are neighbours.
+double bring_overhead(const plan::ExchangeCost& cost, const Split& split) {
+    return static_cast<double>(split.parts_m > 1 ? cost.to_all_over(split.tiles())
+                                                 : cost.to_neighbours(split.tiles()));
+}
+
+double move_overhead(const plan::ExchangeCost& cost, const Split& split) {
+    return static_cast<double>(cost.to_neighbours(split.tiles()));
 }
 
 /// Averages over the parts of a split.
@@ -173,8 +182,8 @@ std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& sh
 
 } // namespace
 
-plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& problem,
-                               const Split& split) {
+plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
+                               const Problem& problem, const Split& split) {
     const Averages average = averages(problem, split);
     plan::PredictedCycles cycles;
     const double line_events =
@@ -189,9 +198,8 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
     if (split.parts_n > 1) {
         exchange += kRegular * value_events(machine, problem, split, average.blocks);
     }
-    const auto fixed = static_cast<double>(plan::exchange_overhead(machine));
     Cycles syncs = exchange > 0 ? 1 : 0;
-    exchange += exchange > 0 ? fixed : 0;
+    exchange += exchange > 0 ? bring_overhead(cost, split) : 0;
     double compute = multiply(machine, problem, split, average) +
                      static_cast<double>(machine.control.step_cycles);
     const bool half = problem.partials == ElementType::F16;
@@ -215,10 +223,11 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const Problem& 
             turn / workers * units * (more + unit_issues);
         double move = 0;
         if (more > 0.02) {
-            move = fixed + kIrregular * more *
-                               std::max(own_rows * line_bytes /
-                                            static_cast<double>(4 * machine.exchange.lane_items()),
-                                        kEventsPerMessage * jobs);
+            move = move_overhead(cost, split) +
+                   kIrregular * more *
+                       std::max(own_rows * line_bytes /
+                                    static_cast<double>(4 * machine.exchange.lane_items()),
+                                kEventsPerMessage * jobs);
             ++syncs;
         }
         compute += sum + static_cast<double>(machine.control.step_cycles);
@@ -249,7 +258,8 @@ double incoming_x(const Partition& partition, const Part& part, double line_even
 
 } // namespace
 
-plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& partition) {
+plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
+                             const Partition& partition) {
     const Problem& problem = partition.problem();
     const Split& split = partition.split();
     const std::int64_t columns = problem.widest_slice(split);
@@ -289,16 +299,15 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const Partition& 
     }
     plan::PredictedCycles cycles;
     cycles.compute = multiply + machine.control.step_cycles;
-    const auto fixed = static_cast<double>(plan::exchange_overhead(machine));
     if (bring > 0) {
-        cycles.exchange += static_cast<Cycles>(fixed + bring);
+        cycles.exchange += static_cast<Cycles>(bring_overhead(cost, split) + bring);
         cycles.sync += machine.sync.internal_cycles;
     }
     if (!reduction.jobs.empty()) {
         cycles.compute += sum + machine.control.step_cycles;
     }
     if (move > 0) {
-        cycles.exchange += static_cast<Cycles>(fixed + move);
+        cycles.exchange += static_cast<Cycles>(move_overhead(cost, split) + move);
         cycles.sync += machine.sync.internal_cycles;
     }
     return cycles;

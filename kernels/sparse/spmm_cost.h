@@ -9,6 +9,7 @@
 // cycles.
 #pragma once
 
+#include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/predicted_cycles.h"
 #include "kernels/sparse/spmm_partition.h"
 #include "models/spec/machine_spec.h"
@@ -19,11 +20,13 @@ namespace tessera::spmm {
 
 /// From the numbers of rows, columns and blocks alone, blocks taken as spread evenly.
 [[nodiscard]] plan::PredictedCycles estimate(const spec::MachineSpec& machine,
+                                             const plan::ExchangeCost& exchange,
                                              const Problem& problem, const Split& split);
 
 /// From the parts themselves: vertices exactly, exchanges from the words and messages of the
 /// busiest tile.
 [[nodiscard]] plan::PredictedCycles refine(const spec::MachineSpec& machine,
+                                           const plan::ExchangeCost& exchange,
                                            const Partition& partition);
 
 /// Bytes of one tile by averages, without the code zone.

@@ -34,6 +34,7 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
     const std::int64_t tiles = machine.chip.tiles;
     const workload::SparseF16& a = *problem.matrix;
     const Bytes limit = machine.memory.bytes() - machine.memory.element_bytes;
+    const plan::ExchangeCost exchange(machine);
     std::vector<Candidate> candidates;
     for (const std::int64_t pn : useful_parts(problem.column_groups(), tiles)) {
         for (const std::int64_t pk : useful_parts(a.block_columns(), tiles / pn)) {
@@ -42,7 +43,7 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
                 Candidate candidate;
                 candidate.split = {pm, pk, pn};
                 candidate.bytes = estimate_bytes(machine, problem, candidate.split);
-                candidate.cycles = estimate(machine, problem, candidate.split).total();
+                candidate.cycles = estimate(machine, exchange, problem, candidate.split).total();
                 candidates.push_back(candidate);
             }
         }
@@ -63,7 +64,7 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
     const Activity comparing("comparing splits", ranked);
     std::for_each(candidates.begin(), candidates.begin() + ranked, [&](Candidate& candidate) {
         comparing.step();
-        candidate.cycles = refine(machine, Partition(problem, candidate.split)).total();
+        candidate.cycles = refine(machine, exchange, Partition(problem, candidate.split)).total();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,
                      [limit](const Candidate& left, const Candidate& right) {

@@ -252,6 +252,7 @@ struct Tensor {
     ElementType type = ElementType::F16;
     std::vector<std::int64_t> shape;
     std::vector<Piece> pieces;
+    bool kept = true; ///< until the run ends; the memory of others may be taken again
 };
 
 struct Program {

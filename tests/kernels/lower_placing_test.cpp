@@ -21,7 +21,7 @@ const spec::MachineSpec kMachine;
 const spec::MemorySpec kMemory = kMachine.memory;
 
 lower::Placing placed(const Sketch& sketch, lower::CodeRoom code = {}) {
-    const std::vector<Lifetime> always(sketch.graph.buffers.size());
+    const std::vector<lower::Need> always(sketch.graph.buffers.size());
     return lower::place(kMachine, sketch.graph, always, code, {});
 }
 
@@ -82,9 +82,10 @@ struct RandomBuffers {
                 }
             }
             const auto first = static_cast<std::uint32_t>(below(kSteps));
-            lifetimes.push_back(
-                {first, below(4) == 0 ? Lifetime::kEnd
-                                      : first + static_cast<std::uint32_t>(below(kSteps - first))});
+            const Lifetime lifetime{
+                first, below(4) == 0 ? Lifetime::kEnd
+                                     : first + static_cast<std::uint32_t>(below(kSteps - first))};
+            needs.push_back({lifetime, below(2) == 0, below(2) == 0});
         }
     }
     std::uint64_t below(std::uint64_t bound) { return random.below(bound, drawn++); }
@@ -92,7 +93,7 @@ struct RandomBuffers {
     workload::CounterRandom random;
     std::uint64_t drawn = 0;
     Sketch sketch;
-    std::vector<Lifetime> lifetimes;
+    std::vector<lower::Need> needs;
 };
 
 std::set<TileId> tiles_of(const graph::Buffer& buffer) {
@@ -114,8 +115,8 @@ bool names(const graph::Buffer& buffer, std::size_t other) {
                      graph::BufferId{static_cast<std::uint32_t>(other)}) != buffer.apart.end();
 }
 
-void check_alone(const graph::Buffer& asked, const lower::MemoryPlan::Buffer& got,
-                 const lower::Placing& placing) {
+void check_alone(const graph::Buffer& asked, const lower::Need& need,
+                 const lower::MemoryPlan::Buffer& got, const lower::CodeRoom& room) {
     Bytes most = 0;
     for (const graph::Held& held : asked.held) {
         most = std::max(most, held.bytes);
@@ -124,8 +125,11 @@ void check_alone(const graph::Buffer& asked, const lower::MemoryPlan::Buffer& go
     if (most == 0) {
         return;
     }
-    const Address lowest = kMemory.region0_begin() + static_cast<Address>(placing.code_zone_bytes);
-    REQUIRE(got.begin >= (asked.where == Where::Region1 ? kMemory.region1_begin() : lowest));
+    const Address code_end = kMemory.region0_begin() + static_cast<Address>(room.code);
+    const Address rows_end = code_end + static_cast<Address>(room.rows);
+    REQUIRE(got.begin >= (asked.where == Where::Region1 ? kMemory.region1_begin() : rows_end));
+    REQUIRE((!need.by_codelets || room.code == 0 || granule(got.begin) > granule(code_end - 1)));
+    REQUIRE((!need.by_rows || room.rows == 0 || granule(got.begin) > granule(rows_end - 1)));
     REQUIRE(end_of(got) <=
             (asked.where == Where::Region0 ? kMemory.region1_begin() : kMemory.end()));
     REQUIRE(got.begin % static_cast<Address>(asked.alignment) == 0);
@@ -139,26 +143,32 @@ TEST_CASE("buffers of random graphs stand where they may", "[kernels]") {
     int placed_graphs = 0;
     int kept_apart = 0;
     int shared = 0;
+    int beside_code = 0;
+    const Address code_end = kMemory.region0_begin() + static_cast<Address>(kCode.bytes());
     for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
         const RandomBuffers random(seed);
         const auto& asked = random.sketch.graph.buffers;
         lower::Placing placing;
         try {
-            placing = lower::place(kMachine, random.sketch.graph, random.lifetimes, kCode, {});
+            placing = lower::place(kMachine, random.sketch.graph, random.needs, kCode, {});
         } catch (const DoesNotFit&) {
             continue;
         }
         ++placed_graphs;
         CAPTURE(seed);
-        REQUIRE(placing.code_zone_bytes >= kCode.bytes());
+        REQUIRE(placing.code.bytes() == kCode.bytes());
         for (std::size_t i = 0; i < asked.size(); ++i) {
-            check_alone(asked[i], placing.buffers[i], placing);
+            check_alone(asked[i], random.needs[i], placing.buffers[i], kCode);
+            beside_code += placing.buffers[i].bytes > 0 &&
+                                   granule(placing.buffers[i].begin) <= granule(code_end - 1)
+                               ? 1
+                               : 0;
             for (std::size_t k = 0; k < i; ++k) {
                 if (!share_a_tile(asked[i], asked[k])) {
                     continue;
                 }
                 CAPTURE(i, k);
-                const bool meet = random.lifetimes[i].meets(random.lifetimes[k]);
+                const bool meet = random.needs[i].lifetime.meets(random.needs[k].lifetime);
                 REQUIRE((!meet || !overlap(placing.buffers[i], placing.buffers[k])));
                 shared += overlap(placing.buffers[i], placing.buffers[k]) ? 1 : 0;
                 if (meet && (names(asked[i], k) || names(asked[k], i))) {
@@ -171,6 +181,7 @@ TEST_CASE("buffers of random graphs stand where they may", "[kernels]") {
     CHECK(placed_graphs > 200);
     CHECK(kept_apart > 100);
     CHECK(shared > 100);
+    CHECK(beside_code > 20);
 }
 
 TEST_CASE("buffers that no tile has together know nothing of each other", "[kernels]") {
@@ -241,17 +252,27 @@ TEST_CASE("what does not fit is told with tile and bytes", "[kernels]") {
     }
 }
 
-TEST_CASE("data stands behind whole elements of code", "[kernels]") {
-    for (const Bytes code : {Bytes{1}, kMemory.element_bytes, kMemory.element_bytes + 1}) {
-        Sketch sketch;
-        sketch.buffer("x", 0, 16);
-        const Bytes elements = (code + kMemory.element_bytes - 1) / kMemory.element_bytes;
-        const auto placing = placed(sketch, {code, 0});
-        CHECK(placing.code_zone_bytes == elements * kMemory.element_bytes);
-        CHECK(placing.buffers[0].begin ==
-              kMemory.region0_begin() + static_cast<Address>(placing.code_zone_bytes));
-        // rows count as code
-        CHECK(placed(sketch, {0, code}).code_zone_bytes == placing.code_zone_bytes);
+TEST_CASE("data that code and rows do not touch stand right behind them", "[kernels]") {
+    const Bytes element = kMemory.element_bytes;
+    for (const Bytes bytes : {Bytes{16}, element, element + 16}) {
+        for (const lower::CodeRoom code : {lower::CodeRoom{bytes, 0}, lower::CodeRoom{0, bytes},
+                                           lower::CodeRoom{16, bytes - 16}}) {
+            CAPTURE(bytes, code.rows);
+            Sketch sketch;
+            sketch.buffer("x", 0, 16);
+            const auto begin = [&](bool by_codelets, bool by_rows) {
+                const std::vector<lower::Need> needs{{Lifetime{}, by_codelets, by_rows}};
+                return lower::place(kMachine, sketch.graph, needs, code, {}).buffers[0].begin -
+                       kMemory.region0_begin();
+            };
+            const Bytes elements = plan::round_up(bytes, element);
+            const bool together =
+                plan::round_up(code.code, element) == plan::round_up(code.bytes(), element);
+            CHECK(begin(false, false) == bytes);
+            CHECK(begin(true, true) == elements);
+            CHECK(begin(true, false) == (code.code > 0 && together ? elements : bytes));
+            CHECK(begin(false, true) == (code.rows > 0 ? elements : bytes));
+        }
     }
 }
 
@@ -277,4 +298,39 @@ TEST_CASE("what is needed together is looked at beside one element of code", "[k
             }
         }
     }
+}
+
+TEST_CASE("who touches a buffer is found from the graph", "[kernels]") {
+    Sketch sketch;
+    const auto codelets = sketch.buffer("codelets", 0, 16);
+    const auto table = sketch.buffer("table", 0, 16);
+    const auto sent = sketch.buffer("sent", 0, 16);
+    const auto both = sketch.buffer("both", 1, 16);
+    const auto copied = sketch.buffer("copied", 0, 16);
+    const auto unused = sketch.buffer("unused", 0, 16);
+    sketch.step("fill", 0,
+                {graph::write({codelets}, 16), graph::write({sent}, 16),
+                 graph::table(sketch.graph.add_table(0, std::vector{graph::write({table}, 16)}))});
+    const auto only_sent = sketch.buffer("only sent", 0, 16);
+    sketch.graph.buffers[only_sent.index].zeroed = true;
+    sketch.message("bring", {0, {only_sent}}, 16, {1, {both}});
+    sketch.step("use", 1, {graph::read({both}, 16)});
+    sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = 16});
+    sketch.then(
+        graph::stream(program::Step::Kind::StreamCopy,
+                      sketch.graph.add_stream_copy(
+                          {.name = "load", .owner = "test", .pieces = {{0, {copied}, 16, 0}}}),
+                      0));
+    sketch.graph.close();
+    const auto needs = lower::needs_of(sketch.graph, lower::Uses(sketch.graph));
+    const auto touched = [&](graph::BufferId buffer) {
+        return std::pair(needs[buffer.index].by_codelets, needs[buffer.index].by_rows);
+    };
+    CHECK(touched(codelets) == std::pair(true, false));
+    CHECK(touched(table) == std::pair(true, false));
+    CHECK(touched(sent) == std::pair(true, false));
+    CHECK(touched(both) == std::pair(true, true));
+    CHECK(touched(only_sent) == std::pair(false, true));
+    CHECK(touched(copied) == std::pair(true, true)); // copies may go on meanwhile
+    CHECK(touched(unused) == std::pair(true, true)); // nothing is known of it
 }

@@ -52,8 +52,7 @@ buffers_of(const spec::MachineSpec& machine, const Grid& grid, lower::CodeRoom r
     const lower::Uses uses(graph);
     std::map<std::string, lower::MemoryPlan::Buffer> buffers;
     try {
-        const auto placing =
-            lower::place(machine, graph, lower::lifetimes_of(graph, uses), room, {});
+        const auto placing = lower::place(machine, graph, lower::needs_of(graph, uses), room, {});
         for (std::size_t i = 0; i < graph.buffers.size(); ++i) {
             buffers[graph.buffers[i].name] = placing.buffers[i];
         }

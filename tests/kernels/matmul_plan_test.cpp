@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/float16.h"
+#include "kernels/lower/lower.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cost.h"
+#include "kernels/matmul/matmul_graph.h"
 #include "kernels/matmul/matmul_search.h"
 #include "tests/kernels/codelet_bench.h"
 #include "tests/support/gc2.h"
@@ -10,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace {
 
@@ -136,7 +139,9 @@ TEST_CASE("the cost model counts the words of a lane's width as one event", "[ke
     const matmul::Problem problem(product({1024, 1024, 1024}, ElementType::F16));
     const auto exchange_of = [&](matmul::Partition partition, Bytes lane_bytes) {
         machine.exchange.lane_bytes = lane_bytes;
-        return matmul::estimate(machine, matmul::Grid(problem, partition)).exchange;
+        return matmul::estimate(machine, plan::ExchangeCost(machine),
+                                matmul::Grid(problem, partition))
+            .exchange;
     };
     // 1024 inputs of 64 rows and of 64 outputs come to a tile, two bytes each; a round's cost
     // beside its words does not depend on the lane.
@@ -153,6 +158,26 @@ TEST_CASE("the cost model counts the words of a lane's width as one event", "[ke
     const Bytes brought = 64 * 256 / 2 * 2;
     const Bytes summed = 3 * 64 * 64 / 4 / 2;
     CHECK(exchange_of(parts, 4) - exchange_of(parts, 8) == (brought + summed) / 2);
+}
+
+TEST_CASE("exchanges of dense products take the estimated cycles", "[kernels]") {
+    constexpr Cycles kOff = 30; // of a message's way, in the mean of an exchange
+    for (const std::int64_t tiles : {16, 64, 1472}) {
+        const spec::MachineSpec machine = machine_with(tiles);
+        const plan::ExchangeCost exchange(machine);
+        for (const Product& p : {Product{64, 64, 64}, {128, 512, 256}, {256, 1024, 512}}) {
+            const matmul::Problem problem(product(p, ElementType::F16));
+            const auto best = matmul::search(machine, problem, 1).front();
+            const matmul::Grid grid(problem, best.partition);
+            const auto lowered =
+                lower::lower(machine, matmul::emit(machine, grid, "product").graph);
+            const Cycles planned = lower::predicted_exchanges(machine, lowered).exchange;
+            const Cycles estimated = matmul::estimate(machine, exchange, grid).exchange;
+            CAPTURE(tiles, p.m, planned, estimated);
+            CHECK(std::abs(planned - estimated) <=
+                  kOff * static_cast<Cycles>(lowered.exchanges.size()));
+        }
+    }
 }
 
 TEST_CASE("dense products run on the other generations, or say what these lack", "[kernels]") {

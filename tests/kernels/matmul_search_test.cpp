@@ -73,10 +73,10 @@ std::vector<Partition> partitions(const spec::MachineSpec& machine, const Proble
     return all;
 }
 
-Candidate candidate_of(const spec::MachineSpec& machine, const Problem& problem,
-                       const Partition& partition) {
+Candidate candidate_of(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                       const Problem& problem, const Partition& partition) {
     const Grid grid(problem, partition);
-    return {partition, matmul::estimate(machine, grid).total(),
+    return {partition, matmul::estimate(machine, exchange, grid).total(),
             matmul::estimate_bytes(machine, grid)};
 }
 
@@ -96,10 +96,11 @@ TEST_CASE("for every partition the search has one as good", "[kernels]") {
                  {problem_of(9, 64, 144), problem_of(144, 160, 48, ElementType::F32),
                   problem_of(2, 400, 16)}) {
                 const auto found = matmul::search(machine, problem, kAll);
+                const plan::ExchangeCost exchange(machine);
                 for (const Partition& p : partitions(machine, problem)) {
                     CAPTURE(tiles, pairs, problem.m, p.parts_m, p.parts_k, p.parts_n,
                             static_cast<int>(p.paired));
-                    const Candidate wanted = candidate_of(machine, problem, p);
+                    const Candidate wanted = candidate_of(machine, exchange, problem, p);
                     CHECK(std::any_of(found.begin(), found.end(), [&](const Candidate& one) {
                         return is_as_good(one, wanted);
                     }));
@@ -149,7 +150,7 @@ TEST_CASE("the search lists what fits by cycles, then tiles, chunks and parts", 
         for (std::size_t i = 0; i < found.size(); ++i) {
             const Candidate& one = found[i];
             const Partition& p = one.partition;
-            const Candidate again = candidate_of(machine, problem, p);
+            const Candidate again = candidate_of(machine, plan::ExchangeCost(machine), problem, p);
             CHECK(one.cycles == again.cycles);
             CHECK(one.bytes == again.bytes);
             CHECK((i == 0 || key(found[i - 1]) <= key(one)));
@@ -211,7 +212,7 @@ TEST_CASE("a partition fits whose bytes leave one memory element, and none large
     REQUIRE(smallest.size() == 1);
     CHECK(smallest.front().bytes <= least);
     for (const Partition& p : partitions(machine, problem)) {
-        CHECK(smallest.front().bytes <= candidate_of(machine, problem, p).bytes);
+        CHECK(smallest.front().bytes <= matmul::estimate_bytes(machine, Grid(problem, p)));
     }
 }
 
@@ -222,7 +223,9 @@ TEST_CASE("double width halves the words of the operand that it carries", "[kern
     const std::int64_t k = 256;
     const Problem problem = problem_of(8 * rows, k, 8 * outputs);
     const auto exchange_of = [&](Paired paired) {
-        return matmul::estimate(machine, Grid(problem, {8, 1, 8, 1, paired})).exchange;
+        return matmul::estimate(machine, plan::ExchangeCost(machine),
+                                Grid(problem, {8, 1, 8, 1, paired}))
+            .exchange;
     };
     const Bytes words_of_a = rows * k * 2 / 4;
     const Bytes words_of_b = outputs * k * 2 / 4;
@@ -243,7 +246,8 @@ TEST_CASE(
             const auto estimated = [&](std::int64_t groups) {
                 const Problem problem =
                     problem_of(rows, 16 * groups, problem_of(1, 1, 1, partials).group, partials);
-                return matmul::estimate(machine, Grid(problem, {})).compute;
+                return matmul::estimate(machine, plan::ExchangeCost(machine), Grid(problem, {}))
+                    .compute;
             };
             const auto exact = [&](std::int64_t groups) {
                 return plan::matmul_vertex_cycles(
@@ -266,12 +270,13 @@ TEST_CASE("a reduction sums the slices of the other parts, a message of each", "
     const Cycles controls = 3;
     for (const Bytes lane_bytes : {4, 8, 16}) {
         machine.exchange.lane_bytes = lane_bytes;
+        const plan::ExchangeCost exchange(machine);
         const auto cycles =
-            matmul::estimate(machine, Grid(problem, {1, parts, 1, 1, Paired::None}));
+            matmul::estimate(machine, exchange, Grid(problem, {1, parts, 1, 1, Paired::None}));
         const Cycles sum =
             machine.control.step_cycles +
             plan::reduce_cycles(machine, ElementType::F16, 2, parts - 1); // two units a cell
-        const Cycles move = plan::exchange_overhead(machine) +
+        const Cycles move = exchange.to_neighbours(parts) +
                             std::max(matmul::kCellBytes / lane_bytes, controls) * (parts - 1);
         CHECK(cycles.reduction == sum + move + machine.sync.internal_cycles);
         CHECK(cycles.exchange == move); // neither operand moves

@@ -33,12 +33,18 @@ void check_rules(const spec::MemorySpec& memory, const lower::MemoryPlan& made,
     const auto end = [&](const BufferRequest& buffer) {
         return made.address(buffer.name) + static_cast<Address>(buffer.bytes);
     };
-    const auto first = memory.region0_begin() + static_cast<Address>(made.code_zone_bytes());
+    const lower::CodeRoom& room = made.code_room();
+    const auto code_end = memory.region0_begin() + static_cast<Address>(room.code);
+    const auto rows_end = code_end + static_cast<Address>(room.rows);
     for (const BufferRequest& one : requests) {
         CAPTURE(one.name, one.bytes, made.address(one.name));
         CHECK(made.address(one.name) % static_cast<Address>(one.alignment) == 0);
         CHECK(made.address(one.name) >=
-              (one.where == Where::Region1 ? memory.region1_begin() : first));
+              (one.where == Where::Region1 ? memory.region1_begin() : rows_end));
+        CHECK((!one.by_codelets || room.code == 0 ||
+               granule(memory, made.address(one.name)) > granule(memory, code_end - 1)));
+        CHECK((!one.by_rows || room.rows == 0 ||
+               granule(memory, made.address(one.name)) > granule(memory, rows_end - 1)));
         CHECK(end(one) <= (one.where == Where::Region0 ? memory.region1_begin() : memory.end()));
         for (const BufferRequest& two : requests) {
             if (one.name == two.name || one.lifetime.last < two.lifetime.first ||
@@ -109,6 +115,30 @@ TEST_CASE("data stay out of the elements of the code", "[kernels]") {
           machine.memory.region0_begin() + 2 * static_cast<Address>(machine.memory.element_bytes));
 }
 
+TEST_CASE("memory that held code and all data but the rest of its element holds them all",
+          "[kernels]") {
+    const spec::MachineSpec machine;
+    const Bytes code = 5000;
+    const Bytes rest = machine.memory.element_bytes - code;
+    const Bytes worked_on = machine.memory.bytes() - machine.memory.element_bytes;
+    for (const Bytes more : {Bytes{8}, rest, rest + 8}) {
+        for (const bool by_codelets : {false, true}) {
+            CAPTURE(more, by_codelets);
+            lower::MemoryPlan memory(machine, {.code = code});
+            const bool fits = memory.place_all(
+                {{"worked on", Kind::Tensor, worked_on, 8, Where::Any, {}},
+                 {"kept", Kind::Tensor, more, 8, Where::Any, {}, {}, by_codelets, true}});
+            CHECK(fits == (!by_codelets && more <= rest));
+            if (fits) {
+                CHECK(memory.used_bytes() == code + worked_on + more);
+                CHECK(memory.free_beside_code(0) == rest - more);
+            } else {
+                CHECK(memory.shortfall().bytes_over >= (by_codelets ? more : more - rest));
+            }
+        }
+    }
+}
+
 TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
     const spec::MachineSpec machine;
     lower::MemoryPlan memory(machine, {.code = 1000, .rows = 20});
@@ -136,10 +166,8 @@ TEST_CASE("what is over is told of all that is kept together, beside the element
     for (const Bytes elements : {1, 2, 5}) {
         for (const Where where : {Where::Any, Where::Region0, Where::Region1}) {
             CAPTURE(elements, static_cast<int>(where));
-            lower::MemoryPlan memory(machine,
-                                     {.code = elements * machine.memory.element_bytes - 8});
-            const Bytes zone = elements * machine.memory.element_bytes;
-            REQUIRE(memory.code_zone_bytes() == zone);
+            lower::MemoryPlan memory(machine, {.code = elements * machine.memory.element_bytes});
+            const Bytes zone = memory.code_room().bytes();
             const Bytes room = (where == Where::Region1 ? 0 : machine.memory.region0_bytes - zone) +
                                (where == Where::Region0 ? 0 : machine.memory.region1_bytes);
             REQUIRE(memory.place({"most", Kind::Tensor, room - kLeft, 16, where, {}}));
@@ -158,7 +186,7 @@ TEST_CASE("a buffer takes the memory of one that is no longer needed", "[kernels
     lower::MemoryPlan memory(machine, {.code = 1});
     REQUIRE(memory.place_all({kept("weights", big, 0, 3), kept("slices", big - 32, 4, 5)}));
     CHECK(memory.address("weights") == memory.address("slices"));
-    CHECK(memory.used_bytes() == memory.code_zone_bytes() + big);
+    CHECK(memory.used_bytes() == memory.code_room().bytes() + big);
     // both are needed in a step that they share
     lower::MemoryPlan meeting(machine, {.code = 1});
     CHECK_FALSE(meeting.place_all({kept("weights", big, 0, 4), kept("slices", big - 32, 4, 5)}));
@@ -218,7 +246,7 @@ TEST_CASE("reuse reaches the least memory of a chain of steps in any order of re
         REQUIRE(memory.place_all(requests));
         check_rules(machine.memory, memory, requests);
         CHECK(memory.peak().bytes == 64 + 160 + 320);
-        CHECK(memory.used_bytes() == memory.code_zone_bytes() + memory.peak().bytes);
+        CHECK(memory.used_bytes() == memory.code_room().bytes() + memory.peak().bytes);
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
@@ -243,16 +271,19 @@ TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
             request.lifetime.first = below(6);
             request.lifetime.last =
                 below(4) == 0 ? Lifetime::kEnd : request.lifetime.first + below(3);
+            request.by_codelets = below(2) == 0;
+            request.by_rows = below(2) == 0;
             if (at > 0 && below(2) == 0) {
                 request.apart_from = {"b" + std::to_string(below(at))};
             }
             requests.push_back(request);
         }
-        lower::MemoryPlan memory(machine, {.code = static_cast<Bytes>(below(40'000))});
+        lower::MemoryPlan memory(machine, {.code = static_cast<Bytes>(below(40'000)),
+                                           .rows = static_cast<Bytes>(below(20'000))});
         if (memory.place_all(requests)) {
             ++made;
             check_rules(machine.memory, memory, requests);
-            CHECK(memory.used_bytes() >= memory.code_zone_bytes() + memory.peak().bytes);
+            CHECK(memory.used_bytes() >= memory.code_room().bytes() + memory.peak().bytes);
         } else {
             CHECK(memory.shortfall().bytes_over > 0);
         }

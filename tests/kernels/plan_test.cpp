@@ -7,10 +7,12 @@
 #include "kernels/lower/stub.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/homes.h"
+#include "models/timing/control_timing.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -18,37 +20,96 @@ using namespace tessera;
 
 TEST_CASE("what an exchange costs beside its words follows its fabric's parameters", "[kernels]") {
     using spec::Fabric;
+    using Costs = std::array<Cycles, 3>; // of any, to neighbours, all over
     const auto overhead = [](Fabric fabric, const auto& change) {
         spec::MachineSpec machine;
+        machine.chip.tiles = 130;
         machine.exchange.fabric = fabric;
         change(machine.exchange);
-        return std::pair(plan::row_overhead(machine.exchange), plan::exchange_overhead(machine));
+        const plan::ExchangeCost cost(machine);
+        return Costs{plan::row_overhead(machine.exchange), cost.to_neighbours(130),
+                     cost.to_all_over(130)};
     };
     const auto same = [](spec::ExchangeSpec&) {};
     const auto differs = [&](Fabric fabric, const auto& change) {
-        const auto before = overhead(fabric, same);
-        const auto after = overhead(fabric, change);
-        return std::pair(after.first - before.first, after.second - before.second);
+        Costs after = overhead(fabric, change);
+        const Costs before = overhead(fabric, same);
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            after.at(i) -= before.at(i);
+        }
+        return after;
     };
-    using Both = std::pair<Cycles, Cycles>;
     const spec::ExchangeSpec bow;
-    CHECK(overhead(Fabric::Compiled, same).first == bow.prologue_cycles + bow.row_return_cycles);
-    CHECK(overhead(Fabric::Mesh, same).first == bow.prologue_cycles);
-    CHECK(overhead(Fabric::Bound, same) == Both{0, 0});
+    CHECK(overhead(Fabric::Compiled, same)[0] == bow.prologue_cycles + bow.row_return_cycles);
+    CHECK(overhead(Fabric::Mesh, same)[0] == bow.prologue_cycles);
+    CHECK(overhead(Fabric::Bound, same) == Costs{0, 0, 0});
     const bool link[] = {false, false, true, true};
     for (const Fabric fabric : {Fabric::Compiled, Fabric::Bound, Fabric::Mesh, Fabric::Ring}) {
         const auto number = static_cast<std::size_t>(fabric);
         CAPTURE(number);
         const Cycles compiled = fabric == Fabric::Compiled ? 10 : 0;
         const Cycles rows = fabric == Fabric::Bound ? 0 : 10;
-        CHECK(differs(fabric, [](auto& e) { e.prologue_cycles += 10; }) == Both{rows, rows});
+        CHECK(differs(fabric, [](auto& e) { e.prologue_cycles += 10; }) == Costs{rows, rows, rows});
         CHECK(differs(fabric, [](auto& e) { e.row_return_cycles += 10; }) ==
-              Both{compiled, compiled});
-        CHECK(differs(fabric, [](auto& e) { e.row_tail_cycles += 10; }) == Both{0, compiled});
-        CHECK(differs(fabric, [](auto& e) { e.mux_to_pointer_cycles += 10; }) == Both{0, compiled});
-        CHECK((differs(fabric, [](auto& e) { e.hop_cycles += 10; }).second > 0) == link[number]);
-        CHECK((differs(fabric, [](auto& e) { e.ring_directions = 1; }).second > 0) ==
+              Costs{compiled, compiled, compiled});
+        CHECK(differs(fabric, [](auto& e) { e.row_tail_cycles += 10; }) ==
+              Costs{0, compiled, compiled});
+        // a word waits for its mux, or its way is longer than from there
+        CHECK(differs(fabric, [](auto& e) { e.mux_to_pointer_cycles += 10; })[2] == compiled);
+        const Costs way = differs(fabric, [](auto& e) { e.route_cycles += 200; });
+        CHECK((way[1] > 0) == (fabric == Fabric::Compiled));
+        CHECK((way[2] > 0) == (fabric == Fabric::Compiled));
+        CHECK((differs(fabric, [](auto& e) { e.hop_cycles += 10; })[1] > 0) == link[number]);
+        CHECK((differs(fabric, [](auto& e) { e.ring_directions = 1; })[2] > 0) ==
               (fabric == Fabric::Ring));
+    }
+}
+
+TEST_CASE("a word to all tiles takes as long as the control program's from the worst of them",
+          "[kernels]") {
+    for (const std::int64_t tiles : {2, 4, 40, 64, 200, 1472}) {
+        CAPTURE(tiles);
+        spec::MachineSpec machine;
+        machine.chip.tiles = tiles;
+        Cycles worst = 0;
+        for (TileId from = 0; from < static_cast<TileId>(std::min<std::int64_t>(tiles, 200));
+             ++from) {
+            worst = std::max(worst, timing::word_broadcast_cycles(machine, from));
+        }
+        const plan::ExchangeCost cost(machine);
+        // there, sending takes an event
+        CHECK(cost.to_all_over(tiles) >= worst - 1);
+        if (tiles <= 200) {
+            CHECK(cost.to_all_over(tiles) == worst - 1);
+        }
+        CHECK(cost.to_all_over(2 * tiles) == cost.to_all_over(tiles));
+        for (std::int64_t to = 1; to <= tiles; ++to) {
+            REQUIRE(cost.to_neighbours(to) <= cost.to_all_over(to));
+            REQUIRE(cost.to_all_over(to) <= cost.to_all_over(to + 1));
+            REQUIRE(cost.to_neighbours(to) <= cost.to_neighbours(to + 1));
+        }
+    }
+}
+
+TEST_CASE("a word to the last tile takes the estimated cycles in the mean", "[kernels]") {
+    for (const std::int64_t tiles : {4, 64, 256}) {
+        CAPTURE(tiles);
+        spec::MachineSpec machine;
+        machine.chip.tiles = tiles;
+        const auto one = [&](TileId from, TileId to) {
+            const std::vector<program::Transfer> alone{{from, 0x80000, 4, false, {{to, 0x90000}}}};
+            return plan::row_overhead(machine.exchange) +
+                   plan::plan_exchange_with_stats(machine, "one", alone).stats.longest_row_events;
+        };
+        const plan::ExchangeCost cost(machine);
+        const auto last = static_cast<TileId>(tiles - 1);
+        Cycles sum = 0;
+        for (TileId from = 0; from < last; ++from) {
+            sum += one(from, last);
+        }
+        // beside its one word; the tile that is farthest from all may be another one
+        CHECK(sum / (tiles - 1) - 1 <= cost.to_neighbours(tiles));
+        CHECK(sum / (tiles - 1) - 1 >= cost.to_neighbours(tiles) - 25);
     }
 }
 

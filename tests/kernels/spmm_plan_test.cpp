@@ -185,8 +185,9 @@ TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels
     const spmm::Split split{16, 1, 4};
     const auto exchange_of = [&](Bytes lane_bytes, bool refined) {
         machine.exchange.lane_bytes = lane_bytes;
-        return refined ? spmm::refine(machine, spmm::Partition(problem, split)).exchange
-                       : spmm::estimate(machine, problem, split).exchange;
+        const plan::ExchangeCost exchange(machine);
+        return refined ? spmm::refine(machine, exchange, spmm::Partition(problem, split)).exchange
+                       : spmm::estimate(machine, exchange, problem, split).exchange;
     };
     for (const bool refined : {false, true}) {
         // Long lines: what is not a fixed cost halves with the lane's width.

@@ -117,8 +117,9 @@ TEST_CASE("values that an even number of slices takes come at double width", "[k
         const Split split{4, 1, slices};
         const auto exchange_of = [&](bool pairs) {
             machine.exchange.pair_double = pairs;
-            return std::pair(spmm::estimate(machine, problem, split).exchange,
-                             spmm::refine(machine, Partition(problem, split)).exchange);
+            const plan::ExchangeCost exchange(machine);
+            return std::pair(spmm::estimate(machine, exchange, problem, split).exchange,
+                             spmm::refine(machine, exchange, Partition(problem, split)).exchange);
         };
         const auto [averaged, refined] = exchange_of(true);
         const auto [averaged_single, refined_single] = exchange_of(false);
@@ -136,6 +137,7 @@ TEST_CASE(
     constexpr std::int32_t kLines = 40; // of a part
     constexpr std::int64_t kColumns = 64;
     const spec::MachineSpec machine = machine_with(kParts);
+    const plan::ExchangeCost exchange(machine);
     const double events = 2.0 * kColumns / static_cast<double>(machine.exchange.lane_bytes);
     /// Part i has lines i * step .. i * step + kLines - 1, all together modulo `columns`.
     const auto exchange_of = [&](std::int32_t columns, std::int32_t step) {
@@ -149,9 +151,9 @@ TEST_CASE(
         }
         const auto a = matrix_of(columns, 1, rows);
         const Problem problem(workload_of(kColumns, 1), a);
-        return spmm::refine(machine, Partition(problem, Split{kParts, 1, 1})).exchange;
+        return spmm::refine(machine, exchange, Partition(problem, Split{kParts, 1, 1})).exchange;
     };
-    const auto overhead = static_cast<double>(plan::exchange_overhead(machine));
+    const auto overhead = static_cast<double>(exchange.to_all_over(kParts));
     CHECK(exchange_of(kParts * kLines, kLines) == 0);
     CHECK(exchange_of(kLines, 0) == static_cast<Cycles>(overhead + kRegular * kLines * events));
     CHECK(exchange_of(2 * kLines, kLines) == // every other part has the same
@@ -259,8 +261,10 @@ TEST_CASE("the part that sums most decides how long partial rows come", "[kernel
     constexpr double kIrregular = 1.3;
     constexpr std::int64_t kColumns = 64;
     const spec::MachineSpec machine = machine_with(4);
+    const plan::ExchangeCost exchange(machine);
     const double events = 2.0 * kColumns / static_cast<double>(machine.exchange.lane_bytes);
-    const auto overhead = static_cast<double>(plan::exchange_overhead(machine));
+    const auto bring = static_cast<double>(exchange.to_all_over(4));
+    const auto move = static_cast<double>(exchange.to_neighbours(4));
     // Of two bands both have row 0, which one of them sums up; the others' rows are whole.
     const auto a = matrix_of(8, 1, {{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3}, {4, 5, 6, 7}});
     const Problem problem(workload_of(kColumns, 1), a);
@@ -268,9 +272,9 @@ TEST_CASE("the part that sums most decides how long partial rows come", "[kernel
     REQUIRE(partition.contributors(0).size() == 2);
     REQUIRE(partition.contributors(1).size() == 1);
     REQUIRE(partition.contributors(2).size() == 1);
-    const auto cycles = spmm::refine(machine, partition);
-    CHECK(cycles.exchange == static_cast<Cycles>(overhead + kRegular * 4 * events) +
-                                 static_cast<Cycles>(overhead + kIrregular * events));
+    const auto cycles = spmm::refine(machine, exchange, partition);
+    CHECK(cycles.exchange == static_cast<Cycles>(bring + kRegular * 4 * events) +
+                                 static_cast<Cycles>(move + kIrregular * events));
     CHECK(cycles.sync == 2 * machine.sync.internal_cycles);
 }
 
