@@ -39,11 +39,18 @@ function(tessera_common_headers name)
   target_precompile_headers(${name} PRIVATE ${TESSERA_COMMON_HEADERS} ${ARGN})
 endfunction()
 
-# tessera_library(NAME SOURCES ... LINK ...): a static library whose headers are included from the
-# project root.
+# Sources of a library are compiled six at a time: what they include is parsed once for all of them. It halves the
+# time of a whole build; a rebuild after a change of one file takes the other five along. What a source keeps to itself (an
+# anonymous namespace) has other names than its neighbours' then; those that cannot are APART.
+option(TESSERA_UNITY "Compile the sources of libraries several at a time" ON)
+
+# tessera_library(NAME SOURCES ... [APART ...] LINK ...): a static library whose headers are included from the project
+# root.
 function(tessera_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "SOURCES;APART;LINK;PRIVATE_LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES} ${ARG_APART})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${TESSERA_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PUBLIC tessera_options ${ARG_LINK}
                         PRIVATE tessera_warnings fmt::fmt ${ARG_PRIVATE_LINK})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of elementwise.inc's loops. tests/kernels/codelet_cost_test.cpp counts them in the
+// Worker issues of elementwise.inc's loops. tests/kernels/codelets/codelet_cost_test.cpp counts them in the
 // assembled codelets.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of rearrange.S and rearrange_strided.S. tests/kernels/codelet_cost_test.cpp counts
+// Worker issues of rearrange.S and rearrange_strided.S. tests/kernels/codelets/codelet_cost_test.cpp counts
 // them in the assembled codelets.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Worker issues of softmax.S, waits for results counted as issues.
-// tests/kernels/codelet_cost_test.cpp counts them in the assembled codelets.
+// tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
 #include "base/element_type.h"

@@ -1,45 +1,45 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_kernels_codelets LABELS kernels
-  SOURCES kernels/codelet_cost_test.cpp kernels/codelet_source_test.cpp kernels/matmul_codelet_test.cpp kernels/sparse_codelet_test.cpp kernels/reduce_codelet_test.cpp
-          kernels/gather_test.cpp kernels/row_codelets_test.cpp
+  SOURCES kernels/codelets/codelet_cost_test.cpp kernels/codelets/codelet_source_test.cpp kernels/codelets/matmul_codelet_test.cpp kernels/codelets/sparse_codelet_test.cpp kernels/codelets/reduce_codelet_test.cpp
+          kernels/codelets/gather_test.cpp kernels/codelets/row_codelets_test.cpp
   LINK tessera_lower tessera_tile_core)
 add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
                       PRIVATE tessera_warnings)
 tessera_test(test_kernels_matmul LABELS kernels
-  SOURCES kernels/matmul_plan_test.cpp kernels/matmul_graph_test.cpp kernels/matmul_search_test.cpp
+  SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
   LINK tessera_matmul tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
-  SOURCES kernels/spmm_plan_test.cpp kernels/spmm_split_test.cpp
+  SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp
   LINK tessera_spmm tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
-  SOURCES kernels/lowest_fit_test.cpp kernels/memory_plan_test.cpp kernels/plan_test.cpp
+  SOURCES kernels/plan/lowest_fit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/plan_test.cpp
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
-  SOURCES kernels/lower_errors_test.cpp kernels/lower_lifetimes_test.cpp kernels/lower_placing_test.cpp kernels/lower_binding_test.cpp
-          kernels/graph_example_test.cpp kernels/copy_test.cpp kernels/blocks_test.cpp kernels/places_test.cpp
+  SOURCES kernels/lower/lower_errors_test.cpp kernels/lower/lower_lifetimes_test.cpp kernels/lower/lower_placing_test.cpp kernels/lower/lower_binding_test.cpp
+          kernels/graph/graph_example_test.cpp kernels/graph/copy_test.cpp kernels/graph/blocks_test.cpp kernels/graph/places_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels
-  SOURCES kernels/published_matrix_test.cpp
+  SOURCES kernels/codelets/published_matrix_test.cpp
   LINK tessera_vertex)
 tessera_test(test_kernels_published_vector LABELS kernels
-  SOURCES kernels/published_vector_test.cpp
+  SOURCES kernels/codelets/published_vector_test.cpp
   LINK tessera_vertex)
 tessera_test(test_kernels_micro LABELS kernels
-  SOURCES kernels/exchange_pattern_test.cpp kernels/memory_stream_test.cpp kernels/micro_useful_test.cpp kernels/rearrange_test.cpp
-          kernels/rearrange_workload_test.cpp kernels/reduction_test.cpp kernels/stencil_test.cpp kernels/stream_plan_test.cpp
+  SOURCES kernels/micro/exchange_pattern_test.cpp kernels/micro/memory_stream_test.cpp kernels/micro/micro_useful_test.cpp kernels/rearrange/rearrange_test.cpp
+          kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
-  SOURCES kernels/pipeline_test.cpp kernels/family_example_test.cpp
+  SOURCES kernels/pipeline/pipeline_test.cpp kernels/family/family_example_test.cpp
   LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_spmm tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
-  SOURCES kernels/rows_test.cpp kernels/softmax_test.cpp kernels/reduce_test.cpp kernels/transpose_test.cpp
-          kernels/rows_pipeline_test.cpp
+  SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/reduce_test.cpp kernels/transpose/transpose_test.cpp
+          kernels/pipeline/rows_pipeline_test.cpp
   LINK tessera_softmax tessera_reduce tessera_transpose tessera_matmul tessera_pipeline tessera_test_run_program)
-tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job_test.cpp LINK tessera_job)
+tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp LINK tessera_job)
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
-  SOURCES kernels/gcn_test.cpp
+  SOURCES kernels/pipeline/gcn_test.cpp
   LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
-  SOURCES kernels/elementwise_test.cpp
+  SOURCES kernels/elementwise/elementwise_test.cpp
   LINK tessera_elementwise tessera_lower tessera_test_run_program)

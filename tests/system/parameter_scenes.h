@@ -7,7 +7,7 @@
 #include "models/ipu/simulate.h"
 #include "sim/unused_parameters.h"
 #include "tests/component/hand_program.h"
-#include "tests/unit/config/scratch.h"
+#include "tests/unit/base/config/scratch.h"
 
 #include <algorithm>
 #include <functional>

@@ -2,7 +2,7 @@
 #include "base/config/report.h"
 #include "models/isa/assembler.h"
 #include "sim/unused_parameters.h"
-#include "tests/unit/config/scratch.h"
+#include "tests/unit/base/config/scratch.h"
 
 #include <catch2/catch.hpp>
 

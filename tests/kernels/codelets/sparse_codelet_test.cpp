@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/codelets/spmm_elementwise_cost.h"
+#include "kernels/plan/vertex_cost.h"
+#include "tests/kernels/codelets/codelet_bench.h"
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+using namespace tessera;
+
+/// Rows of non-zeros for every worker, the lists of the vertex, and what it should give.
+class ElementwiseVertex {
+public:
+    ElementwiseVertex(ElementType partials, std::int64_t workers, std::size_t column_groups)
+        : partials_(partials),
+          bench_({partials == ElementType::F16 ? "spmm_elementwise_f16" : "spmm_elementwise_f32"},
+                 workers),
+          workers_(static_cast<std::size_t>(workers)), columns_(8 * column_groups),
+          groups_(column_groups) {
+        make_rows();
+        const auto element = static_cast<std::uint32_t>(partials == ElementType::F16 ? 2 : 4);
+        const std::uint32_t row_bytes = static_cast<std::uint32_t>(columns_) * element;
+        std::vector<std::uint32_t> state = {row_bytes / 8 - (element == 2 ? 1 : 3)};
+        std::uint32_t row = 0;
+        std::uint32_t at = 0;
+        std::vector<std::uint16_t> deltas;
+        std::vector<std::uint16_t> values;
+        std::vector<std::uint16_t> counts;
+        for (const auto& rows : rows_) {
+            state.insert(state.end(),
+                         {deltas_ + 2 * at, values_ + 2 * at, counts_ + 2 * row,
+                          out_ + row * row_bytes, static_cast<std::uint32_t>(rows.size()) - 1, x_,
+                          static_cast<std::uint32_t>(groups_ - 1)});
+            for (const auto& non_zeros : rows) {
+                counts.push_back(static_cast<std::uint16_t>(non_zeros.size() - 1));
+                for (const std::size_t column : non_zeros) {
+                    deltas.push_back(static_cast<std::uint16_t>(column * columns_ * 2));
+                    values.push_back(f32_to_f16(value(at)));
+                    ++at;
+                }
+                ++row;
+            }
+        }
+        bench_.put(state_, state);
+        bench_.put(deltas_, deltas);
+        bench_.put(values_, values);
+        bench_.put(counts_, counts);
+        std::vector<std::uint16_t> x;
+        for (std::size_t i = 0; i < kRowsOfX * columns_; ++i) {
+            x.push_back(f32_to_f16(test::small_integer(i, 4)));
+        }
+        bench_.put(x_, x);
+    }
+
+    tile::ComputeOutcome run() {
+        return bench_.call(partials_ == ElementType::F16 ? "spmm_elementwise_f16"
+                                                         : "spmm_elementwise_f32",
+                           program::VertexKind::MultiWorker, state_);
+    }
+
+    std::size_t wrong() {
+        std::size_t errors = 0;
+        std::size_t at = 0;
+        std::size_t row = 0;
+        for (const auto& rows : rows_) {
+            for (const auto& non_zeros : rows) {
+                for (std::size_t column = 0; column < columns_; ++column) {
+                    float sum = 0;
+                    for (std::size_t i = 0; i < non_zeros.size(); ++i) {
+                        sum += value(at + i) *
+                               test::small_integer(non_zeros[i] * columns_ + column, 4);
+                    }
+                    errors += result(row * columns_ + column) == sum ? 0 : 1;
+                }
+                at += non_zeros.size();
+                ++row;
+            }
+        }
+        return errors;
+    }
+
+    [[nodiscard]] Cycles predicted() const {
+        std::vector<std::int64_t> issues;
+        for (const auto& rows : rows_) {
+            std::int64_t non_zeros = 0;
+            for (const auto& row : rows) {
+                non_zeros += static_cast<std::int64_t>(row.size());
+            }
+            issues.push_back(
+                codelets::elementwise_issues(partials_, static_cast<std::int64_t>(rows.size()),
+                                             non_zeros, static_cast<std::int64_t>(groups_)));
+        }
+        return plan::multi_worker_cycles(bench_.machine(), issues);
+    }
+
+private:
+    static constexpr std::size_t kRowsOfX = 40;
+
+    /// Worker 0 has one row, worker 1 none, the others more; rows of 1, 2, 3, ... non-zeros.
+    void make_rows() {
+        std::size_t next = 0;
+        for (std::size_t worker = 0; worker < workers_; ++worker) {
+            std::vector<std::vector<std::size_t>> rows(worker == 1 ? 0 : worker + 1);
+            for (auto& non_zeros : rows) {
+                non_zeros.resize(1 + next % 7);
+                for (std::size_t& column : non_zeros) {
+                    column = (++next * 17) % kRowsOfX;
+                }
+            }
+            rows_.push_back(rows);
+        }
+    }
+    static float value(std::size_t at) { return test::small_integer(at + 31337, 3); }
+    float result(std::size_t at) {
+        return partials_ == ElementType::F16
+                   ? f16_to_f32(
+                         bench_.get<std::uint16_t>(out_ + static_cast<Address>(2 * at), 1)[0])
+                   : bench_.get<float>(out_ + static_cast<Address>(4 * at), 1)[0];
+    }
+
+    ElementType partials_;
+    test::CodeletBench bench_;
+    std::size_t workers_;
+    std::size_t columns_;
+    std::size_t groups_;
+    std::vector<std::vector<std::vector<std::size_t>>> rows_;
+    Address state_ = bench_.region0_data();
+    Address deltas_ = bench_.region0_data() + 0x1000;
+    Address values_ = bench_.region0_data() + 0x2000;
+    Address counts_ = bench_.region0_data() + 0x3000;
+    Address x_ = bench_.pair(0);
+    Address out_ = bench_.pair(3);
+};
+
+/// Word order of the weight store.
+std::size_t weight_index(ElementType partials, std::size_t channel, std::size_t input) {
+    const std::size_t unit = partials == ElementType::F16
+                                 ? 8 * ((channel >> 1U) & 1U) + 2 * (channel >> 2U) + (channel & 1U)
+                                 : channel;
+    return unit * 16 + input;
+}
+
+} // namespace
+
+TEST_CASE("an elementwise vertex gives the exact product in the predicted cycles", "[kernels]") {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        for (const std::int64_t workers : {1, 4, 6, 8}) {
+            for (const std::size_t groups : {1U, 3U}) {
+                CAPTURE(partials == ElementType::F16, workers, groups);
+                ElementwiseVertex vertex(partials, workers, groups);
+                const auto outcome = vertex.run();
+                CHECK(vertex.wrong() == 0);
+                CHECK(outcome.cycles == vertex.predicted());
+            }
+        }
+    }
+}
+
+TEST_CASE("a block-sparse vertex walks its list of blocks in the predicted cycles", "[kernels]") {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        const auto group = static_cast<std::size_t>(codelets::amp_group(partials));
+        for (const std::int64_t workers : {1, 6, 8}) {
+            for (const std::size_t columns : {1U, 8U, 14U, 40U}) {
+                CAPTURE(partials == ElementType::F16, workers, columns);
+                test::CodeletBench bench(
+                    {partials == ElementType::F16 ? "matmul_amp_f16" : "matmul_amp_f32",
+                     partials == ElementType::F16 ? "spmm_block16_f16" : "spmm_block16_f32"},
+                    workers);
+                const std::string name =
+                    partials == ElementType::F16 ? "spmm_block16_f16" : "spmm_block16_f32";
+                // two outputs: the first from blocks 0 and 1, the second from block 2
+                const std::vector<std::size_t> x_of = {0, 2, 1};
+                const std::vector<std::size_t> out_of = {0, 0, 1};
+                const Address x = bench.region0_data() + 0x4000;
+                const Address out = bench.pair(3);
+                const Address entries = bench.region0_data() + 0x100;
+                std::vector<std::uint32_t> list;
+                std::vector<std::uint16_t> weights(3 * group * 16);
+                for (std::size_t b = 0; b < 3; ++b) {
+                    const bool fresh = b != 1;
+                    list.push_back(x + static_cast<Address>(x_of[b] * columns * 32));
+                    list.push_back(out + static_cast<Address>(out_of[b] * columns * 32));
+                    list.push_back(bench.entry(name + (fresh ? "_fresh" : "_add")));
+                    for (std::size_t i = 0; i < group * 16; ++i) {
+                        weights[b * group * 16 + weight_index(partials, i / 16, i % 16)] =
+                            f32_to_f16(test::small_integer(b * 4096 + i, 2));
+                    }
+                }
+                std::vector<std::uint16_t> dense;
+                for (std::size_t i = 0; i < 3 * columns * 16; ++i) {
+                    dense.push_back(f32_to_f16(test::small_integer(i + 5, 3)));
+                }
+                const auto w = static_cast<std::uint32_t>(workers);
+                const auto c = static_cast<std::uint32_t>(columns);
+                bench.put<std::uint32_t>(bench.region0_data(),
+                                         {bench.pair(0), entries, 2, c / w, c % w});
+                bench.put(entries, list);
+                bench.put(x, dense);
+                bench.put(bench.pair(0), weights);
+                const auto outcome =
+                    bench.call(name, program::VertexKind::Supervisor, bench.region0_data());
+                std::size_t wrong = 0;
+                for (std::size_t o = 0; o < 2; ++o) {
+                    for (std::size_t col = 0; col < columns; ++col) {
+                        for (std::size_t ch = 0; ch < group; ++ch) {
+                            float sum = 0;
+                            for (std::size_t b = 0; b < 3; ++b) {
+                                for (std::size_t i = 0; i < 16 && out_of[b] == o; ++i) {
+                                    sum += test::small_integer(b * 4096 + ch * 16 + i, 2) *
+                                           test::small_integer(
+                                               (x_of[b] * columns + col) * 16 + i + 5, 3);
+                                }
+                            }
+                            const std::size_t at = (o * columns + col) * group + ch;
+                            const float got =
+                                partials == ElementType::F16
+                                    ? f16_to_f32(bench.get<std::uint16_t>(
+                                          out + static_cast<Address>(2 * at), 1)[0])
+                                    : bench.get<float>(out + static_cast<Address>(4 * at), 1)[0];
+                            wrong += got == sum ? 0 : 1;
+                        }
+                    }
+                }
+                CHECK(wrong == 0);
+                const std::vector<bool> fresh = {true, false, true};
+                CHECK(outcome.cycles ==
+                      plan::block16_vertex_cycles(bench.machine(), partials,
+                                                  static_cast<std::int64_t>(columns), fresh));
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/codelets/elementwise_cost.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/map.h"
+#include "kernels/plan/vertex_cost.h"
+#include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/kernels/elementwise/elementwise_bench.h"
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace tessera;
+using family::Family;
+using family::Request;
+using family::TensorType;
+using test::Stand;
+
+constexpr ElementType kTypes[] = {ElementType::F16, ElementType::F32};
+
+std::vector<const Family*> families() {
+    return {&elementwise::add(),  &elementwise::bias(),     &elementwise::cast(),
+            &elementwise::gelu(), &elementwise::multiply(), &elementwise::relu(),
+            &elementwise::scale()};
+}
+
+ElementType other(ElementType type) {
+    return type == ElementType::F16 ? ElementType::F32 : ElementType::F16;
+}
+
+/// x of the type, and what else the family wants for it.
+Request request_of(const Family& family, const TensorType& x) {
+    Request request;
+    for (std::size_t i = 0; i < family.inputs.size(); ++i) {
+        request.inputs.push_back(x);
+    }
+    if (family.name == "bias") {
+        request.inputs[1].shape = {x.shape.back()};
+    } else if (family.name == "cast") {
+        request.options["to"] = std::string(name_of(other(x.type)));
+    } else if (family.name == "scale") {
+        request.options["factor"] = 0.7;
+    }
+    return request;
+}
+
+test::StepRun run(const Family& family, const TensorType& x, const std::vector<Stand>& stands,
+                  const spec::MachineSpec& machine = {}, std::int64_t tiles = 4) {
+    const Request request = request_of(family, x);
+    std::vector<family::Value> values;
+    for (const TensorType& input : request.inputs) {
+        values.push_back(test::random_value(input, values.size() + 1));
+    }
+    return test::run_step(family, request, stands, values, machine, tiles);
+}
+
+} // namespace
+
+TEST_CASE("functions of elements are right wherever x stands", "[kernels][elementwise]") {
+    const std::vector<std::vector<std::int64_t>> shapes = {{16, 32}, {9, 7},   {1, 1},
+                                                           {7, 33},  {3, 250}, {40, 17}};
+    for (const Family* family : families()) {
+        for (const ElementType type : kTypes) {
+            for (const auto& shape : shapes) {
+                for (const Stand stand : test::kStands) {
+                    const std::vector<Stand> stands(family->inputs.size(), stand);
+                    CAPTURE(family->name, name_of(type), shape, static_cast<int>(stand));
+                    const auto outcome = run(*family, {type, shape}, stands);
+                    INFO(outcome.checked.sentence);
+                    CHECK(outcome.checked.passed);
+                    CHECK(outcome.checked.elements == shape[0] * shape[1]);
+                    CHECK(outcome.checked.max_error_over_tolerance <= 1);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("functions of elements take vectors and any number of dimensions",
+          "[kernels][elementwise]") {
+    for (const Family* family : families()) {
+        for (const std::vector<std::int64_t>& shape :
+             std::vector<std::vector<std::int64_t>>{{100}, {2, 3, 5}, {}}) {
+            if (family->name == "bias") {
+                continue;
+            }
+            const std::vector<Stand> stands(family->inputs.size(), Stand::Host);
+            CAPTURE(family->name, shape);
+            CHECK(run(*family, {ElementType::F16, shape}, stands).checked.passed);
+        }
+    }
+}
+
+TEST_CASE("functions of elements are right with any number of workers", "[kernels][elementwise]") {
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        spec::MachineSpec machine;
+        machine.tile.workers = workers;
+        for (const Family* family : families()) {
+            for (const Stand stand : {Stand::Cells, Stand::OddRuns}) {
+                const std::vector<Stand> stands(family->inputs.size(), stand);
+                CAPTURE(workers, family->name, static_cast<int>(stand));
+                CHECK(
+                    run(*family, {ElementType::F16, {41, 23}}, stands, machine, 1).checked.passed);
+            }
+        }
+    }
+}
+
+TEST_CASE("x is read where it stands, and y too if it stands alike", "[kernels][elementwise]") {
+    const TensorType x{ElementType::F16, {9, 7}};
+    CHECK(run(elementwise::relu(), x, {Stand::Columns}).added == 0);
+    CHECK(run(elementwise::relu(), x, {Stand::Outside}).added == 1);
+    CHECK(run(elementwise::add(), x, {Stand::Cells, Stand::Cells}).added == 0);
+    for (const Stand first : test::kStands) {
+        for (const Stand second : test::kStands) {
+            CAPTURE(static_cast<int>(first), static_cast<int>(second));
+            const auto outcome = run(elementwise::add(), x, {first, second});
+            CHECK(outcome.checked.passed);
+            const bool outside = first == Stand::Outside || second == Stand::Outside;
+            const bool alike = first == second || first == Stand::Host || second == Stand::Host;
+            CHECK(outcome.added == (outside ? (first == second ? 2U : 1U) : (alike ? 0U : 1U)));
+        }
+    }
+}
+
+TEST_CASE("a bias is added where x stands, if its rows begin units", "[kernels][elementwise]") {
+    const auto added = [](Stand x, const std::vector<std::int64_t>& shape, Stand vector) {
+        const auto outcome = run(elementwise::bias(), {ElementType::F16, shape}, {x, vector});
+        CHECK(outcome.checked.passed);
+        return outcome.added;
+    };
+    for (const Stand vector : {Stand::Host, Stand::OddRuns, Stand::Cells, Stand::Columns}) {
+        CHECK(added(Stand::Cells, {9, 37}, vector) == 0);
+        CHECK(added(Stand::PaddedRows, {9, 37}, vector) == 0);
+        CHECK(added(Stand::Columns, {9, 37}, vector) == 1);
+        CHECK(added(Stand::OddRuns, {9, 37}, vector) == 1);
+        CHECK(added(Stand::Host, {9, 37}, vector) == 0);
+    }
+}
+
+TEST_CASE("many short rows are one vertex, a long one too", "[kernels][elementwise]") {
+    const TensorType x{ElementType::F16, {400, 7}};
+    CHECK(run(elementwise::relu(), x, {Stand::Cells}, {}, 4).vertices == 4);
+    CHECK(run(elementwise::relu(), x, {Stand::OddRuns}, {}, 4).vertices == 4);
+    // two rows are too few for six workers, if they are long
+    CHECK(run(elementwise::relu(), {ElementType::F32, {2, 4001}}, {Stand::PaddedRows}, {}, 1)
+              .vertices == 2);
+}
+
+TEST_CASE("rows that take more rounds than a repeat counts are cut", "[kernels][elementwise]") {
+    spec::MachineSpec machine;
+    machine.chip.generation = spec::Generation::Ipu1;
+    machine.tile.workers = 1;
+    const TensorType x{ElementType::F16, {1, 4 * 5000 + 1}};
+    const auto outcome = run(elementwise::relu(), x, {Stand::PaddedRows}, machine, 1);
+    CHECK(outcome.checked.passed);
+    CHECK(outcome.vertices == 2);
+}
+
+TEST_CASE("a wrong result fails its check", "[kernels][elementwise]") {
+    for (const Family* family : families()) {
+        const TensorType x{ElementType::F16, {5, 7}};
+        const Request request = request_of(*family, x);
+        const auto step = family->make(request);
+        std::vector<family::Value> values;
+        std::vector<const family::Value*> inputs;
+        for (const TensorType& input : request.inputs) {
+            values.push_back(test::value_of(
+                input, [](std::int64_t i) { return 1.5 + 0.01 * static_cast<double>(i); }));
+        }
+        for (const family::Value& value : values) {
+            inputs.push_back(&value);
+        }
+        const std::vector<Stand> stands(inputs.size(), Stand::Host);
+        auto output = test::run_step(*family, request, stands, values).output;
+        CAPTURE(family->name);
+        REQUIRE(step->check(inputs, output, 1).passed);
+        const auto right = output.bytes;
+        for (const int wrong : {0, 34}) {
+            const auto bytes = static_cast<std::size_t>(bytes_of(output.type.type));
+            const std::size_t at = static_cast<std::size_t>(wrong) * bytes;
+            // some units in the last place, then NaN
+            for (const int change : {4, -1}) {
+                output.bytes = right;
+                output.bytes[at] = static_cast<std::byte>(std::to_integer<int>(right[at]) ^ 4);
+                if (change < 0) {
+                    std::memset(&output.bytes[at], 0xff, bytes);
+                }
+                const auto checked = step->check(inputs, output, 1);
+                if (change > 0 && family->name == "gelu" && output.type.type == ElementType::F32) {
+                    continue;
+                }
+                CHECK_FALSE(checked.passed);
+                CHECK(checked.failed_elements == 1);
+                CHECK_THAT(checked.sentence, Catch::Contains("WRONG: 1 of 35 elements; element " +
+                                                             std::to_string(wrong)));
+            }
+        }
+    }
+}
+
+TEST_CASE("numbers at the ends of their type are as the machine has them",
+          "[kernels][elementwise]") {
+    for (const ElementType type : kTypes) {
+        const double most = type == ElementType::F16 ? 65504 : std::numeric_limits<float>::max();
+        constexpr double infinite = std::numeric_limits<double>::infinity();
+        const std::vector<double> ends = {
+            0,   -0.0,  most, -most, 6e-8, -6e-8,   6.2e-5, 1e-39, -1e-39,   1e-38,    3e4,
+            -10, -11.5, -13,  -20,   20,   1.0 / 3, -7.9,   12.25, infinite, -infinite};
+        for (const Family* family : families()) {
+            const TensorType x{type, {3, 7}};
+            const Request request = request_of(*family, x);
+            std::vector<family::Value> values;
+            for (const TensorType& input : request.inputs) {
+                values.push_back(test::value_of(input, [&](std::int64_t i) {
+                    return ends.at(
+                        static_cast<std::size_t>(i + static_cast<std::int64_t>(values.size()) * 3) %
+                        ends.size());
+                }));
+            }
+            const std::vector<Stand> stands(values.size(), Stand::Host);
+            const auto outcome = test::run_step(*family, request, stands, values);
+            CAPTURE(family->name, name_of(type));
+            INFO(outcome.checked.sentence);
+            CHECK(outcome.checked.passed);
+        }
+    }
+}
+
+TEST_CASE("functions of one FP16 element are right for every finite number",
+          "[kernels][elementwise]") {
+    constexpr std::int64_t kOfOneSign = 31 * 1024;
+    const TensorType x{ElementType::F16, {2 * kOfOneSign}};
+    const auto value = test::value_of(x, [](std::int64_t i) {
+        const auto half = static_cast<std::uint16_t>(i % kOfOneSign);
+        return i < kOfOneSign ? f16_to_f32(half) : -f16_to_f32(half);
+    });
+    for (const Family* family : families()) {
+        if (family->inputs.size() == 1) {
+            const auto outcome =
+                test::run_step(*family, request_of(*family, x), {Stand::Host}, {value});
+            CAPTURE(family->name);
+            INFO(outcome.checked.sentence);
+            CHECK(outcome.checked.passed);
+        }
+    }
+}
+
+TEST_CASE("what does not go together is refused with both", "[kernels][elementwise]") {
+    const auto refusal = [](const Family& family, const Request& request) {
+        try {
+            static_cast<void>(family.make(request));
+        } catch (const family::Refused& refused) {
+            return std::to_string(refused.input) + refused.option + ": " + refused.what();
+        }
+        return std::string("taken");
+    };
+    const TensorType half{ElementType::F16, {16, 7}};
+    const TensorType single{ElementType::F32, {16, 7}};
+    const TensorType turned{ElementType::F16, {7, 16}};
+    const TensorType whole{ElementType::I32, {16, 7}};
+    TensorType sparse = half;
+    sparse.sparse = std::make_shared<const workload::SparseF16>();
+    CHECK(refusal(elementwise::add(), {{half, turned}, {}}) ==
+          "1: got 16 x 7 and 7 x 16, expected equal shapes");
+    CHECK(refusal(elementwise::multiply(), {{half, single}, {}}) ==
+          "1: got f16 and f32, expected equal types");
+    CHECK(refusal(elementwise::bias(), {{half, {ElementType::F16, {5}}}, {}}) ==
+          "1: got 16 x 7 and 5, expected an element for each column");
+    CHECK(refusal(elementwise::bias(), {{{ElementType::F16, {7}}, {ElementType::F16, {7}}}, {}}) ==
+          "0: got 7, expected a matrix");
+    CHECK(refusal(elementwise::relu(), {{whole}, {}}) == "0: x: got i32, expected f16 or f32");
+    CHECK(refusal(elementwise::gelu(), {{sparse}, {}}) ==
+          "0: x: got a sparse matrix, expected a dense tensor");
+    CHECK(refusal(elementwise::relu(), {{{ElementType::F16, {0, 7}}}, {}}) ==
+          "0: x: got 0 x 7, expected at least one element");
+    CHECK(refusal(elementwise::cast(), {{half}, {{"to", std::string("f16")}}}) ==
+          "-1to: got f16, expected another type than that of x");
+    CHECK(refusal(elementwise::scale(), {{half}, {{"factor", 1e6}}}) ==
+          "-1factor: got 1000000, expected a number that f16 can hold");
+    CHECK(refusal(elementwise::scale(), {{single}, {{"factor", 1e6}}}) == "taken");
+}
+
+TEST_CASE("vertices of functions of elements take the predicted cycles", "[kernels][elementwise]") {
+    struct Case {
+        std::string codelet;
+        std::string vertex;
+        codelets::MapLoop loop;
+        std::size_t inputs = 1;
+        Bytes out_unit = 8;
+    };
+    const std::vector<Case> cases = {
+        {"relu", "relu_f16", codelets::kReluLoop},
+        {"relu", "relu_f32", codelets::kReluLoop},
+        {"scale", "scale_f16", codelets::kScaleLoop},
+        {"gelu", "gelu_f16", codelets::kGeluF16Loop},
+        {"gelu", "gelu_f32", codelets::kGeluF32Loop},
+        {"cast", "cast_f16_f32", codelets::kWidenLoop, 1, 16},
+        {"cast", "cast_f32_f16", codelets::kNarrowLoop, 1, 4},
+        {"add", "add_f16", codelets::kAddLoop, 2},
+        {"multiply", "multiply_f32", codelets::kMultiplyLoop, 2},
+    };
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        for (const Case& each : cases) {
+            test::CodeletBench bench({"elementwise_" + each.codelet}, workers);
+            for (const codelets::MapRows& work : std::initializer_list<codelets::MapRows>{
+                     {1, 1, 1}, {3, 4, 2}, {6, 7, 7}, {17, 3, 3}, {8, 1, 1}, {12, 5, 1}}) {
+                std::vector<std::uint32_t> state = {
+                    static_cast<std::uint32_t>(work.rows),
+                    static_cast<std::uint32_t>(work.units - each.loop.ahead),
+                    static_cast<std::uint32_t>(work.last - each.loop.ahead)};
+                for (std::size_t side = 0; side <= each.inputs; ++side) {
+                    const Bytes unit = side == each.inputs ? each.out_unit : 8;
+                    const Bytes stride = (work.units + work.rows % 2 * 2) * unit; // dense, or not
+                    state.push_back(bench.pair(static_cast<int>(side)));
+                    state.push_back(static_cast<std::uint32_t>(stride));
+                    state.push_back(
+                        static_cast<std::uint32_t>(workers * stride - work.units * unit));
+                }
+                state.insert(state.end(), {0x3c00, 0x3c00});
+                bench.put(bench.region0_data(), state);
+                const auto outcome =
+                    bench.call(each.vertex, program::VertexKind::MultiWorker, bench.region0_data());
+                std::vector<std::int64_t> issues;
+                for (std::int64_t worker = 0; worker < workers; ++worker) {
+                    issues.push_back(codelets::map_issues(each.loop, work, worker, workers));
+                }
+                CAPTURE(workers, each.vertex, work.rows, work.units, work.last);
+                CHECK(outcome.cycles == plan::multi_worker_cycles(bench.machine(), issues));
+            }
+        }
+    }
+}

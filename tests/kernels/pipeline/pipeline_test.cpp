@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "base/float16.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/pipeline/pipeline.h"
+#include "kernels/sparse/spmm.h"
+#include "kernels/workload/reference.h"
+#include "kernels/workload/values.h"
+#include "tests/kernels/pipeline/pipeline_bench.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tessera;
+using pipeline::Node;
+using test::kInteger;
+using test::run_and_check;
+using test::small_machine;
+using Built = test::PipelineBench;
+
+TEST_CASE("a product reads another one's result", "[kernels][pipeline]") {
+    Built built;
+    const auto x = built.tensor("x", 33, 20);
+    const auto w = built.tensor("w", 20, 19);
+    const auto v = built.tensor("v", 19, 7);
+    built.made.steps.push_back(built.step(matmul::family(), "h", {x, w}));
+    built.made.steps.push_back(built.step(matmul::family(), "y", {built.made.steps[0].output, v}));
+    run_and_check(small_machine(), built.made);
+}
+
+TEST_CASE("sparse and dense products follow each other", "[kernels][pipeline]") {
+    const std::int64_t block = GENERATE(1, 16);
+    Built built;
+    const auto a = built.sparse("a", 50, 40, block);
+    const auto x = built.tensor("x", 40, 21);
+    const auto w = built.tensor("w", 21, 9);
+    built.made.steps.push_back(built.step(spmm::family(), "h", {a, x}));
+    built.made.steps.push_back(built.step(matmul::family(), "y", {built.made.steps[0].output, w}));
+    run_and_check(small_machine(), built.made);
+}
+
+TEST_CASE("a result is the right operand of the next product", "[kernels][pipeline]") {
+    Built built;
+    const auto x = built.tensor("x", 24, 18);
+    const auto w = built.tensor("w", 18, 30);
+    const auto v = built.tensor("v", 11, 24);
+    built.made.steps.push_back(built.step(matmul::family(), "h", {x, w}));
+    built.made.steps.push_back(built.step(matmul::family(), "y", {v, built.made.steps[0].output}));
+    run_and_check(small_machine(), built.made);
+}
+
+TEST_CASE("two products on disjoint tiles share their supersteps", "[kernels][pipeline]") {
+    Built built;
+    const auto a = built.tensor("a", 32, 32);
+    const auto b = built.tensor("b", 32, 32);
+    const auto c = built.tensor("c", 20, 50);
+    const auto d = built.tensor("d", 50, 17);
+    std::vector<Node> branches;
+    for (const auto& [name, left, right] : {std::tuple("left", a, b), std::tuple("right", c, d)}) {
+        std::vector<Node> steps;
+        steps.push_back(built.step(matmul::family(), name, {left, right}));
+        branches.push_back(Built::around(Node::Kind::Branch, std::move(steps)));
+        branches.back().tiles = 8;
+    }
+    built.made.steps.push_back(Built::around(Node::Kind::Parallel, std::move(branches)));
+    const auto machine = small_machine();
+    run_and_check(machine, built.made);
+    const auto planned = pipeline::plan(machine, built.made);
+    CHECK(std::any_of(
+        planned.lowered.program.exchanges.begin(), planned.lowered.program.exchanges.end(),
+        [](const program::Exchange& exchange) { return exchange.owner == "left | right"; }));
+
+    built.made.steps[0].children[0].tiles = 10;
+    CHECK_THROWS_AS(pipeline::plan(machine, built.made), ConfigError);
+}
+
+TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeline]") {
+    Built built;
+    const auto a = built.sparse("a", 30, 30, 1);
+    const auto x = built.tensor("x", 30, 12);
+    std::vector<Node> steps;
+    steps.push_back(built.step(spmm::family(), "next", {a, x}, x));
+    built.made.tensors[x].wanted = true;
+    auto loop = Built::around(Node::Kind::Repeat, std::move(steps));
+    loop.repeats = 2;
+    built.made.steps.push_back(std::move(loop));
+    const auto machine = small_machine();
+    const auto planned = pipeline::plan(machine, built.made);
+    REQUIRE(planned.writes.size() == 2);
+
+    // twice by hand
+    const auto& matrix = *built.made.tensors[a].type.sparse;
+    workload::DenseF16 once{30, 12, std::vector<std::uint16_t>(30 * 12, f32_to_f16(1.0F))};
+    std::map<std::string, std::vector<std::byte>> writes;
+    const auto bytes_of_halves = [](const std::vector<std::uint16_t>& halves) {
+        const auto bytes = std::as_bytes(std::span(halves));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    };
+    for (const auto& write : planned.writes) {
+        writes[write.standing_as] =
+            bytes_of_halves(write.tensor == a ? matrix.values : once.values);
+    }
+    const auto outcome = test::run_program(machine, planned.lowered.program, writes);
+    for (int round = 0; round < 2; ++round) {
+        const auto products = workload::reference(matrix, once).products;
+        std::transform(products.begin(), products.end(), once.values.begin(),
+                       [](double value) { return f32_to_f16(static_cast<float>(value)); });
+    }
+    std::string standing;
+    for (const auto& write : planned.writes) {
+        standing = write.tensor == x ? write.standing_as : standing;
+    }
+    CHECK(outcome.tensors.at(standing) == bytes_of_halves(once.values));
+}
+
+TEST_CASE("an input in rows over all tiles is rearranged by its reader", "[kernels][pipeline]") {
+    Built built;
+    const auto x = built.tensor("x", 33, 21);
+    const auto w = built.tensor("w", 21, 10);
+    built.made.tensors[x].row_major = true;
+    built.made.steps.push_back(built.step(matmul::family(), "y", {x, w}));
+    run_and_check(small_machine(), built.made);
+    const auto planned = pipeline::plan(small_machine(), built.made);
+    CHECK(std::any_of(planned.lowered.program.exchanges.begin(),
+                      planned.lowered.program.exchanges.end(),
+                      [](const program::Exchange& exchange) {
+                          return exchange.role == program::Role::Rearrange && exchange.owner == "y";
+                      }));
+}
+
+TEST_CASE("steps that do not fit together are divided for less memory", "[kernels][pipeline]") {
+    Built built;
+    auto machine = small_machine();
+    machine.chip.tiles = 4;
+    const auto x = built.tensor("x", 256, 512);
+    const auto w = built.tensor("w", 512, 512);
+    const auto v = built.tensor("v", 512, 256);
+    built.made.steps.push_back(built.step(matmul::family(), "h", {x, w}));
+    built.made.steps.push_back(built.step(matmul::family(), "y", {built.made.steps[0].output, v}));
+    run_and_check(machine, built.made);
+    Built large;
+    const auto p = large.tensor("p", 4096, 4096);
+    large.made.steps.push_back(large.step(matmul::family(), "q", {p, p}));
+    CHECK_THROWS_AS(pipeline::plan(machine, large.made), DoesNotFit);
+}
+
+TEST_CASE("functions of elements stand where a product left its result", "[kernels][pipeline]") {
+    Built built;
+    const auto x = built.tensor("x", 33, 20);
+    const auto w = built.tensor("w", 20, 19);
+    const auto b = built.tensor("b", 1, 19);
+    const auto v = built.tensor("v", 19, 7);
+    auto& steps = built.made.steps;
+    steps.push_back(built.step(matmul::family(), "product", {x, w}));
+    steps.push_back(built.step(elementwise::bias(), "sum", {steps.back().output, b}));
+    steps.push_back(built.step(elementwise::gelu(), "h", {steps.back().output}));
+    steps.push_back(
+        built.step(elementwise::add(), "twice", {steps.back().output, steps.back().output}));
+    steps.push_back(
+        built.step(elementwise::multiply(), "squares", {steps.back().output, steps[0].output}));
+    steps.push_back(built.step(elementwise::relu(), "y", {steps.back().output}));
+    steps.push_back(built.step(matmul::family(), "z", {steps.back().output, v}));
+    run_and_check(small_machine(), built.made);
+    // only the bias, and what the products want, is brought
+    const auto planned = pipeline::plan(small_machine(), built.made);
+    CHECK(planned.lowered.program.exchanges.size() <= 4);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "kernels/softmax/softmax.h"
+#include "tests/kernels/family/matrix_step.h"
+
+#include <limits>
+
+namespace {
+
+using namespace tessera;
+
+std::unique_ptr<family::Step> softmax_of(const family::TensorType& type) {
+    return softmax::family().make({{type}, {}});
+}
+
+} // namespace
+
+TEST_CASE("a softmax of any shape is right in the predicted cycles", "[kernels][softmax]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const auto& [m, n] : std::initializer_list<std::pair<std::int64_t, std::int64_t>>{
+                 {1, 1}, {1, 2}, {5, 3}, {4, 4}, {3, 5}, {7, 6}, {13, 7}, {40, 8}, {23, 65}}) {
+            for (const std::int64_t tiles : {1, 6}) {
+                for (const std::int64_t workers : {1, 2, 3, 4, 5, 6}) {
+                    CAPTURE(name_of(type), m, n, tiles, workers);
+                    const auto machine = test::machine_of(tiles, workers);
+                    const family::TensorType shape{type, {m, n}};
+                    const auto step = softmax_of(shape);
+                    const auto run =
+                        test::run_step(machine, *step,
+                                       test::random_value(shape, 6, static_cast<std::uint64_t>(n)));
+                    INFO(run.checked.sentence);
+                    CHECK(run.checked.passed);
+                    CHECK(run.checked.elements == m * n);
+                    REQUIRE(run.step_cycles.size() == 1);
+                    CHECK(run.step_cycles[0] ==
+                          softmax::cycles(machine, type, (m + tiles - 1) / tiles, n));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a softmax reads rows where they stand, and has others brought", "[kernels][softmax]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (const std::int64_t n : {6, 7}) {
+            CAPTURE(name_of(type), n);
+            const family::TensorType shape{type, {11, n}};
+            const auto x = test::random_value(shape, 3);
+            const auto machine = test::machine_of(4);
+            const auto step = softmax_of(shape);
+            const Bytes row = n * bytes_of(type);
+            const Bytes alignment = 2 * bytes_of(type);
+            const auto in_place =
+                test::run_step(machine, *step, x, test::in_turn((16 - row % 8) % 8, 4));
+            CHECK(in_place.read_in_place);
+            CHECK(in_place.checked.passed);
+            CHECK(in_place.step_cycles == std::vector{softmax::cycles(machine, type, 3, n)});
+
+            const auto packed = test::run_step(machine, *step, x, test::in_turn(0, 4));
+            CHECK(packed.read_in_place == (row % alignment == 0));
+            CHECK(packed.checked.passed);
+
+            const auto runs = test::run_step(machine, *step, x, test::in_runs(16, 4));
+            CHECK_FALSE(runs.read_in_place);
+            CHECK(runs.checked.passed);
+        }
+    }
+}
+
+TEST_CASE("several blocks of rows of a tile are several vertices of a softmax",
+          "[kernels][softmax]") {
+    const family::TensorType shape{ElementType::F16, {12, 8}};
+    const auto step = softmax_of(shape);
+    const auto run = test::run_step(test::machine_of(2), *step, test::random_value(shape, 3),
+                                    test::in_runs(16, 2));
+    CHECK(run.read_in_place);
+    CHECK(run.rows.blocks.size() == 6);
+    CHECK(run.checked.passed);
+}
+
+TEST_CASE("a softmax keeps to the tiles of its site", "[kernels][softmax]") {
+    const family::TensorType shape{ElementType::F16, {5, 8}};
+    const auto step = softmax_of(shape);
+    const auto x = test::random_value(shape, 3);
+    const auto alone = test::run_step(test::machine_of(6), *step, x, {}, 4);
+    CHECK(alone.checked.passed);
+    for (const auto& block : alone.rows.blocks) {
+        CHECK(block.tile >= 4);
+    }
+    const auto elsewhere = test::run_step(test::machine_of(6), *step, x, test::in_turn(0, 6), 4);
+    CHECK_FALSE(elsewhere.read_in_place);
+    CHECK(elsewhere.checked.passed);
+}
+
+TEST_CASE("a softmax of extremes is the reference's", "[kernels][softmax]") {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const family::TensorType shape{type, {6, 3}};
+        const auto x = test::value_of(shape, {60000, -60000, 59968,               //
+                                              -kInfinity, 0, -1e-6,               //
+                                              kInfinity, 1, 2,                    //
+                                              1, kNan, 2,                         //
+                                              -kInfinity, -kInfinity, -kInfinity, //
+                                              0, -88, -17});
+        const auto step = softmax_of(shape);
+        const auto run = test::run_step(test::machine_of(2), *step, x);
+        INFO(run.checked.sentence);
+        CHECK(run.checked.passed);
+    }
+}
+
+TEST_CASE("the check of a softmax finds a wrong element", "[kernels][softmax]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        const family::TensorType shape{type, {3, 5}};
+        const auto x = test::random_value(shape, 2);
+        const auto step = softmax_of(shape);
+        auto run = test::run_step(test::machine_of(2), *step, x);
+        REQUIRE(run.checked.passed);
+        CHECK(run.checked.max_error_over_tolerance <= 1);
+        const family::Value right = run.output;
+        for (const unsigned bit : {3U, 10U}) { // of a fraction
+            run.output = right;
+            const auto at = static_cast<std::size_t>(7 * bytes_of(type)) +
+                            (type == ElementType::F16 ? 0U : 1U) + bit / 8;
+            run.output.bytes[at] ^= static_cast<std::byte>(1U << bit % 8);
+            const auto checked = step->check(std::array{&x}, run.output, 1);
+            CHECK_FALSE(checked.passed);
+            CHECK(checked.failed_elements == 1);
+            CHECK(checked.max_error_over_tolerance > 1);
+            CHECK_THAT(checked.sentence, Catch::Contains("element 7"));
+        }
+        run.output = test::value_of(
+            shape, std::vector<double>(15, std::numeric_limits<double>::quiet_NaN()));
+        CHECK(step->check(std::array{&x}, run.output, 1).failed_elements == 15);
+        run.output =
+            test::value_of(shape, std::vector<double>(15, std::numeric_limits<double>::infinity()));
+        CHECK(step->check(std::array{&x}, run.output, 1).failed_elements == 15);
+    }
+}
+
+TEST_CASE("a softmax says what it does not take", "[kernels][softmax]") {
+    const auto refusal = [](const family::TensorType& type) {
+        return test::refusal_of(softmax::family(), {{type}, {}});
+    };
+    CHECK(refusal({ElementType::F16, {2, 3}}).empty());
+    CHECK(refusal({ElementType::F16, {2, 3, 4}}) ==
+          "got a tensor of 3 sizes, expected rows and columns");
+    CHECK(refusal({ElementType::F16, {2}}) == "got a tensor of 1 size, expected rows and columns");
+    CHECK(refusal({ElementType::I8, {2, 3}}) == "got elements of type i8, expected f16 or f32");
+    CHECK(refusal({ElementType::F32, {0, 3}}) ==
+          "got 0 x 3 elements, expected at least one row and one column");
+    CHECK(refusal({ElementType::F16, {2, 3}, std::make_shared<const workload::SparseF16>()}) ==
+          "got a sparse matrix, expected a dense one");
+
+    const family::TensorType wide{ElementType::F16, {1, 1'000'000}};
+    graph::Graph graph("test");
+    const auto step = softmax_of(wide);
+    const std::optional<graph::TensorId> nowhere;
+    CHECK_THROWS_AS(step->emit(graph, {test::machine_of(2), 0, "step"}, std::array{nowhere}),
+                    NotModelled);
+}

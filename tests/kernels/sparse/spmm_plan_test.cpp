@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "base/float16.h"
+#include "kernels/sparse/spmm.h"
+#include "kernels/sparse/spmm_cost.h"
+#include "kernels/workload/values.h"
+#include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/support/gc2.h"
+#include "tests/support/run_program.h"
+#include "tests/support/source_path.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+namespace {
+
+using namespace tessera;
+
+struct Shape {
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t n;
+    std::int64_t block;
+    int kept_of_100; ///< blocks
+};
+
+/// Every row but each seventh has its blocks chosen by a fixed rule; values are small whole
+/// numbers.
+workload::SparseF16 pattern(const Shape& shape) {
+    workload::SparseF16 a;
+    a.rows = shape.rows;
+    a.columns = shape.columns;
+    a.block = shape.block;
+    a.row_start.push_back(0);
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        for (std::int64_t column = 0; column < a.block_columns(); ++column) {
+            const auto mixed =
+                (static_cast<std::uint64_t>(row * 7919 + column) * 0x9e3779b97f4a7c15U) >> 40U;
+            if (row % 7 != 3 && static_cast<int>(mixed % 100) < shape.kept_of_100) {
+                a.block_column.push_back(static_cast<std::int32_t>(column));
+            }
+        }
+        a.row_start.push_back(a.blocks());
+    }
+    std::int64_t row = 0;
+    for (std::int64_t b = 0; b < a.blocks(); ++b) {
+        while (a.row_start[static_cast<std::size_t>(row + 1)] <= b) {
+            ++row;
+        }
+        for (std::int64_t i = 0; i < shape.block * shape.block; ++i) {
+            const std::int64_t r = row * shape.block + i / shape.block;
+            const std::int64_t c =
+                a.block_column[static_cast<std::size_t>(b)] * shape.block + i % shape.block;
+            const bool inside = r < shape.rows && c < shape.columns;
+            a.values.push_back(
+                inside ? f32_to_f16(test::small_integer(static_cast<std::size_t>(b * 256 + i), 2))
+                       : std::uint16_t{0});
+        }
+    }
+    return a;
+}
+
+std::vector<double> product(const workload::SparseF16& a, const std::vector<std::uint16_t>& x,
+                            std::int64_t n) {
+    std::vector<double> c(static_cast<std::size_t>(a.rows * n));
+    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
+        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)];
+             b < a.row_start[static_cast<std::size_t>(row + 1)]; ++b) {
+            for (std::int64_t i = 0; i < a.block * a.block; ++i) {
+                const std::int64_t r = row * a.block + i / a.block;
+                const std::int64_t k =
+                    a.block_column[static_cast<std::size_t>(b)] * a.block + i % a.block;
+                if (r >= a.rows || k >= a.columns) {
+                    continue;
+                }
+                const double value = static_cast<double>(
+                    f16_to_f32(a.values[static_cast<std::size_t>(b * a.block * a.block + i)]));
+                for (std::int64_t j = 0; j < n; ++j) {
+                    c[static_cast<std::size_t>(r * n + j)] +=
+                        value *
+                        static_cast<double>(f16_to_f32(x[static_cast<std::size_t>(k * n + j)]));
+                }
+            }
+        }
+    }
+    return c;
+}
+
+void check_spmm(const spec::MachineSpec& machine, const Shape& shape, ElementType partials) {
+    CAPTURE(machine.chip.tiles, machine.tile.workers, shape.rows, shape.columns, shape.n,
+            shape.block, shape.kept_of_100, partials == ElementType::F16);
+    const workload::SparseF16 a = pattern(shape);
+    workload::SpmmWorkload workload;
+    workload.n = shape.n;
+    workload.block = shape.block;
+    workload.partials = partials;
+    const family::Divided planned = spmm::choose(machine, workload, a);
+    CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
+    const auto faults = test::faults_of(machine, planned.lowered.program);
+    CAPTURE(faults.empty() ? std::string() : faults.front());
+    CHECK(faults.empty());
+    std::vector<std::uint16_t> x;
+    for (std::int64_t i = 0; i < shape.columns * shape.n; ++i) {
+        x.push_back(f32_to_f16(test::small_integer(static_cast<std::size_t>(i) + 99, 1)));
+    }
+    const auto outcome =
+        test::run_program(machine, planned.lowered.program, {{"a", a.values}, {"b", x}});
+    const std::vector<double> wanted = product(a, x, shape.n);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        wrong += static_cast<double>(f16_to_f32(outcome.result[i])) == wanted[i] ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(outcome.cycles.compute == planned.division.predicted.compute);
+    CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
+    CHECK(outcome.cycles.sync == planned.division.predicted.sync);
+}
+
+spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    machine.tile.workers = workers;
+    return machine;
+}
+
+const std::vector<Shape> kElements = {{1, 1, 1, 1, 100},  {17, 33, 9, 1, 20},  {40, 40, 16, 1, 10},
+                                      {8, 100, 5, 1, 50}, {100, 8, 64, 1, 30}, {30, 30, 8, 1, 0}};
+const std::vector<Shape> kBlocks = {{16, 16, 1, 16, 100},
+                                    {33, 50, 7, 16, 60},
+                                    {100, 64, 20, 16, 40},
+                                    {160, 160, 33, 16, 25},
+                                    {48, 48, 4, 16, 0}};
+
+} // namespace
+
+TEST_CASE("sparse products are exact in the predicted cycles on few tiles", "[kernels]") {
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        for (const std::int64_t tiles : {1, 2, 4, 7}) {
+            for (const Shape& shape : kElements) {
+                check_spmm(machine_with(tiles), shape, partials);
+            }
+            for (const Shape& shape : kBlocks) {
+                check_spmm(machine_with(tiles), shape, partials);
+            }
+        }
+    }
+}
+
+TEST_CASE("sparse products are exact for any number of workers", "[kernels]") {
+    for (std::int64_t workers = 1; workers <= 8; ++workers) {
+        check_spmm(machine_with(4, workers), {50, 60, 24, 1, 15}, ElementType::F16);
+        check_spmm(machine_with(4, workers), {64, 96, 24, 16, 50}, ElementType::F16);
+    }
+}
+
+TEST_CASE("sparse products are exact on 64 tiles with and without double width", "[kernels]") {
+    for (const bool pairs : {true, false}) {
+        spec::MachineSpec machine = machine_with(64);
+        machine.exchange.pair_double = pairs;
+        check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F16);
+        check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F32);
+        check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F16);
+        check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F32);
+        check_spmm(machine, {64, 1000, 8, 1, 30}, ElementType::F16);
+    }
+}
+
+TEST_CASE("sparse products are exact on wider lanes", "[kernels]") {
+    for (const Bytes lane_bytes : {8, 16}) {
+        spec::MachineSpec machine = machine_with(64);
+        machine.exchange.lane_bytes = lane_bytes;
+        check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F16);
+        check_spmm(machine, {64, 1000, 8, 1, 30}, ElementType::F32);
+        check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F16);
+    }
+}
+
+TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels]") {
+    spec::MachineSpec machine = machine_with(64);
+    const auto a = pattern({512, 512, 64, 16, 40});
+    workload::SpmmWorkload workload;
+    workload.n = 64;
+    workload.block = 16;
+    const spmm::Problem problem(workload, a);
+    const spmm::Split split{16, 1, 4};
+    const auto exchange_of = [&](Bytes lane_bytes, bool refined) {
+        machine.exchange.lane_bytes = lane_bytes;
+        const plan::ExchangeCost exchange(machine);
+        return refined ? spmm::refine(machine, exchange, spmm::Partition(problem, split)).exchange
+                       : spmm::estimate(machine, exchange, problem, split).exchange;
+    };
+    for (const bool refined : {false, true}) {
+        // Long lines: what is not a fixed cost halves with the lane's width.
+        const auto words = exchange_of(4, refined) - exchange_of(8, refined);
+        CHECK(words > 1000);
+        CHECK(std::abs(2 * (exchange_of(8, refined) - exchange_of(16, refined)) - words) <= 4);
+    }
+}
+
+TEST_CASE("lists of 16-bit offsets reach lines that begin within 64 KiB of x", "[kernels]") {
+    // One tile holds all of x, in lines of 16 bytes for 8 columns: 4096 lines begin below 0x10000.
+    const auto planned = [](std::int64_t lines) {
+        workload::SparseF16 a;
+        a.rows = 1;
+        a.columns = lines;
+        a.block = 1;
+        a.row_start = {0, lines};
+        for (std::int64_t column = 0; column < lines; ++column) {
+            a.block_column.push_back(static_cast<std::int32_t>(column));
+            a.values.push_back(f32_to_f16(1));
+        }
+        workload::SpmmWorkload workload;
+        workload.n = 8;
+        return spmm::choose(machine_with(1), workload, a);
+    };
+    CHECK_NOTHROW(planned(4096));
+    for (const std::int64_t lines : {4097, 6000, 8191, 8192})
+        CHECK_THROWS_AS(planned(lines), DoesNotFit);
+}
+
+TEST_CASE("sparse products run on the other generations, or say what these lack", "[kernels]") {
+    spec::MachineSpec c600 = machine_with(8);
+    c600.chip.generation = spec::Generation::Ipu21;
+    const spec::MachineSpec gc2 = test::gc2_with(8);
+    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        check_spmm(c600, {50, 60, 24, 1, 15}, partials);
+        check_spmm(c600, {64, 96, 24, 16, 50}, partials);
+        check_spmm(gc2, {50, 60, 24, 1, 15}, partials);
+    }
+    check_spmm(gc2, {64, 96, 24, 16, 50}, ElementType::F32);
+    CHECK_THROWS_AS(check_spmm(gc2, {64, 96, 24, 16, 50}, ElementType::F16), NotModelled);
+}
+
+TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles", "[kernels]") {
+    spec::MachineSpec machine;
+    workload::SpmmWorkload workload;
+    workload.n = 64;
+    workload.pattern.source = workload::PatternSpec::Source::File;
+    workload.pattern.path = tessera::test::source_path("configs/data/cora.mtx");
+    workload.pattern.file_values = workload::PatternSpec::FileValues::Gcn;
+    const workload::SparseF16 a = workload::make_sparse(workload);
+    const family::Divided planned = spmm::choose(machine, workload, a);
+    CHECK(planned.division.tiles_busy > 1000);
+    CHECK(test::faults_of(machine, planned.lowered.program).empty());
+}
+
+TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
+    // a wide matrix of few rows: more tiles than rows are busy only if the columns are cut
+    const Shape shape{8, 2000, 8, 1, 40};
+    workload::SpmmWorkload workload;
+    workload.n = shape.n;
+    const workload::SparseF16 a = pattern(shape);
+    const auto planned = spmm::choose(machine_with(64), workload, a);
+    CHECK(planned.division.parts_k > 1);
+    CHECK(planned.division.predicted.reduction > 0);
+    check_spmm(machine_with(64), shape, ElementType::F16);
+    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, ElementType::F16);
+    check_spmm(machine_with(64), {48, 1600, 5, 16, 40}, ElementType::F32);
+}
+
+TEST_CASE("a sparse product that is too big says what takes the memory", "[kernels]") {
+    workload::SpmmWorkload workload;
+    workload.n = 100'000;
+    try {
+        (void)spmm::choose(machine_with(1), workload, pattern({100, 100, 1, 1, 50}));
+        FAIL("it fits");
+    } catch (const DoesNotFit& error) {
+        const std::string text = error.what();
+        CAPTURE(text);
+        CHECK(text.find("does not fit in tile memory") != std::string::npos);
+        CHECK(text.find("bytes over") != std::string::npos);
+    }
+}

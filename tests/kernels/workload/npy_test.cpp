@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/workload/npy.h"
+#include "tests/kernels/workload/support.h"
+
+#include <cstring>
+#include <limits>
+
+using tessera::f16_to_f32;
+using tessera::IoError;
+using tessera::test::config_error;
+using tessera::test::dense;
+using tessera::test::ScratchFolder;
+using namespace tessera::workload;
+
+namespace {
+
+std::string with_header(const std::string& header, const std::string& data, char major = 1,
+                        char minor = 0) {
+    std::string bytes("\x93NUMPY");
+    bytes += major;
+    bytes += minor;
+    bytes += static_cast<char>(header.size() & 0xffU);
+    bytes += static_cast<char>(header.size() >> 8U);
+    if (major != 1) {
+        bytes += std::string(2, '\0');
+    }
+    return bytes + header + data;
+}
+
+std::string header_of(const std::string& descr, const std::string& shape,
+                      const std::string& order = "False") {
+    return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
+}
+
+template <typename Element> std::string bytes_of(const std::vector<Element>& elements) {
+    std::string bytes(elements.size() * sizeof(Element), '\0');
+    std::memcpy(bytes.data(), elements.data(), bytes.size());
+    return bytes;
+}
+
+template <typename Element>
+DenseF16 read_two_by_two(const std::string& descr, const std::vector<Element>& elements) {
+    return read_npy(with_header(header_of(descr, "(2, 2)"), bytes_of(elements)), "a.npy");
+}
+
+std::string error_of(const std::string& bytes, std::optional<MatrixShape> expected = std::nullopt) {
+    return config_error([&] { return read_npy(bytes, "a.npy", expected); });
+}
+
+} // namespace
+
+TEST_CASE("all supported element types give the same matrix", "[operands]") {
+    const DenseF16 expected = dense(2, 2, {1.0F, -2.0F, 3.0F, 4096.0F});
+    CHECK(read_two_by_two<std::uint16_t>("<f2", expected.values).values == expected.values);
+    CHECK(read_two_by_two<float>("<f4", {1, -2, 3, 4096}).values == expected.values);
+    CHECK(read_two_by_two<double>("<f8", {1, -2, 3, 4096}).values == expected.values);
+    CHECK(read_two_by_two<std::int32_t>("<i4", {1, -2, 3, 4096}).values == expected.values);
+    CHECK(read_two_by_two<std::int64_t>("<i8", {1, -2, 3, 4096}).values == expected.values);
+}
+
+TEST_CASE("a wider element is rounded once", "[operands]") {
+    const auto matrix = read_two_by_two<double>("<f8", {1.0 + 0x1p-11 + 0x1p-40, 0, 0, 65519.0});
+    CHECK(f16_to_f32(matrix.values[0]) == 1.0F + 0x1p-10F);
+    CHECK(f16_to_f32(matrix.values[3]) == 65504.0F);
+}
+
+TEST_CASE("version 2 and other spellings of the header are read", "[operands]") {
+    const std::string data = bytes_of<float>({1, 2, 3, 4, 5, 6});
+    const auto read = [](const std::string& bytes) { return read_npy(bytes, "a.npy").values; };
+    const auto expected = dense(2, 3, {1, 2, 3, 4, 5, 6}).values;
+    CHECK(read(with_header(header_of("<f4", "(2, 3)"), data, 2)) == expected);
+    CHECK(read(with_header("{\"shape\":(2,3,),\"fortran_order\":False,\"descr\":\"<f4\"}", data)) ==
+          expected);
+}
+
+TEST_CASE("f16 matrices survive writing and reading bit for bit", "[operands]") {
+    const ScratchFolder folder;
+    const DenseF16 matrix = dense(3, 2, {0.5F, -0.0F, 65504.0F, 0x1p-24F, 1.0F, -7.0F});
+    static_cast<void>(folder.file("c.npy", npy_bytes_f16(matrix.values, {3, 2})));
+    const DenseF16 again = read_npy_file(folder.file("c.npy"), MatrixShape{3, 2});
+    CHECK(again.rows == 3);
+    CHECK(again.columns == 2);
+    CHECK(again.values == matrix.values);
+}
+
+TEST_CASE("f32 matrices are written as NumPy writes them", "[operands]") {
+    const std::vector<float> values{1.0F, 2.0F};
+    const std::string bytes = npy_bytes_f32(values, {1, 2});
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }";
+    header.resize(117, ' ');
+    CHECK(bytes == with_header(header + "\n", bytes_of(values)));
+    CHECK((bytes.size() - bytes_of(values).size()) % 64 == 0);
+}
+
+TEST_CASE("of a file no more is read than its header asks for", "[operands]") {
+    const ScratchFolder folder;
+    const auto error_of_file = [&](const std::string& bytes,
+                                   std::optional<MatrixShape> expected = std::nullopt) {
+        const std::string path = folder.file("a.npy", bytes);
+        return config_error([&] { return read_npy_file(path, expected); }).substr(path.size());
+    };
+    CHECK_THROWS_AS(read_npy_file(folder.file("absent.npy")), IoError);
+    const std::string data = bytes_of<float>({1, 2, 3, 4, 5, 6});
+    const std::string whole = with_header(header_of("<f4", "(2, 3)"), data);
+    CHECK(read_npy_file(folder.file("b.npy", whole)).values ==
+          dense(2, 3, {1, 2, 3, 4, 5, 6}).values);
+    // the shape is looked at before the data, of which there are none
+    CHECK(error_of_file(with_header(header_of("<f4", "(2, 3)"), ""), MatrixShape{3, 2}) ==
+          ": shape: got (2, 3), expected (3, 2)");
+    CHECK(error_of_file(with_header(header_of("<f2", "(65536, 32769)"), "")) ==
+          ": shape: got (65536, 32769), expected at most 2147483648 elements");
+    CHECK(error_of_file(with_header(header_of("<f2", "(65536, 32768)"), "xx")) ==
+          ": data: got 2 bytes, expected 2147483648 elements of 2 bytes; the file is truncated");
+    // much too much: it is read to a header's length beyond
+    CHECK(error_of_file(whole + std::string(1'000'000, 'x')).find(": data: got ") == 0);
+    std::string long_header = header_of("<f4", "(2, 3)");
+    long_header.insert(1, std::string(70'000, ' '));
+    std::string bytes = with_header(long_header, data, 2);
+    for (std::size_t i = 0; i < 4; ++i) {
+        bytes[8 + i] = static_cast<char>(long_header.size() >> (8 * i));
+    }
+    CHECK(error_of_file(bytes) ==
+          ": header: got " + std::to_string(long_header.size()) + " bytes, expected at most 65524");
+}
+
+TEST_CASE("a file that is no npy file or ends early is refused", "[operands]") {
+    const std::string whole =
+        with_header(header_of("<f4", "(1, 2)"), bytes_of<float>({1.0F, 2.0F}));
+    CHECK(error_of("") == "a.npy: not an npy file: it does not start with \\x93NUMPY");
+    CHECK(error_of("PK\x03\x04") == "a.npy: not an npy file: it does not start with \\x93NUMPY");
+    CHECK(error_of(whole.substr(0, 7)) == "a.npy: the file ends inside its version number");
+    CHECK(error_of(whole.substr(0, 9)) == "a.npy: the file ends inside its header length");
+    CHECK(error_of(whole.substr(0, 20)) ==
+          "a.npy: header: got 10 bytes, expected 60; the file is truncated");
+    CHECK(error_of(whole.substr(0, whole.size() - 1)) ==
+          "a.npy: data: got 7 bytes, expected 2 elements of 4 bytes; the file is truncated");
+    CHECK(error_of(whole + "x") == "a.npy: data: got 9 bytes, expected 2 elements of 4 bytes");
+    CHECK(error_of(whole + "xxxx") == "a.npy: data: got 12 bytes, expected 2 elements of 4 bytes");
+}
+
+TEST_CASE("versions and types that are not read are named", "[operands]") {
+    for (const int major : {0, 1, 2, 3}) {
+        for (const int minor : {0, 1}) {
+            const bool known = (major == 1 || major == 2) && minor == 0;
+            const auto said =
+                error_of(with_header("{}", "", static_cast<char>(major), static_cast<char>(minor)));
+            CHECK((said == "a.npy: version: got " + std::to_string(major) + "." +
+                               std::to_string(minor) + ", expected 1.0 or 2.0") == !known);
+        }
+    }
+    const auto descr = [](const std::string& name) {
+        return error_of(with_header(header_of(name, "(1, 1)"), std::string(16, '\0')));
+    };
+    const std::string expected = ", expected one of <f2, <f4, <f8, <i4, <i8";
+    CHECK(descr(">f4") == "a.npy: descr: got '>f4'" + expected + "; big-endian data are not read");
+    CHECK(descr("<c8") == "a.npy: descr: got '<c8'" + expected);
+    CHECK(descr("") == "a.npy: descr: got ''" + expected);
+    CHECK(error_of(with_header("{'descr': [('x', '<f4')], 'fortran_order': False}", "")) ==
+          "a.npy: descr: got a structured type" + expected);
+    CHECK(error_of(with_header(header_of("<f4", "(1, 1)", "True"), bytes_of<float>({1}))) ==
+          "a.npy: fortran_order: got True, expected False; save numpy.ascontiguousarray(array)");
+}
+
+TEST_CASE("shapes that are not expected are refused", "[operands]") {
+    const auto shape = [](const std::string& text, std::optional<MatrixShape> expected = {}) {
+        return error_of(with_header(header_of("<f4", text), bytes_of<float>({1, 2, 3, 4, 5, 6})),
+                        expected);
+    };
+    CHECK(shape("()") == "a.npy: shape: got 0 dimensions, expected 2");
+    CHECK(shape("(6,)") == "a.npy: shape: got 1 dimensions, expected 2");
+    CHECK(shape("(1, 2, 3)") == "a.npy: shape: got 3 dimensions, expected 2");
+    CHECK(shape("(2, 3)", MatrixShape{3, 2}) == "a.npy: shape: got (2, 3), expected (3, 2)");
+    CHECK(shape("(0, 3)") == "a.npy: shape: got (0, 3), expected dimensions of 1..2147483647");
+    CHECK(shape("(-2, -3)") == "a.npy: shape: got (-2, -3), expected dimensions of 1..2147483647");
+    CHECK(shape("(2147483647, 2147483647)") ==
+          "a.npy: data: got 24 bytes, expected 4611686014132420609 elements of 4 bytes; "
+          "the file is truncated");
+    CHECK(shape("(4294967296, 4294967296)") ==
+          "a.npy: shape: got (4294967296, 4294967296), expected dimensions of 1..2147483647");
+}
+
+TEST_CASE("a malformed header is located", "[operands]") {
+    const auto header = [](const std::string& text) { return error_of(with_header(text, "")); };
+    CHECK(header("") == "a.npy: header, character 1: got the header's end, expected '{'");
+    CHECK(header("[") == "a.npy: header, character 1: got '[', expected '{'");
+    CHECK(header("{descr") == "a.npy: header, character 2: got 'd', expected a quoted string");
+    CHECK(header("{'descr") == "a.npy: header, character 2: got ''', expected a closing quote");
+    CHECK(header("{'descr' 1") == "a.npy: header, character 10: got '1', expected ':'");
+    CHECK(header("{'fortran_order': 0}") ==
+          "a.npy: header, character 19: got '0', expected True or False");
+    CHECK(header("{'shape': (x, 1)}") ==
+          "a.npy: header, character 12: got 'x', expected a whole number of at most 64 bit");
+    CHECK(header("{'shape': (99999999999999999999, 1)}") ==
+          "a.npy: header, character 12: got '9', expected a whole number of at most 64 bit");
+    CHECK(header("{'shape': (1 1)}") == "a.npy: header, character 14: got '1', expected ')'");
+    CHECK(header("{'shape': (1, 1)") ==
+          "a.npy: header, character 17: got the header's end, expected '}'");
+    CHECK(header("{} x") == "a.npy: header, character 4: got 'x', expected the end of the header");
+}
+
+TEST_CASE("unknown and repeated and missing header keys are named", "[operands]") {
+    const auto header = [](const std::string& text) { return error_of(with_header(text, "")); };
+    const std::string expected = ", expected descr, fortran_order and shape, once each";
+    CHECK(header("{'colour': 1}") == "a.npy: header: got key 'colour'" + expected);
+    CHECK(header("{'shape': (1, 1), 'shape': (1, 1)}") ==
+          "a.npy: header: got key 'shape'" + expected);
+    CHECK(header("{}") == "a.npy: header: descr is missing");
+    CHECK(header("{'descr': '<f4'}") == "a.npy: header: fortran_order is missing");
+    CHECK(header("{'descr': '<f4', 'fortran_order': False}") == "a.npy: header: shape is missing");
+}
+
+TEST_CASE("elements that binary16 cannot hold are located", "[operands]") {
+    const std::string text = " is not finite in f16, expected -65504..65504";
+    const auto f4 = [](float value) {
+        return config_error([&] { return read_two_by_two<float>("<f4", {0, 0, value, 0}); });
+    };
+    CHECK(f4(65520.0F) == "a.npy: element [1, 0]" + text);
+    CHECK(f4(std::numeric_limits<float>::infinity()) == "a.npy: element [1, 0]" + text);
+    CHECK(f4(std::numeric_limits<float>::quiet_NaN()) == "a.npy: element [1, 0]" + text);
+    CHECK(config_error([&] {
+              return read_two_by_two<std::uint16_t>("<f2", {0, 0x7c00, 0, 0});
+          }) == "a.npy: element [0, 1]" + text);
+    CHECK(config_error([&] {
+              return read_two_by_two<std::int64_t>("<i8", {0, 0, 0, 70000});
+          }) == "a.npy: element [1, 1]" + text);
+}

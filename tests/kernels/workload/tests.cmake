@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+tessera_test(test_unit_operands LABELS unit
+  SOURCES
+    kernels/workload/half_test.cpp
+    kernels/workload/matrix_market_test.cpp
+    kernels/workload/npy_test.cpp
+    kernels/workload/pattern_test.cpp
+    kernels/workload/reference_test.cpp
+    kernels/workload/sparse_test.cpp
+    kernels/workload/values_test.cpp
+  LINK tessera_operands)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/workload/npy.h"
+#include "kernels/workload/values.h"
+#include "tests/kernels/workload/exactness.h"
+#include "tests/kernels/workload/support.h"
+
+#include <cmath>
+#include <set>
+
+using tessera::f16_to_f32;
+using tessera::IoError;
+using tessera::test::config_error;
+using tessera::test::dense;
+using tessera::test::ScratchFolder;
+using namespace tessera::workload;
+
+namespace {
+
+const ValuesSpec kUniform{ValuesSpec::Kind::Uniform, ""};
+const ValuesSpec kInteger{ValuesSpec::Kind::Integer, ""};
+
+} // namespace
+
+TEST_CASE("uniform values are all the sixteenths from -1 to 1", "[operands]") {
+    const DenseF16 matrix = make_dense(100, 50, kUniform, 1, Operand::A, 50);
+    CHECK(matrix.rows == 100);
+    CHECK(matrix.columns == 50);
+    std::set<float> seen;
+    for (const std::uint16_t half : matrix.values) {
+        seen.insert(f16_to_f32(half) * 16.0F);
+    }
+    std::set<float> expected;
+    for (int value = -16; value <= 16; ++value) {
+        expected.insert(static_cast<float>(value));
+    }
+    CHECK(matrix.values.size() == 5000);
+    CHECK(seen == expected);
+}
+
+TEST_CASE("values are a function of seed and operand", "[operands]") {
+    for (const ValuesSpec& values : {kUniform, kInteger}) {
+        const auto a = make_dense(20, 20, values, 1, Operand::A, 20).values;
+        CHECK(a == make_dense(20, 20, values, 1, Operand::A, 20).values);
+        CHECK(a != make_dense(20, 20, values, 2, Operand::A, 20).values);
+        CHECK(a != make_dense(20, 20, values, 1, Operand::B, 20).values);
+    }
+}
+
+TEST_CASE("the amplitude of integer values follows its rule", "[operands]") {
+    CHECK(integer_amplitude(0) == 8);
+    CHECK(integer_amplitude(32) == 8);  // 64 * 32 = 2048
+    CHECK(integer_amplitude(33) == 7);  // 49 * 33 = 1617
+    CHECK(integer_amplitude(512) == 2); // 4 * 512 = 2048
+    CHECK(integer_amplitude(513) == 1);
+    CHECK(integer_amplitude(2048) == 1);
+    CHECK(integer_amplitude(100000) == 1);
+}
+
+TEST_CASE("integer values are whole and use their whole range", "[operands]") {
+    const DenseF16 matrix = make_dense(96, 96, kInteger, 1, Operand::B, 96);
+    std::set<float> seen;
+    for (const std::uint16_t half : matrix.values) {
+        seen.insert(f16_to_f32(half));
+    }
+    CHECK(seen == std::set<float>{-4, -3, -2, -1, 0, 1, 2, 3, 4});
+}
+
+TEST_CASE("integer products are exact in binary16 in any order", "[operands]") {
+    for (const std::int64_t k : {1, 31, 32, 33, 96, 511, 2047, 2048, 2049, 4096, 4099, 10000}) {
+        CAPTURE(k);
+        const DenseF16 a = make_dense(6, k, kInteger, 1, Operand::A, k);
+        const DenseF16 b = make_dense(k, 5, kInteger, 1, Operand::B, k);
+        CHECK(tessera::test::largest_absolute_sum(a, b) <= 2048);
+        CHECK(tessera::test::inexact_f16_sums(a, b) == 0);
+    }
+}
+
+TEST_CASE("long integer contractions thin the rows of A alone", "[operands]") {
+    static constexpr std::int64_t kLength = 5000; // runs of three
+    const DenseF16 a = make_dense(4, kLength, kInteger, 1, Operand::A, kLength);
+    const DenseF16 b = make_dense(kLength, 4, kInteger, 1, Operand::B, kLength);
+    const auto non_zeros = [](const DenseF16& matrix) {
+        return std::count_if(matrix.values.begin(), matrix.values.end(),
+                             [](std::uint16_t half) { return half != 0; });
+    };
+    // Two of three drawn values are not zero; in A one of three is drawn.
+    CHECK(std::abs(static_cast<double>(non_zeros(b)) - 20000 * 2.0 / 3.0) < 400);
+    CHECK(std::abs(static_cast<double>(non_zeros(a)) - 20000 * 2.0 / 9.0) < 400);
+    for (std::size_t row = 0; row < 4; ++row) {
+        for (std::size_t run = 0; run < kLength / 3; ++run) {
+            const auto first =
+                a.values.begin() + static_cast<std::ptrdiff_t>(row * kLength + 3 * run);
+            CHECK(std::count(first, first + 3, std::uint16_t{0}) >= 2);
+        }
+    }
+}
+
+TEST_CASE("dense values are read from a file of the right shape", "[operands]") {
+    const ScratchFolder folder;
+    const DenseF16 matrix = dense(2, 3, {1, 2, 3, 4, 5, 6});
+    static_cast<void>(folder.file("b.npy", npy_bytes_f16(matrix.values, {2, 3})));
+    const ValuesSpec file{ValuesSpec::Kind::File, folder.file("b.npy")};
+    CHECK(make_dense(2, 3, file, 1, Operand::B, 2).values == matrix.values);
+    CHECK(config_error([&] { return make_dense(3, 2, file, 1, Operand::B, 3); }) ==
+          "/values: " + file.path +
+              ": shape: got (2, 3), expected (3, 2); values_a and values_b name a file for each "
+              "operand");
+    const ValuesSpec named{ValuesSpec::Kind::File, file.path, "/values_b"};
+    CHECK(config_error([&] { return make_dense(3, 2, named, 1, Operand::B, 3); }) ==
+          "/values_b: " + file.path + ": shape: got (2, 3), expected (3, 2)");
+    const ValuesSpec absent{ValuesSpec::Kind::File, folder.file("absent.npy")};
+    CHECK_THROWS_AS(make_dense(2, 3, absent, 1, Operand::B, 2), IoError);
+}

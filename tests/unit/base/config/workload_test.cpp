@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/catalog/load.h"
+#include "tests/support/source_path.h"
+#include "tests/unit/base/config/scratch.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tessera;
+using namespace tessera::catalog;
+using namespace tessera::workload;
+using tessera::test::Lines;
+using tessera::test::mistakes_of;
+using tessera::test::ScratchFolder;
+using tessera::test::source_paths;
+
+namespace {
+
+Lines mistakes(const std::string& text, const Lines& sets = {}) {
+    const ScratchFolder scratch;
+    const auto file = scratch.write("a.json", text);
+    return mistakes_of([&] { static_cast<void>(load_workload(file, source_paths(), sets)); },
+                       scratch.path());
+}
+
+std::string io_error(const std::string& file, const Lines& sets = {}) {
+    try {
+        static_cast<void>(load_workload(file, source_paths(), sets));
+    } catch (const IoError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+const char* const kSpmm = R"({"schema_version": 1, "kind": "spmm", "mode": "static", "n": 4,)"
+                          "\n";
+
+} // namespace
+
+TEST_CASE("every workload in configs loads and its resolved form loads to the same",
+          "[unit][config]") {
+    const auto entries = config::list_configs(source_paths(), "workloads");
+    REQUIRE(entries.size() >= 10);
+    for (const auto& entry : entries) {
+        INFO(entry.name);
+        const auto loaded = load_workload(entry.name, source_paths());
+        CHECK(loaded.workload.name == entry.name);
+        const ScratchFolder scratch;
+        const auto copy = scratch.write("copy.json", loaded.resolved.dump());
+        CHECK(load_workload(copy, source_paths()).resolved == loaded.resolved);
+    }
+}
+
+TEST_CASE("a matmul is read with its defaults", "[unit][config]") {
+    const ScratchFolder scratch;
+    const auto file = scratch.write(
+        "small.json", R"({"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4})");
+    const auto loaded = load_workload(file, {});
+    CHECK(loaded.workload.name == "small");
+    const auto& matmul = std::get<MatmulWorkload>(loaded.workload.kind);
+    CHECK(matmul.m == 2);
+    CHECK(matmul.k == 3);
+    CHECK(matmul.n == 4);
+    CHECK(matmul.partials == MatmulWorkload{}.partials);
+    CHECK(matmul.seed == MatmulWorkload{}.seed);
+    CHECK(matmul.values.kind == ValuesSpec::Kind::Uniform);
+}
+
+TEST_CASE("cora is read with its pattern from the data folder", "[unit][config]") {
+    const auto loaded = load_workload("cora", source_paths());
+    const auto& spmm = std::get<SpmmWorkload>(loaded.workload.kind);
+    CHECK(spmm.m == 0); // as the pattern file says
+    CHECK(spmm.n == 512);
+    CHECK(spmm.pattern.source == PatternSpec::Source::File);
+    CHECK(spmm.pattern.file_values == PatternSpec::FileValues::Gcn);
+    CHECK(spmm.pattern.path == tessera::test::source_path("configs/data/cora.mtx"));
+    CHECK(std::filesystem::is_regular_file(spmm.pattern.path));
+    CHECK(loaded.resolved["pattern"]["file"] == "cora.mtx");
+    CHECK_FALSE(loaded.resolved.contains("m"));
+}
+
+TEST_CASE("a generated pattern and its block are read", "[unit][config]") {
+    const auto loaded = load_workload(
+        "spmm_static_b16_4096", source_paths(),
+        {"workload.pattern.generator=banded", "workload.pattern.seed=7", "workload.partials=f32"});
+    const auto& spmm = std::get<SpmmWorkload>(loaded.workload.kind);
+    CHECK(spmm.m == 4096);
+    CHECK(spmm.block == 16);
+    CHECK(spmm.partials == ElementType::F32);
+    CHECK(spmm.pattern.source == PatternSpec::Source::Banded);
+    CHECK(spmm.pattern.density == 0.0625);
+    CHECK(spmm.pattern.seed == 7);
+    CHECK(loaded.origins.at("/pattern/seed").text() == "--set");
+}
+
+TEST_CASE("set options change a workload under its own prefix", "[unit][config]") {
+    const auto loaded =
+        load_workload("tiny_matmul", source_paths(), {"workload.n=64", "workload.values=uniform"});
+    const auto& matmul = std::get<MatmulWorkload>(loaded.workload.kind);
+    CHECK(matmul.n == 64);
+    CHECK(matmul.values.kind == ValuesSpec::Kind::Uniform);
+    const auto bad = [](const std::string& option) {
+        return mistakes_of(
+            [&] { static_cast<void>(load_workload("tiny_matmul", source_paths(), {option})); });
+    };
+    CHECK(bad("workload.n=0") ==
+          Lines{"--set: workload.n: got 0 columns, expected 1..1000000 columns"});
+    CHECK(bad("workload.valeus=integer") ==
+          Lines{"--set: workload.valeus: unknown key; did you mean 'workload.values'?"});
+    CHECK(bad("workload.partials=f31") == Lines{"--set: workload.partials: got string \"f31\", "
+                                                "expected one of f16, f32; did you mean 'f32'?"});
+    CHECK(bad("workload.dtype=f32") ==
+          Lines{"--set: workload.dtype: got string \"f32\", expected f16"});
+    CHECK(bad("workload.block=16") ==
+          Lines{"--set: workload.block: does not go with kind 'matmul'"});
+    // byte is near to bytes, which other kinds have
+    CHECK(bad("workload.byte=4") == Lines{"--set: workload.byte: unknown key"});
+    const auto other_kind = bad("workload.kind=sync");
+    REQUIRE(!other_kind.empty());
+    CHECK(
+        other_kind.front().find(": does not go with kind 'sync'; because of --set workload.kind") !=
+        std::string::npos);
+    const auto split = split_overrides({"tile.workers=4", "workload.n=3", "workloads=1"});
+    CHECK(split.machine == Lines{"tile.workers=4", "workloads=1"});
+    CHECK(split.workload == Lines{"workload.n=3"});
+}
+
+/// "matmul, spmm, ...": all kinds, as messages list them.
+std::string kinds() {
+    std::string out;
+    for (const auto& form : catalog::workload_shape().alternatives) {
+        out += (out.empty() ? "" : ", ") + form.name;
+    }
+    return out;
+}
+
+TEST_CASE("a workload without a known kind says which there are", "[unit][config]") {
+    REQUIRE(kinds().rfind("matmul, spmm, sync", 0) == 0);
+    CHECK(mistakes(R"({"schema_version": 1, "kind": "matmull"})") ==
+          Lines{"a.json:1:31: /kind: got string \"matmull\", expected one of " + kinds() +
+                "; did you mean 'matmul'?"});
+    CHECK(mistakes(R"({"schema_version": 1})") ==
+          Lines{"a.json:1:1: /kind: missing, expected one of " + kinds()});
+    CHECK(mistakes(R"({"knid": "spmm"})") ==
+          Lines{"a.json:1:1: /kind: missing, expected one of " + kinds() +
+                "; got key 'knid', did you mean 'kind'?"});
+}
+
+TEST_CASE("keys of another form are told apart from unknown ones", "[unit][config]") {
+    CHECK(mistakes(R"({"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4,)"
+                   "\n"
+                   R"("block": 16, "colour": 1})") ==
+          Lines{"a.json:2:1: /block: does not go with kind 'matmul'",
+                "a.json:2:14: /colour: unknown key"});
+    CHECK(mistakes(std::string(kSpmm) + R"("pattern": {"file": "a.mtx", "density": 1}})") ==
+          Lines{"a.json:2:30: /pattern/density: does not go with 'file'"});
+}
+
+TEST_CASE("what one form requires is not asked of another", "[unit][config]") {
+    // A generator's m and k are not missed where the file decides, which a key of the generator
+    // only disturbs.
+    CHECK(
+        mistakes(std::string(kSpmm) + R"("pattern": {"file": "a.mtx", "generator": "uniform"}})") ==
+        Lines{"a.json:2:30: /pattern/generator: does not go with 'file'"});
+    CHECK(mistakes(std::string(kSpmm) + R"("pattern": {"generator": "uniform", "density": 0.5}})")
+              .size() == 2);
+    CHECK(mistakes(std::string(kSpmm) +
+                   R"("m": 4, "k": 4, "pattern": {"generator": "uniform", "density": 0.5}})")
+              .empty());
+}
+
+TEST_CASE("missing parts of a sparse workload are told", "[unit][config]") {
+    CHECK(mistakes(std::string(kSpmm) + R"("block": 8})") ==
+          Lines{"a.json:1:1: /pattern: missing, expected an object",
+                "a.json:2:10: /block: got number 8, expected one of 1, 16"});
+    CHECK(mistakes(std::string(kSpmm) + R"("pattern": {"genrator": "uniform"}})") ==
+          Lines{"a.json:2:12: /pattern: missing, expected file or generator; got key 'genrator', "
+                "did you mean 'generator'?"});
+    CHECK(mistakes(std::string(kSpmm) +
+                   R"("pattern": {"generator": "uniform", "density": 0}, "k": 3})") ==
+          Lines{"a.json:1:1: /m: missing together with pattern.generator, expected 1..1000000 "
+                "rows",
+                "a.json:2:48: /pattern/density: got 0, expected 1e-06..1"});
+}
+
+TEST_CASE("files that a workload names are looked up beside it first", "[unit][config]") {
+    const ScratchFolder scratch;
+    const std::string text = std::string(kSpmm) + R"("pattern": {"file": "cora.mtx"}})";
+    const auto file = scratch.write("a.json", text);
+    const auto found = [&](const Lines& sets = {}) {
+        return std::get<SpmmWorkload>(load_workload(file, source_paths(), sets).workload.kind);
+    };
+    CHECK(found().pattern.path == tessera::test::source_path("configs/data/cora.mtx"));
+    const auto beside = scratch.write("cora.mtx", "");
+    CHECK(found().pattern.path == beside);
+    const auto values = scratch.write("x.npy", "");
+    CHECK(found({"workload.values=" + values}).values.path == values);
+    CHECK(found({"workload.values=" + values}).values.kind == ValuesSpec::Kind::File);
+    // a name may be the suffix alone
+    CHECK(
+        io_error(file, {"workload.values=.npy"}).rfind("--set: workload.values: cannot find", 0) ==
+        0);
+    // what is typed is not beside the file
+    CHECK(
+        io_error(file, {"workload.values=x.npy"}).rfind("--set: workload.values: cannot find", 0) ==
+        0);
+}
+
+TEST_CASE("absent files are io errors with the place that names them", "[unit][config]") {
+    const ScratchFolder scratch;
+    CHECK(io_error(scratch.path("absent.json")) ==
+          scratch.path("absent.json") + ": cannot be read: No such file or directory");
+    const auto file =
+        scratch.write("a.json", std::string(kSpmm) + R"("pattern": {"file": "absent.mtx"}})");
+    CHECK(io_error(file) == file + ":2:21: /pattern/file: cannot find 'absent.mtx'; looked for " +
+                                scratch.path("absent.mtx") + ", " +
+                                tessera::test::source_path("configs/data/absent.mtx"));
+    CHECK(mistakes_of([] { static_cast<void>(load_workload("coar", source_paths())); }) ==
+          Lines{"unknown workload 'coar'; did you mean 'cora'?"});
+}
+
+TEST_CASE("a product's operands may have values of their own", "[unit][config]") {
+    const ScratchFolder scratch;
+    const auto matmul_of = [&](const std::string& keys, const Lines& sets = {}) {
+        const auto file = scratch.write(
+            "w.json",
+            R"({"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4)" + keys + "}");
+        return load_workload(file, {}, sets);
+    };
+    const auto plain = matmul_of("");
+    CHECK(plain.resolved.count("values_a") == 0);
+    CHECK(&std::get<MatmulWorkload>(plain.workload.kind).of_a() ==
+          &std::get<MatmulWorkload>(plain.workload.kind).values);
+
+    const std::string a = scratch.write("a.npy", "");
+    const std::string b = scratch.write("b.npy", "");
+    const auto loaded =
+        matmul_of(R"(, "values": "integer", "values_a": "a.npy")", {"workload.values_b=" + b});
+    const auto& matmul = std::get<MatmulWorkload>(loaded.workload.kind);
+    CHECK(matmul.values.kind == ValuesSpec::Kind::Integer);
+    CHECK(matmul.of_a().path == a);
+    CHECK(std::string(matmul.of_a().key) == "/values_a");
+    CHECK(matmul.of_b().path == b);
+    CHECK(std::string(matmul.of_b().key) == "/values_b");
+    CHECK(loaded.resolved["values_a"] == "a.npy");
+    const auto integer = matmul_of(R"(, "values_b": "integer")");
+    CHECK(std::get<MatmulWorkload>(integer.workload.kind).of_a().kind == ValuesSpec::Kind::Uniform);
+    CHECK(std::get<MatmulWorkload>(integer.workload.kind).of_b().kind == ValuesSpec::Kind::Integer);
+
+    const auto file =
+        scratch.write("s.json", std::string(kSpmm) + R"("m": 2, "k": 3, "values_b": "b.npy",
+ "pattern": {"generator": "uniform", "density": 1}})");
+    const auto sparse = load_workload(file, {});
+    CHECK(std::get<SpmmWorkload>(sparse.workload.kind).of_b().path == b);
+    CHECK(std::get<SpmmWorkload>(sparse.workload.kind).values.kind == ValuesSpec::Kind::Uniform);
+}
+
+TEST_CASE("the values of an operand are checked where they are named", "[unit][config]") {
+    const std::string head = R"({"schema_version": 1, "kind": "matmul", "m": 2, "k": 3, "n": 4,)"
+                             "\n";
+    CHECK(
+        mistakes(head + R"("values_a": "random"})") ==
+        Lines{"a.json:2:13: /values_a: got string \"random\", expected one of uniform, integer or "
+              "a name that ends in .npy"});
+    CHECK(mistakes(head + R"("values_c": "integer"})").size() == 1);
+    CHECK(mistakes(std::string(kSpmm) + R"("m": 2, "k": 3, "values_a": "integer",
+ "pattern": {"generator": "uniform", "density": 1}})") ==
+          Lines{"a.json:2:17: /values_a: does not go with kind 'spmm'; did you mean 'values_b'?"});
+    const ScratchFolder scratch;
+    const auto file = scratch.write("w.json", head + R"("values_b": "absent.npy"})");
+    CHECK(io_error(file).find("w.json:2:13: /values_b: cannot find 'absent.npy'") !=
+          std::string::npos);
+}

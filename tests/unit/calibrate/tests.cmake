@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: MIT
-# libsystemc wants an sc_main, so these link the main that has one.
-tessera_test(test_unit_calibrate SYSTEMC UNSANITIZED LABELS unit
-  SOURCES unit/calibrate/csv_test.cpp unit/calibrate/mapping_test.cpp unit/calibrate/report_test.cpp
-          unit/calibrate/statistics_test.cpp unit/calibrate/child_test.cpp
-  LINK tessera_sim)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+tessera_test(test_unit_isa LABELS unit
+  SOURCES
+    unit/models/isa/assembler_errors_test.cpp
+    unit/models/isa/assembler_test.cpp
+    unit/models/isa/boundary_test.cpp
+    unit/models/isa/conditional_test.cpp
+    unit/models/isa/directive_test.cpp
+    unit/models/isa/link_test.cpp
+    unit/models/isa/macro_test.cpp
+    unit/models/isa/published_test.cpp
+    unit/models/isa/table_test.cpp
+  LINK tessera_isa fmt::fmt)
+tessera_test(test_unit_preprocess LABELS unit
+  SOURCES
+    unit/models/isa/preprocess_errors_test.cpp
+    unit/models/isa/preprocess_include_test.cpp
+    unit/models/isa/preprocess_test.cpp
+  LINK tessera_isa fmt::fmt)

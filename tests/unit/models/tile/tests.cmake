@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+tessera_test(test_unit_tile LABELS unit
+  SOURCES unit/models/tile/instructions_test.cpp unit/models/tile/matrix_loop_test.cpp unit/models/tile/faults_test.cpp
+    unit/models/tile/control_registers_test.cpp unit/models/tile/data_flow_test.cpp unit/models/tile/generation_test.cpp
+    unit/models/tile/main_lane_test.cpp
+    unit/models/tile/race_detector_test.cpp unit/models/tile/races_test.cpp unit/models/tile/random_code_test.cpp
+    unit/models/tile/rules_test.cpp unit/models/tile/lockstep_test.cpp
+    unit/models/tile/observation_test.cpp unit/models/tile/pipeline_trace_test.cpp
+    unit/models/tile/steps_test.cpp unit/models/tile/boundaries_test.cpp
+  LINK tessera_tile_core)
+tessera_test(test_timing_tile LABELS timing
+  SOURCES unit/models/timing/tile/issue_test.cpp unit/models/timing/tile/main_lane_test.cpp
+  LINK tessera_tile_core)

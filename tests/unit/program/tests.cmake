@@ -1,4 +1,0 @@
-# SPDX-License-Identifier: MIT
-tessera_test(test_unit_program LABELS unit
-  SOURCES unit/program/pointer_format_test.cpp
-  LINK tessera_pointer_format)

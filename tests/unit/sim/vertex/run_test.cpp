@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+#include "sim/vertex/check.h"
+#include "sim/vertex/fit.h"
+#include "sim/vertex/report.h"
+#include "sim/vertex/run.h"
+#include "tests/unit/sim/vertex/support.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace tessera;
+using test::VertexFolder;
+
+namespace {
+
+const spec::MachineSpec kMachine;
+
+/// A worker stores its number plus one into out[number], and once more into out[0].
+constexpr const char* kStores = R"(
+        .worker
+        .globl own
+own:
+        get $m0, $WSR
+        and $m0, $m0, 7
+        ld32 $m1, $mvertex_base, $mzero, 0
+        add $m2, $m0, 1
+        shl $m0, $m0, 2
+        add $m1, $m1, $m0
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl same
+same:
+        ld32 $m1, $mvertex_base, $mzero, 0
+        ld32 $m2, $m1, $mzero, 0
+        add $m2, $m2, 1
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl keep
+keep:
+        add $m7, $m7, 1
+        ld32 $m1, $mvertex_base, $mzero, 0
+        st32step $m7, $mzero, $m1+=, 1
+        exitz $mzero
+        .globl scratch
+scratch:
+        ld32 $m1, $mvertex_base, $mzero, 0
+        mov $m2, $mworker_base
+        st32step $m2, $mzero, $m1+=, 1
+        exitz $mzero
+        .supervisor
+        .globl chief
+chief:
+        ld32 $m1, $m0, $mzero, 0
+        st32step $sp, $mzero, $m1+=, 1
+        br $lr
+)";
+
+/// Supervisor vertices, most of which break the calling convention.
+constexpr const char* kBreaches = R"(
+        .supervisor
+        .globl good
+good:   add $sp, $sp, -8
+        st32 $m9, $sp, $mzero, 0
+        st32 $lr, $sp, $mzero, 1
+        setzi $m9, 3
+        setzi $m8, 0x1234
+        call $lr, 1f
+        ld32 $m9, $sp, $mzero, 0
+        ld32 $lr, $sp, $mzero, 1
+        add $sp, $sp, 8
+        br $lr
+1:      br $lr
+        .globl gone
+gone:   br $mzero
+        .globl gone_by_frame
+gone_by_frame:
+        br $m9
+        .globl lost_link
+lost_link:
+        setzi $lr, 0
+        br $lr
+        .globl counts
+counts: setzi $m9, 3
+1:      brnzdec $m9, 1b
+        br $lr
+        .globl frame_is_link
+frame_is_link:
+        mov $m9, $lr
+        br $m9
+        .globl pushes
+pushes: add $sp, $sp, -8
+        br $lr
+        .globl skips
+skips:  add $lr, $lr, 4
+        br $lr
+        .globl leaves
+leaves: setzi $m1, slow
+        run $m1, $mzero, 0
+        br $lr
+        .globl waits
+waits:  sync 2
+        br $lr
+        .globl loops
+loops:  bri loops
+        .worker
+slow:   setzi $m0, 20
+1:      brnzdec $m0, 1b
+        exitz $mzero
+)";
+
+/// Runs `entries` of kBreaches one after the other as supervisor vertices.
+vertex::PointResult run_breaches(const std::vector<std::string>& entries,
+                                 const spec::MachineSpec& machine = {},
+                                 const vertex::RunSettings& settings = {}) {
+    const VertexFolder folder;
+    folder.write("code.S", kBreaches);
+    std::string calls;
+    for (const auto& entry : entries) {
+        calls += (calls.empty() ? "" : ", ") + (R"({"entry": ")" + entry + R"(", "kind": ")") +
+                 (entry == "slow" ? "multi_worker" : "supervisor") + R"("})";
+    }
+    const auto loaded = folder.load(R"("arrays": {}, "calls": [)" + calls + "]");
+    const auto bench = vertex::lay_out(loaded, machine, vertex::points_of(loaded).front(), {});
+    return vertex::run_bench(machine, bench, settings);
+}
+
+/// The message, from the run on both models; the lock-step model by itself says the same.
+std::string breach(const std::vector<std::string>& entries) {
+    std::string first;
+    for (const bool lockstep_only : {false, true}) {
+        vertex::RunSettings settings;
+        settings.lockstep_only = lockstep_only;
+        std::string text = "accepted";
+        try {
+            static_cast<void>(run_breaches(entries, {}, settings));
+        } catch (const ProgramError& error) {
+            text = error.what();
+        }
+        CHECK((!lockstep_only || text == first));
+        first = text;
+    }
+    return first;
+}
+
+bool starts_with(const std::string& text, const std::string& start) {
+    INFO(text);
+    CHECK(text.rfind(start, 0) == 0);
+    return text.rfind(start, 0) == 0;
+}
+
+struct Ran {
+    vertex::Bench bench;
+    vertex::PointResult result;
+
+    [[nodiscard]] std::vector<double> out() const {
+        return vertex::element_values(*bench.arrays.front().type, result.arrays.front());
+    }
+    [[nodiscard]] Address block(const std::string& name) const {
+        for (const auto& placed : bench.memory) {
+            if (placed.name == name) {
+                return placed.address;
+            }
+        }
+        return 0;
+    }
+};
+
+Ran run(const std::string& calls, const vertex::RunSettings& settings = {}) {
+    const VertexFolder folder;
+    folder.write("code.S", kStores);
+    const auto loaded = folder.load(
+        R"("arrays": {"out": {"type": "u32", "length": 6}}, "state": [{"pointer": "out"}], )" +
+        calls);
+    Ran ran{vertex::lay_out(loaded, kMachine, vertex::points_of(loaded).front(), {}), {}};
+    ran.result = vertex::run_bench(kMachine, ran.bench, settings);
+    return ran;
+}
+
+vertex::Point point(double rows) {
+    return {{{{"rows", rows}}, {}, {}}, {{"rows", rows}}};
+}
+
+} // namespace
+
+TEST_CASE("all workers of a vertex run and their cycles are counted", "[unit][vertex]") {
+    const auto ran = run(R"("entry": "own", "kind": "multi_worker")");
+    CHECK(ran.out() == std::vector<double>{1, 2, 3, 4, 5, 6});
+    REQUIRE(ran.result.phases.size() == 1);
+    REQUIRE(ran.result.phases[0].workers.size() == 6);
+    const Cycles workers = kMachine.tile.workers;
+    constexpr Cycles kIssues = 8; // instructions of `own`
+    for (const auto& worker : ran.result.phases[0].workers) {
+        CHECK(worker.cycles == kIssues * workers);
+        CHECK(worker.entry == "own");
+    }
+    CHECK(ran.result.workers.issues == kIssues * workers);
+    CHECK(ran.result.workers.issue_cycles == kIssues * workers * workers);
+    CHECK(ran.result.by_mnemonic.at("st32step") == workers);
+    CHECK(ran.result.by_class.at("store") == workers);
+    CHECK(ran.result.by_lane.at("main") == kIssues * workers);
+    // Each cycle of the supervisor is an issue or has a reason.
+    Cycles supervisor = ran.result.supervisor.issue_cycles;
+    for (const auto& [reason, cycles] : ran.result.supervisor.stall_cycles) {
+        supervisor += cycles;
+    }
+    CHECK(supervisor == ran.result.tile_cycles);
+}
+
+TEST_CASE("one worker and the supervisor run as the kind says", "[unit][vertex]") {
+    const auto worker = run(R"("entry": "own", "kind": "worker")");
+    CHECK(worker.out() == std::vector<double>{1, 0, 0, 0, 0, 0});
+    CHECK(worker.result.phases[0].workers.size() == 1);
+    const auto chief = run(R"("entry": "chief", "kind": "supervisor")");
+    CHECK(chief.out().front() == chief.block("stack") + 1024);
+    CHECK(chief.result.phases[0].workers.empty());
+}
+
+TEST_CASE("workers have scratch of the size that the file gives", "[unit][vertex]") {
+    const auto ran = run(R"("worker_scratch_bytes": 500, "entry": "scratch", "kind": "worker")");
+    CHECK(ran.out().front() == ran.block("worker_scratch"));
+    for (const auto& placed : ran.bench.memory) {
+        if (placed.name == "worker_scratch") {
+            CHECK(placed.bytes == 6 * 504); // on 8 bytes each
+        }
+    }
+}
+
+TEST_CASE("calls run one after the other and registers are kept between them", "[unit][vertex]") {
+    const auto one = run(R"("calls": [{"entry": "keep", "kind": "worker"},
+                                      {"entry": "keep", "kind": "worker"}])");
+    CHECK(one.out().front() == 2);
+    CHECK(one.result.phases.size() == 1);
+    const auto two = run(R"("calls": [{"entry": "keep", "kind": "worker"},
+                                      {"entry": "chief", "kind": "supervisor"},
+                                      {"entry": "keep", "kind": "worker", "new_phase": true}])");
+    CHECK(two.out().front() == 2);
+    REQUIRE(two.result.phases.size() == 2);
+    CHECK(two.result.tile_cycles ==
+          two.result.phases[0].outcome.cycles + two.result.phases[1].outcome.cycles);
+}
+
+TEST_CASE("a phase tells instructions, and the turns that they took", "[unit][vertex]") {
+    const VertexFolder folder;
+    folder.write("code.S", ".worker\n.globl stop\nstop:\nnop\nf32sqrt $a0, $azero\nnop\n"
+                           "exitz $mzero\n");
+    const auto bench = folder.bench(R"("arrays": {})");
+    const auto result = vertex::run_bench(kMachine, bench, {});
+    const auto json = vertex::point_json(kMachine, bench, result, {}, false);
+    constexpr std::int64_t kInstructions = 4;
+    constexpr std::int64_t kRootWaits = 4; // of five turns
+    const auto& phase = json.at("phases").at(0);
+    CHECK(phase.at("worker_instructions") == kMachine.tile.workers * kInstructions);
+    CHECK(phase.at("worker_issues") == kMachine.tile.workers * (kInstructions + kRootWaits));
+}
+
+TEST_CASE("a call may have a state of its own", "[unit][vertex]") {
+    const auto ran = run(R"("calls": [{"entry": "own", "kind": "worker",
+                                       "state": [{"pointer": "out", "offset_elements": 3}]}])");
+    CHECK(ran.out() == std::vector<double>{0, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("workers that share a word race", "[unit][vertex]") {
+    vertex::RunSettings settings;
+    settings.lockstep_only = true;
+    const auto ran = run(R"("entry": "same", "kind": "multi_worker")", settings);
+    REQUIRE_FALSE(ran.result.phases[0].races.empty());
+    CHECK(ran.result.phases[0].races.front().address == ran.bench.arrays.front().address);
+    const auto json = vertex::point_json(kMachine, ran.bench, ran.result, {}, false);
+    CHECK(json.at("races").at(0).at("first").at("instruction").get<std::string>().find("32") !=
+          std::string::npos);
+    CHECK(
+        run(R"("entry": "own", "kind": "multi_worker")", settings).result.phases[0].races.empty());
+}
+
+TEST_CASE("a supervisor vertex returns behind its call", "[unit][vertex]") {
+    CHECK(breach({"good", "good"}) == "accepted");
+    for (const std::string entry : {"gone", "lost_link"}) {
+        CHECK(breach({"good", entry, "good"}) ==
+              "'" + entry +
+                  "': ended the phase by a branch to address 0, expected a return to the launch "
+                  "stub by br $lr");
+    }
+    CHECK(breach({"gone_by_frame"}).find("branch to 0xfedcb: no code there") != std::string::npos);
+    CHECK(starts_with(breach({"skips", "good"}), "'skips': returned to 0x"));
+}
+
+TEST_CASE("a supervisor vertex keeps the frame and the stack pointer", "[unit][vertex]") {
+    const std::string kept = " as at its call: a supervisor vertex keeps it";
+    // 0 is what a stub that keeps its own return address in $m9 has there.
+    CHECK(breach({"good", "counts"}) ==
+          "'counts': returned with $m9 = 0x0, expected 0xfedcb" + kept);
+    CHECK(starts_with(breach({"frame_is_link", "good"}), "'frame_is_link': returned with $m9 = "));
+    CHECK(starts_with(breach({"pushes", "good"}), "'pushes': returned with $sp = "));
+}
+
+TEST_CASE("a supervisor vertex that leaves workers running is named", "[unit][vertex]") {
+    const auto left = run_breaches({"leaves", "waits", "leaves", "waits"});
+    CHECK(left.warnings == std::vector<std::string>{"'leaves': returned while workers ran: sync "
+                                                    "TEXCH_SYNCZONE_LOCAL first"});
+    CHECK(run_breaches({"good"}).warnings.empty());
+    const auto ends = breach({"leaves"});
+    CHECK(starts_with(ends, "'leaves': tile_0.supervisor @ "));
+    CHECK(ends.find("the phase ends while a worker is active") != std::string::npos);
+    const auto again = breach({"leaves", "slow"});
+    CHECK(starts_with(again, "'leaves': tile_0.supervisor @ "));
+    CHECK(again.find("runall while a worker is active") != std::string::npos);
+}
+
+TEST_CASE("a mark in the stub costs no cycles", "[unit][vertex]") {
+    // setzi, setzi, call, br: two branches of six cycles and the vertex's own
+    CHECK(run_breaches({"waits"}).tile_cycles == 1 + 1 + 6 + 1 + 6 + 6);
+}
+
+TEST_CASE("an endless loop ends at the limit", "[unit][vertex]") {
+    spec::MachineSpec machine;
+    machine.tile.phase_limit_cycles = 10'000;
+    CHECK_THROWS_WITH(run_breaches({"loops"}, machine),
+                      Catch::Contains("bri") && Catch::Contains("it seems to loop for ever"));
+}
+
+TEST_CASE("wrong elements are counted and the first are listed", "[unit][vertex]") {
+    auto ran = run(R"("expect": {"out": [1, 2, 3, 4, 5, 6]}, "entry": "own", "kind": "worker")");
+    auto checks = vertex::check_arrays(ran.bench, ran.result, {});
+    REQUIRE(checks.size() == 1);
+    CHECK_FALSE(vertex::passed(checks));
+    CHECK(checks[0].wrong == 5);
+    CHECK(checks[0].first.front().index == 1);
+    CHECK(checks[0].first.front().expected == 2);
+    CHECK(vertex::check_arrays(ran.bench, ran.result, {4.0, 0})[0].wrong == 2);
+    CHECK(vertex::check_arrays(ran.bench, ran.result, {0, 1.0})[0].wrong == 0);
+    const auto json = vertex::point_json(kMachine, ran.bench, ran.result, checks, false);
+    const auto text = vertex::report_text(
+        vertex::result_json("v", "bow", vertex::Json::object(), {json}, nullptr));
+    CHECK(text.find("out: WRONG: 5 of 6 elements") != std::string::npos);
+    CHECK(text.find("[1] got 0, expected 2") != std::string::npos);
+}
+
+TEST_CASE("a fit finds the coefficients that made the values", "[unit][vertex]") {
+    std::vector<vertex::Point> points;
+    std::vector<double> measured;
+    for (const double rows : {1.0, 2.0, 5.0, 9.0}) {
+        points.push_back(point(rows));
+        measured.push_back(40 + 3 * rows + 0.5 * rows * rows);
+    }
+    const auto exact = vertex::fit("a + b*rows + rows*c*rows", points, measured);
+    REQUIRE(exact.coefficients.size() == 3);
+    CHECK(exact.coefficients[0].second == Approx(40));
+    CHECK(exact.coefficients[1].second == Approx(3));
+    CHECK(exact.coefficients[2].second == Approx(0.5));
+    CHECK(exact.largest_residual < 1e-9);
+    CHECK(vertex::fit("a + 3*rows + b*rows*rows", points, measured).coefficients[1].second ==
+          Approx(0.5));
+    // Two points of one parameter value: the best constant is their mean.
+    const auto mean = vertex::fit("a", {point(1), point(2)}, {10, 14});
+    CHECK(mean.coefficients[0].second == Approx(12));
+    CHECK(mean.largest_residual == Approx(2));
+    // The largest one may lie below the fit as well as above it.
+    for (const double far : {4.0, 16.0}) {
+        const auto one = vertex::fit("a", {point(1), point(2), point(3)}, {10, 10, far});
+        CHECK(one.largest_residual == Approx(std::abs(far - 10) * 2 / 3));
+    }
+}
+
+TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {
+    const auto refusal = [](const std::string& formula) {
+        try {
+            vertex::check_formula(formula, {point(1), point(2)});
+        } catch (const vertex::FitError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    CHECK(refusal("a + b*rows") == "accepted");
+    CHECK(refusal("a*b + rows") == "--fit: 'a*b + rows': is not linear in its unknown names");
+    CHECK(refusal("a*a") == "--fit: 'a*a': is not linear in its unknown names");
+    CHECK(refusal("a +") ==
+          "--fit: 'a +': character 4: got the end, expected a number, a name or '('");
+    CHECK(refusal("rows") == "--fit: 'rows': got no unknown name, expected one, for example a in "
+                             "'a + b*rows'");
+    CHECK(refusal("a + b*rows + c*rows*rows") ==
+          "--fit: 'a + b*rows + c*rows*rows': got 2 points, expected 3 or more for so many "
+          "unknowns");
+    CHECK(refusal("a + b") == "--fit: 'a + b': the points do not tell its unknowns apart");
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "base/config/document.h"
+#include "sim/vertex/report.h"
+#include "sim/vertex/spec.h"
+#include "tests/support/source_path.h"
+#include "tests/unit/sim/vertex/support.h"
+
+#include <catch2/catch.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include <cmath>
+#include <sstream>
+
+using namespace tessera;
+using test::VertexFolder;
+
+namespace {
+
+bool schema_accepts(const nlohmann::json& schema_json, const nlohmann::json& document) {
+    valijson::Schema schema;
+    valijson::SchemaParser{valijson::SchemaParser::kDraft7}.populateSchema(
+        valijson::adapters::NlohmannJsonAdapter{schema_json}, schema);
+    valijson::Validator validator{valijson::Validator::kStrongTypes};
+    return validator.validate(schema, valijson::adapters::NlohmannJsonAdapter{document}, nullptr);
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream in(tessera::test::source_path(path));
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+const std::string kExample = tessera::test::source_path("configs/vertices/scaled_add.json");
+
+} // namespace
+
+TEST_CASE("the checked in schemas of vertices are what the program writes", "[unit][vertex]") {
+    CHECK(text_of("configs/schemas/vertex.schema.json") == vertex::vertex_schema().dump(2) + "\n");
+    CHECK(text_of("configs/schemas/vertex_result.schema.json") ==
+          vertex::vertex_result_schema().dump(2) + "\n");
+}
+
+TEST_CASE("schema and reader agree on vertex files good and bad", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto agree = [&](const std::string& inner, bool good) {
+        INFO(inner);
+        const std::string text =
+            R"({"schema_version": 1, "sources": ["code.S"], "entry": "stop", "kind": "worker")" +
+            inner + "}";
+        folder.write("v.json", text);
+        const auto document = config::parse_document(text, "v.json");
+        CHECK(schema_accepts(vertex::vertex_schema(), document.root) == good);
+        const auto found = VertexFolder::mistakes(
+            [&] { static_cast<void>(vertex::load_vertex(folder.path("v.json"))); });
+        CHECK((found == "accepted") == good);
+    };
+    agree("", true);
+    agree(R"(, "arrays": {"x": {"length": 3}})", true);
+    agree(R"(, "arrays": {"x": {"shape": ["2*3", 4], "values": [[1, 2], [3]]}})", true);
+    agree(R"(, "arrays": {"x": {"length": 3, "values": {"generator": "normal", "mean": 1}}})",
+          true);
+    agree(R"(, "arrays": {"x": {"values": {"file": "a.npy"}}})", true);
+    agree(R"(, "arrays": {"x": {"length": 3, "values": {"each": "i"}}}, "expect": {"x": 1})", true);
+    agree(R"(, "arrays": {"x": {"length": 3}}, "state": [{"pointer": "x", "packing": "span"}])",
+          true);
+    agree(R"(, "state": [{"u8": 1}, {"align": 4}, {"word": "1 << 3"}, {"bytes": [1, 2]}])", true);
+    agree(R"(, "arrays": {"x": {"length": true}})", false);
+    agree(R"(, "arrays": {"x": {"length": 3, "type": "f64"}})", false);
+    agree(R"(, "arrays": {"x": {"length": 3, "region": "fast"}})", false);
+    agree(R"(, "arrays": {"x": {"length": 3, "values": {"generator": "sine"}}})", false);
+    agree(R"(, "arrays": {"x": {"length": 3, "values": {"generator": "normal", "low": 1}}})",
+          false);
+    agree(R"(, "state": [{"u64": 1}])", false);
+    agree(R"(, "state": [{"u8": 1, "packing": "word"}])", false);
+    agree(R"(, "state": {"u8": 1})", false);
+    agree(R"(, "code": {"region": 3})", false);
+    agree(R"(, "points": [3])", false);
+    agree(R"(, "tolerance": {"absolute": -1})", false);
+}
+
+TEST_CASE("a vertex file's mistakes are told at once with their places", "[unit][vertex]") {
+    const VertexFolder folder;
+    folder.write("v.json", "{\n  \"schema_version\": 1,\n  \"source\": [],\n"
+                           "  \"entry\": \"stop\",\n  \"kind\": \"workers\",\n"
+                           "  \"arrays\": {\"x\": {\"lenght\": 3}}\n}\n");
+    const std::string path = folder.path("v.json");
+    try {
+        static_cast<void>(vertex::load_vertex(path));
+        FAIL("accepted");
+    } catch (const ConfigError& error) {
+        CHECK(std::string(error.what()) ==
+              path + ":1:1: /sources: missing, expected an array\n" + path +
+                  ":3:3: /source: unknown key; did you mean 'sources'?\n" + path +
+                  ":5:11: /kind: got string \"workers\", expected one of supervisor, worker, "
+                  "multi_worker; did you mean 'worker'?\n" +
+                  path + ":6:20: /arrays/x/lenght: unknown key; did you mean 'length'?");
+    }
+}
+
+TEST_CASE("each rule of a vertex file has its message", "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::string x = R"("arrays": {"x": {"length": 3}})";
+    CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "shape": [3]}})") ==
+          "/arrays/x/length: does not go with shape");
+    CHECK(folder.refusal(R"("arrays": {"1x": {"length": 3}})") ==
+          "/arrays/1x: got name '1x', expected letters, digits and '_'");
+    CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": {"not_with": ["y"]}}})") ==
+          "/arrays/x/element/not_with/0: unknown array 'y'");
+    for (const std::string element :
+         {R"({"not_with":["x"],"own":true})", R"({"with":["x"]})", R"({"not_with":"x"})", "{}"}) {
+        CHECK(folder.refusal(R"("arrays": {"x": {"length": 3, "element": )" + element + "}}") ==
+              "/arrays/x/element: got " + element + R"(, expected {"not_with": [arrays]})");
+    }
+    CHECK(folder.refusal(x + R"(, "include_directories": ["a", 3, null])") ==
+          "/include_directories/1: got number 3, expected a string\n"
+          "/include_directories/2: got null, expected a string");
+    CHECK(folder.refusal(x + R"(, "state": [{"pointer": "xx"}])") ==
+          "/state/0/pointer: unknown array 'xx'; did you mean 'x'?");
+    CHECK(folder.refusal(x + R"(, "state": [{"pointers": ["x", 3]}])") ==
+          "/state/0/pointers/1: got number 3, expected the name of an array");
+    CHECK(folder.refusal(x + R"(, "state": [{"delta_n": [{"array": "x", "lenght": 2}]}])") ==
+          "/state/0/delta_n/0/lenght: unknown key; did you mean 'length'?");
+    CHECK(folder.refusal(x + R"(, "expect": {"z": 1})") == "/expect/z: unknown array");
+    CHECK(folder.refusal(R"("parameters": {"rows": 1}, "points": [{"row": 2}])") ==
+          "/points/0/row: unknown parameter; did you mean 'rows'?");
+    CHECK(folder.refusal(R"("parameters": {"rows": [1]})") ==
+          "/parameters/rows: got an array, expected a number or an expression");
+    CHECK(folder.refusal(R"("parameters": {"rows": 1})", {"parameters.row=3"}) ==
+          "parameters.row: unknown parameter; did you mean 'rows'?");
+    CHECK(folder.refusal(R"("calls": [{"entry": "stop", "kind": "worker"}])") ==
+          "/calls: does not go with entry");
+    CHECK(VertexFolder::mistakes([&] { static_cast<void>(folder.load(R"("calls": [{}])")); }) ==
+          "/calls/0/entry: missing, expected the symbol to call\n"
+          "/calls/0/kind: missing, expected one of supervisor, worker, multi_worker");
+    CHECK(VertexFolder::mistakes([&] { static_cast<void>(folder.load(R"("name": "n")")); }) ==
+          "/entry: missing, expected the symbol to call, or calls");
+}
+
+TEST_CASE("mistakes that need a point are told with the expression", "[unit][vertex]") {
+    const VertexFolder folder;
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"length": "n + 1"}})") ==
+          "/arrays/x/length: 'n + 1', character 1: unknown name 'n'");
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"length": "7 / 2"}})") ==
+          "/arrays/x/length: got 3.5, expected a whole number of 0..2097152 elements");
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"type": "u8"}})") ==
+          "/arrays/x/length: missing, expected length or shape");
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"length": 2, "values": [1, 2, 3]}})") ==
+          "/arrays/x/values: got 3 values, expected 2");
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"type": "u8", "values": [1, 256]}})") ==
+          "/arrays/x/values/1: got 256, expected a whole number of 0..255 (u8)");
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"type": "f16", "values": [7e4]}})") ==
+          "/arrays/x/values/0: got 70000, expected -65504..65504 (f16)");
+    CHECK(folder.bench_refusal(R"("arrays": {"x": {"length": 8, "address": 12}})") ==
+          "/arrays/x/address: got 0xc, expected a multiple of 16 in tile memory, "
+          "0x4c000..0xe7fff");
+    CHECK(folder.bench_refusal(R"("defines": {"N": 0.5})") ==
+          "/defines/N: got 0.5, expected a whole number of -2147483648..4294967295");
+    CHECK(VertexFolder::mistakes([&] {
+              const auto loaded = folder.load(R"("entry": "stopp", "kind": "worker")");
+              static_cast<void>(vertex::lay_out(loaded, {}, vertex::points_of(loaded).front(), {}));
+          }) == "/entry: no symbol 'stopp'; did you mean 'stop'?");
+}
+
+TEST_CASE("points take their own parameters and options win over them", "[unit][vertex]") {
+    const VertexFolder folder;
+    const std::string text = R"("parameters": {"n": 4, "twice": "2 * n"},
+        "points": [{"n": 1}, {"n": 2, "twice": 7}, {"n": 1}], "entry": "stop", "kind": "worker")";
+    using Shown = std::vector<std::pair<std::string, double>>;
+    const auto points = vertex::points_of(folder.load(text));
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].shown == Shown{{"n", 1}, {"twice", 2}});
+    CHECK(points[1].shown == Shown{{"n", 2}, {"twice", 7}});
+    const auto fixed = vertex::points_of(folder.load(text, {"parameters.n=9"}));
+    REQUIRE(fixed.size() == 2);
+    CHECK(fixed[0].shown == Shown{{"n", 9}, {"twice", 18}});
+}
+
+TEST_CASE("the example file is right and its result fits the schema", "[unit][vertex]") {
+    const auto loaded = vertex::load_vertex(kExample);
+    const spec::MachineSpec machine;
+    nlohmann::json points = nlohmann::json::array();
+    for (const auto& point : vertex::points_of(loaded)) {
+        const auto bench = vertex::lay_out(loaded, machine, point, {});
+        const auto result = vertex::run_bench(machine, bench, {});
+        const auto checks = vertex::check_arrays(bench, result, loaded.spec.tolerance);
+        REQUIRE(checks.size() == 1);
+        CHECK(vertex::passed(checks));
+        const double pairs = point.scope.numbers.at("pairs");
+        // The first worker has the most pairs; see the codelet for the closed form.
+        const auto issues = 16 + 4 * static_cast<Cycles>(std::ceil(pairs / 6));
+        CHECK(result.worker_cycles == 6 * issues);
+        points.push_back(vertex::point_json(machine, bench, result, checks, true));
+    }
+    auto document =
+        vertex::result_json("scaled_add", "bow", vertex::Json::object(), points, nullptr);
+    CHECK(schema_accepts(vertex::vertex_result_schema(), document));
+    document["points"][0].erase("lines");
+    CHECK_FALSE(schema_accepts(vertex::vertex_result_schema(), document));
+}
