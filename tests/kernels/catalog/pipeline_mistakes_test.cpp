@@ -271,7 +271,7 @@ TEST_CASE("all mistakes of a pipeline are told at once", "[unit][catalog]") {
                 "that of /steps/0; a step without \"name\" has that of its output"});
 }
 
-TEST_CASE("--set reaches tensors by name and steps by number", "[unit][catalog]") {
+TEST_CASE("overrides reach tensors by name and steps by number", "[unit][catalog]") {
     const std::string text = with_steps(
         R"({"family": "matmul", "inputs": ["x", "w"], "output": "y"},
 {"repeat": 2, "steps": [{"family": "scale", "inputs": ["y"], "output": "z"}]})");
