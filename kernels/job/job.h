@@ -58,7 +58,7 @@ public:
     /// While the program runs: a compute set or an exchange has ended. For the check.
     virtual void ended(const program::Step& /*leaf*/, const ReadTensor& /*read*/) {}
     /// Compares what the run left with the host reference, on `threads` host threads.
-    [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) const = 0;
+    [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) = 0;
     /// Tensor that output.npy holds; empty where the workload has no answer of that kind.
     [[nodiscard]] virtual std::string answer() const = 0;
 

@@ -81,7 +81,7 @@ public:
                 read(arrivals_->tensor), all.subspan(first, chunk), while_running_);
         ++arrived_;
     }
-    CheckOutcome check(const ReadTensor& read, int /*threads*/) const override {
+    CheckOutcome check(const ReadTensor& read, int /*threads*/) override {
         Compared compared = while_running_;
         for (const auto& expected : values_.expected) {
             if (arrivals_ && arrivals_->tensor == expected.tensor) {

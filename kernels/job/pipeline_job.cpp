@@ -5,6 +5,7 @@
 #include "base/float16.h"
 #include "base/host_memory.h"
 #include "kernels/catalog/resolve.h"
+#include "kernels/job/number_json.h"
 #include "kernels/pipeline/pipeline.h"
 #include "kernels/workload/values.h"
 
@@ -45,11 +46,6 @@ struct Outcome {
     std::int64_t rounds = 0;
     family::Checked worst; ///< of the rounds; failing before passing
 };
-
-/// NaN and infinity have no JSON number.
-json number_or_text(double value) {
-    return std::isfinite(value) ? json(value) : json(std::isnan(value) ? "nan" : "inf");
-}
 
 class PipelineJob final : public Job {
 public:
@@ -99,7 +95,12 @@ public:
         }
     }
 
-    CheckOutcome check(const ReadTensor& /*read*/, int /*threads*/) const override {
+    CheckOutcome check(const ReadTensor& read, int /*threads*/) override {
+        for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+            if (planned_.finished[i].from_start && outcomes_[i].rounds == 0) {
+                look_at(i, read); // nothing has run
+            }
+        }
         CheckOutcome made;
         made.passed = true;
         json steps = json::array();

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "kernels/job/number_json.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/workload/operands.h"
@@ -23,11 +24,6 @@ using workload::Operand;
 
 std::span<const std::byte> bytes_of(const std::vector<std::uint16_t>& values) {
     return std::as_bytes(std::span(values));
-}
-
-/// NaN and infinity have no JSON number.
-json number_or_text(double value) {
-    return std::isfinite(value) ? json(value) : json(std::isnan(value) ? "nan" : "inf");
 }
 
 std::string sentence_of(const workload::CheckResult& result) {
@@ -74,7 +70,7 @@ public:
     }
     std::string answer() const override { return "c"; }
     Bytes useful_bytes() const override { return 0; }
-    CheckOutcome check(const ReadTensor& read, int threads) const override {
+    CheckOutcome check(const ReadTensor& read, int threads) override {
         const auto c = read("c");
         std::vector<std::uint16_t> values(c.size() / 2);
         std::memcpy(values.data(), c.data(), values.size() * 2);

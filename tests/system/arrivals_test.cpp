@@ -22,7 +22,7 @@ job::CheckOutcome check_after(const std::function<void(program::Program&)>& chan
     read.row_bytes = 96;
     read.chunk_rows = 2;
     read.repeats = 2;
-    const auto job = job::make_job({"read", read});
+    auto job = job::make_job({"read", read});
     program::Program program = job->plan(machine);
     change(program);
     const ipu::Simulation* running = nullptr;

@@ -48,6 +48,11 @@ tessera_test(test_system_arrivals SYSTEMC UNSANITIZED LABELS system
   SOURCES system/arrivals_test.cpp
   LINK tessera_sim)
 
+add_test(NAME "pipelines on the command line"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/pipelines_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("pipelines on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+
 add_test(NAME "measured rows on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/calibrate_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")

@@ -38,7 +38,7 @@ class FakeJob final : public job::Job {
 public:
     const program::Program& plan(const spec::MachineSpec&) override { return program_; }
     std::vector<job::HostArray> operands() const override { return {}; }
-    job::CheckOutcome check(const job::ReadTensor&, int) const override { return {}; }
+    job::CheckOutcome check(const job::ReadTensor&, int) override { return {}; }
     std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
     std::optional<job::ProductWork> product() const override {

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pipelines run by the program `tessera`. Usage: pipelines_test.py BINARY SOURCE_DIRECTORY"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True # no folder among the sources
+from cli_test import BINARY, SOURCE, CliTest
+
+CONFIGURED = ["gcn_2_layers", "mlp", "two_side_by_side"]
+FAMILIES = ["matmul", "bias", "relu", "gelu", "add", "multiply", "scale", "cast", "transpose",
+            "reduce", "softmax"]
+
+
+def pipeline(tensors, steps):
+    return json.dumps({"schema_version": 1, "kind": "pipeline", "tensors": tensors, "steps": steps})
+
+
+def step(family, inputs, output, **options):
+    return {"family": family, "inputs": inputs, "output": output, **options}
+
+
+class PipelinesTest(CliTest):
+    def result(self, workload, *arguments):
+        path = self.scratch / "result.json"
+        self.run_ok("run", str(workload), "--json", str(path), "-q", *arguments)
+        return json.loads(path.read_text())
+
+    def run_ok(self, *arguments):
+        done = subprocess.run([BINARY, *arguments], cwd=self.scratch, env=self.environment(),
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def expect_shares(self, result):
+        self.assertEqual(sum(kernel["cycles"] for kernel in result["kernels"]), result["cycles"])
+        self.assertTrue(result["check"]["passed"])
+        for checked in result["check"]["steps"]:
+            self.assertTrue(checked["passed"], checked)
+            self.assertGreater(checked["rounds"], 0, checked)
+
+    def test_configured_pipelines_are_right_and_their_steps_add_up(self):
+        for name in CONFIGURED:
+            with self.subTest(name):
+                trace = self.scratch / f"{name}.trace.gz"
+                result = self.result(name, "--trace", str(trace))
+                self.expect_shares(result)
+                told = subprocess.run(
+                    [sys.executable, str(pathlib.Path(SOURCE) / "tools" / "check_trace.py"),
+                     str(trace), "--result", str(self.scratch / "result.json")],
+                    capture_output=True, text=True)
+                self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+
+    def test_side_by_side_takes_no_longer_than_the_slower_one_alone(self):
+        product = {"schema_version": 1, "kind": "matmul", "m": 1024, "k": 1024, "n": 1024}
+        alone = self.result(self.file("alone.json", json.dumps(product)), "--set",
+                            "chip.tiles=736", "--no-check")
+        both = self.result("two_side_by_side", "--no-check")
+        self.assertLessEqual(both["cycles"], 1.05 * alone["cycles"])
+
+    def test_products_in_a_row_take_what_they_take_alone_and_the_rearranging(self):
+        pattern = {"file": "cora.mtx", "values": "gcn"}
+        sparse = {"schema_version": 1, "kind": "spmm", "mode": "static", "n": 256, "pattern": pattern}
+        dense = {"schema_version": 1, "kind": "matmul", "m": 2708, "k": 256, "n": 64}
+        alone = sum(self.result(self.file(f"{name}.json", json.dumps(told)), "--no-check")["cycles"]
+                    for name, told in (("sparse", sparse), ("dense", dense)))
+        both = self.result(self.file("both.json", pipeline(
+            {"a": {"pattern": pattern}, "x": {"shape": [2708, 256]}, "w": {"shape": [256, 64]}},
+            [step("spmm", ["a", "x"], "h"), step("matmul", ["h", "w"], "y")])))
+        self.expect_shares(both)
+        rearranging = sum(kernel["rearrange_cycles"] for kernel in both["kernels"])
+        control = both["machine"]["control"]["step_cycles"]
+        self.assertLessEqual(both["cycles"], alone + rearranging + 3 * control)
+        self.assertGreater(rearranging, 0)
+
+    def test_every_family_follows_every_other(self):
+        machine = ["--machine", "tiny"]
+        one = {"gelu": {}, "relu": {}, "scale": {"factor": 0.5}, "transpose": {}, "softmax": {}}
+        for first, its in one.items():
+            for second, others in one.items():
+                with self.subTest(f"{first}, {second}"):
+                    self.expect_shares(self.result(self.file("two.json", pipeline(
+                        {"x": {"shape": [9, 14]}},
+                        [step(first, ["x"], "y", **its), step(second, ["y"], "z", **others)])),
+                        *machine))
+
+    def test_rows_of_a_framework_are_rearranged_and_told(self):
+        def cycles(layout):
+            result = self.result(self.file("rows.json", pipeline(
+                {"x": {"shape": [64, 48], "layout": layout}, "w": {"shape": [48, 32]}},
+                [step("matmul", ["x", "w"], "y")])), "--machine", "tiny")
+            self.expect_shares(result)
+            return result["cycles"], result["kernels"][0]["rearrange_cycles"]
+        plain, nothing = cycles("codelet")
+        rows, rearranging = cycles("row_major")
+        self.assertEqual(nothing, 0)
+        self.assertGreater(rearranging, 0)
+        self.assertEqual(rows, plain + rearranging)
+
+    def test_results_do_not_depend_on_threads(self):
+        def told(threads):
+            result = self.result("mlp", "--threads", str(threads))
+            del result["host"]
+            return result
+        self.assertEqual(told(1), told(2))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
