@@ -128,9 +128,11 @@ public:
         }
         made.text =
             made.passed
-                ? fmt::format("within tolerance: all {} steps on the inputs that they met, worst "
+                ? fmt::format("within tolerance: {} on the inputs that {} met, worst "
                               "at {:.1f} % of what is allowed",
-                              outcomes_.size(), 100 * worst)
+                              outcomes_.size() == 1 ? "the step"
+                                                    : fmt::format("all {} steps", outcomes_.size()),
+                              outcomes_.size() == 1 ? "it" : "they", 100 * worst)
                 : wrong;
         made.json = {{"passed", made.passed}, {"steps", std::move(steps)}, {"sentence", made.text}};
         return made;
@@ -162,7 +164,8 @@ public:
     std::string sentence() const override {
         std::string text;
         name_families(workload_.steps, text);
-        return fmt::format("pipeline of {} tensors: {}", workload_.tensors.size(), text);
+        return fmt::format("pipeline of {} tensor{}: {}", workload_.tensors.size(),
+                           workload_.tensors.size() == 1 ? "" : "s", text);
     }
 
 private:
