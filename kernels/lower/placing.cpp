@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <numeric>
 #include <set>
@@ -209,19 +210,22 @@ void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
 Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
                     std::span<const Need> needs, CodeRoom& code,
                     const std::vector<std::string>& steps) {
-    code.rows = likely_row_bytes(graph);
-    try {
-        return place(machine, graph, needs, code, steps);
-    } catch (const DoesNotFit&) {
+    // Rows that outgrow their room cost all exchanges a second planning: what else is in their last element is theirs
+    // where it is free.
+    const Bytes element = machine.memory.element_bytes;
+    const Bytes likely = likely_row_bytes(graph);
+    const Bytes generous = (code.code + likely + element - 1) / element * element - code.code;
+    std::exception_ptr answer; // the one with rows as they are likely
+    for (const Bytes rows : {generous, likely, Bytes{0}}) {
         try {
-            const CodeRoom least{code.code, 0};
-            Placing placing = place(machine, graph, needs, least, steps);
-            code = least;
+            Placing placing = place(machine, graph, needs, {code.code, rows}, steps);
+            code.rows = rows;
             return placing;
-        } catch (const DoesNotFit&) { // the answer is the one with rows
+        } catch (const DoesNotFit&) {
+            answer = rows == likely ? std::current_exception() : answer;
         }
-        throw;
     }
+    std::rethrow_exception(answer);
 }
 
 } // namespace tessera::lower

@@ -40,7 +40,8 @@ struct Placing {
                             std::span<const Need> needs, CodeRoom code,
                             const std::vector<std::string>& steps);
 
-/// The same before rows are planned: behind `code` with rows as messages make them likely, or where
+/// The same before rows are planned: behind `code` with rows as messages make them likely, and what else is in their last
+/// memory element, or where
 /// that does not fit, without rows: they may turn out shorter. Says in `code` which.
 [[nodiscard]] Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
                                   std::span<const Need> needs, CodeRoom& code,
