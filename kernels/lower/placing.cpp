@@ -90,18 +90,21 @@ std::string own_name(const std::string& name, const std::set<std::string>& taken
 /// second round.
 Bytes likely_row_bytes(const graph::Graph& graph) {
     constexpr Bytes kOfMessage = 24; // at most, in the common case
-    std::map<TileId, Bytes> of_tile;
+    std::vector<Bytes> of_tile;
+    Bytes most = 0;
+    const auto add = [&](TileId tile) {
+        if (tile >= of_tile.size()) {
+            of_tile.resize(tile + std::size_t{1});
+        }
+        most = std::max(most, of_tile[tile] += kOfMessage);
+    };
     for (const graph::Exchange& exchange : graph.exchanges) {
         for (const graph::Message& message : exchange.messages) {
-            of_tile[message.from.tile] += kOfMessage;
+            add(message.from.tile);
         }
         for (const graph::TilePlace& to : exchange.to) {
-            of_tile[to.tile] += kOfMessage;
+            add(to.tile);
         }
-    }
-    Bytes most = 0;
-    for (const auto& [tile, bytes] : of_tile) {
-        most = std::max(most, bytes);
     }
     return most;
 }
