@@ -116,10 +116,12 @@ private:
 
 /// What a tile has to fetch so that a codelet can put elements where they belong.
 struct Gather {
-    At to;                           ///< first word that is written
-    std::vector<std::uint32_t> list; ///< two indices of elements a word
-    std::vector<At> needed;          ///< words, ascending; their place in the temporary follows
-    bool needs_zero = false;         ///< some half holds no element
+    At to;                                  ///< first word that is written
+    std::vector<std::optional<At>> sources; ///< of each half that is written; nothing: a zero
+    At start;                               ///< of its temporary, which begins with a word of zeros
+    std::vector<std::uint32_t> list;        ///< two indices of elements a word
+    std::vector<At> needed;  ///< words, ascending; their place in the temporary follows
+    bool needs_zero = false; ///< some half holds no element
 };
 
 class Copier {
@@ -301,17 +303,18 @@ private:
         for (const Atom& half : halves_) {
             const At word{half.to.tile, half.to.buffer, half.to.offset / kWord * kWord};
             if (gathers_.empty() || !goes_on(gathers_.back(), word)) {
-                gathers_.push_back({.to = word, .list = {}, .needed = {}});
-                sources_.emplace_back();
+                gathers_.push_back(
+                    {.to = word, .sources = {}, .start = {}, .list = {}, .needed = {}});
             }
-            const std::size_t index = (half.to.offset - gathers_.back().to.offset) / kHalf;
-            sources_.back().resize((index / 2 + 1) * 2);
-            sources_.back()[index] = half.from;
+            Gather& gather = gathers_.back();
+            const std::size_t index = (half.to.offset - gather.to.offset) / kHalf;
+            gather.sources.resize((index / 2 + 1) * 2);
+            gather.sources[index] = half.from;
         }
     }
     [[nodiscard]] bool goes_on(const Gather& gather, const At& word) const {
         const auto end =
-            gather.to.offset + static_cast<std::uint32_t>(sources_.back().size()) * kHalf;
+            gather.to.offset + static_cast<std::uint32_t>(gather.sources.size()) * kHalf;
         const std::size_t words = (word.offset - gather.to.offset) / kWord;
         return gather.to.tile == word.tile && gather.to.buffer == word.buffer &&
                word.offset <= end + kSmallGap && words < std::min(kMostGathered, most_words_);
@@ -320,7 +323,7 @@ private:
     /// The words that a gather reads come into a temporary; from its own tile by a copy, from others by
     /// the exchange.
     void fill(Gather& gather) {
-        const auto& sources = sources_[static_cast<std::size_t>(&gather - gathers_.data())];
+        const auto& sources = gather.sources;
         for (const auto& source : sources) {
             gather.needs_zero = gather.needs_zero || !source;
             if (source) {
@@ -339,7 +342,7 @@ private:
             temporary_ = graph_.add_buffer({.name = name_ + ": words"});
         }
         auto& used = used_[gather.to.tile];
-        const At start{gather.to.tile, temporary_->index, used.temporary};
+        gather.start = {gather.to.tile, temporary_->index, used.temporary};
         used.temporary += kWord * static_cast<std::uint32_t>(gather.needed.size() + 1);
         for (std::size_t i = 0; i < gather.needed.size();) {
             std::size_t end = i + 1;
@@ -347,11 +350,11 @@ private:
                    gather.needed[end] == gather.needed[end - 1] + kWord) {
                 ++end;
             }
-            moves_.push_back({gather.needed[i], start + kWord * static_cast<std::uint32_t>(i + 1),
+            moves_.push_back({gather.needed[i],
+                              gather.start + kWord * static_cast<std::uint32_t>(i + 1),
                               kWord * static_cast<std::uint32_t>(end - i)});
             i = end;
         }
-        gather_starts_.push_back(start);
     }
     [[nodiscard]] static std::uint32_t index_of(const Gather& gather,
                                                 const std::optional<At>& source) {
@@ -443,8 +446,7 @@ private:
     }
 
     void add_gather(const Gather& gather) {
-        const auto number = static_cast<std::size_t>(&gather - gathers_.data());
-        const At start = gather_starts_[number];
+        const At start = gather.start;
         const std::int64_t workers = machine_.tile.workers;
         const auto words = static_cast<std::int64_t>(gather.list.size());
         if (gather.needs_zero) {
@@ -561,9 +563,6 @@ private:
     std::vector<Atom> moves_;    ///< whole words
     std::vector<Atom> halves_;
     std::vector<Gather> gathers_;
-    std::vector<std::vector<std::optional<At>>>
-        sources_;                   ///< by gather: of each half that it writes
-    std::vector<At> gather_starts_; ///< by gather: its temporary
     std::map<TileId, Used> used_;
     std::map<TileId, std::vector<std::uint32_t>> list_words_;
     std::optional<BufferId> temporary_;

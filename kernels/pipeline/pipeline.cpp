@@ -177,7 +177,7 @@ private:
         outputs_.push_back(emitted.output);
         std::optional<TensorId>& standing = standing_[node.output];
         if (standing) { // written anew, where its readers have it
-            refuse_views(*standing, node);
+            refuse_views(*standing, emitted.output, node);
             steps.push_back(graph::add_copy(graph_, machine_, emitted.output, *standing,
                                             Role::Rearrange, node.name));
             note_leaves(steps.back());
@@ -264,24 +264,27 @@ private:
         }
     }
 
-    /// A tensor that another one is a view of cannot be written anew.
-    void refuse_views(TensorId written, const Node& node) const {
+    /// A tensor that another one is a view of cannot be written anew; nor can a view of it be written
+    /// over it.
+    void refuse_views(TensorId written, TensorId by, const Node& node) const {
         std::set<std::uint32_t> buffers;
         for (const graph::Piece& piece : graph_.tensors[written.index].pieces) {
             buffers.insert(piece.place.buffer.index);
         }
-        for (std::size_t other = 0; other < standing_.size(); ++other) {
-            if (other == node.output || !standing_[other]) {
-                continue;
-            }
-            for (const graph::Piece& piece : graph_.tensors[standing_[other]->index].pieces) {
+        const auto refuse_if_view = [&](TensorId other, const std::string& called) {
+            for (const graph::Piece& piece : graph_.tensors[other.index].pieces) {
                 if (buffers.contains(piece.place.buffer.index)) {
                     throw NotModelled(fmt::format(
-                        "{}: step '{}' writes '{}' anew, of which '{}' is a view: not modelled; "
+                        "{}: step '{}' writes '{}' anew, of which {} is a view: not modelled; "
                         "see docs/kernels.md#pipelines",
-                        pipeline_.name, node.name, pipeline_.tensors[node.output].name,
-                        pipeline_.tensors[other].name));
+                        pipeline_.name, node.name, pipeline_.tensors[node.output].name, called));
                 }
+            }
+        };
+        refuse_if_view(by, "its own output");
+        for (std::size_t other = 0; other < standing_.size(); ++other) {
+            if (other != node.output && standing_[other]) {
+                refuse_if_view(*standing_[other], "'" + pipeline_.tensors[other].name + "'");
             }
         }
     }

@@ -97,3 +97,27 @@ TEST_CASE("columns are reduced as rows of the transpose", "[kernels][rows]") {
     built.step(transpose::family(), "back", {turned});
     run_and_check(test::machine_of(4), built.pipeline);
 }
+
+TEST_CASE("what is a view of a tensor cannot be there when that is written anew",
+          "[kernels][pipeline]") {
+    using Catch::Matchers::Contains;
+    const auto machine = test::machine_of(4);
+    SECTION("its own output") {
+        Built built;
+        const auto h = built.step(softmax::family(), "h", {built.given("x", 8, 8)});
+        built.step(transpose::family(), "turn", {h});
+        built.pipeline.steps.back().output = h;
+        CHECK_THROWS_WITH(pipeline::plan(machine, built.pipeline),
+                          Contains("'turn' writes 'h' anew") &&
+                              Contains("its own output is a view"));
+    }
+    SECTION("another tensor") {
+        Built built;
+        const auto h = built.step(softmax::family(), "h", {built.given("x", 8, 8)});
+        built.step(transpose::family(), "turned", {h});
+        built.step(softmax::family(), "again", {h});
+        built.pipeline.steps.back().output = h;
+        CHECK_THROWS_WITH(pipeline::plan(machine, built.pipeline),
+                          Contains("'again' writes 'h' anew") && Contains("'turned' is a view"));
+    }
+}
