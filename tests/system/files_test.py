@@ -17,7 +17,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_test import BINARY, SOURCE, CliTest
+from cli_case import BINARY, SOURCE, CliTest
 
 RUN = ["run", "tiny_matmul", "--machine", "tiny"]
 

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True # no folder among the sources
-from cli_test import BINARY, SOURCE, CliTest
+from cli_case import BINARY, SOURCE, CliTest
 
 CONFIGURED = ["gcn_2_layers", "mlp", "two_side_by_side"]
 FAMILIES = ["matmul", "bias", "relu", "gelu", "add", "multiply", "scale", "cast", "transpose",

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-foreach(class ErrorsTest InquiriesTest RunsTest VertexTest)
+foreach(class ErrorsTest InquiriesTest VertexTest)
   add_test(NAME "tessera on the command line: ${class}"
     COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/cli_test.py"
             $<TARGET_FILE:tessera>
             "${PROJECT_SOURCE_DIR}" ${class})
   set_tests_properties("tessera on the command line: ${class}" PROPERTIES LABELS system TIMEOUT 120)
 endforeach()
+add_test(NAME "tessera on the command line: RunsTest"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/runs_test.py"
+          $<TARGET_FILE:tessera>
+          "${PROJECT_SOURCE_DIR}" RunsTest)
+set_tests_properties("tessera on the command line: RunsTest" PROPERTIES LABELS system TIMEOUT 120)
 
 foreach(class OutputsTest ProcessesTest HostTest OperandsTest)
   add_test(NAME "files and processes on the command line: ${class}"
