@@ -188,7 +188,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         options.arrived = [&, read](std::uint32_t copy) { job->arrived(copy, read); };
         options.ended = [&, read](const program::Step& leaf) {
             Stopwatch looking;
-            job->ended(leaf, read);
+            job->ended(leaf, read, command.threads);
             host.check_s += looking.lap();
         };
     }

@@ -55,8 +55,10 @@ public:
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadTensor& /*read*/) {}
-    /// While the program runs: a compute set or an exchange has ended. For the check.
-    virtual void ended(const program::Step& /*leaf*/, const ReadTensor& /*read*/) {}
+    /// While the program runs: a compute set or an exchange has ended. For the check, on `threads`
+    /// host threads.
+    virtual void ended(const program::Step& /*leaf*/, const ReadTensor& /*read*/, int /*threads*/) {
+    }
     /// Compares what the run left with the host reference, on `threads` host threads.
     [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) = 0;
     /// Tensor that output.npy holds; empty where the workload has no answer of that kind.

@@ -84,21 +84,21 @@ public:
         return arrays;
     }
 
-    void ended(const program::Step& leaf, const ReadTensor& read) override {
+    void ended(const program::Step& leaf, const ReadTensor& read, int threads) override {
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             const auto& finished = planned_.finished[i];
             const bool at_start = finished.from_start && outcomes_[i].rounds == 0;
             if (at_start || (!finished.from_start && finished.kind == leaf.kind &&
                              finished.index == leaf.index)) {
-                look_at(i, read);
+                look_at(i, read, threads);
             }
         }
     }
 
-    CheckOutcome check(const ReadTensor& read, int /*threads*/) override {
+    CheckOutcome check(const ReadTensor& read, int threads) override {
         for (std::size_t i = 0; i < outcomes_.size(); ++i) {
             if (planned_.finished[i].from_start && outcomes_[i].rounds == 0) {
-                look_at(i, read); // nothing has run
+                look_at(i, read, threads); // nothing has run
             }
         }
         CheckOutcome made;
@@ -271,7 +271,7 @@ private:
         values_ = given_;
     }
 
-    void look_at(std::size_t index, const ReadTensor& read) {
+    void look_at(std::size_t index, const ReadTensor& read, int threads) {
         const auto& finished = planned_.finished[index];
         const Node& node = *finished.node;
         family::Value output;
@@ -281,7 +281,7 @@ private:
         for (const std::size_t input : node.inputs) {
             inputs.push_back(&values_[input]);
         }
-        family::Checked checked = node.step->check(inputs, output, 0);
+        family::Checked checked = node.step->check(inputs, output, threads);
         Outcome& outcome = outcomes_[index];
         ++outcome.rounds;
         if (outcome.rounds == 1 || !checked.passed ||
