@@ -26,21 +26,23 @@ const Entry& entry_of(const Places& places, std::uint32_t symbol, std::vector<En
     return entry;
 }
 
-void append_words(const Places& places, std::vector<std::uint32_t>& words, Bytes offset,
-                  graph::Fields fields) {
-    auto at = static_cast<std::size_t>(offset / kStateWordBytes);
+void write_words(const Places& places, StateWords& all, TileId tile, graph::Place place,
+                 graph::Fields fields) {
+    const auto buffer = place.buffer.index - places.state.buffers.front().index;
+    std::vector<std::uint32_t>& words = all[buffer][tile];
+    auto at = static_cast<std::size_t>(place.offset / kStateWordBytes);
     for (const Field& field : places.graph.fields_of(fields)) {
         switch (field.kind) {
         case Field::Kind::Word:
             words[at++] = field.word;
             break;
         case Field::Kind::Pointer:
-            words[at++] = places.of(field.place);
+            words[at++] = places.of(tile, field.place);
             break;
         case Field::Kind::Table: {
-            const Bytes table = places.state.of_table[field.word];
-            words[at++] = places.state_begin + static_cast<Address>(table);
-            append_words(places, words, table, places.graph.tables[field.word].fields);
+            const graph::Place table = places.state.of_table[field.word];
+            words[at++] = places.of_state(tile, table);
+            write_words(places, all, tile, table, places.graph.tables[field.word].fields);
             break;
         }
         case Field::Kind::Use:
@@ -55,7 +57,7 @@ program::SharedBytes relocated(const Places& places, const graph::Held& held) {
         const Address value =
             relocation.is_symbol
                 ? places.codelets.entry(places.graph.symbols[relocation.symbol])
-                : places.of({graph::BufferId{relocation.buffer}, relocation.offset});
+                : places.of(held.tile, {graph::BufferId{relocation.buffer}, relocation.offset});
         std::memcpy(bytes.data() + relocation.at, &value, sizeof value);
     }
     return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -73,13 +75,12 @@ BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles
         made.role = set.role;
         made.owner = set.owner;
         made.tiles.resize(tiles);
-        auto offset = places.state.of_vertex.begin() +
-                      static_cast<std::ptrdiff_t>(places.state.first_vertex[number]);
+        auto place = places.state.of_vertex.begin() +
+                     static_cast<std::ptrdiff_t>(places.state.first_vertex[number]);
         for (const graph::Vertex& vertex : set.vertices) {
             const Entry& entry = entry_of(places, vertex.symbol, entries, bound.vertex_names);
             made.tiles[vertex.tile].vertices.push_back(
-                {entry.address, vertex.kind, places.state_begin + static_cast<Address>(*offset++),
-                 entry.name});
+                {entry.address, vertex.kind, places.of_state(vertex.tile, *place++), entry.name});
         }
     }
     return bound;
@@ -92,54 +93,53 @@ std::vector<program::Transfer> bound_transfers(const Places& places,
     for (const graph::Message& message : exchange.messages) {
         program::Transfer& transfer = transfers.emplace_back();
         transfer.source_tile = message.from.tile;
-        transfer.source_address = places.of(message.from.place());
+        transfer.source_address = places.of(message.from.tile, message.from.place());
         transfer.bytes = message.bytes;
         transfer.paired = message.paired;
         transfer.destinations.reserve(message.receivers);
         for (std::uint32_t i = 0; i < message.receivers; ++i) {
             const graph::TilePlace& to = exchange.to[message.first_to + i];
-            transfer.destinations.push_back({to.tile, places.of(to.place())});
+            transfer.destinations.push_back({to.tile, places.of(to.tile, to.place())});
         }
     }
     return transfers;
 }
 
-std::map<TileId, std::vector<std::uint32_t>> state_words(const Places& places) {
-    std::map<TileId, std::vector<std::uint32_t>> words;
-    for (const auto& [tile, bytes] : places.state.bytes) {
-        words[tile].resize(static_cast<std::size_t>(bytes / kStateWordBytes));
+StateWords state_words(const Places& places) {
+    StateWords words;
+    for (const graph::BufferId buffer : places.state.buffers) {
+        auto& of_tile = words.emplace_back();
+        for (const graph::Held& held : places.graph.buffers[buffer.index].held) {
+            of_tile[held.tile].resize(static_cast<std::size_t>(held.bytes / kStateWordBytes));
+        }
     }
-    auto offset = places.state.of_vertex.begin();
+    auto place = places.state.of_vertex.begin();
     for (const graph::ComputeSet& set : places.graph.compute_sets) {
         for (const graph::Vertex& vertex : set.vertices) {
-            append_words(places, words[vertex.tile], *offset++, vertex.fields);
+            write_words(places, words, vertex.tile, *place++, vertex.fields);
         }
     }
     return words;
 }
 
-Relocated relocated_contents(const Places& places) {
-    Relocated all;
-    for (const graph::Buffer& buffer : places.graph.buffers) {
-        for (const graph::Held& held : buffer.held) {
-            if (held.relocations == nullptr) {
-                continue;
-            }
-            auto& known = all[{held.contents.get(), held.relocations.get()}];
-            if (known == nullptr) {
-                known = relocated(places, held);
-            }
-        }
+const program::SharedBytes& Relocated::of(const graph::Held& held) {
+    if (held.relocations == nullptr) {
+        return held.contents;
     }
-    return all;
+    auto& known =
+        known_[{places_.placing.group_of(held.tile), held.contents.get(), held.relocations.get()}];
+    if (known == nullptr) {
+        known = relocated(places_, held);
+    }
+    return known;
 }
 
 program::Tensor bound_tensor(const Places& places, graph::Tensor tensor) {
     program::Tensor made{tensor.name, tensor.type, tensor.shape, {}, tensor.wanted};
     made.pieces.reserve(tensor.pieces.size());
     for (graph::Piece& piece : tensor.pieces) {
-        made.pieces.push_back(
-            {piece.tile, places.of(piece.place), piece.host_offset, std::move(piece.dims)});
+        made.pieces.push_back({piece.tile, places.of(piece.tile, piece.place), piece.host_offset,
+                               std::move(piece.dims)});
     }
     return made;
 }
@@ -149,7 +149,8 @@ program::StreamCopy bound_copy(const Places& places, const graph::StreamCopy& co
     made.role = program::Role::Stream;
     made.owner = copy.owner;
     for (const graph::StreamPiece& piece : copy.pieces) {
-        made.pieces.push_back({piece.tile, places.of(piece.place), piece.bytes, piece.offset});
+        made.pieces.push_back(
+            {piece.tile, places.of(piece.tile, piece.place), piece.bytes, piece.offset});
     }
     return made;
 }

@@ -9,24 +9,29 @@
 #include "kernels/lower/steps.h"
 #include "models/program/program.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace tessera::lower {
 
-/// Where everything is that a graph may point to. The last buffer of the graph is its vertex state.
+/// Where everything is that a graph may point to.
 struct Places {
     const graph::Graph& graph;
     const Placing& placing;
     const State& state;
-    Address state_begin = 0;
     const CodeletLibrary& codelets;
+    Address lowest = 0; ///< of state without words, which stands nowhere
 
-    [[nodiscard]] Address of(graph::Place place) const {
-        return placing.buffers[place.buffer.index].begin + static_cast<Address>(place.offset);
+    [[nodiscard]] Address of(TileId tile, graph::Place place) const {
+        return placing.at(tile, place.buffer).begin + static_cast<Address>(place.offset);
+    }
+    [[nodiscard]] Address of_state(TileId tile, graph::Place place) const {
+        return std::max(of(tile, place), lowest);
     }
 };
 
@@ -40,12 +45,21 @@ struct BoundSets {
 [[nodiscard]] std::vector<program::Transfer> bound_transfers(const Places& places,
                                                              const graph::Exchange& exchange);
 
-/// Words of vertex state, by tile.
-[[nodiscard]] std::map<TileId, std::vector<std::uint32_t>> state_words(const Places& places);
+/// Words of vertex state, by buffer of State::buffers and tile.
+using StateWords = std::vector<std::map<TileId, std::vector<std::uint32_t>>>;
+[[nodiscard]] StateWords state_words(const Places& places);
 
-/// Contents that hold addresses, by contents and relocations: those that tiles share stand once.
-using Relocated = std::map<std::pair<const void*, const void*>, program::SharedBytes>;
-[[nodiscard]] Relocated relocated_contents(const Places& places);
+/// Contents that hold addresses: those that tiles of one plan share stand once.
+class Relocated {
+public:
+    explicit Relocated(const Places& places) : places_(places) {}
+    /// The contents as they are where there is nothing to relocate.
+    [[nodiscard]] const program::SharedBytes& of(const graph::Held& held);
+
+private:
+    const Places& places_;
+    std::map<std::tuple<std::uint32_t, const void*, const void*>, program::SharedBytes> known_;
+};
 
 /// Takes the pieces, of which there are most of all.
 [[nodiscard]] program::Tensor bound_tensor(const Places& places, graph::Tensor tensor);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where code and exchange rows stand, one address each on all tiles:
+// Where code stands, one address each on all tiles:
 //
-//   region 0: | kept free | codelets | stubs | rows of exchange 0, 1, ... | fetch window | data ...
+//   region 0: | kept free | codelets | stub 0, 1, ... | control program | fetch window | rows ...
 #pragma once
 
 #include "base/units.h"
-#include "kernels/lower/memory_plan.h"
 #include "models/spec/machine_spec.h"
 
 #include <span>
@@ -16,12 +15,19 @@ namespace tessera::lower {
 struct CodeZone {
     Address codelets = 0;
     std::vector<Address> stubs; ///< by compute set
-    std::vector<Address> rows;  ///< by exchange
-    CodeRoom room;              ///< all of it
+    Address control = 0;        ///< the control program
+    Bytes control_bytes = 0;
+    Bytes bytes = 0; ///< from the start of region 0 on
 };
 
-/// `stubs` and `rows`: bytes of the longest of each compute set and exchange.
+/// Room for so many bytes of code, so that the next piece is aligned.
+[[nodiscard]] Bytes code_aligned(Bytes bytes);
+
+/// What contexts fetch ahead of the end of code or rows; data must not stand there.
+[[nodiscard]] Bytes fetched_behind(const spec::MachineSpec& machine);
+
+/// `stubs`: bytes of the longest of each compute set. Nothing takes no bytes, and no window.
 [[nodiscard]] CodeZone lay_out_code(const spec::MachineSpec& machine, Bytes codelets,
-                                    std::span<const Bytes> stubs, std::span<const Bytes> rows);
+                                    std::span<const Bytes> stubs, Bytes control);
 
 } // namespace tessera::lower

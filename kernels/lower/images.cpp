@@ -24,26 +24,22 @@ program::Segment segment(SegmentKind kind, const std::string& name, Address addr
     return {address, bytes, kind, name, std::move(data), lifetime};
 }
 
-/// Buffers of the graph but the last one, which is vertex state.
+/// Buffers of the graph, but not those of vertex state, which are the last ones.
 void hold_buffers(const Places& places, Images& images) {
-    const Relocated relocated = relocated_contents(places);
+    Relocated relocated(places);
     const auto& buffers = places.graph.buffers;
-    for (std::size_t index = 0; index + 1 < buffers.size(); ++index) {
-        const MemoryPlan::Buffer& at = places.placing.buffers[index];
+    for (std::uint32_t index = 0; index < buffers.size() - places.state.buffers.size(); ++index) {
         for (const graph::Held& held : buffers[index].held) {
+            const MemoryPlan::Buffer& at = places.placing.at(held.tile, graph::BufferId{index});
             auto& segments = images[held.tile].segments;
             Bytes there = 0;
             if (held.contents != nullptr && !held.contents->empty()) {
                 there = static_cast<Bytes>(held.contents->size());
                 segments.push_back(
-                    segment(at.kind, at.name, at.begin,
-                            held.relocations == nullptr
-                                ? held.contents
-                                : relocated.at({held.contents.get(), held.relocations.get()}),
-                            at.lifetime));
+                    segment(at.kind, at.name, at.begin, relocated.of(held), at.lifetime));
             }
             const Bytes behind = held.bytes + buffers[index].read_beyond - there;
-            if (behind != 0) {
+            if (behind != 0 && at.bytes != 0) {
                 segments.push_back({at.begin + static_cast<Address>(there), behind, at.kind,
                                     at.name, nullptr, at.lifetime});
             }
@@ -52,18 +48,22 @@ void hold_buffers(const Places& places, Images& images) {
 }
 
 void hold_state(const Places& places, Images& images) {
-    const std::string& name = places.graph.buffers.back().name;
     std::map<std::vector<std::uint32_t>, program::SharedBytes> shared;
-    for (auto& [tile, words] : state_words(places)) {
-        if (words.empty()) {
-            continue;
+    auto buffer = places.state.buffers.begin();
+    for (auto& of_tile : state_words(places)) {
+        const graph::BufferId of = *buffer++;
+        for (auto& [tile, words] : of_tile) {
+            if (words.empty()) {
+                continue;
+            }
+            const MemoryPlan::Buffer& at = places.placing.at(tile, of);
+            program::SharedBytes& bytes = shared[words];
+            if (bytes == nullptr) {
+                bytes = share(words);
+            }
+            images[tile].segments.push_back(
+                segment(at.kind, at.name, at.begin, bytes, at.lifetime));
         }
-        program::SharedBytes& bytes = shared[words];
-        if (bytes == nullptr) {
-            bytes = share(words);
-        }
-        images[tile].segments.push_back(
-            segment(SegmentKind::VertexState, name, places.state_begin, bytes));
     }
 }
 
@@ -89,15 +89,25 @@ void hold_code(const program::Program& program, const Places& places, const Code
     }
 }
 
+/// Tiles that hold something are those that take part.
+void hold_control(const CodeZone& zone, Images& images) {
+    for (program::Image& image : images) {
+        if (!image.segments.empty() && zone.control_bytes > 0) {
+            image.segments.push_back(
+                {zone.control, zone.control_bytes, SegmentKind::Code, "control program", nullptr});
+        }
+    }
+}
+
 void hold_rows(const program::Program& program, const RowHomes& rows, Images& images) {
     for (std::uint32_t index = 0; index < program.exchanges.size(); ++index) {
         const program::Exchange& exchange = program.exchanges[index];
         for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
             const program::ExchangeRow& row = exchange.rows[i];
             if (rows.of_row[index][i] == index) {
-                images[row.tile].segments.push_back(segment(SegmentKind::ExchangeRow,
-                                                            "row of " + exchange.name, row.address,
-                                                            share(row.words)));
+                images[row.tile].segments.push_back(
+                    segment(SegmentKind::ExchangeRow, "row of " + exchange.name, row.address,
+                            share(row.words), {0, rows.rooms[index].last}));
             }
         }
     }
@@ -112,6 +122,7 @@ void make_images(program::Program& program, const Places& places, const CodeZone
     hold_buffers(places, images);
     hold_state(places, images);
     hold_rows(program, rows, images);
+    hold_control(zone, images);
     for (program::Image& image : images) {
         if (image.segments.empty()) {
             program.image_of_tile.push_back(program::Program::kNoImage);

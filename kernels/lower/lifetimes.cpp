@@ -325,6 +325,21 @@ bool is_empty(const graph::Graph& graph, const Step& leaf) {
     return leaf.kind == Step::Kind::Exchange && graph.exchanges.at(leaf.index).messages.empty();
 }
 
+std::vector<std::uint32_t> last_runs(const graph::Graph& graph) {
+    const Walk walk(graph);
+    std::vector<std::uint32_t> last(graph.compute_sets.size() + graph.exchanges.size() +
+                                    graph.stream_copies.size());
+    for (std::uint32_t at = 0; at < walk.leaves.size(); ++at) {
+        if (const auto& leaf = walk.leaves[at]) {
+            last[leaf->step] = std::max(last[leaf->step], at);
+            for (const std::uint32_t loop : walk.around[at]) {
+                last[leaf->step] = std::max(last[leaf->step], walk.loops[loop].last);
+            }
+        }
+    }
+    return last;
+}
+
 std::vector<std::string> step_names(const graph::Graph& graph) {
     std::vector<std::string> names;
     for (const auto& leaf : Walk(graph).leaves) {

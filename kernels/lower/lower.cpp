@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/lower.h"
 
+#include "base/error.h"
 #include "kernels/lower/binding.h"
 #include "kernels/lower/check.h"
 #include "kernels/lower/code_zone.h"
 #include "kernels/lower/codelet_library.h"
+#include "kernels/lower/control_code.h"
 #include "kernels/lower/images.h"
 #include "kernels/lower/lifetimes.h"
 #include "kernels/lower/placing.h"
@@ -15,103 +17,151 @@
 #include "kernels/plan/exchange_cost.h"
 
 #include <algorithm>
+#include <exception>
+#include <map>
+#include <span>
 #include <utility>
 
 namespace tessera::lower {
 namespace {
 
-constexpr const char* kStateName = "vertex state";
-
-/// Is there anything that a supervisor fetches? Copies and barriers alone leave all memory to data.
-bool has_code(const graph::Graph& graph) {
-    const auto any = [](const auto& steps, const auto& is_used) {
-        return std::any_of(steps.begin(), steps.end(), is_used);
-    };
-    return any(graph.compute_sets, [](const auto& set) { return !set.vertices.empty(); }) ||
-           any(graph.exchanges, [](const auto& exchange) { return !exchange.messages.empty(); });
-}
-
-/// The last buffer of the graph.
-void add_state_buffer(graph::Graph& graph, const State& state) {
-    const auto buffer = graph.add_buffer(
-        {.name = kStateName, .kind = program::SegmentKind::VertexState, .alignment = 16});
-    for (const auto& [tile, bytes] : state.bytes) {
-        graph.hold(buffer, tile, bytes);
+/// Of an exchange on a tile that has most of it, as far as messages tell. Too few may cost a second
+/// round.
+Bytes likely_row_bytes(const graph::Exchange& exchange) {
+    constexpr Bytes kOfMessage = 24; // at most, in the common case
+    std::map<TileId, Bytes> of_tile;
+    Bytes most = 0;
+    const auto add = [&](TileId tile) { most = std::max(most, of_tile[tile] += kOfMessage); };
+    for (const graph::Message& message : exchange.messages) {
+        add(message.from.tile);
     }
+    for (const graph::TilePlace& to : exchange.to) {
+        add(to.tile);
+    }
+    return most;
 }
 
-/// What runs, at the places of the buffers; where its code stands is said by `zone`.
-struct Bound {
-    std::vector<program::Exchange> exchanges;
+/// Exchanges at the places of the buffers, and what their rows ask for.
+struct Exchanges {
+    std::vector<program::Exchange> all;
     std::vector<plan::ExchangeStats> stats;
-    RowHomes rows;
-    BoundSets sets;
-    Stubs stubs;
-    CodeZone zone;
+    RowHomes homes;
 };
 
-Bound bind(const spec::MachineSpec& machine, const Places& places, const Steps& steps) {
-    Bound bound;
+Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places, const Steps& steps,
+                         std::span<const std::uint32_t> last) {
+    Exchanges planned;
     for (const std::uint32_t number : steps.exchanges) {
         const graph::Exchange& exchange = places.graph.exchanges[number];
-        auto planned = plan::plan_exchange_with_stats(machine, exchange.name,
-                                                      bound_transfers(places, exchange));
-        planned.exchange.role = exchange.role;
-        planned.exchange.owner = exchange.owner;
-        bound.exchanges.push_back(std::move(planned.exchange));
-        bound.stats.push_back(planned.stats);
+        auto one = plan::plan_exchange_with_stats(machine, exchange.name,
+                                                  bound_transfers(places, exchange));
+        one.exchange.role = exchange.role;
+        one.exchange.owner = exchange.owner;
+        planned.all.push_back(std::move(one.exchange));
+        planned.stats.push_back(one.stats);
     }
-    bound.rows = find_row_homes(bound.exchanges);
-    bound.sets = bound_sets(places, steps, static_cast<std::size_t>(machine.chip.tiles));
-    bound.stubs = make_stubs(bound.sets.sets, machine.memory.region0_begin());
-    bound.zone =
-        lay_out_code(machine, places.codelets.bytes(), bound.stubs.bytes, bound.rows.bytes);
-    return bound;
+    planned.homes = find_row_homes(planned.all, last);
+    return planned;
 }
 
-/// Tells stubs and rows where they stand.
-void place_code(const Bound& from, program::Program& program) {
-    for (std::size_t set = 0; set < program.compute_sets.size(); ++set) {
-        auto& tiles = program.compute_sets[set].tiles;
-        for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-            tiles[tile].stub = from.stubs.code[set][tile] == nullptr ? 0 : from.zone.stubs[set];
+/// Places buffers and plans exchanges until the rows have room.
+class Fitting {
+public:
+    Fitting(const spec::MachineSpec& machine, const graph::Graph& graph, const State& state,
+            const Steps& steps, const CodeletLibrary& codelets, Bytes code)
+        : machine_(machine), graph_(graph), steps_(steps), names_(step_names(graph)),
+          needs_(needs_of(graph, Uses(graph))),
+          code_(code), places{graph, placing, state, codelets, machine.memory.region0_begin()} {
+        for (std::size_t i = 0; i < state.buffers.size(); ++i) {
+            needs_[state.buffers[i].index].lifetime = state.lifetimes[i];
         }
     }
+
+    /// `last`: by exchange of the program, when it runs last.
+    void run(std::span<const std::uint32_t> last) {
+        std::vector<RowRoom> rooms;
+        for (std::size_t i = 0; i < last.size(); ++i) {
+            rooms.push_back({likely_row_bytes(graph_.exchanges[steps_.exchanges[i]]), last[i]});
+        }
+        first_place(rooms);
+        while (true) {
+            exchanges = plan_exchanges(machine_, places, steps_, last);
+            if (const RowBlocks needed = lay_out_rows(machine_, exchanges.homes.rooms);
+                move_rows(machine_, placing, needed.blocks)) {
+                rows = needed;
+                return;
+            }
+            if (have_room(exchanges.homes.rooms, rooms)) {
+                return;
+            }
+            for (std::size_t i = 0; i < rooms.size(); ++i) {
+                rooms[i].bytes = std::max(rooms[i].bytes, exchanges.homes.rooms[i].bytes);
+                rooms[i].last = std::max(rooms[i].last, exchanges.homes.rooms[i].last);
+            }
+            place(rooms);
+        }
+    }
+
+private:
+    /// Rows that are likely, or where that does not fit, none: they may turn out shorter, or find
+    /// room elsewhere.
+    void first_place(std::vector<RowRoom>& rooms) {
+        try {
+            place(rooms);
+        } catch (const DoesNotFit&) {
+            const auto answer = std::current_exception();
+            std::vector<RowRoom> none(rooms.size());
+            try {
+                place(none);
+            } catch (const DoesNotFit&) {
+                std::rethrow_exception(answer);
+            }
+            rooms = std::move(none);
+        }
+    }
+
+    void place(std::span<const RowRoom> rooms) {
+        rows = lay_out_rows(machine_, rooms);
+        placing = lower::place(machine_, graph_, needs_, {code_, rows.blocks}, names_);
+    }
+
+    const spec::MachineSpec& machine_;
+    const graph::Graph& graph_;
+    const Steps& steps_;
+    std::vector<std::string> names_;
+    std::vector<Need> needs_;
+    Bytes code_;
+
+public:
+    Placing placing;
+    Places places;
+    Exchanges exchanges;
+    RowBlocks rows;
+};
+
+/// Tells rows where they stand.
+void place_rows(const Fitting& fitting, program::Program& program) {
+    const auto& of_row = fitting.exchanges.homes.of_row;
     for (std::size_t exchange = 0; exchange < program.exchanges.size(); ++exchange) {
         auto& rows = program.exchanges[exchange].rows;
         for (std::size_t row = 0; row < rows.size(); ++row) {
-            rows[row].address = from.zone.rows[from.rows.of_row[exchange][row]];
+            const auto& [block, offset] = fitting.rows.of_exchange[of_row[exchange][row]];
+            rows[row].address = fitting.placing.rows[block] + static_cast<Address>(offset);
         }
     }
 }
 
-/// Takes the graph's tensors.
-Lowered finish(const spec::MachineSpec& machine, graph::Graph& graph, const Places& places,
-               Steps steps, Bound bound) {
-    Lowered lowered;
-    program::Program& program = lowered.program;
-    program.name = graph.name;
-    program.compute_sets = std::move(bound.sets.sets);
-    program.vertex_names = std::move(bound.sets.vertex_names);
-    program.exchanges = std::move(bound.exchanges);
-    place_code(bound, program);
-    make_images(program, places, bound.zone, bound.stubs, bound.rows,
-                static_cast<std::size_t>(machine.chip.tiles));
-    program.codelets.push_back(places.codelets.codelet());
-    for (graph::Tensor& tensor : graph.tensors) {
-        program.tensors.push_back(bound_tensor(places, std::move(tensor)));
+/// Tells compute sets where their stubs stand.
+Stubs place_stubs(const spec::MachineSpec& machine, const CodeZone& zone,
+                  std::vector<program::ComputeSet>& sets) {
+    Stubs stubs = make_stubs(sets, machine.memory.region0_begin());
+    for (std::size_t set = 0; set < sets.size(); ++set) {
+        auto& tiles = sets[set].tiles;
+        for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+            tiles[tile].stub = stubs.code[set][tile] == nullptr ? 0 : zone.stubs[set];
+        }
     }
-    program.control = renumbered(graph, steps, graph.control);
-    program.remote_buffers = graph.remote_buffers;
-    program.io_tiles = graph.io_tiles;
-    for (const graph::StreamCopy& copy : graph.stream_copies) {
-        program.stream_copies.push_back(bound_copy(places, copy));
-    }
-    lowered.exchanges = std::move(bound.stats);
-    lowered.steps = std::move(steps);
-    lowered.bytes_by_buffer = places.placing.bytes_by_buffer;
-    lowered.bytes_used = places.placing.bytes_used;
-    return lowered;
+    return stubs;
 }
 
 } // namespace
@@ -135,32 +185,48 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     check_tiles(machine, graph);
     hold_once(graph);
     graph.close();
-    const State state = lay_out_state(graph);
-    add_state_buffer(graph, state);
-    const auto needs = needs_of(graph, Uses(graph));
-    const auto names = step_names(graph);
+    const auto last = last_runs(graph);
+    const State state = lay_out_state(graph, last);
     const CodeletLibrary codelets(machine, graph);
     check_symbols(graph, codelets.codelet());
     Steps steps = number_steps(graph);
-    const bool runs_code = has_code(graph);
-    CodeRoom code;
-    if (runs_code) {
-        code = lay_out_code(machine, codelets.bytes(), stub_bytes(graph, steps), {}).room;
+    program::Step control = renumbered(graph, steps, graph.control);
+    const CodeZone zone = lay_out_code(machine, codelets.bytes(), stub_bytes(graph, steps),
+                                       control_bytes(machine.control, control));
+    Fitting fitting(machine, graph, state, steps, codelets, zone.bytes);
+    std::vector<std::uint32_t> last_of_exchange;
+    for (const std::uint32_t number : steps.exchanges) {
+        last_of_exchange.push_back(last[number_of(graph, graph::ExchangeId{number})]);
     }
-    Placing placing = first_place(machine, graph, needs, code, names);
-    while (true) {
-        // Also of vertices without words: there may be none with words.
-        const Places places{graph, placing, state,
-                            std::max(placing.buffers.back().begin, machine.memory.region0_begin()),
-                            codelets};
-        Bound bound = bind(machine, places, steps);
-        const CodeRoom& needed = bound.zone.room;
-        if (!runs_code || needed.rows <= placing.code.rows) {
-            return finish(machine, graph, places, std::move(steps), std::move(bound));
-        }
-        code.rows = std::max(code.rows, needed.rows);
-        placing = place(machine, graph, needs, code, names);
+    fitting.run(last_of_exchange);
+
+    const Places& places = fitting.places;
+    Lowered lowered;
+    program::Program& program = lowered.program;
+    program.name = graph.name;
+    BoundSets sets = bound_sets(places, steps, static_cast<std::size_t>(machine.chip.tiles));
+    program.compute_sets = std::move(sets.sets);
+    program.vertex_names = std::move(sets.vertex_names);
+    const Stubs stubs = place_stubs(machine, zone, program.compute_sets);
+    program.exchanges = std::move(fitting.exchanges.all);
+    place_rows(fitting, program);
+    make_images(program, places, zone, stubs, fitting.exchanges.homes,
+                static_cast<std::size_t>(machine.chip.tiles));
+    program.codelets.push_back(codelets.codelet());
+    for (graph::Tensor& tensor : graph.tensors) {
+        program.tensors.push_back(bound_tensor(places, std::move(tensor)));
     }
+    program.control = std::move(control);
+    program.remote_buffers = graph.remote_buffers;
+    program.io_tiles = graph.io_tiles;
+    for (const graph::StreamCopy& copy : graph.stream_copies) {
+        program.stream_copies.push_back(bound_copy(places, copy));
+    }
+    lowered.exchanges = std::move(fitting.exchanges.stats);
+    lowered.steps = std::move(steps);
+    lowered.bytes_by_buffer = fitting.placing.bytes_by_buffer;
+    lowered.bytes_used = fitting.placing.bytes_used;
+    return lowered;
 }
 
 } // namespace tessera::lower

@@ -9,12 +9,12 @@
 //   placing    where buffers stand
 //   binding    vertices, messages, contents and tensors at these places
 //   rows       exchange rows, equal ones of a tile once   (kernels/exchange plans them)
-//   stub       what a supervisor runs
-//   code_zone  where codelets, stubs and rows stand
+//   stub, control_code   what a supervisor runs
+//   code_zone  where these and the codelets stand
 //   images     what each tile holds at the start
 //
-// `lower` calls them; from placing on once more, with more room for code, where rows turned out
-// longer than expected.
+// `lower` calls them; from placing on once more, with more room for rows, where these turned out
+// longer than expected and find no room elsewhere.
 #pragma once
 
 #include "kernels/exchange/exchange_planner.h"

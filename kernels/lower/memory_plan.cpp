@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -24,6 +25,10 @@ Address end_of(const MemoryPlan::Buffer& buffer) {
 
 bool names(const std::vector<std::string>& list, const std::string& name) {
     return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+template <class Of> bool is_row(const Of& buffer) {
+    return buffer.kind == program::SegmentKind::ExchangeRow;
 }
 
 std::uint64_t steps_of(const program::Lifetime& lifetime) {
@@ -86,8 +91,8 @@ std::string largest_first(std::vector<std::pair<std::string, Bytes>> sizes) {
 
 } // namespace
 
-MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, CodeRoom room)
-    : memory_(machine.memory), room_(room) {}
+MemoryPlan::MemoryPlan(const spec::MachineSpec& machine, Bytes code)
+    : memory_(machine.memory), code_(code) {}
 
 const MemoryPlan::Buffer* MemoryPlan::find(const std::string& name) const {
     const auto found = std::find_if(placed_.begin(), placed_.end(),
@@ -104,20 +109,18 @@ bool MemoryPlan::apart(const BufferRequest& request, const std::string& other) c
 
 Fit MemoryPlan::fit(const BufferRequest& request) const {
     FitRequest wanted{.bytes = request.bytes, .alignment = request.alignment};
-    const Bytes code_end = memory_.region0_begin() + room_.code;
-    const Bytes rows_end = code_end + room_.rows;
-    wanted.lowest = request.where == Where::Region1 ? memory_.region1_begin() : rows_end;
+    const Bytes code_end = memory_.region0_begin() + code_;
+    wanted.lowest = request.where == Where::Region1 ? memory_.region1_begin() : code_end;
     wanted.limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
     std::vector<Occupied> occupied;
-    if (room_.code > 0) {
+    if (code_ > 0) {
         occupied.push_back({memory_.region0_begin(), code_end, request.by_codelets});
-    }
-    if (room_.rows > 0) {
-        occupied.push_back({code_end, rows_end, request.by_rows});
     }
     for (const Buffer& other : placed_) {
         if (request.lifetime.meets(other.lifetime)) {
-            occupied.push_back({other.begin, end_of(other), apart(request, other.name)});
+            const bool fetched = (is_row(request) && other.by_rows && !is_row(other)) ||
+                                 (is_row(other) && request.by_rows && !is_row(request));
+            occupied.push_back({other.begin, end_of(other), fetched || apart(request, other.name)});
         }
     }
     return lowest_fit(memory_, wanted, occupied);
@@ -136,7 +139,7 @@ Bytes MemoryPlan::over_limits() const {
     Bytes over = 0;
     for (const BufferRequest& request : requests_) { // more is kept only where a lifetime begins
         const std::uint32_t step = request.lifetime.first;
-        const Bytes room0 = memory_.region0_bytes - room_.bytes();
+        const Bytes room0 = memory_.region0_bytes - code_;
         over = std::max({over, live_bytes(step, Where::Any) - room0 - memory_.region1_bytes,
                          live_bytes(step, Where::Region0) - room0,
                          live_bytes(step, Where::Region1) - memory_.region1_bytes});
@@ -149,8 +152,8 @@ bool MemoryPlan::place(const BufferRequest& request) {
         return true;
     }
     requests_.push_back(request);
-    if (room_.bytes() > memory_.region0_bytes) {
-        shortfall_ = {"code and exchange rows", room_.bytes() - memory_.region0_bytes};
+    if (code_ > memory_.region0_bytes) {
+        shortfall_ = {"code", code_ - memory_.region0_bytes};
         return false;
     }
     // Bytes are checked first: addresses have 32 bits.
@@ -160,7 +163,7 @@ bool MemoryPlan::place(const BufferRequest& request) {
         over = found.bytes_over;
         if (over == 0) {
             placed_.push_back({request.name, request.kind, static_cast<Address>(found.address),
-                               request.bytes, request.lifetime});
+                               request.bytes, request.lifetime, request.by_rows});
             return true;
         }
     }
@@ -196,10 +199,19 @@ bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
     return place_in_order(requests);
 }
 
-void MemoryPlan::refuse(const std::string& name, Bytes bytes_over) {
-    if (bytes_over > shortfall_.bytes_over) {
-        shortfall_ = {name, bytes_over};
-    }
+void MemoryPlan::forget_rows() {
+    std::erase_if(placed_, [](const Buffer& placed) { return is_row(placed); });
+    std::erase_if(requests_, [](const BufferRequest& made) { return is_row(made); });
+}
+
+void MemoryPlan::take_rows(const MemoryPlan& other) {
+    forget_rows();
+    std::copy_if(other.placed_.begin(), other.placed_.end(), std::back_inserter(placed_),
+                 [](const Buffer& placed) { return is_row(placed); });
+}
+
+void MemoryPlan::join(const MemoryPlan& other) {
+    placed_.insert(placed_.end(), other.placed_.begin(), other.placed_.end());
 }
 
 Address MemoryPlan::address(const std::string& name) const {
@@ -219,7 +231,7 @@ Bytes MemoryPlan::used_bytes() const {
         spans.emplace_back(placed.begin, end_of(placed));
     }
     std::sort(spans.begin(), spans.end());
-    Bytes total = room_.bytes();
+    Bytes total = code_;
     Address counted = 0;
     for (const auto& [begin, end] : spans) {
         total += end > counted ? static_cast<Bytes>(end - std::max(begin, counted)) : 0;
@@ -229,7 +241,7 @@ Bytes MemoryPlan::used_bytes() const {
 }
 
 std::map<std::string, Bytes> MemoryPlan::sizes() const {
-    std::map<std::string, Bytes> all{{"code", room_.bytes()}};
+    std::map<std::string, Bytes> all{{"code", code_}};
     for (const Buffer& buffer : placed_) {
         all[buffer.name] = buffer.bytes;
     }
@@ -257,8 +269,8 @@ LiveSet MemoryPlan::peak() const {
 }
 
 Bytes MemoryPlan::free_beside_code(std::uint32_t step) const {
-    const Bytes begin = memory_.region0_begin() + room_.bytes();
-    const Bytes end = memory_.region0_begin() + round_up(room_.bytes(), memory_.element_bytes);
+    const Bytes begin = memory_.region0_begin() + code_;
+    const Bytes end = memory_.region0_begin() + round_up(code_, memory_.element_bytes);
     Bytes free = end - begin;
     for (const Buffer& buffer : placed_) {
         const Bytes from = std::max<Bytes>(buffer.begin, begin);
@@ -271,11 +283,9 @@ Bytes MemoryPlan::free_beside_code(std::uint32_t step) const {
 std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                     const std::vector<std::string>& steps) {
     const LiveSet peak = plan.peak();
-    const CodeRoom& room = plan.code_room();
     const std::vector<std::pair<std::string, Bytes>> code{
-        {word(program::SegmentKind::Code), room.code},
-        {word(program::SegmentKind::ExchangeRow), room.rows},
-        {"rest of the code's memory elements", plan.free_beside_code(peak.step)}};
+        {word(program::SegmentKind::Code), plan.code()},
+        {"rest of the code's memory element", plan.free_beside_code(peak.step)}};
     std::map<std::string, Bytes> kinds(code.begin(), code.end());
     std::vector<std::pair<std::string, Bytes>> buffers = code;
     for (const BufferRequest& buffer : peak.buffers) {

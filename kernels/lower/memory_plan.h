@@ -3,10 +3,10 @@
 // stood there is no longer needed.
 //
 //   region 0 (executable)                       region 1 (interleaved by two)
-//   | code, stubs, exchange rows | data ...     | data ...                       |
+//   | code, stubs | exchange rows | data ...    | data ...                       |
 //
 // Behind code and rows stand at once those data that nothing touches while these are fetched; all
-// others are in further memory elements.
+// others are in further memory elements. Rows are buffers that stand in region 0.
 //
 // One plan serves all tiles: a buffer has its largest size over the tiles, and so one address
 // everywhere. A request says when its buffer is needed (liveness.h finds that out): buffers whose
@@ -36,7 +36,7 @@ struct BufferRequest {
     Bytes alignment = 16;
     Where where = Where::Any;
     /// Names of buffers that must share no granule with this one while both are needed.
-    std::vector<std::string> apart_from;
+    std::vector<std::string> apart_from = {};
     program::Lifetime lifetime = {}; ///< always, unless said
     bool by_codelets = true;         ///< touched while codelets run
     bool by_rows = true;             ///< touched while exchange rows run
@@ -48,13 +48,6 @@ struct Shortfall {
     Bytes bytes_over = 0;
 };
 
-/// What stands first in region 0, code before rows.
-struct CodeRoom {
-    Bytes code = 0; ///< codelets, stubs and what the fetch unit reads ahead
-    Bytes rows = 0; ///< exchange rows: a guess until they are planned
-    [[nodiscard]] Bytes bytes() const { return code + rows; }
-};
-
 /// A step and what is kept in it, largest first.
 struct LiveSet {
     std::uint32_t step = 0;
@@ -64,8 +57,9 @@ struct LiveSet {
 
 class MemoryPlan {
 public:
-    /// The first bytes of region 0 are kept for `room`.
-    MemoryPlan(const spec::MachineSpec& machine, CodeRoom room);
+    /// The first `code` bytes of region 0 are kept for code: codelets, stubs and what is fetched
+    /// ahead.
+    MemoryPlan(const spec::MachineSpec& machine, Bytes code);
 
     /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
     /// says by how much, of the first such request: at least what all that is kept in one step has
@@ -74,13 +68,16 @@ public:
     [[nodiscard]] bool place(const BufferRequest& request);
     /// The same for all requests, in the order of a few that takes the least memory.
     [[nodiscard]] bool place_all(const std::vector<BufferRequest>& requests);
-    /// Notes that `name` breaks another limit by so many bytes; the larger shortfall is told.
-    void refuse(const std::string& name, Bytes bytes_over);
-
+    /// Exchange rows go, to be placed again.
+    void forget_rows();
+    /// In place of its own rows, those of another plan.
+    void take_rows(const MemoryPlan& other);
+    /// Adds what another plan has placed, whose names may be the same.
+    void join(const MemoryPlan& other);
     [[nodiscard]] Address address(const std::string& name) const;
     [[nodiscard]] Bytes bytes(const std::string& name) const;
-    [[nodiscard]] const CodeRoom& code_room() const { return room_; }
-    /// Memory that is used in any step, code and rows included.
+    [[nodiscard]] Bytes code() const { return code_; }
+    /// Memory that is used in any step, code included.
     [[nodiscard]] Bytes used_bytes() const;
 
     struct Buffer {
@@ -89,6 +86,7 @@ public:
         Address begin = 0;
         Bytes bytes = 0;
         program::Lifetime lifetime;
+        bool by_rows = true;
     };
     /// What stands in memory, in order of placing.
     [[nodiscard]] const std::vector<Buffer>& buffers() const { return placed_; }
@@ -96,9 +94,9 @@ public:
     [[nodiscard]] std::map<std::string, Bytes> sizes() const;
 
     [[nodiscard]] const Shortfall& shortfall() const { return shortfall_; }
-    /// The first step in which most is asked for, placed or not; code and rows are not counted.
+    /// The first step in which most is asked for, placed or not; code is not counted.
     [[nodiscard]] LiveSet peak() const;
-    /// Behind code and rows in their last memory element: what no buffer stands in while `step` runs.
+    /// Behind code in its last memory element: what no buffer stands in while `step` runs.
     [[nodiscard]] Bytes free_beside_code(std::uint32_t step) const;
 
 private:
@@ -110,7 +108,7 @@ private:
     [[nodiscard]] bool apart(const BufferRequest& request, const std::string& other) const;
 
     spec::MemorySpec memory_;
-    CodeRoom room_;
+    Bytes code_;
     std::vector<Buffer> placed_;
     std::vector<BufferRequest> requests_; ///< all that were made
     Shortfall shortfall_;
@@ -118,7 +116,7 @@ private:
 
 /// Why a plan does not fit: "tile_5 is 96 bytes over ('x' finds no place); most is kept in step
 /// 'multiply': tensor 640000 B, code 5012 B, exchange rows 220 B, rest of the code's memory
-/// elements 11152 B; the buffers of that step: x 400000 B, ...". `steps`: names of the program's
+/// element 11152 B; the buffers of that step: x 400000 B, ...". `steps`: names of the program's
 /// steps.
 [[nodiscard]] std::string why_not(const MemoryPlan& plan, TileId fullest_tile,
                                   const std::vector<std::string>& steps);

@@ -3,79 +3,181 @@
 
 #include "base/error.h"
 #include "kernels/lower/lifetimes.h"
+#include "models/timing/tile_position.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
+#include <compare>
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace tessera::lower {
 namespace {
 
-/// Sets of buffers: those of one tile belong together, and so on.
-class Groups {
+/// Bytes of a buffer on a tile.
+struct Share {
+    std::uint32_t buffer = 0;
+    Bytes bytes = 0;
+
+    friend constexpr auto operator<=>(const Share&, const Share&) = default;
+};
+
+/// Tiles with one plan, and the most that any of them holds of each buffer, ascending.
+struct Group {
+    std::vector<TileId> tiles;
+    std::vector<Share> most;
+};
+
+/// What each tile holds, and which tiles belong together.
+class Tiles {
 public:
-    explicit Groups(const graph::Graph& graph) : parent_(graph.buffers.size()) {
-        std::iota(parent_.begin(), parent_.end(), 0U);
-        std::map<TileId, std::uint32_t> of_tile;
+    explicit Tiles(const graph::Graph& graph, TileId pair_bit) : pair_bit_(pair_bit) {
         for (std::uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
             for (const graph::Held& held : graph.buffers[buffer].held) {
-                const auto [entry, first] = of_tile.emplace(held.tile, buffer);
-                parent_[root(buffer)] = root(entry->second);
+                if (held.bytes > 0) {
+                    of_tile(held.tile).push_back({buffer, held.bytes});
+                }
             }
         }
+        beyond_.reserve(graph.buffers.size());
+        for (const graph::Buffer& buffer : graph.buffers) {
+            beyond_.push_back(buffer.read_beyond);
+        }
     }
-    /// Buffers of one group, ascending; groups by their first buffer.
-    [[nodiscard]] std::vector<std::vector<std::uint32_t>> all() {
-        std::map<std::uint32_t, std::size_t> number;
-        std::vector<std::vector<std::uint32_t>> groups;
-        for (std::uint32_t buffer = 0; buffer < parent_.size(); ++buffer) {
-            const auto [entry, added] = number.emplace(root(buffer), groups.size());
-            if (added) {
-                groups.emplace_back();
+
+    /// Tiles that have buffers in common, and those that have some in common with these, and so on;
+    /// ascending by their first tile.
+    [[nodiscard]] std::vector<Group> together() const {
+        std::vector<TileId> parent(held_.size());
+        std::iota(parent.begin(), parent.end(), TileId{0});
+        const auto root = [&](TileId tile) {
+            while (parent[tile] != tile) {
+                tile = parent[tile] = parent[parent[tile]];
             }
-            groups[entry->second].push_back(buffer);
+            return tile;
+        };
+        std::vector<TileId> first(beyond_.size(), static_cast<TileId>(held_.size()));
+        for (TileId tile = 0; tile < held_.size(); ++tile) {
+            for (const Share& share : held_[tile]) {
+                first[share.buffer] = std::min(first[share.buffer], tile);
+                const TileId other = root(first[share.buffer]);
+                const TileId own = root(tile);
+                parent[std::max(own, other)] = std::min(own, other);
+            }
+        }
+        return groups_by(all(), root);
+    }
+    /// By the buffers that the tiles of a pair hold.
+    [[nodiscard]] std::vector<Group> by_buffers(const Group& group) const {
+        return groups_by(group.tiles, [this](TileId tile) {
+            std::vector<Share> both;
+            for (const TileId member : {tile & ~pair_bit_, tile | pair_bit_}) {
+                for (Share share : shares(member)) {
+                    share.bytes = member == (tile | pair_bit_) ? 1 : 0;
+                    both.push_back(share);
+                }
+            }
+            return both;
+        });
+    }
+    /// By these and by how much they hold of them.
+    [[nodiscard]] std::vector<Group> by_bytes(const Group& group) const {
+        return groups_by(group.tiles, [this](TileId tile) {
+            std::pair<std::vector<Share>, std::vector<Share>> both;
+            both.first = shares(tile & ~pair_bit_);
+            both.second = shares(tile | pair_bit_);
+            return both;
+        });
+    }
+    /// The first tile that holds most.
+    [[nodiscard]] TileId fullest(const Group& group) const {
+        TileId fullest = 0;
+        Bytes most = -1;
+        for (const TileId tile : group.tiles) {
+            Bytes sum = 0;
+            for (const Share& share : held_[tile]) {
+                sum += share.bytes;
+            }
+            if (sum > most) {
+                most = sum;
+                fullest = tile;
+            }
+        }
+        return fullest;
+    }
+    /// Of some buffers, ascending, wherever they are.
+    [[nodiscard]] Group of_buffers(const std::vector<std::uint32_t>& buffers) const {
+        Group group = group_of(all());
+        std::erase_if(group.most, [&](const Share& share) {
+            return !std::binary_search(buffers.begin(), buffers.end(), share.buffer);
+        });
+        return group;
+    }
+    [[nodiscard]] std::size_t tiles() const { return held_.size(); }
+
+private:
+    std::vector<Share>& of_tile(TileId tile) {
+        if (tile >= held_.size()) {
+            held_.resize(tile + std::size_t{1});
+        }
+        return held_[tile];
+    }
+    [[nodiscard]] std::vector<Share> shares(TileId tile) const {
+        return tile < held_.size() ? held_[tile] : std::vector<Share>{};
+    }
+    /// Those that hold something.
+    [[nodiscard]] std::vector<TileId> all() const {
+        std::vector<TileId> tiles;
+        for (TileId tile = 0; tile < held_.size(); ++tile) {
+            if (!held_[tile].empty()) {
+                tiles.push_back(tile);
+            }
+        }
+        return tiles;
+    }
+    [[nodiscard]] Group group_of(std::vector<TileId> tiles) const {
+        std::vector<Bytes> most(beyond_.size());
+        for (const TileId tile : tiles) {
+            for (const Share& share : held_[tile]) {
+                most[share.buffer] = std::max(most[share.buffer], share.bytes);
+            }
+        }
+        Group group{std::move(tiles), {}};
+        for (std::uint32_t buffer = 0; buffer < most.size(); ++buffer) {
+            if (most[buffer] > 0) {
+                group.most.push_back({buffer, most[buffer] + beyond_[buffer]});
+            }
+        }
+        return group;
+    }
+    /// Tiles of one key together, groups by their first tile.
+    template <class KeyOf>
+    [[nodiscard]] std::vector<Group> groups_by(const std::vector<TileId>& tiles,
+                                               KeyOf key_of) const {
+        std::map<decltype(key_of(TileId{0})), std::size_t> number;
+        std::vector<std::vector<TileId>> parts;
+        for (const TileId tile : tiles) {
+            const auto [entry, added] = number.try_emplace(key_of(tile), parts.size());
+            if (added) {
+                parts.emplace_back();
+            }
+            parts[entry->second].push_back(tile);
+        }
+        std::vector<Group> groups;
+        for (auto& part : parts) {
+            groups.push_back(group_of(std::move(part)));
         }
         return groups;
     }
 
-private:
-    std::uint32_t root(std::uint32_t buffer) {
-        while (parent_[buffer] != buffer) {
-            buffer = parent_[buffer] = parent_[parent_[buffer]];
-        }
-        return buffer;
-    }
-
-    std::vector<std::uint32_t> parent_;
+    TileId pair_bit_;
+    std::vector<std::vector<Share>> held_; ///< by tile, ascending buffers
+    std::vector<Bytes> beyond_;            ///< by buffer
 };
-
-Bytes most_held(const graph::Buffer& buffer) {
-    Bytes most = 0;
-    for (const graph::Held& held : buffer.held) {
-        most = std::max(most, held.bytes);
-    }
-    return most == 0 ? 0 : most + buffer.read_beyond;
-}
-
-/// The first tile that holds most of the group.
-TileId fullest_tile(const graph::Graph& graph, const std::vector<std::uint32_t>& group) {
-    std::map<TileId, Bytes> held_by;
-    for (const std::uint32_t buffer : group) {
-        for (const graph::Held& held : graph.buffers[buffer].held) {
-            held_by[held.tile] += held.bytes;
-        }
-    }
-    const auto fullest =
-        std::max_element(held_by.begin(), held_by.end(), [](const auto& left, const auto& right) {
-            return left.second < right.second;
-        });
-    return fullest == held_by.end() ? 0 : fullest->first;
-}
 
 /// A buffer's name, or where another one of the plan has it, a longer one.
 std::string own_name(const std::string& name, const std::set<std::string>& taken) {
@@ -86,66 +188,148 @@ std::string own_name(const std::string& name, const std::set<std::string>& taken
     return own;
 }
 
-/// Exchange instructions of a tile that has most of them, as far as messages tell. Too few cost a
-/// second round.
-Bytes likely_row_bytes(const graph::Graph& graph) {
-    constexpr Bytes kOfMessage = 24; // at most, in the common case
-    std::vector<Bytes> of_tile;
-    Bytes most = 0;
-    const auto add = [&](TileId tile) {
-        if (tile >= of_tile.size()) {
-            of_tile.resize(tile + std::size_t{1});
-        }
-        most = std::max(most, of_tile[tile] += kOfMessage);
-    };
-    for (const graph::Exchange& exchange : graph.exchanges) {
-        for (const graph::Message& message : exchange.messages) {
-            add(message.from.tile);
-        }
-        for (const graph::TilePlace& to : exchange.to) {
-            add(to.tile);
-        }
-    }
-    return most;
+/// Rows that go together, as a plan knows them.
+BufferRequest request_of(const RowBlock& rows, std::size_t number) {
+    BufferRequest request{.name = number == 0 ? "exchange rows"
+                                              : fmt::format("exchange rows ({})", number + 1),
+                          .kind = program::SegmentKind::ExchangeRow,
+                          .bytes = rows.bytes,
+                          .alignment = 8,
+                          .where = Where::Region0,
+                          .lifetime = {0, rows.last},
+                          .by_codelets = false};
+    return request;
 }
 
-/// Names of the graph's buffers in a plan of the group, where each has its own.
-std::vector<std::string> names_in_plan(const graph::Graph& graph,
-                                       const std::vector<std::uint32_t>& group) {
-    std::vector<std::string> names(graph.buffers.size());
+/// Names of a group's buffers in its plan, where each has its own.
+std::vector<std::string> names_in_plan(const graph::Graph& graph, const Group& group,
+                                       std::size_t row_blocks) {
+    std::vector<std::string> names;
     std::set<std::string> taken{"code"};
-    for (const std::uint32_t index : group) {
-        names[index] = own_name(graph.buffers[index].name, taken);
-        taken.insert(names[index]);
+    for (std::size_t block = 0; block < row_blocks; ++block) {
+        taken.insert(request_of({}, block).name);
+    }
+    for (const Share& share : group.most) {
+        names.push_back(own_name(graph.buffers[share.buffer].name, taken));
+        taken.insert(names.back());
     }
     return names;
 }
 
-/// All of a group, ascending, each as long as its lifetime says. @throws DoesNotFit
-MemoryPlan placed(const spec::MachineSpec& machine, const graph::Graph& graph,
-                  const std::vector<std::uint32_t>& group, const std::vector<std::string>& names,
-                  std::span<const Need> needs, CodeRoom code,
-                  const std::vector<std::string>& steps) {
-    std::vector<BufferRequest> requests;
-    for (const std::uint32_t index : group) {
-        const graph::Buffer& buffer = graph.buffers[index];
-        const Need& need = needs[index];
-        BufferRequest request{names[index],     buffer.kind,      most_held(buffer),
-                              buffer.alignment, buffer.where,     {},
-                              need.lifetime,    need.by_codelets, need.by_rows};
-        for (const graph::BufferId other : buffer.apart) {
-            if (std::binary_search(group.begin(), group.end(), other.index)) {
-                request.apart_from.push_back(names[other.index]);
+/// What places one group after another, dividing those that do not fit.
+class Placer {
+public:
+    Placer(const spec::MachineSpec& machine, const graph::Graph& graph, const Tiles& tiles,
+           std::span<const Need> needs, const CodeRoom& room, const std::vector<std::string>& steps)
+        : machine_(machine), graph_(graph), tiles_(tiles), needs_(needs), room_(room),
+          steps_(steps) {
+        placing.group_of_tile.assign(tiles.tiles(), Placing::kNoGroup);
+    }
+
+    void place(const Group& group) {
+        if (place_together(group)) {
+            return;
+        }
+        auto parts = tiles_.by_buffers(group);
+        if (parts.size() == 1) {
+            parts = tiles_.by_bytes(group);
+        }
+        if (parts.size() == 1) {
+            refuse();
+        }
+        for (const Group& part : parts) {
+            place(part);
+        }
+    }
+    /// @throws DoesNotFit
+    void check(const Group& group) {
+        if (!place_together(group)) {
+            refuse();
+        }
+    }
+
+    Placing placing;
+
+private:
+    bool place_together(const Group& group) {
+        const auto names = names_in_plan(graph_, group, room_.rows.size());
+        std::map<std::uint32_t, std::size_t> number; // by buffer
+        for (std::size_t i = 0; i < group.most.size(); ++i) {
+            number[group.most[i].buffer] = i;
+        }
+        std::vector<BufferRequest> requests;
+        for (std::size_t i = 0; i < group.most.size(); ++i) {
+            const auto [index, bytes] = group.most[i];
+            const graph::Buffer& buffer = graph_.buffers[index];
+            const Need& need = needs_[index];
+            BufferRequest request{names[i],         buffer.kind,      bytes,
+                                  buffer.alignment, buffer.where,     {},
+                                  need.lifetime,    need.by_codelets, need.by_rows};
+            for (const graph::BufferId other : buffer.apart) {
+                if (const auto found = number.find(other.index); found != number.end()) {
+                    request.apart_from.push_back(names[found->second]);
+                }
+            }
+            requests.push_back(std::move(request));
+        }
+        MemoryPlan memory(machine_, room_.code);
+        bool fits = true;
+        for (std::size_t block = 0; block < room_.rows.size(); ++block) {
+            fits = memory.place(request_of(room_.rows[block], block)) && fits;
+        }
+        fits = memory.place_all(requests) && fits;
+        if (fits) {
+            take(group, names, std::move(memory));
+        } else {
+            why_ = why_not(memory, tiles_.fullest(group), steps_);
+        }
+        return fits;
+    }
+
+    void take(const Group& group, const std::vector<std::string>& names, MemoryPlan memory) {
+        for (const TileId tile : group.tiles) {
+            placing.group_of_tile[tile] = static_cast<std::uint32_t>(placing.plans.size());
+        }
+        auto& buffers = placing.buffers.emplace_back(graph_.buffers.size());
+        std::map<std::string_view, std::uint32_t> number;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            number[names[i]] = group.most[i].buffer;
+        }
+        for (const MemoryPlan::Buffer& at : memory.buffers()) {
+            if (const auto found = number.find(at.name); found != number.end()) {
+                buffers[found->second] = at;
             }
         }
-        requests.push_back(std::move(request));
+        placing.plans.push_back(std::move(memory));
     }
-    MemoryPlan memory(machine, code);
-    if (!memory.place_all(requests)) {
-        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph.name,
-                                     why_not(memory, fullest_tile(graph, group), steps)));
+
+    /// For the group that was tried last.
+    [[noreturn]] void refuse() const {
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: {}", graph_.name, why_));
     }
-    return memory;
+
+    const spec::MachineSpec& machine_;
+    const graph::Graph& graph_;
+    const Tiles& tiles_;
+    std::span<const Need> needs_;
+    const CodeRoom& room_;
+    const std::vector<std::string>& steps_;
+    std::string why_;
+};
+
+/// Where the plans, which agree on it, have the rows; and what the fullest plan holds.
+void note_rows(Placing& placing, std::size_t row_blocks) {
+    placing.rows.clear();
+    placing.bytes_used = 0;
+    for (const MemoryPlan& plan : placing.plans) {
+        if (plan.used_bytes() > placing.bytes_used) {
+            placing.bytes_used = plan.used_bytes();
+            placing.bytes_by_buffer = plan.sizes();
+        }
+    }
+    for (std::size_t block = 0; block < row_blocks && !placing.plans.empty(); ++block) {
+        placing.rows.push_back(placing.plans.front().address(request_of({}, block).name));
+    }
 }
 
 } // namespace
@@ -175,60 +359,50 @@ std::vector<Need> needs_of(const graph::Graph& graph, const Uses& uses) {
 }
 
 Placing place(const spec::MachineSpec& machine, const graph::Graph& graph,
-              std::span<const Need> needs, CodeRoom code, const std::vector<std::string>& steps) {
-    Placing placing;
-    placing.code = code;
-    placing.buffers.resize(graph.buffers.size());
-    for (const auto& group : Groups(graph).all()) {
-        const auto names = names_in_plan(graph, group);
-        const MemoryPlan memory = placed(machine, graph, group, names, needs, code, steps);
-        for (const std::uint32_t index : group) {
-            for (const auto& at : memory.buffers()) {
-                if (at.name == names[index]) {
-                    placing.buffers[index] = at;
-                }
-            }
-        }
-        if (memory.used_bytes() > placing.bytes_used) {
-            placing.bytes_used = memory.used_bytes();
-            placing.bytes_by_buffer = memory.sizes();
+              std::span<const Need> needs, const CodeRoom& room,
+              const std::vector<std::string>& steps) {
+    const Tiles tiles(graph, timing::pair_bit(machine.chip));
+    Placer placer(machine, graph, tiles, needs, room, steps);
+    for (const Group& group : tiles.together()) {
+        placer.place(group);
+    }
+    note_rows(placer.placing, room.rows.size());
+    return std::move(placer.placing);
+}
+
+bool move_rows(const spec::MachineSpec& machine, Placing& placing, std::span<const RowBlock> rows) {
+    if (placing.plans.empty()) {
+        return rows.empty();
+    }
+    MemoryPlan all(machine, placing.plans.front().code());
+    for (const MemoryPlan& plan : placing.plans) {
+        all.join(plan);
+    }
+    all.forget_rows();
+    for (std::size_t block = 0; block < rows.size(); ++block) {
+        if (!all.place(request_of(rows[block], block))) {
+            return false;
         }
     }
-    return placing;
+    for (MemoryPlan& plan : placing.plans) {
+        plan.take_rows(all);
+    }
+    note_rows(placing, rows.size());
+    return true;
 }
 
 void check_together(const spec::MachineSpec& machine, const graph::Graph& graph,
                     const std::vector<graph::BufferId>& buffers, const std::string& step) {
-    std::vector<std::uint32_t> group;
+    std::vector<std::uint32_t> together;
     for (const graph::BufferId buffer : buffers) {
-        group.push_back(buffer.index);
+        together.push_back(buffer.index);
     }
-    std::sort(group.begin(), group.end());
+    std::sort(together.begin(), together.end());
     const std::vector<Need> always(graph.buffers.size());
-    const CodeRoom least{.code = machine.memory.element_bytes, .rows = 0};
-    static_cast<void>(
-        placed(machine, graph, group, names_in_plan(graph, group), always, least, {step}));
-}
-
-Placing first_place(const spec::MachineSpec& machine, const graph::Graph& graph,
-                    std::span<const Need> needs, CodeRoom& code,
-                    const std::vector<std::string>& steps) {
-    // Rows that outgrow their room cost all exchanges a second planning: what else is in their last element is theirs
-    // where it is free.
-    const Bytes element = machine.memory.element_bytes;
-    const Bytes likely = likely_row_bytes(graph);
-    const Bytes generous = (code.code + likely + element - 1) / element * element - code.code;
-    std::exception_ptr answer; // the one with rows as they are likely
-    for (const Bytes rows : {generous, likely, Bytes{0}}) {
-        try {
-            Placing placing = place(machine, graph, needs, {code.code, rows}, steps);
-            code.rows = rows;
-            return placing;
-        } catch (const DoesNotFit&) {
-            answer = rows == likely ? std::current_exception() : answer;
-        }
-    }
-    std::rethrow_exception(answer);
+    const CodeRoom least{.code = machine.memory.element_bytes, .rows = {}};
+    const Tiles tiles(graph, timing::pair_bit(machine.chip));
+    const std::vector<std::string> steps{step};
+    Placer(machine, graph, tiles, always, least, steps).check(tiles.of_buffers(together));
 }
 
 } // namespace tessera::lower

@@ -13,6 +13,11 @@ struct ControlSpec {
     Cycles repeat_cycles = 19;
     Cycles branch_cycles = 12;
     Cycles call_cycles = 19;
+    Bytes step_bytes = 0;
+    Bytes exchange_bytes = 0;
+    Bytes sync_bytes = 0;
+    Bytes repeat_bytes = 0;
+    Bytes branch_bytes = 0;
     std::int64_t while_limit_rounds = 1'000'000;
 
     template <class Description> static void describe(Description& d) {
@@ -40,6 +45,38 @@ struct ControlSpec {
             .says("calling a function of the control program and returning from it")
             .from("docs/evidence.md#control")
             .used_by({"calls"});
+        d.field("step_bytes", &ControlSpec::step_bytes)
+            .unit("bytes")
+            .range(0, 100000)
+            .says("code of one compute set in the control program")
+            .from("docs/evidence.md#control")
+            .used_by({"compute sets"});
+        d.field("exchange_bytes", &ControlSpec::exchange_bytes)
+            .unit("bytes")
+            .range(0, 100000)
+            .says("code of one exchange or stream copy in the control program")
+            .from("docs/evidence.md#control")
+            .used_by({"exchanges", "reads of streaming memory", "writes to streaming memory",
+                      "reads from the host", "writes to the host"});
+        d.field("sync_bytes", &ControlSpec::sync_bytes)
+            .unit("bytes")
+            .range(0, 100000)
+            .says("code of a barrier, or of a wait for a stream copy, in the control program")
+            .from("docs/evidence.md#control")
+            .used_by({"barriers", "barriers between chips", "barriers with the host",
+                      "background copies"});
+        d.field("repeat_bytes", &ControlSpec::repeat_bytes)
+            .unit("bytes")
+            .range(0, 100000)
+            .says("code of a repeat around its steps: its counter and the branch back")
+            .from("docs/evidence.md#control")
+            .used_by({"repeats"});
+        d.field("branch_bytes", &ControlSpec::branch_bytes)
+            .unit("bytes")
+            .range(0, 100000)
+            .says("code of an if or a while around its steps")
+            .from("docs/evidence.md#control")
+            .used_by({"decisions"});
         d.field("while_limit_rounds", &ControlSpec::while_limit_rounds)
             .unit("rounds")
             .range(1, 1'000'000'000'000)

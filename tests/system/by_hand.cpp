@@ -167,7 +167,8 @@ Listing::Listing(const program::Program& program, TileId tile) {
     for (const program::Segment& segment :
          program.images.at(program.image_of_tile.at(tile)).segments) {
         const bool code = segment.kind == program::SegmentKind::Code;
-        if (!code && segment.kind != program::SegmentKind::VertexState) {
+        if (segment.data == nullptr || // the control program's, which is not executed
+            (!code && segment.kind != program::SegmentKind::VertexState)) {
             continue;
         }
         std::vector<std::uint32_t> words(static_cast<std::size_t>(segment.bytes) / 4);

@@ -4,6 +4,7 @@
 
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
+#include "kernels/lower/control_code.h"
 #include "models/ipu/simulate.h"
 #include "sim/unused_parameters.h"
 #include "tests/component/hand_program.h"
@@ -208,7 +209,10 @@ inline constexpr Cycles kSets = kRounds + kCalls;
 inline constexpr Cycles kExchanges = 1;
 inline constexpr Cycles kBarriers = kLooks + kExchanges + 1;
 
-inline Cycles control_scene(const spec::MachineSpec& machine, std::set<std::string>& parts) {
+inline constexpr Cycles kZones = 3;
+inline constexpr Cycles kSetsInText = 3 + kCalls; // calls as well
+
+inline HandProgram control_program(const spec::MachineSpec& machine) {
     HandProgram hand(machine, kCode);
     const auto work = HandProgram::step(program::Step::Kind::ComputeSet,
                                         hand.compute_set("work", {{0, "supervisor_only"}}));
@@ -231,7 +235,18 @@ inline Cycles control_scene(const spec::MachineSpec& machine, std::set<std::stri
         sync.zone = zone;
         hand.then(sync);
     }
-    return simulate(machine, hand.program(), parts);
+    return hand;
+}
+
+inline Cycles control_scene(const spec::MachineSpec& machine, std::set<std::string>& parts) {
+    return simulate(machine, control_program(machine).program(), parts);
+}
+
+/// Its bytes in tile memory.
+inline Cycles control_bytes_scene(const spec::MachineSpec& machine, std::set<std::string>& parts) {
+    const program::Program program = control_program(machine).program();
+    parts = sim::parts_of(program);
+    return lower::control_bytes(machine.control, program.control);
 }
 
 /// Ten rounds of a while.

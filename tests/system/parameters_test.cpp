@@ -208,6 +208,11 @@ std::vector<Experiment> control_experiments() {
         {"control.repeat_cycles", {}, "19", "29", control_scene, 10 * kRounds},
         {"control.branch_cycles", {}, "12", "22", control_scene, 10 * kLooks},
         {"control.call_cycles", {}, "19", "29", control_scene, 10 * kCalls},
+        {"control.step_bytes", {}, "4", "14", control_bytes_scene, 10 * kSetsInText},
+        {"control.exchange_bytes", {}, "32", "42", control_bytes_scene, 10 * kExchanges},
+        {"control.sync_bytes", {}, "4", "14", control_bytes_scene, 10 * kZones},
+        {"control.repeat_bytes", {}, "24", "34", control_bytes_scene, 10},
+        {"control.branch_bytes", {}, "12", "22", control_bytes_scene, 10 * kLooks},
         {"control.while_limit_rounds", {}, "10", "9", while_scene, {}, "goes on after 9 rounds"},
     };
 }

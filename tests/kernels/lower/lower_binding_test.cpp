@@ -2,6 +2,7 @@
 #include "kernels/lower/code_zone.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/exchange_cost.h"
+#include "kernels/plan/lowest_fit.h"
 #include "tests/kernels/graph/graph_sketch.h"
 #include "tests/support/run_program.h"
 
@@ -53,13 +54,26 @@ Address address_of(const program::Program& program, TileId tile, const std::stri
     return segments_of(program, tile, name).at(0)->address;
 }
 
+std::vector<const program::Segment*> state_of(const program::Program& program, TileId tile) {
+    std::vector<const program::Segment*> found;
+    for (const auto& segment : program.images.at(program.image_of_tile.at(tile)).segments) {
+        if (segment.kind == program::SegmentKind::VertexState) {
+            found.push_back(&segment);
+        }
+    }
+    return found;
+}
+
 /// A word of vertex state.
 std::uint32_t state_word(const program::Program& program, TileId tile, Address address) {
-    const auto& segment = *segments_of(program, tile, "vertex state").at(0);
-    REQUIRE(address >= segment.address);
-    REQUIRE(address + 4 <= segment.address + static_cast<Address>(segment.bytes));
+    const auto all = state_of(program, tile);
+    const auto segment = std::find_if(all.begin(), all.end(), [&](const auto* one) {
+        return one->address <= address && address + 4 <= one->address + one->bytes;
+    });
+    REQUIRE(segment != all.end());
     std::uint32_t read_word = 0;
-    std::memcpy(&read_word, segment.data->data() + (address - segment.address), sizeof read_word);
+    std::memcpy(&read_word, (*segment)->data->data() + (address - (*segment)->address),
+                sizeof read_word);
     return read_word;
 }
 
@@ -137,7 +151,10 @@ TEST_CASE("vertex state stands where vertices point, words, pointers and tables"
     CHECK(at(of_inner + 4) == address_of(program, 1, "y") + 12);
     CHECK(at(vertices_of(second).at(1).state_address) == 73);
     // every word once, those of tables too
-    CHECK(segments_of(program, 1, "vertex state").at(0)->bytes == 4 * (2 + 2 + 2 + 2 + 1));
+    const auto state = state_of(program, 1);
+    REQUIRE(state.size() == 2); // one goes behind the first step
+    CHECK(state.at(0)->bytes + state.at(1)->bytes == 4 * (2 + 2 + 2 + 2 + 1));
+    CHECK(state.at(0)->lifetime.last + state.at(1)->lifetime.last == 1);
 }
 
 TEST_CASE("a vertex may have no state", "[kernels]") {
@@ -191,42 +208,81 @@ TEST_CASE("copies and an exchange bring the right bytes", "[kernels]") {
     CHECK((outcome.tensors.at("out of 3") == values));
 }
 
-TEST_CASE("a graph without code leaves all memory to data", "[kernels]") {
-    const spec::MachineSpec machine = small_machine();
-    const Bytes all = machine.memory.bytes();
-    for (const Bytes bytes : {all, all + 4}) {
-        Sketch sketch;
-        const auto x = sketch.buffer("x", 2, bytes);
-        sketch.graph.remote_buffers.push_back({.name = "remote", .rows = 1, .row_bytes = bytes});
-        const auto load = sketch.graph.add_stream_copy(
-            {.name = "load", .owner = "loader", .pieces = {{2, {x}, bytes, 0}}});
-        sketch.then(graph::stream(Step::Kind::StreamCopy, load, 0));
-        if (bytes > all) {
-            CHECK_THROWS_AS(lower::lower(machine, sketch.graph), DoesNotFit);
-            continue;
+TEST_CASE("a graph of copies leaves all memory to data but the element of its control program",
+          "[kernels]") {
+    spec::MachineSpec machine = small_machine();
+    for (const Bytes control : {Bytes{0}, machine.control.exchange_bytes}) {
+        machine.control.exchange_bytes = control;
+        const Bytes element = control == 0 ? 0 : machine.memory.element_bytes;
+        const Bytes all = machine.memory.bytes() - element;
+        for (const Bytes bytes : {all, all + 4}) {
+            Sketch sketch;
+            const auto x = sketch.buffer("x", 2, bytes);
+            sketch.graph.remote_buffers.push_back(
+                {.name = "remote", .rows = 1, .row_bytes = bytes});
+            const auto load = sketch.graph.add_stream_copy(
+                {.name = "load", .owner = "loader", .pieces = {{2, {x}, bytes, 0}}});
+            sketch.then(graph::stream(Step::Kind::StreamCopy, load, 0));
+            if (bytes > all) {
+                CHECK_THROWS_AS(lower::lower(machine, sketch.graph), DoesNotFit);
+                continue;
+            }
+            const auto lowered = lower::lower(machine, sketch.graph);
+            CHECK(lowered.bytes_by_buffer.at("code") ==
+                  (control == 0 ? 0 : control + machine.tile.fetch_window_bytes));
+            const auto& copy = lowered.program.stream_copies.at(0);
+            CHECK(copy.pieces.at(0).address ==
+                  machine.memory.region0_begin() + static_cast<Address>(element));
+            CHECK(copy.owner == "loader");
+            CHECK(copy.role == program::Role::Stream);
+            CHECK(segments_of(lowered.program, 2, "control program").size() ==
+                  (control == 0 ? 0U : 1U));
+            // an exchange that runs takes some for its rows, in an element that code may have
+            const auto to = sketch.buffer("to", 1, 4);
+            sketch.message("bring", {2, {x}}, 4, {1, {to}});
+            if (control == 0) {
+                CHECK_THROWS_AS(lower::lower(machine, sketch.graph), DoesNotFit);
+            } else {
+                CHECK_NOTHROW(lower::lower(machine, sketch.graph));
+            }
         }
-        const auto program = lower::lower(machine, sketch.graph).program;
-        const auto& copy = program.stream_copies.at(0);
-        CHECK(copy.pieces.at(0).address == machine.memory.region0_begin());
-        CHECK(copy.owner == "loader");
-        CHECK(copy.role == program::Role::Stream);
-        // an exchange that runs takes some for its rows
-        const auto to = sketch.buffer("to", 1, 4);
-        sketch.message("bring", {2, {x}}, 4, {1, {to}});
-        CHECK_THROWS_AS(lower::lower(machine, sketch.graph), DoesNotFit);
     }
+}
+
+TEST_CASE("the control program's code stands on every tile that takes part", "[kernels]") {
+    spec::MachineSpec machine = small_machine();
+    machine.control.step_bytes = 40;
+    machine.control.repeat_bytes = 300;
+    machine.control.exchange_bytes = 7000;
+    Sketch sketch = messages_of(kBytes, kBytes);
+    sketch.graph.codelets = {"copy"};
+    const auto work = graph::run(sketch.set("work", 3, {}));
+    auto bring = std::move(sketch.graph.control.children);
+    bring.push_back(work);
+    bring.push_back(work);
+    sketch.graph.control = graph::repeat(5, std::move(bring));
+    const auto program = lower::lower(machine, sketch.graph).program;
+    for (const TileId tile : {0, 1, 3}) {
+        const auto& code = *segments_of(program, tile, "control program").at(0);
+        CHECK(code.bytes == 300 + 7000 + 2 * 40);
+        CHECK(code.kind == program::SegmentKind::Code);
+        CHECK(code.lifetime == program::Lifetime{});
+        CHECK(code.address == address_of(program, 0, "control program"));
+    }
+    CHECK(program.image_of_tile.at(2) == program::Program::kNoImage);
 }
 
 TEST_CASE("rows that are longer than first guessed move data on", "[kernels]") {
     constexpr Bytes kGuess = 24; // of a message
     const spec::MachineSpec machine = fine_machine();
-    const Bytes code = lower::lay_out_code(machine, 0, {}, {}).room.code;
+    const Bytes code = lower::lay_out_code(machine, 0, {}, machine.control.exchange_bytes).bytes;
     const Sketch sketch = messages_of(250'000, 250'000);
     const auto lowered = lower::lower(machine, sketch.graph);
     const Bytes rows = lowered.exchanges.at(0).longest_row_bytes;
     const Bytes guessed = plan::round_up(code + kGuess, machine.memory.element_bytes);
     REQUIRE(code + rows > guessed);
-    CHECK(lowered.bytes_by_buffer.at("code") >= code + rows);
+    CHECK(lowered.bytes_by_buffer.at("code") == code);
+    CHECK(lowered.bytes_by_buffer.at("exchange rows") >= rows + machine.tile.fetch_window_bytes);
     CHECK(test::faults_of(machine, lowered.program).empty());
     const auto values = counting(250'000);
     const auto outcome = test::run_program(
@@ -239,10 +295,11 @@ TEST_CASE("data may take all that rows leave, where they are shorter than first 
     constexpr std::int64_t kMessages = 64;
     constexpr Bytes kGuess = 24; // of a message
     const spec::MachineSpec machine = fine_machine();
-    const Bytes code = lower::lay_out_code(machine, 0, {}, {}).room.code;
+    const Bytes code = lower::lay_out_code(machine, 0, {}, machine.control.exchange_bytes).bytes;
     Sketch sketch = messages_of(4 * kMessages, 4);
     const Bytes rows = lower::lower(machine, sketch.graph).exchanges.at(0).longest_row_bytes;
-    const Bytes zone = plan::round_up(code + rows, machine.memory.element_bytes);
+    const Bytes block = plan::round_up(rows, 8) + machine.tile.fetch_window_bytes;
+    const Bytes zone = plan::round_up(code + block, machine.memory.element_bytes);
     REQUIRE(zone < code + kGuess * kMessages);
     for (const Bytes over : {0, 4}) {
         Sketch full = sketch;
@@ -250,11 +307,118 @@ TEST_CASE("data may take all that rows leave, where they are shorter than first 
         full.graph.buffers.back().alignment = 4;
         if (over == 0) {
             const auto lowered = lower::lower(machine, full.graph);
-            CHECK(lowered.bytes_used ==
-                  machine.memory.bytes() - (zone - code - plan::round_up(rows, 8)));
+            CHECK(lowered.bytes_used == machine.memory.bytes() - (zone - code - block));
             CHECK(test::faults_of(machine, lowered.program).empty());
         } else {
             CHECK_THROWS_AS(lower::lower(machine, full.graph), DoesNotFit);
+        }
+    }
+}
+
+TEST_CASE("a program whose tiles hold different things runs, where one plan would not fit",
+          "[kernels]") {
+    const spec::MachineSpec machine = small_machine();
+    const Bytes large = machine.memory.bytes() - 3 * machine.memory.element_bytes;
+    Sketch sketch;
+    sketch.graph.codelets = {"copy"};
+    const auto one = sketch.buffer("one", 0, large);
+    const auto both = sketch.buffer("both", 0, kBytes);
+    sketch.graph.hold(both, 2, kBytes);
+    const auto other = sketch.buffer("other", 2, large - 4096);
+    const auto pointers = sketch.graph.add_buffer({.name = "pointers"});
+    const auto relocations = std::make_shared<const std::vector<graph::Relocation>>(
+        std::vector<graph::Relocation>{{.at = 4, .buffer = both.index, .offset = 8}});
+    const auto contents = test::shared_bytes(8);
+    for (const TileId tile : {0, 2}) {
+        sketch.graph.hold(pointers, tile, contents, relocations);
+    }
+    add_bytes_tensor(sketch.graph, "in", one, 0, kBytes);
+    add_bytes_tensor(sketch.graph, "out", other, 2, kBytes);
+    add_bytes_tensor(sketch.graph, "again", one, 0, kBytes);
+    const auto fields = [&](graph::BufferId from, graph::BufferId to) {
+        return copy_fields(machine, from, to, kBytes);
+    };
+    const auto first = sketch.graph.add_compute_set({"first", program::Role::Work, "test"});
+    sketch.graph.add_vertex(first, 0, "copy32", program::VertexKind::MultiWorker,
+                            fields(one, both));
+    sketch.then(graph::run(first));
+    sketch.message("bring", {0, {both}}, kBytes, {2, {both}});
+    const auto last = sketch.graph.add_compute_set({"last", program::Role::Work, "test"});
+    sketch.graph.add_vertex(last, 2, "copy32", program::VertexKind::MultiWorker,
+                            fields(both, other));
+    sketch.then(graph::run(last));
+    const auto program = lower::lower(machine, sketch.graph).program;
+    CHECK(test::faults_of(machine, program).empty());
+    CHECK(address_of(program, 0, "both") != address_of(program, 2, "both"));
+    for (const TileId tile : {0, 2}) {
+        const auto& held = *segments_of(program, tile, "pointers").at(0);
+        Address word_there = 0;
+        std::memcpy(&word_there, held.data->data() + 4, sizeof word_there);
+        CHECK(word_there == address_of(program, tile, "both") + 8);
+    }
+    const auto values = counting(kBytes);
+    const auto outcome = test::run_program(
+        machine, program, std::map<std::string, std::vector<std::byte>>{{"in", values}});
+    CHECK((outcome.tensors.at("out") == values));
+}
+
+TEST_CASE("rows and vertex state are memory again behind the last step that needs them",
+          "[kernels]") {
+    constexpr Bytes kMessages = 1000;
+    constexpr std::int64_t kVertices = 150;
+    const spec::MachineSpec machine = fine_machine();
+    // What there is beside code, other data and the last exchange's row, rounded to elements.
+    const Bytes spare = 8 * machine.memory.element_bytes;
+    for (const bool of_state : {false, true}) {
+        for (const bool repeated : {false, true}) {
+            CAPTURE(of_state, repeated);
+            Sketch sketch;
+            if (!of_state) { // backwards, so that none continues another
+                const auto from = sketch.buffer("from", 0, 4 * kMessages);
+                const auto to = sketch.buffer("to", 1, 4 * kMessages);
+                add_bytes_tensor(sketch.graph, "in", from, 0, 4 * kMessages);
+                add_bytes_tensor(sketch.graph, "turned", to, 1, 4 * kMessages);
+                const auto turn =
+                    sketch.graph.add_exchange({"turn", program::Role::Rearrange, "test"});
+                for (Bytes i = 0; i < kMessages; ++i) {
+                    sketch.graph.add_message(turn, 0, {from, 4 * i}, 4,
+                                             {1, {to, 4 * (kMessages - 1 - i)}});
+                }
+                sketch.then(graph::run(turn));
+            }
+            sketch.graph.codelets = {"copy"};
+            const auto x = sketch.buffer("x", 1, kBytes);
+            const auto y = sketch.buffer("y", 1, 4 * kVertices);
+            add_bytes_tensor(sketch.graph, "in", x, 1, kBytes);
+            const auto work = sketch.graph.add_compute_set({"work", program::Role::Work, "test"});
+            for (std::int64_t i = 0; of_state && i < kVertices; ++i) {
+                sketch.graph.add_vertex(
+                    work, 1, "copy32", program::VertexKind::MultiWorker,
+                    std::vector{read({x}, 4), write({y, 4 * i}, 4), word(0), word(1)});
+            }
+            sketch.then(graph::run(work));
+            const auto lowered = lower::lower(machine, sketch.graph);
+            const Bytes goes =
+                of_state ? 16 * kVertices : lowered.exchanges.at(0).longest_row_bytes;
+            REQUIRE(goes > 2 * spare);
+
+            const Bytes bytes = machine.memory.bytes() - lowered.bytes_used + goes - spare;
+            const auto given = sketch.buffer("given", 2, bytes);
+            const auto late = sketch.buffer("late", 1, bytes);
+            add_bytes_tensor(sketch.graph, "in", given, 2, bytes);
+            add_bytes_tensor(sketch.graph, "out", late, 1, bytes);
+            sketch.message("last", {2, {given}}, bytes, {1, {late}});
+            if (repeated) {
+                sketch.graph.control = graph::repeat(2, std::move(sketch.graph.control.children));
+                CHECK_THROWS_AS(lower::lower(machine, sketch.graph), DoesNotFit);
+                continue;
+            }
+            const auto program = lower::lower(machine, sketch.graph).program;
+            CHECK(test::faults_of(machine, program).empty());
+            const auto& segments = program.images.at(program.image_of_tile.at(1)).segments;
+            CHECK(std::any_of(segments.begin(), segments.end(), [](const auto& segment) {
+                return segment.kind != program::SegmentKind::Tensor && segment.lifetime.last == 0;
+            }));
         }
     }
 }

@@ -56,11 +56,12 @@ bool overlap(const lower::MemoryPlan::Buffer& one, const lower::MemoryPlan::Buff
     return one.begin < end_of(other) && other.begin < end_of(one);
 }
 
+constexpr TileId kTiles = 5;
+
 /// Buffers of random sizes, rules and lifetimes on some tiles each.
 struct RandomBuffers {
     explicit RandomBuffers(std::uint64_t seed) : random(seed, 1) {
         constexpr std::uint64_t kBuffers = 9;
-        constexpr std::uint64_t kTiles = 5;
         constexpr std::uint64_t kSteps = 6;
         for (std::uint64_t i = 0; i < kBuffers; ++i) {
             graph::Buffer buffer;
@@ -75,10 +76,9 @@ struct RandomBuffers {
                 }
             }
             const auto id = sketch.graph.add_buffer(buffer);
-            for (std::uint64_t tile = 0; tile < kTiles; ++tile) {
+            for (TileId tile = 0; tile < kTiles; ++tile) {
                 if (below(3) == 0) {
-                    sketch.graph.hold(id, static_cast<TileId>(tile),
-                                      static_cast<Bytes>(1 + below(60'000)));
+                    sketch.graph.hold(id, tile, static_cast<Bytes>(1 + below(60'000)));
                 }
             }
             const auto first = static_cast<std::uint32_t>(below(kSteps));
@@ -96,18 +96,23 @@ struct RandomBuffers {
     std::vector<lower::Need> needs;
 };
 
-std::set<TileId> tiles_of(const graph::Buffer& buffer) {
-    std::set<TileId> tiles;
+Bytes held_on(const graph::Buffer& buffer, TileId tile) {
+    Bytes bytes = 0;
     for (const graph::Held& held : buffer.held) {
-        tiles.insert(held.tile);
+        bytes += held.tile == tile ? held.bytes : 0;
     }
-    return tiles;
+    return bytes;
 }
 
-bool share_a_tile(const graph::Buffer& one, const graph::Buffer& other) {
-    const auto tiles = tiles_of(one);
-    return std::any_of(other.held.begin(), other.held.end(),
-                       [&](const graph::Held& held) { return tiles.contains(held.tile); });
+bool shares_nothing(const std::vector<graph::Buffer>& buffers, TileId one, TileId other) {
+    return std::none_of(buffers.begin(), buffers.end(), [&](const graph::Buffer& buffer) {
+        return held_on(buffer, one) > 0 && held_on(buffer, other) > 0;
+    });
+}
+
+const lower::MemoryPlan::Buffer& at(const lower::Placing& placing, TileId tile,
+                                    std::size_t buffer) {
+    return placing.at(tile, graph::BufferId{static_cast<std::uint32_t>(buffer)});
 }
 
 bool names(const graph::Buffer& buffer, std::size_t other) {
@@ -115,36 +120,69 @@ bool names(const graph::Buffer& buffer, std::size_t other) {
                      graph::BufferId{static_cast<std::uint32_t>(other)}) != buffer.apart.end();
 }
 
-void check_alone(const graph::Buffer& asked, const lower::Need& need,
+void check_alone(const graph::Buffer& asked, Bytes held, const lower::Need& need,
                  const lower::MemoryPlan::Buffer& got, const lower::CodeRoom& room) {
     Bytes most = 0;
-    for (const graph::Held& held : asked.held) {
-        most = std::max(most, held.bytes);
+    for (const graph::Held& other : asked.held) {
+        most = std::max(most, other.bytes);
     }
-    REQUIRE(got.bytes == (most == 0 ? 0 : most + asked.read_beyond));
-    if (most == 0) {
-        return;
-    }
+    REQUIRE(got.bytes >= held + asked.read_beyond);
+    REQUIRE(got.bytes <= most + asked.read_beyond);
     const Address code_end = kMemory.region0_begin() + static_cast<Address>(room.code);
-    const Address rows_end = code_end + static_cast<Address>(room.rows);
-    REQUIRE(got.begin >= (asked.where == Where::Region1 ? kMemory.region1_begin() : rows_end));
+    REQUIRE(got.begin >= (asked.where == Where::Region1 ? kMemory.region1_begin() : code_end));
     REQUIRE((!need.by_codelets || room.code == 0 || granule(got.begin) > granule(code_end - 1)));
-    REQUIRE((!need.by_rows || room.rows == 0 || granule(got.begin) > granule(rows_end - 1)));
     REQUIRE(end_of(got) <=
             (asked.where == Where::Region0 ? kMemory.region1_begin() : kMemory.end()));
     REQUIRE(got.begin % static_cast<Address>(asked.alignment) == 0);
+}
+
+/// Rows as buffers that stand from the start on.
+std::vector<lower::MemoryPlan::Buffer> blocks_of(const lower::Placing& placing,
+                                                 const std::vector<lower::RowBlock>& rows) {
+    std::vector<lower::MemoryPlan::Buffer> blocks;
+    REQUIRE(placing.rows.size() == rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        blocks.push_back({"rows",
+                          program::SegmentKind::ExchangeRow,
+                          placing.rows[i],
+                          rows[i].bytes,
+                          {0, rows[i].last}});
+        REQUIRE(end_of(blocks.back()) <= kMemory.region1_begin());
+        REQUIRE(placing.rows[i] % 8 == 0);
+    }
+    return blocks;
+}
+
+/// Whether the buffer stands where rows have stood before it.
+int check_beside_rows(const lower::Need& need, const lower::MemoryPlan::Buffer& got,
+                      const std::vector<lower::MemoryPlan::Buffer>& rows) {
+    int behind = 0;
+    for (const auto& row : rows) {
+        if (got.bytes == 0) {
+            continue;
+        }
+        if (need.lifetime.meets(row.lifetime)) {
+            REQUIRE_FALSE(overlap(got, row));
+            REQUIRE((!need.by_rows || are_apart(got, row)));
+        } else {
+            behind += overlap(got, row) ? 1 : 0;
+        }
+    }
+    return behind > 0 ? 1 : 0;
 }
 
 } // namespace
 
 TEST_CASE("buffers of random graphs stand where they may", "[kernels]") {
     constexpr std::uint64_t kGraphs = 400;
-    constexpr lower::CodeRoom kCode{9000, 3000};
+    const lower::CodeRoom kCode{9000, {{3000, Lifetime::kEnd}, {1000, 4}, {6000, 2}}};
     int placed_graphs = 0;
     int kept_apart = 0;
     int shared = 0;
     int beside_code = 0;
-    const Address code_end = kMemory.region0_begin() + static_cast<Address>(kCode.bytes());
+    int behind_rows = 0;
+    int divided = 0;
+    const Address code_end = kMemory.region0_begin() + static_cast<Address>(kCode.code);
     for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
         const RandomBuffers random(seed);
         const auto& asked = random.sketch.graph.buffers;
@@ -156,49 +194,161 @@ TEST_CASE("buffers of random graphs stand where they may", "[kernels]") {
         }
         ++placed_graphs;
         CAPTURE(seed);
-        REQUIRE(placing.code.bytes() == kCode.bytes());
-        for (std::size_t i = 0; i < asked.size(); ++i) {
-            check_alone(asked[i], random.needs[i], placing.buffers[i], kCode);
-            beside_code += placing.buffers[i].bytes > 0 &&
-                                   granule(placing.buffers[i].begin) <= granule(code_end - 1)
-                               ? 1
-                               : 0;
-            for (std::size_t k = 0; k < i; ++k) {
-                if (!share_a_tile(asked[i], asked[k])) {
+        const auto rows = blocks_of(placing, kCode.rows);
+        divided += placing.plans.size() > 1 ? 1 : 0;
+        for (TileId tile = 0; tile < kTiles; ++tile) {
+            std::vector<std::size_t> here;
+            for (std::size_t i = 0; i < asked.size(); ++i) {
+                const Bytes bytes = held_on(asked[i], tile);
+                if (bytes == 0) {
                     continue;
                 }
-                CAPTURE(i, k);
-                const bool meet = random.needs[i].lifetime.meets(random.needs[k].lifetime);
-                REQUIRE((!meet || !overlap(placing.buffers[i], placing.buffers[k])));
-                shared += overlap(placing.buffers[i], placing.buffers[k]) ? 1 : 0;
-                if (meet && (names(asked[i], k) || names(asked[k], i))) {
-                    REQUIRE(are_apart(placing.buffers[i], placing.buffers[k]));
-                    ++kept_apart;
+                const auto& got = at(placing, tile, i);
+                check_alone(asked[i], bytes, random.needs[i], got, kCode);
+                beside_code += granule(got.begin) <= granule(code_end - 1) ? 1 : 0;
+                behind_rows += check_beside_rows(random.needs[i], got, rows);
+                for (const std::size_t k : here) {
+                    const auto& other = at(placing, tile, k);
+                    CAPTURE(tile, i, k);
+                    const bool meet = random.needs[i].lifetime.meets(random.needs[k].lifetime);
+                    REQUIRE((!meet || !overlap(got, other)));
+                    shared += overlap(got, other) ? 1 : 0;
+                    if (meet && (names(asked[i], k) || names(asked[k], i))) {
+                        REQUIRE(are_apart(got, other));
+                        ++kept_apart;
+                    }
                 }
+                here.push_back(i);
             }
+            const TileId partner = tile ^ 1U; // one address for messages of double width
+            REQUIRE((here.empty() || placing.group_of(partner) == lower::Placing::kNoGroup ||
+                     shares_nothing(asked, tile, partner) ||
+                     placing.group_of(partner) == placing.group_of(tile)));
         }
     }
     CHECK(placed_graphs > 200);
     CHECK(kept_apart > 100);
     CHECK(shared > 100);
     CHECK(beside_code > 20);
+    CHECK(behind_rows > 20);
+    CHECK(divided > 20);
+}
+
+TEST_CASE("rows move to where the buffers leave room, or not at all", "[kernels]") {
+    constexpr std::uint64_t kGraphs = 200;
+    const lower::CodeRoom guess{9000, {{600, Lifetime::kEnd}}};
+    int moved = 0;
+    int stayed = 0;
+    for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
+        const RandomBuffers random(seed);
+        lower::Placing placing;
+        try {
+            placing = lower::place(kMachine, random.sketch.graph, random.needs, guess, {});
+        } catch (const DoesNotFit&) {
+            continue;
+        }
+        CAPTURE(seed);
+        const auto before = placing.buffers;
+        const std::vector<lower::RowBlock> rows{
+            {static_cast<Bytes>(8 + random.random.below(90'000, 1000)), Lifetime::kEnd},
+            {static_cast<Bytes>(8 + random.random.below(9'000, 1001)), 3}};
+        if (!lower::move_rows(kMachine, placing, rows)) {
+            ++stayed;
+            continue;
+        }
+        ++moved;
+        const auto blocks = blocks_of(placing, rows);
+        REQUIRE_FALSE(overlap(blocks[0], blocks[1]));
+        Bytes most = 0;
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            for (std::size_t k = 0; k < before[i].size(); ++k) {
+                REQUIRE(placing.buffers[i][k].begin == before[i][k].begin);
+                check_beside_rows(random.needs[k], placing.buffers[i][k], blocks);
+            }
+        }
+        for (const lower::MemoryPlan& plan : placing.plans) {
+            most = std::max(most, plan.used_bytes());
+            REQUIRE(plan.bytes("exchange rows") == rows[0].bytes);
+            REQUIRE(plan.bytes("exchange rows (2)") == rows[1].bytes);
+        }
+        REQUIRE(placing.bytes_used == most);
+    }
+    CHECK(moved > 50);
+    CHECK(stayed > 20);
 }
 
 TEST_CASE("buffers that no tile has together know nothing of each other", "[kernels]") {
     Sketch sketch;
     const auto a = sketch.buffer("a", 0, 64);
     const auto b = sketch.buffer("b", 1, 128);
-    CHECK(placed(sketch).buffers[a.index].begin == placed(sketch).buffers[b.index].begin);
+    CHECK(placed(sketch).at(0, a).begin == placed(sketch).at(1, b).begin);
     CHECK(placed(sketch).bytes_used == 128); // of the fuller one
     CHECK(placed(sketch).bytes_by_buffer == std::map<std::string, Bytes>{{"code", 0}, {"b", 128}});
 
     const auto both = sketch.buffer("both", 0, 32);
     sketch.graph.hold(both, 1, 32);
     const auto placing = placed(sketch);
-    for (const auto id : {a, b}) {
-        CHECK_FALSE(overlap(placing.buffers[id.index], placing.buffers[both.index]));
+    CHECK_FALSE(overlap(placing.at(0, a), placing.at(0, both)));
+    CHECK_FALSE(overlap(placing.at(1, b), placing.at(1, both)));
+    CHECK(placing.at(0, both).begin == placing.at(1, both).begin);
+    CHECK(placing.at(0, both).name == "both");
+    CHECK(placing.at(2, both).bytes == 0);
+    CHECK(placing.at(9, both).bytes == 0);
+}
+
+TEST_CASE("tiles are divided where one plan for all of them does not fit", "[kernels]") {
+    const Bytes most = kMemory.bytes() - 1024;
+    const auto bytes_of = [](const lower::Placing& placing, TileId tile, graph::BufferId buffer) {
+        return placing.at(tile, buffer).bytes;
+    };
+    SECTION("by what they hold, pairs together") {
+        Sketch sketch;
+        const auto both = sketch.buffer("both", 0, 64);
+        const auto one = sketch.buffer("one", 0, most);
+        const auto other = sketch.buffer("other", 2, most);
+        for (const TileId tile : {1, 2, 3, 4}) {
+            sketch.graph.hold(both, tile, tile == 4 ? 512 : 64);
+        }
+        sketch.graph.hold(one, 4, 128);
+        const auto placing = placed(sketch);
+        CHECK(placing.plans.size() == 3); // {0, 1}, {2, 3}, {4}, which has no partner
+        CHECK(placing.group_of(0) == placing.group_of(1));
+        CHECK(placing.group_of(2) == placing.group_of(3));
+        CHECK(bytes_of(placing, 0, one) == most);
+        CHECK(bytes_of(placing, 0, other) == 0);
+        CHECK(bytes_of(placing, 2, other) == most);
+        CHECK(bytes_of(placing, 3, both) == 64); // of the group
+        CHECK(bytes_of(placing, 4, both) == 512);
+        CHECK(bytes_of(placing, 4, one) == 128);
     }
-    CHECK(placing.buffers[both.index].name == "both");
+    SECTION("by how much they hold") {
+        Sketch sketch;
+        const auto x = sketch.buffer("x", 0, most);
+        const auto y = sketch.buffer("y", 2, most);
+        sketch.graph.hold(x, 2, 64);
+        sketch.graph.hold(y, 0, 64);
+        const auto placing = placed(sketch);
+        CHECK(placing.plans.size() == 2);
+        CHECK(bytes_of(placing, 0, y) == 64);
+        CHECK(bytes_of(placing, 2, x) == 64);
+        CHECK(placing.bytes_used == most + 64);
+    }
+    SECTION("a pair stays together") {
+        Sketch sketch;
+        const auto both = sketch.buffer("both", 0, 64);
+        sketch.buffer("one", 0, most);
+        sketch.buffer("other", 1, most);
+        sketch.graph.hold(both, 1, 64);
+        CHECK_THAT(refusal(sketch), Contains("tile_0 is "));
+    }
+    SECTION("what fits together is not divided") {
+        Sketch sketch;
+        const auto both = sketch.buffer("both", 0, 64);
+        sketch.buffer("one", 0, most / 2);
+        sketch.buffer("other", 2, most / 2);
+        sketch.graph.hold(both, 2, 64);
+        CHECK(placed(sketch).plans.size() == 1);
+    }
 }
 
 TEST_CASE("buffers of one name are as many buffers", "[kernels]") {
@@ -209,15 +359,14 @@ TEST_CASE("buffers of one name are as many buffers", "[kernels]") {
     const auto code = sketch.buffer("code", 0, 16);
     sketch.graph.buffers[other.index].apart = {one};
     const auto placing = placed(sketch);
-    const auto& at = placing.buffers;
-    CHECK(at[one.index].bytes == 64);
-    CHECK(at[other.index].bytes == 128);
-    CHECK(are_apart(at[one.index], at[other.index]));
-    CHECK_FALSE(overlap(at[third.index], at[other.index]));
+    CHECK(placing.at(0, one).bytes == 64);
+    CHECK(placing.at(0, other).bytes == 128);
+    CHECK(are_apart(placing.at(0, one), placing.at(0, other)));
+    CHECK_FALSE(overlap(placing.at(0, third), placing.at(0, other)));
     std::set<std::string> names{"code"};
     for (const auto id : {one, other, third, code}) {
-        CHECK(names.insert(at[id.index].name).second);
-        CHECK(placing.bytes_by_buffer.at(at[id.index].name) == at[id.index].bytes);
+        CHECK(names.insert(placing.at(0, id).name).second);
+        CHECK(placing.bytes_by_buffer.at(placing.at(0, id).name) == placing.at(0, id).bytes);
     }
 }
 
@@ -255,23 +404,31 @@ TEST_CASE("what does not fit is told with tile and bytes", "[kernels]") {
 TEST_CASE("data that code and rows do not touch stand right behind them", "[kernels]") {
     const Bytes element = kMemory.element_bytes;
     for (const Bytes bytes : {Bytes{16}, element, element + 16}) {
-        for (const lower::CodeRoom code : {lower::CodeRoom{bytes, 0}, lower::CodeRoom{0, bytes},
-                                           lower::CodeRoom{16, bytes - 16}}) {
-            CAPTURE(bytes, code.rows);
+        for (const Bytes code : {bytes, Bytes{0}, Bytes{16}}) {
+            CAPTURE(bytes, code);
+            std::vector<lower::RowBlock> rows;
+            if (code < bytes) {
+                rows.push_back({bytes - code, 3});
+            }
             Sketch sketch;
             sketch.buffer("x", 0, 16);
-            const auto begin = [&](bool by_codelets, bool by_rows) {
-                const std::vector<lower::Need> needs{{Lifetime{}, by_codelets, by_rows}};
-                return lower::place(kMachine, sketch.graph, needs, code, {}).buffers[0].begin -
-                       kMemory.region0_begin();
+            const auto begin = [&](bool by_codelets, bool by_rows, Lifetime lifetime) {
+                const std::vector<lower::Need> needs{{lifetime, by_codelets, by_rows}};
+                const auto placing = lower::place(kMachine, sketch.graph, needs, {code, rows}, {});
+                return at(placing, 0, 0).begin - kMemory.region0_begin();
             };
             const Bytes elements = plan::round_up(bytes, element);
-            const bool together =
-                plan::round_up(code.code, element) == plan::round_up(code.bytes(), element);
-            CHECK(begin(false, false) == bytes);
-            CHECK(begin(true, true) == elements);
-            CHECK(begin(true, false) == (code.code > 0 && together ? elements : bytes));
-            CHECK(begin(false, true) == (code.rows > 0 ? elements : bytes));
+            const bool together = plan::round_up(code, element) == plan::round_up(bytes, element);
+            const Bytes behind_code = plan::round_up(code, element);
+            for (const std::uint32_t first : {0U, 3U}) {
+                CHECK(begin(false, false, {first, 9}) == bytes);
+                CHECK(begin(true, true, {first, 9}) == elements);
+                CHECK(begin(true, false, {first, 9}) == (code > 0 && together ? elements : bytes));
+                CHECK(begin(false, true, {first, 9}) == (rows.empty() ? bytes : elements));
+            }
+            // when the rows are gone
+            CHECK(begin(false, true, {4, 9}) == code);
+            CHECK(begin(true, true, {4, 9}) == behind_code);
         }
     }
 }

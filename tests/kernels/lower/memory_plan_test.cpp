@@ -33,18 +33,17 @@ void check_rules(const spec::MemorySpec& memory, const lower::MemoryPlan& made,
     const auto end = [&](const BufferRequest& buffer) {
         return made.address(buffer.name) + static_cast<Address>(buffer.bytes);
     };
-    const lower::CodeRoom& room = made.code_room();
-    const auto code_end = memory.region0_begin() + static_cast<Address>(room.code);
-    const auto rows_end = code_end + static_cast<Address>(room.rows);
+    const auto code_end = memory.region0_begin() + static_cast<Address>(made.code());
+    const auto is_row = [](const BufferRequest& buffer) {
+        return buffer.kind == Kind::ExchangeRow;
+    };
     for (const BufferRequest& one : requests) {
         CAPTURE(one.name, one.bytes, made.address(one.name));
         CHECK(made.address(one.name) % static_cast<Address>(one.alignment) == 0);
         CHECK(made.address(one.name) >=
-              (one.where == Where::Region1 ? memory.region1_begin() : rows_end));
-        CHECK((!one.by_codelets || room.code == 0 ||
+              (one.where == Where::Region1 ? memory.region1_begin() : code_end));
+        CHECK((!one.by_codelets || made.code() == 0 ||
                granule(memory, made.address(one.name)) > granule(memory, code_end - 1)));
-        CHECK((!one.by_rows || room.rows == 0 ||
-               granule(memory, made.address(one.name)) > granule(memory, rows_end - 1)));
         CHECK(end(one) <= (one.where == Where::Region0 ? memory.region1_begin() : memory.end()));
         for (const BufferRequest& two : requests) {
             if (one.name == two.name || one.lifetime.last < two.lifetime.first ||
@@ -55,7 +54,8 @@ void check_rules(const spec::MemorySpec& memory, const lower::MemoryPlan& made,
             const Address begin1 = made.address(one.name);
             const Address begin2 = made.address(two.name);
             CHECK((end(one) <= begin2 || end(two) <= begin1));
-            if (named(one.apart_from, two.name)) {
+            const bool fetched = is_row(one) && !is_row(two) && two.by_rows;
+            if (fetched || named(one.apart_from, two.name)) {
                 CHECK((granule(memory, end(one) - 1) < granule(memory, begin2) ||
                        granule(memory, end(two) - 1) < granule(memory, begin1)));
             }
@@ -74,7 +74,7 @@ TEST_CASE("buffers that must be apart share no memory element", "[kernels]") {
     const spec::MachineSpec machine;
     const auto region1 = machine.memory.region1_begin();
     const auto pair_bytes = static_cast<Address>(2 * machine.memory.element_bytes);
-    lower::MemoryPlan memory(machine, {.code = 100});
+    lower::MemoryPlan memory(machine, 100);
     REQUIRE(memory.place({"a", Kind::Tensor, 40, 8, Where::Region1, {}}));
     REQUIRE(memory.place({"b", Kind::Tensor, 40, 8, Where::Region1, {"a"}}));
     REQUIRE(memory.place({"c", Kind::Tensor, 40, 8, Where::Region1, {}}));
@@ -87,7 +87,7 @@ TEST_CASE("a buffer that fills its elements leaves the next ones free", "[kernel
     const spec::MachineSpec machine;
     const Bytes pair_bytes = 2 * machine.memory.element_bytes;
     for (const Bytes less : {Bytes{0}, Bytes{16}, pair_bytes - 16}) {
-        lower::MemoryPlan memory(machine, {.code = 100});
+        lower::MemoryPlan memory(machine, 100);
         REQUIRE(memory.place({"a", Kind::Tensor, pair_bytes - less, 16, Where::Region1, {}}));
         REQUIRE(memory.place({"b", Kind::Tensor, 48, 16, Where::Region1, {"a"}}));
         CHECK(memory.address("b") ==
@@ -98,7 +98,7 @@ TEST_CASE("a buffer that fills its elements leaves the next ones free", "[kernel
 TEST_CASE("a gap takes a buffer that fills it", "[kernels]") {
     const spec::MachineSpec machine;
     for (const Bytes bytes : {144, 160, 176}) {
-        lower::MemoryPlan memory(machine, {.code = 1});
+        lower::MemoryPlan memory(machine, 1);
         REQUIRE(memory.place(kept("before", 160, 0, 1)));
         REQUIRE(memory.place(kept("behind", 160, 0, 3)));
         REQUIRE(memory.place(kept("gap", bytes, 2, 3)));
@@ -109,7 +109,7 @@ TEST_CASE("a gap takes a buffer that fills it", "[kernels]") {
 
 TEST_CASE("data stay out of the elements of the code", "[kernels]") {
     const spec::MachineSpec machine;
-    lower::MemoryPlan memory(machine, {.code = machine.memory.element_bytes + 1});
+    lower::MemoryPlan memory(machine, machine.memory.element_bytes + 1);
     REQUIRE(memory.place({"a", Kind::Tensor, 8, 8, Where::Any, {}}));
     CHECK(memory.address("a") ==
           machine.memory.region0_begin() + 2 * static_cast<Address>(machine.memory.element_bytes));
@@ -124,7 +124,7 @@ TEST_CASE("memory that held code and all data but the rest of its element holds 
     for (const Bytes more : {Bytes{8}, rest, rest + 8}) {
         for (const bool by_codelets : {false, true}) {
             CAPTURE(more, by_codelets);
-            lower::MemoryPlan memory(machine, {.code = code});
+            lower::MemoryPlan memory(machine, code);
             const bool fits = memory.place_all(
                 {{"worked on", Kind::Tensor, worked_on, 8, Where::Any, {}},
                  {"kept", Kind::Tensor, more, 8, Where::Any, {}, {}, by_codelets, true}});
@@ -141,7 +141,8 @@ TEST_CASE("memory that held code and all data but the rest of its element holds 
 
 TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
     const spec::MachineSpec machine;
-    lower::MemoryPlan memory(machine, {.code = 1000, .rows = 20});
+    lower::MemoryPlan memory(machine, 1000);
+    REQUIRE(memory.place({"rows", Kind::ExchangeRow, 20, 8, Where::Region0, {}, {}, false}));
     const Bytes room = machine.memory.region1_bytes;
     REQUIRE(memory.place({"a", Kind::Tensor, room - 16, 16, Where::Region1, {}}));
     CHECK_FALSE(memory.place({"b", Kind::Tensor, 48, 16, Where::Region1, {}}));
@@ -151,10 +152,10 @@ TEST_CASE("a buffer that finds no place says by how much", "[kernels]") {
     CAPTURE(text);
     CHECK(text.find("tile_3 is 32 bytes over ('b' finds no place)") == 0);
     CHECK(text.find("step 'multiply'") != std::string::npos);
-    CHECK(text.find(": tensor 426016 B, rest of the code's memory elements 15364 B, code 1000 B, "
+    CHECK(text.find(": tensor 426016 B, rest of the code's memory element 15364 B, code 1000 B, "
                     "exchange rows 20 B;") != std::string::npos);
-    CHECK(text.find("a 425968 B, rest of the code's memory elements 15364 B, code 1000 B, b 48 B, "
-                    "exchange rows 20 B") != std::string::npos);
+    CHECK(text.find("a 425968 B, rest of the code's memory element 15364 B, code 1000 B, b 48 B, "
+                    "rows 20 B") != std::string::npos);
 }
 
 TEST_CASE("what is over is told of all that is kept together, beside the elements of the code",
@@ -166,8 +167,8 @@ TEST_CASE("what is over is told of all that is kept together, beside the element
     for (const Bytes elements : {1, 2, 5}) {
         for (const Where where : {Where::Any, Where::Region0, Where::Region1}) {
             CAPTURE(elements, static_cast<int>(where));
-            lower::MemoryPlan memory(machine, {.code = elements * machine.memory.element_bytes});
-            const Bytes zone = memory.code_room().bytes();
+            lower::MemoryPlan memory(machine, elements * machine.memory.element_bytes);
+            const Bytes zone = memory.code();
             const Bytes room = (where == Where::Region1 ? 0 : machine.memory.region0_bytes - zone) +
                                (where == Where::Region0 ? 0 : machine.memory.region1_bytes);
             REQUIRE(memory.place({"most", Kind::Tensor, room - kLeft, 16, where, {}}));
@@ -183,12 +184,12 @@ TEST_CASE("what is over is told of all that is kept together, beside the element
 TEST_CASE("a buffer takes the memory of one that is no longer needed", "[kernels]") {
     const spec::MachineSpec machine;
     const Bytes big = machine.memory.region1_bytes - 160;
-    lower::MemoryPlan memory(machine, {.code = 1});
+    lower::MemoryPlan memory(machine, 1);
     REQUIRE(memory.place_all({kept("weights", big, 0, 3), kept("slices", big - 32, 4, 5)}));
     CHECK(memory.address("weights") == memory.address("slices"));
-    CHECK(memory.used_bytes() == memory.code_room().bytes() + big);
+    CHECK(memory.used_bytes() == memory.code() + big);
     // both are needed in a step that they share
-    lower::MemoryPlan meeting(machine, {.code = 1});
+    lower::MemoryPlan meeting(machine, 1);
     CHECK_FALSE(meeting.place_all({kept("weights", big, 0, 4), kept("slices", big - 32, 4, 5)}));
     CHECK(meeting.shortfall().bytes_over == 2 * big - 32 - machine.memory.region1_bytes);
     CHECK(meeting.peak().step == 4);
@@ -201,7 +202,7 @@ TEST_CASE("the peak is the first step of those that keep most, in any order of r
                                               kept("later", 64, 5, 6), kept("least", 32, 9, 9)};
     std::array<std::size_t, 4> order{0, 1, 2, 3};
     do {
-        lower::MemoryPlan memory(spec::MachineSpec{}, {});
+        lower::MemoryPlan memory(spec::MachineSpec{}, 0);
         for (const std::size_t i : order) {
             REQUIRE(memory.place(requests[i]));
         }
@@ -216,7 +217,7 @@ TEST_CASE("the peak is the first step of those that keep most, in any order of r
 TEST_CASE("buffers are apart only while both are needed", "[kernels]") {
     const spec::MachineSpec machine;
     const auto pair_bytes = static_cast<Address>(2 * machine.memory.element_bytes);
-    lower::MemoryPlan memory(machine, {.code = 1});
+    lower::MemoryPlan memory(machine, 1);
     BufferRequest never = kept("never", 48, 2, 3);
     BufferRequest always = kept("always", 48, 0, 3);
     never.apart_from = {"x"};
@@ -242,11 +243,11 @@ TEST_CASE("reuse reaches the least memory of a chain of steps in any order of re
         for (const std::size_t at : order) {
             requests.push_back(chain[at]);
         }
-        lower::MemoryPlan memory(machine, {.code = 1});
+        lower::MemoryPlan memory(machine, 1);
         REQUIRE(memory.place_all(requests));
         check_rules(machine.memory, memory, requests);
         CHECK(memory.peak().bytes == 64 + 160 + 320);
-        CHECK(memory.used_bytes() == memory.code_room().bytes() + memory.peak().bytes);
+        CHECK(memory.used_bytes() == memory.code() + memory.peak().bytes);
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
@@ -273,17 +274,23 @@ TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
                 below(4) == 0 ? Lifetime::kEnd : request.lifetime.first + below(3);
             request.by_codelets = below(2) == 0;
             request.by_rows = below(2) == 0;
+            if (below(5) == 0) {
+                request.kind = Kind::ExchangeRow;
+                request.where = Where::Region0;
+                request.by_codelets = false;
+                request.by_rows = true;
+                request.lifetime.first = 0;
+            }
             if (at > 0 && below(2) == 0) {
                 request.apart_from = {"b" + std::to_string(below(at))};
             }
             requests.push_back(request);
         }
-        lower::MemoryPlan memory(machine, {.code = static_cast<Bytes>(below(40'000)),
-                                           .rows = static_cast<Bytes>(below(20'000))});
+        lower::MemoryPlan memory(machine, static_cast<Bytes>(below(40'000)));
         if (memory.place_all(requests)) {
             ++made;
             check_rules(machine.memory, memory, requests);
-            CHECK(memory.used_bytes() >= memory.code_room().bytes() + memory.peak().bytes);
+            CHECK(memory.used_bytes() >= memory.code() + memory.peak().bytes);
         } else {
             CHECK(memory.shortfall().bytes_over > 0);
         }
@@ -294,7 +301,7 @@ TEST_CASE("any plan that is made obeys every rule", "[kernels]") {
 
 TEST_CASE("code that is larger than region 0 does not fit", "[kernels]") {
     const spec::MachineSpec machine;
-    lower::MemoryPlan memory(machine, {.code = machine.memory.region0_bytes + 1});
+    lower::MemoryPlan memory(machine, machine.memory.region0_bytes + 1);
     CHECK_FALSE(memory.place({"a", Kind::Tensor, 16, 16, Where::Region1, {}}));
     CHECK(memory.shortfall().bytes_over == 1);
 }

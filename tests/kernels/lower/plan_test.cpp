@@ -2,11 +2,13 @@
 #include "kernels/exchange/exchange_planner.h"
 #include "kernels/graph/cells.h"
 #include "kernels/lower/code_zone.h"
+#include "kernels/lower/control_code.h"
 #include "kernels/lower/memory_plan.h"
 #include "kernels/lower/rows.h"
 #include "kernels/lower/stub.h"
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/homes.h"
+#include "kernels/plan/lowest_fit.h"
 #include "models/timing/control_timing.h"
 
 #include <catch2/catch.hpp>
@@ -240,46 +242,123 @@ TEST_CASE("equal rows of a tile stand once, others by themselves", "[kernels]") 
     // a longer one from tile 0, the same one as before to tile 1
     exchanges.push_back(exchanges.back());
     exchanges.back().rows.at(0).words.resize(100);
-    const lower::RowHomes homes = lower::find_row_homes(exchanges);
+    const lower::RowHomes homes =
+        lower::find_row_homes(exchanges, std::vector<std::uint32_t>{3, 5, 9, 7});
     using Homes = std::vector<std::uint32_t>;
     CHECK(homes.of_row == std::vector<Homes>{{0, 0}, {1, 1}, {0, 0}, {3, 0}});
     const auto bytes_of = [&](std::size_t exchange, std::size_t row) {
         return static_cast<Bytes>(4 * exchanges.at(exchange).rows.at(row).words.size());
     };
-    CHECK(homes.bytes == std::vector<Bytes>{std::max(bytes_of(0, 0), bytes_of(0, 1)),
-                                            std::max(bytes_of(1, 0), bytes_of(1, 1)), 0, 400});
+    std::vector<Bytes> bytes;
+    std::vector<std::uint32_t> last;
+    for (const lower::RowRoom& room : homes.rooms) {
+        bytes.push_back(room.bytes);
+        last.push_back(room.last);
+    }
+    CHECK(bytes == std::vector<Bytes>{std::max(bytes_of(0, 0), bytes_of(0, 1)),
+                                      std::max(bytes_of(1, 0), bytes_of(1, 1)), 0, 400});
+    // rows of the first exchange are those of the third and one of the fourth, too
+    CHECK(last == std::vector<std::uint32_t>{9, 5, 0, 7});
 }
 
-TEST_CASE("the room for code holds all code, all rows and the window that is fetched ahead",
-          "[kernels]") {
+TEST_CASE("the room for code holds all code and the window that is fetched ahead", "[kernels]") {
     spec::MachineSpec machine;
     machine.chip.tiles = 4;
-    const Bytes element = machine.memory.element_bytes;
     const Bytes fetch_window = machine.tile.fetch_window_bytes;
     constexpr Bytes kCodelets = 1004;
-    CHECK(lower::lay_out_code(machine, kCodelets, {}, {}).room.bytes() == 1008 + fetch_window);
-    // Rows of all sizes, so that code and rows end at each place beside an element's end.
-    std::vector<Bytes> rows;
-    for (Bytes i = 0; i < 12; ++i) {
-        const lower::CodeZone zone =
-            lower::lay_out_code(machine, kCodelets, std::vector<Bytes>{20, 8}, rows);
-        CHECK(zone.codelets == machine.memory.code_begin());
-        CHECK(zone.stubs == std::vector<Address>{zone.codelets + 1008, zone.codelets + 1032});
-        Address end = zone.stubs.back() + 8;
-        for (std::size_t row = 0; row < rows.size(); ++row) {
-            CHECK(zone.rows.at(row) >= end);
-            CHECK(zone.rows.at(row) < end + 8);
-            CHECK(zone.rows.at(row) % 8 == 0);
-            end = zone.rows.at(row) + static_cast<Address>(rows.at(row));
+    CHECK(lower::lay_out_code(machine, 0, {}, 0).bytes == 0);
+    CHECK(lower::lay_out_code(machine, kCodelets, {}, 0).bytes == 1008 + fetch_window);
+    CHECK(lower::lay_out_code(machine, 0, {}, 12).bytes == 16 + fetch_window);
+    const lower::CodeZone zone =
+        lower::lay_out_code(machine, kCodelets, std::vector<Bytes>{20, 8}, 36);
+    CHECK(zone.codelets == machine.memory.code_begin());
+    CHECK(zone.stubs == std::vector<Address>{zone.codelets + 1008, zone.codelets + 1032});
+    CHECK(zone.control == zone.codelets + 1040);
+    CHECK(zone.control_bytes == 36);
+    CHECK(zone.bytes == 1080 + fetch_window);
+}
+
+TEST_CASE("rows that go together stand behind each other, those that stay longest first",
+          "[kernels]") {
+    const spec::MachineSpec machine;
+    const Bytes window = machine.tile.fetch_window_bytes;
+    using Rooms = std::vector<lower::RowRoom>;
+    for (Bytes more = 0; more < 9; ++more) {
+        const Rooms rooms{{100, 4}, {20 + more, 9}, {0, 7}, {48, 4}, {8, 9}};
+        const lower::RowBlocks rows = lower::lay_out_rows(machine, rooms);
+        REQUIRE(rows.blocks.size() == 2);
+        const Bytes second = plan::round_up(20 + more, 8);
+        CHECK(rows.blocks[0].last == 9);
+        CHECK(rows.blocks[0].bytes == second + 8 + window);
+        CHECK(rows.blocks[1].last == 4);
+        CHECK(rows.blocks[1].bytes == 104 + 48 + window);
+        const auto at = [&](std::size_t exchange) {
+            return std::pair(rows.of_exchange[exchange].block, rows.of_exchange[exchange].offset);
+        };
+        CHECK(at(0) == std::pair(1U, Bytes{0}));
+        CHECK(at(1) == std::pair(0U, Bytes{0}));
+        CHECK(at(3) == std::pair(1U, Bytes{104}));
+        CHECK(at(4) == std::pair(0U, second));
+    }
+    CHECK(lower::lay_out_rows(machine, Rooms{{0, 3}}).blocks.empty());
+    CHECK(lower::have_room(Rooms{{8, 3}, {0, 9}}, Rooms{{8, 3}, {0, 0}}));
+    CHECK_FALSE(lower::have_room(Rooms{{9, 3}}, Rooms{{8, 3}}));
+    CHECK_FALSE(lower::have_room(Rooms{{8, 4}}, Rooms{{8, 3}}));
+}
+
+TEST_CASE("code of a control program is that of its steps, a loop's once", "[kernels]") {
+    using program::Step;
+    spec::ControlSpec control;
+    control.step_bytes = 3;
+    control.exchange_bytes = 70;
+    control.sync_bytes = 500;
+    control.branch_bytes = 11'000;
+    control.repeat_bytes = 130'000;
+    const auto leaf = [](Step::Kind kind, std::uint32_t index = 0, std::int64_t row = 0) {
+        Step step;
+        step.kind = kind;
+        step.index = index;
+        step.row = row;
+        return step;
+    };
+    const auto over = [](Step::Kind kind, std::vector<Step> children) {
+        Step step;
+        step.kind = kind;
+        step.children = std::move(children);
+        return step;
+    };
+    const auto bytes = [&](const Step& step) { return lower::control_bytes(control, step); };
+    for (const auto& [kind, expected] :
+         {std::pair(Step::Kind::ComputeSet, Bytes{3}), std::pair(Step::Kind::Exchange, Bytes{70}),
+          std::pair(Step::Kind::StreamCopy, Bytes{70}),
+          std::pair(Step::Kind::StreamStart, Bytes{70}),
+          std::pair(Step::Kind::StreamWait, Bytes{500}), std::pair(Step::Kind::Sync, Bytes{500})}) {
+        CHECK(bytes(leaf(kind)) == expected);
+        CHECK(bytes(over(Step::Kind::Repeat, {leaf(kind)})) == control.repeat_bytes + expected);
+        CHECK(bytes(over(Step::Kind::While, {leaf(kind)})) == control.branch_bytes + expected);
+        CHECK(bytes(over(Step::Kind::If, {leaf(kind), over(Step::Kind::Sequence, {})})) ==
+              control.branch_bytes + expected);
+    }
+    CHECK(bytes({}) == 0);
+
+    control.repeat_bytes = 24;
+    // Steps of which some come again, with other rows: as they stand, or as a loop.
+    const auto start = [&](std::int64_t row) { return leaf(Step::Kind::StreamStart, 1, row); };
+    const auto sync = leaf(Step::Kind::Sync);
+    const auto work = [&](std::uint32_t set) { return leaf(Step::Kind::ComputeSet, set); };
+    const auto of = [&](std::vector<Step> steps) {
+        return bytes(over(Step::Kind::Sequence, std::move(steps)));
+    };
+    CHECK(of({work(0), work(0)}) == 2 * 3);
+    CHECK(of({work(0), work(1), work(0)}) == 3 * 3);
+    CHECK(of({start(0), start(7)}) == 24 + 70);
+    CHECK(of({start(0), leaf(Step::Kind::StreamStart, 2, 7)}) == 2 * 70);
+    for (const int rounds : {2, 3, 1000}) {
+        std::vector<Step> steps{work(5)};
+        for (int round = 0; round < rounds; ++round) {
+            steps.insert(steps.end(), {start(round), work(0), sync});
         }
-        lower::MemoryPlan memory(machine, zone.room);
-        REQUIRE(
-            memory.place({"data", program::SegmentKind::Tensor, 16, 16, lower::Where::Any, {}}));
-        const Bytes fetched = static_cast<Bytes>(end) + fetch_window - machine.memory.base;
-        CHECK(zone.room.bytes() >= fetched);
-        CHECK(zone.room.bytes() < fetched + 8);
-        CHECK((static_cast<Bytes>(memory.address("data")) - machine.memory.base) / element >
-              (fetched - 1) / element);
-        rows.push_back(1180 + 4 * i);
+        steps.push_back(start(rounds));
+        CHECK(of(steps) == 3 + 24 + 70 + 3 + 500 + 70);
     }
 }

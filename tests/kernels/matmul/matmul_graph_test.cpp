@@ -47,14 +47,20 @@ std::int64_t granule(const spec::MemorySpec& memory, Address address) {
 
 /// The placed buffers of a partition by name; none where it does not fit.
 std::map<std::string, lower::MemoryPlan::Buffer>
-buffers_of(const spec::MachineSpec& machine, const Grid& grid, lower::CodeRoom room) {
+buffers_of(const spec::MachineSpec& machine, const Grid& grid, const lower::CodeRoom& room) {
     const graph::Graph graph = matmul::emit(machine, grid, "product").graph;
     const lower::Uses uses(graph);
     std::map<std::string, lower::MemoryPlan::Buffer> buffers;
     try {
         const auto placing = lower::place(machine, graph, lower::needs_of(graph, uses), room, {});
         for (std::size_t i = 0; i < graph.buffers.size(); ++i) {
-            buffers[graph.buffers[i].name] = placing.buffers[i];
+            if (!graph.buffers[i].held.empty()) {
+                const TileId tile = graph.buffers[i].held.front().tile;
+                buffers[graph.buffers[i].name] =
+                    placing.at(tile, graph::BufferId{static_cast<std::uint32_t>(i)});
+            } else {
+                buffers[graph.buffers[i].name] = {};
+            }
         }
     } catch (const DoesNotFit&) {
         buffers.clear();
@@ -96,8 +102,8 @@ TEST_CASE("buffers of a dense product that an instruction or an exchange uses to
         {2, 16, 2, 1, Paired::None}, {4, 2, 8, 5, Paired::B},    {16, 2, 2, 1, Paired::None}};
     int placed = 0;
     // Where code fills region 0, all of them stand in region 1.
-    for (const lower::CodeRoom room :
-         {lower::CodeRoom{8000, 4000}, lower::CodeRoom{machine.memory.region0_bytes, 0}}) {
+    for (const lower::CodeRoom& room : {lower::CodeRoom{8000, {{4000, program::Lifetime::kEnd}}},
+                                        lower::CodeRoom{machine.memory.region0_bytes, {}}}) {
         for (const auto partials : {ElementType::F16, ElementType::F32}) {
             for (const std::int64_t size : {150, 400, 600}) {
                 const Problem problem = problem_of(size, size, size, partials);
@@ -137,7 +143,7 @@ TEST_CASE("a dense product's sums have a unit behind them", "[kernels]") {
          {Partition{8, 1, 8, 1, Paired::None}, Partition{4, 4, 4, 1, Paired::None},
           Partition{4, 4, 4, 3, Paired::None}, Partition{8, 1, 8, 5, Paired::A}}) {
         const Grid grid(problem, partition);
-        const auto buffers = buffers_of(machine, grid, {8000, 4000});
+        const auto buffers = buffers_of(machine, grid, {8000, {{4000, program::Lifetime::kEnd}}});
         const std::int64_t cells = grid.most_rows() * grid.most_out_groups();
         CHECK(buffers.at("partials").bytes >= cells * matmul::kCellBytes + kReadAhead);
     }
