@@ -13,11 +13,11 @@ struct ControlSpec {
     Cycles repeat_cycles = 19;
     Cycles branch_cycles = 12;
     Cycles call_cycles = 19;
-    Bytes step_bytes = 0;
-    Bytes exchange_bytes = 0;
-    Bytes sync_bytes = 0;
-    Bytes repeat_bytes = 0;
-    Bytes branch_bytes = 0;
+    Bytes step_bytes = 4;
+    Bytes exchange_bytes = 32;
+    Bytes sync_bytes = 4;
+    Bytes repeat_bytes = 24;
+    Bytes branch_bytes = 12;
     std::int64_t while_limit_rounds = 1'000'000;
 
     template <class Description> static void describe(Description& d) {
