@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/binding.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tessera::lower {
@@ -29,6 +30,9 @@ const Entry& entry_of(const Places& places, std::uint32_t symbol, std::vector<En
 void write_words(const Places& places, StateWords& all, TileId tile, graph::Place place,
                  graph::Fields fields) {
     const auto buffer = place.buffer.index - places.state.buffers.front().index;
+    if (tile >= all[buffer].size()) {
+        return; // none there has words
+    }
     std::vector<std::uint32_t>& words = all[buffer][tile];
     auto at = static_cast<std::size_t>(place.offset / kStateWordBytes);
     for (const Field& field : places.graph.fields_of(fields)) {
@@ -110,6 +114,7 @@ StateWords state_words(const Places& places) {
     for (const graph::BufferId buffer : places.state.buffers) {
         auto& of_tile = words.emplace_back();
         for (const graph::Held& held : places.graph.buffers[buffer.index].held) {
+            of_tile.resize(std::max(of_tile.size(), held.tile + std::size_t{1}));
             of_tile[held.tile].resize(static_cast<std::size_t>(held.bytes / kStateWordBytes));
         }
     }

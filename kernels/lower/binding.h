@@ -46,7 +46,7 @@ struct BoundSets {
                                                              const graph::Exchange& exchange);
 
 /// Words of vertex state, by buffer of State::buffers and tile.
-using StateWords = std::vector<std::map<TileId, std::vector<std::uint32_t>>>;
+using StateWords = std::vector<std::vector<std::vector<std::uint32_t>>>;
 [[nodiscard]] StateWords state_words(const Places& places);
 
 /// Contents that hold addresses: those that tiles of one plan share stand once.

@@ -60,8 +60,7 @@ Bytes sequence_bytes(const spec::ControlSpec& control, std::span<const program::
         for (std::size_t period = 1; period <= std::min(kLongestBody, steps.size() / 2); ++period) {
             body += period == 1 ? 0 : control_bytes(control, steps[period - 1]);
             const std::size_t rounds = rounds_of(steps, period);
-            const Bytes saved =
-                static_cast<Bytes>(rounds - 1) * body - control.repeat_bytes;
+            const Bytes saved = static_cast<Bytes>(rounds - 1) * body - control.repeat_bytes;
             if (rounds > 1 && saved > most_saved) {
                 most_saved = saved;
                 covered = rounds * period;

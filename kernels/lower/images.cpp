@@ -50,9 +50,10 @@ void hold_buffers(const Places& places, Images& images) {
 void hold_state(const Places& places, Images& images) {
     std::map<std::vector<std::uint32_t>, program::SharedBytes> shared;
     auto buffer = places.state.buffers.begin();
-    for (auto& of_tile : state_words(places)) {
+    for (const auto& of_tile : state_words(places)) {
         const graph::BufferId of = *buffer++;
-        for (auto& [tile, words] : of_tile) {
+        for (TileId tile = 0; tile < of_tile.size(); ++tile) {
+            const std::vector<std::uint32_t>& words = of_tile[tile];
             if (words.empty()) {
                 continue;
             }

@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -29,9 +28,14 @@ namespace {
 /// round.
 Bytes likely_row_bytes(const graph::Exchange& exchange) {
     constexpr Bytes kOfMessage = 24; // at most, in the common case
-    std::map<TileId, Bytes> of_tile;
+    std::vector<Bytes> of_tile;
     Bytes most = 0;
-    const auto add = [&](TileId tile) { most = std::max(most, of_tile[tile] += kOfMessage); };
+    const auto add = [&](TileId tile) {
+        if (tile >= of_tile.size()) {
+            of_tile.resize(tile + std::size_t{1});
+        }
+        most = std::max(most, of_tile[tile] += kOfMessage);
+    };
     for (const graph::Message& message : exchange.messages) {
         add(message.from.tile);
     }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace tessera::lower {
@@ -36,8 +35,10 @@ public:
             first += static_cast<std::uint32_t>(graph_.compute_sets[set].vertices.size());
         }
         for (const auto& [last, group] : groups_) {
-            for (const auto& [tile, bytes] : group.bytes) {
-                graph_.hold(group.buffer, tile, bytes);
+            for (TileId tile = 0; tile < group.bytes.size(); ++tile) {
+                if (group.bytes[tile] > 0) {
+                    graph_.hold(group.buffer, tile, group.bytes[tile]);
+                }
             }
         }
         return std::move(state_);
@@ -47,7 +48,7 @@ private:
     /// What goes behind one step.
     struct Group {
         graph::BufferId buffer;
-        std::map<TileId, Bytes> bytes;
+        std::vector<Bytes> bytes; ///< by tile
     };
 
     template <class Visit> void for_each_vertex(Visit visit) const {
@@ -87,6 +88,9 @@ private:
             return field.kind != Field::Kind::Use;
         });
         Group& group = group_of(last);
+        if (tile >= group.bytes.size()) {
+            group.bytes.resize(tile + std::size_t{1});
+        }
         Bytes& used = group.bytes[tile];
         return {group.buffer, std::exchange(used, used + kStateWordBytes * words)};
     }

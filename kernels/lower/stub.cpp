@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace tessera::lower {
@@ -112,10 +111,14 @@ std::vector<Bytes> stub_bytes(const graph::Graph& graph, const Steps& steps) {
         bool supervisors = false;
     };
     std::vector<Bytes> longest;
+    std::vector<Calls> of_tile;
     for (const std::uint32_t number : steps.sets) {
-        std::unordered_map<TileId, Calls> of_tile;
+        std::fill(of_tile.begin(), of_tile.end(), Calls{});
         Bytes most = 0;
         for (const graph::Vertex& vertex : graph.compute_sets[number].vertices) {
+            if (vertex.tile >= of_tile.size()) {
+                of_tile.resize(vertex.tile + std::size_t{1});
+            }
             Calls& calls = of_tile[vertex.tile];
             const bool calls_it = vertex.kind == program::VertexKind::Supervisor;
             calls.words += calls_it ? 2 : 4;

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <numeric>
 #include <tuple>
-#include <unordered_map>
 
 namespace tessera::lower {
 namespace {
@@ -50,6 +49,11 @@ public:
 
     /// By step, then by the order on a tile; exchanges read and write in turn.
     std::vector<Found> run() {
+        std::size_t likely = graph_.fields.size();
+        for (const graph::Exchange& exchange : graph_.exchanges) {
+            likely += exchange.messages.size() + exchange.to.size();
+        }
+        found_.reserve(likely);
         for (std::uint32_t i = 0; i < graph_.compute_sets.size(); ++i) {
             add(graph::ComputeSetId{i}, graph_.compute_sets[i]);
         }
@@ -76,11 +80,16 @@ public:
 
 private:
     void add(graph::ComputeSetId id, const graph::ComputeSet& set) {
-        std::unordered_map<TileId, std::uint32_t> vertices;
         for (const graph::Vertex& vertex : set.vertices) {
+            if (vertex.tile >= vertices_.size()) {
+                vertices_.resize(vertex.tile + std::size_t{1});
+            }
+            std::uint32_t& vertices = vertices_[vertex.tile];
             // what it reads, then what it writes
-            const std::uint32_t order = 2 * vertices[vertex.tile]++;
-            add_fields(number_of(graph_, id), vertex, vertex.fields, order);
+            add_fields(number_of(graph_, id), vertex, vertex.fields, 2 * vertices++);
+        }
+        for (const graph::Vertex& vertex : set.vertices) {
+            vertices_[vertex.tile] = 0;
         }
     }
     void add_fields(StepNumber step, const graph::Vertex& vertex, graph::Fields fields,
@@ -207,7 +216,8 @@ private:
 
     const graph::Graph& graph_;
     std::size_t tiles_;
-    std::vector<Bytes> held_; ///< by key
+    std::vector<Bytes> held_;             ///< by key
+    std::vector<std::uint32_t> vertices_; ///< of the compute set so far, by tile; then 0 again
     std::vector<Found> found_;
 };
 
@@ -233,6 +243,16 @@ const std::string& of_step(const graph::Graph& graph, StepNumber step, const Get
 /// Of one compute set, buffer and tile.
 void check_overlaps(const graph::Graph& graph, std::uint32_t buffer, TileId tile,
                     std::span<const Use> uses) {
+    // mostly they are few, and ascend
+    std::uint32_t end = 0;
+    const bool ascend = std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+        const bool behind = use.access != Access::Write || use.begin >= end;
+        end = use.access == Access::Write ? use.end : end;
+        return behind;
+    });
+    if (ascend) {
+        return;
+    }
     std::vector<Use> writes;
     std::copy_if(uses.begin(), uses.end(), std::back_inserter(writes),
                  [](const Use& use) { return use.access == Access::Write; });

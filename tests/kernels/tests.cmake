@@ -11,7 +11,7 @@ tessera_test(test_kernels_matmul LABELS kernels
   LINK tessera_matmul tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
   SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp
-  LINK tessera_spmm tessera_operands tessera_test_run_program)
+  LINK tessera_sparse tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/plan/lowest_fit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/plan_test.cpp
   LINK tessera_lower)
@@ -31,7 +31,7 @@ tessera_test(test_kernels_micro LABELS kernels
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
   SOURCES kernels/pipeline/pipeline_test.cpp kernels/family/family_example_test.cpp
-  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_spmm tessera_test_run_program)
+  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/reduce_test.cpp kernels/transpose/transpose_test.cpp
           kernels/pipeline/rows_pipeline_test.cpp
