@@ -74,7 +74,7 @@ public:
         const std::string type(name_of(partials_type_));
         graph_.codelets = {"matmul_amp_" + type, "reduce_add_" + type, "copy"};
         add_buffers();
-        lower::check_together(machine_, graph_, {out_, weights_, x_}, "multiply");
+        check_memory();
         std::vector<program::Step> steps;
         for (std::int64_t chunk = 0; chunk < partition_.chunks; ++chunk) {
             add_chunk(chunk, steps);
@@ -90,6 +90,22 @@ public:
     }
 
 private:
+    /// The first product beside what later ones are brought from, and the sum: what a division that
+    /// cannot fit is refused for, before its graph is made.
+    void check_memory() const {
+        std::vector<graph::BufferId> together{out_, weights_, x_};
+        if (partition_.chunks > 1) {
+            for (const auto& [operand, home] : {std::pair(&a_, home_a_), std::pair(&b_, home_b_)}) {
+                if (!operand->stays()) {
+                    together.push_back(home);
+                }
+            }
+        }
+        lower::check_together(machine_, graph_, together, "multiply");
+        if (grid_.reduces()) {
+            lower::check_together(machine_, graph_, {out_, slices_, result_}, "reduce");
+        }
+    }
     void add_buffers() {
         const Bytes out = grid_.most_rows() * grid_.most_out_groups() * kCellBytes;
         const Bytes share = ceil_div(out / kCellBytes, partition_.parts_k) * kCellBytes;
