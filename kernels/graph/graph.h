@@ -64,7 +64,7 @@ struct Held {
     Relocations relocations;       ///< of the contents; null: none
 };
 
-/// Memory that has one address on all tiles that hold some of it.
+/// Memory that tiles hold some of each: at one address on all of them, where one plan for them fits.
 struct Buffer {
     std::string name;
     program::SegmentKind kind = program::SegmentKind::Tensor;
