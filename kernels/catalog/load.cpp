@@ -102,8 +102,8 @@ public:
     PipelineCheck(PipelineWorkload& pipeline, const Document& document, const Files& files)
         : pipeline_(pipeline), document_(document), files_(files) {}
 
-    /// Adds to `mistakes`, those of the document so far. @throws IoError if there are none, but a file
-    /// cannot be found or read
+    /// Adds to `mistakes`, those of the document so far. @throws IoError if there are none, but a
+    /// file cannot be found or read
     void run(Families families, std::vector<Diagnostic>& mistakes) {
         for (const Diagnostic& mistake : mistakes) {
             told_.insert(pointer_of(mistake));
@@ -166,7 +166,8 @@ private:
         }
     }
 
-    /// Of a step of no known family nothing was read: the tensors that it names are used all the same.
+    /// Of a step of no known family nothing was read: the tensors that it names are used all the
+    /// same.
     void name_tensors(const nlohmann::json& around, const char* key,
                       std::vector<PipelineStep>& steps) {
         for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a file of kind `pipeline` may say: its tensors, and its steps with the keys of their families.
+// What a file of kind `pipeline` may say: its tensors, and its steps with the keys of their
+// families.
 #pragma once
 
 #include "base/config/shape.h"

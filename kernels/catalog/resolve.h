@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A pipeline's workload as kernels/pipeline plans it: every tensor with its type and shape, every step
-// made by its family.
+// A pipeline's workload as kernels/pipeline plans it: every tensor with its type and shape, every
+// step made by its family.
 //
 //     Resolved resolved = resolve(workload, families(), sparse);
 //     config::throw_if_any(resolved.mistakes);

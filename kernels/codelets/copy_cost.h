@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of copy.S, copy_paced.S and copy_runs.S. tests/kernels/codelets/codelet_cost_test.cpp counts
-// them in the assembled codelets.
+// Worker issues of copy.S, copy_paced.S and copy_runs.S.
+// tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of elementwise.inc's loops. tests/kernels/codelets/codelet_cost_test.cpp counts them in the
-// assembled codelets.
+// Worker issues of elementwise.inc's loops. tests/kernels/codelets/codelet_cost_test.cpp counts
+// them in the assembled codelets.
 #pragma once
 
 #include <cstdint>

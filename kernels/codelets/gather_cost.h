@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of gather.S. tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled
-// codelet.
+// Worker issues of gather.S. tests/kernels/codelets/codelet_cost_test.cpp counts them in the
+// assembled codelet.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the vertices of matmul_amp.S cost: worker issues of a weight load, and the supervisor's walk
-// over the groups. tests/kernels/codelets/codelet_cost_test.cpp counts the constants in the assembled
-// codelets; docs/models/amp_vertex.md shows them cycle by cycle.
+// over the groups. tests/kernels/codelets/codelet_cost_test.cpp counts the constants in the
+// assembled codelets; docs/models/amp_vertex.md shows them cycle by cycle.
 #pragma once
 
 #include "base/element_type.h"

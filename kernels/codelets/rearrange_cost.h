@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of rearrange.S and rearrange_strided.S. tests/kernels/codelets/codelet_cost_test.cpp counts
-// them in the assembled codelets.
+// Worker issues of rearrange.S and rearrange_strided.S.
+// tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled codelets.
 #pragma once
 
 #include <cstdint>

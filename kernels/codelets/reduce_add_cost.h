@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worker issues of reduce_add.S. tests/kernels/codelets/codelet_cost_test.cpp counts them in the assembled
-// codelets.
+// Worker issues of reduce_add.S. tests/kernels/codelets/codelet_cost_test.cpp counts them in the
+// assembled codelets.
 #pragma once
 
 #include "base/element_type.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What spmm_block16.S costs: its workers' issues in front of a weight load of matmul_amp.S, and the
-// supervisor's walk over the list. tests/kernels/codelets/codelet_cost_test.cpp counts the constants in the
-// assembled codelets.
+// supervisor's walk over the list. tests/kernels/codelets/codelet_cost_test.cpp counts the
+// constants in the assembled codelets.
 #pragma once
 
 #include "base/element_type.h"

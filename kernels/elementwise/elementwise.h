@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions of every element, as families of kernels. f16 and f32; vertices go over an input where it
-// stands, and the output stands alike in buffers of its own.
+// Functions of every element, as families of kernels. f16 and f32; vertices go over an input where
+// it stands, and the output stands alike in buffers of its own.
 #pragma once
 
 #include "kernels/family/family.h"

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kWord = 4;
 constexpr std::uint32_t kHalf = 2;
-/// Words that a gather vertex makes at most: their elements lie within what its indices of 16 bits reach.
+/// Words that a gather vertex makes at most: their elements lie within what its indices of 16 bits
+/// reach.
 constexpr std::size_t kMostGathered = 16'000;
 /// Padding up to this many bytes between elements is written as zeros rather than left out.
 constexpr std::uint32_t kSmallGap = 64;
@@ -82,7 +83,8 @@ private:
                 offset + static_cast<std::uint32_t>(i * here.tile_stride));
         }
     }
-    /// Runs that go on in the next one become one; of `each_once`, elements that a run before has go.
+    /// Runs that go on in the next one become one; of `each_once`, elements that a run before has
+    /// go.
     void join(bool each_once) {
         std::vector<Run> joined;
         for (Run run : all_) {
@@ -206,7 +208,8 @@ private:
         }
     }
 
-    /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the start.
+    /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
+    /// start.
     void zero_padding() {
         std::sort(covered_.begin(), covered_.end(),
                   [](const Atom& left, const Atom& right) { return left.to < right.to; });
@@ -267,8 +270,8 @@ private:
         moves_ = std::move(joined);
     }
 
-    /// A word made of halves takes a codelet. So do then the words around it, as far as gaps are small:
-    /// one vertex makes them all.
+    /// A word made of halves takes a codelet. So do then the words around it, as far as gaps are
+    /// small: one vertex makes them all.
     void find_gathers() {
         const auto by_target = [](const Atom& left, const Atom& right) {
             return left.to < right.to;
@@ -320,8 +323,8 @@ private:
                word.offset <= end + kSmallGap && words < std::min(kMostGathered, most_words_);
     }
 
-    /// The words that a gather reads come into a temporary; from its own tile by a copy, from others by
-    /// the exchange.
+    /// The words that a gather reads come into a temporary; from its own tile by a copy, from
+    /// others by the exchange.
     void fill(Gather& gather) {
         const auto& sources = gather.sources;
         for (const auto& source : sources) {
@@ -367,8 +370,8 @@ private:
         return 2 * (before + 1) + (source->offset % kWord) / kHalf;
     }
 
-    /// What stays on its tile: long runs in a vertex each, many short ones of the same two buffers in one
-    /// that reads a list of them.
+    /// What stays on its tile: long runs in a vertex each, many short ones of the same two buffers
+    /// in one that reads a list of them.
     void add_moves(const std::vector<Atom>& moves) {
         std::map<std::tuple<TileId, std::uint32_t, std::uint32_t>, std::vector<Atom>> by_buffers;
         for (const Atom& move : moves) {
@@ -476,8 +479,8 @@ private:
                  Access::Read)});
     }
 
-    /// Words that several tiles want travel once. The k-th messages of all tiles come before any of their
-    /// next ones.
+    /// Words that several tiles want travel once. The k-th messages of all tiles come before any of
+    /// their next ones.
     void add_messages() {
         std::vector<Atom> travelling;
         for (const Atom& move : moves_) {

@@ -64,7 +64,8 @@ struct Held {
     Relocations relocations;       ///< of the contents; null: none
 };
 
-/// Memory that tiles hold some of each: at one address on all of them, where one plan for them fits.
+/// Memory that tiles hold some of each: at one address on all of them, where one plan for them
+/// fits.
 struct Buffer {
     std::string name;
     program::SegmentKind kind = program::SegmentKind::Tensor;

@@ -47,8 +47,8 @@ class Job {
 public:
     virtual ~Job() = default;
 
-    /// Plans for the machine and makes the operands. @throws DoesNotFit, NotModelled; ConfigError or
-    /// IoError if a file of the workload is wrong or missing; OutOfHostMemory
+    /// Plans for the machine and makes the operands. @throws DoesNotFit, NotModelled; ConfigError
+    /// or IoError if a file of the workload is wrong or missing; OutOfHostMemory
     virtual const program::Program& plan(const spec::MachineSpec& machine) = 0;
 
     /// After plan().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A pipeline as a job. Every step is compared with its family's reference on the inputs that stood on the
-// tiles when it ran, each time that it ends.
+// A pipeline as a job. Every step is compared with its family's reference on the inputs that stood
+// on the tiles when it ran, each time that it ends.
 #pragma once
 
 #include "kernels/job/job.h"

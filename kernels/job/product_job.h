@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Products as jobs: their answer is right when every element is within the tolerance of the host's reference.
+// Products as jobs: their answer is right when every element is within the tolerance of the host's
+// reference.
 #pragma once
 
 #include "kernels/job/job.h"

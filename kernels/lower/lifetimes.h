@@ -25,8 +25,8 @@ namespace tessera::lower {
 [[nodiscard]] std::vector<program::Lifetime> lifetimes_of(const graph::Graph& graph,
                                                           const Uses& uses);
 
-/// When what a step needs from the start may go: by step (uses.h), the last step, as lifetimes count
-/// them, in which it may run, to the end of the loops around it. 0 for one that never runs.
+/// When what a step needs from the start may go: by step (uses.h), the last step, as lifetimes
+/// count them, in which it may run, to the end of the loops around it. 0 for one that never runs.
 [[nodiscard]] std::vector<std::uint32_t> last_runs(const graph::Graph& graph);
 
 /// Names of the steps that lifetimes count.

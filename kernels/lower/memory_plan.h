@@ -8,8 +8,8 @@
 // Behind code and rows stand at once those data that nothing touches while these are fetched; all
 // others are in further memory elements. Rows are buffers that stand in region 0.
 //
-// One plan serves some tiles: a buffer has its largest size over these, and so one address on all of
-// them. A request says when its buffer is needed (liveness.h finds that out): buffers whose
+// One plan serves some tiles: a buffer has its largest size over these, and so one address on all
+// of them. A request says when its buffer is needed (liveness.h finds that out): buffers whose
 // lifetimes do not meet may share memory, and only those that meet are kept apart.
 // Source: docs/evidence.md#memory-conflicts.
 #pragma once

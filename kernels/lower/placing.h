@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where the buffers of a graph stand. Tiles that have buffers in common share one plan, in which each
-// buffer has its largest size and a name of its own: a second "x" is "x (2)". Where that does not
-// fit, the tiles are divided: by the buffers that they hold, then by how much they hold of them;
-// both tiles of a pair stay together, as messages of double width ask for. Plans of tiles that have
-// nothing in common know nothing of each other. Code and rows are where they are on all tiles.
+// Where the buffers of a graph stand. Tiles that have buffers in common share one plan, in which
+// each buffer has its largest size and a name of its own: a second "x" is "x (2)". Where that does
+// not fit, the tiles are divided: by the buffers that they hold, then by how much they hold of
+// them; both tiles of a pair stay together, as messages of double width ask for. Plans of tiles
+// that have nothing in common know nothing of each other. Code and rows are where they are on all
+// tiles.
 #pragma once
 
 #include "kernels/graph/graph.h"

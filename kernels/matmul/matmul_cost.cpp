@@ -44,8 +44,8 @@ std::int64_t chunk_items(const Grid& grid) {
     return a + b;
 }
 
-/// Tiles whose parts are counted fastest are neighbours and get one operand together, those that get
-/// the other one are all over the tiles.
+/// Tiles whose parts are counted fastest are neighbours and get one operand together, those that
+/// get the other one are all over the tiles.
 Cycles bring_overhead(const plan::ExchangeCost& exchange, const Grid& grid) {
     const bool b_to_neighbours = grid.partition().paired == Paired::B;
     const bool all_over = b_to_neighbours ? !grid.a_stays() : !grid.b_stays();

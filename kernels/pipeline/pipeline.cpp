@@ -264,8 +264,8 @@ private:
         }
     }
 
-    /// A tensor that another one is a view of cannot be written anew; nor can a view of it be written
-    /// over it.
+    /// A tensor that another one is a view of cannot be written anew; nor can a view of it be
+    /// written over it.
     void refuse_views(TensorId written, TensorId by, const Node& node) const {
         std::set<std::uint32_t> buffers;
         for (const graph::Piece& piece : graph_.tensors[written.index].pieces) {

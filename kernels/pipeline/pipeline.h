@@ -7,8 +7,9 @@
 //     h1               ---->  matmul wants it elsewhere            "rearrange matmul: a"
 //     h2               ---->  relu   reads it where it stands      no copy
 //
-// A tensor that the host writes stands where its first reader wants it; with `row_major`, or where that
-// reader leaves out elements that others read, in runs over all tiles, and each reader has it rearranged.
+// A tensor that the host writes stands where its first reader wants it; with `row_major`, or where
+// that reader leaves out elements that others read, in runs over all tiles, and each reader has it
+// rearranged.
 #pragma once
 
 #include "kernels/family/family.h"
@@ -76,8 +77,8 @@ struct Planned {
     double budget = 1;              ///< share of the memory with which each step was divided
 };
 
-/// The pipeline's program. Divides each step as if it had `budget` of the memory for itself, and with
-/// less where all together do not fit.
+/// The pipeline's program. Divides each step as if it had `budget` of the memory for itself, and
+/// with less where all together do not fit.
 /// @throws DoesNotFit, NotModelled; ConfigError for tiles that the machine does not have
 [[nodiscard]] Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline);
 

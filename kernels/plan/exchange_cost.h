@@ -25,8 +25,8 @@ namespace tessera::plan {
     return 0;
 }
 
-/// That and the way of the words, from the fabric's latencies. A row begins with what it can have first
-/// and stays alive behind its last word.
+/// That and the way of the words, from the fabric's latencies. A row begins with what it can have
+/// first and stays alive behind its last word.
 class ExchangeCost {
 public:
     /// Looks at all pairs of tiles once.
@@ -37,8 +37,8 @@ public:
     [[nodiscard]] Cycles to_neighbours(std::int64_t tiles) const {
         return fixed_ + to_neighbours_[index(tiles)];
     }
-    /// Messages to tiles all over the first `tiles`: a word leaves when the last of the muxes can be
-    /// set, and the sender from which that and the longest way take most decides.
+    /// Messages to tiles all over the first `tiles`: a word leaves when the last of the muxes can
+    /// be set, and the sender from which that and the longest way take most decides.
     [[nodiscard]] Cycles to_all_over(std::int64_t tiles) const {
         return fixed_ + to_all_over_[index(tiles)];
     }

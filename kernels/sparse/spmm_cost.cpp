@@ -39,7 +39,8 @@ double value_events(const spec::MachineSpec& machine, const Problem& problem, co
     return machine.exchange.pairs() && split.parts_n % 2 == 0 ? events / 2 : events;
 }
 
-/// Tiles with the same slice of X are all over the tiles, those with the same values are neighbours.
+/// Tiles with the same slice of X are all over the tiles, those with the same values are
+/// neighbours.
 double bring_overhead(const plan::ExchangeCost& cost, const Split& split) {
     return static_cast<double>(split.parts_m > 1 ? cost.to_all_over(split.tiles())
                                                  : cost.to_neighbours(split.tiles()));

@@ -5,8 +5,8 @@
 //   block 16     weight loads * (32 + W * 4 * columns / W)
 //   exchange     lines of X that a part touches + values when they are broadcast
 //   reduction    contributions to a row beyond the first
-// Source: docs/kernels.md; tests/kernels/sparse/spmm_plan_test.cpp holds the exact one to the simulated
-// cycles.
+// Source: docs/kernels.md; tests/kernels/sparse/spmm_plan_test.cpp holds the exact one to the
+// simulated cycles.
 #pragma once
 
 #include "kernels/plan/exchange_cost.h"

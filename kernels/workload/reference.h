@@ -50,8 +50,8 @@ struct CheckOptions {
 [[nodiscard]] double tolerance(const CheckOptions& options, std::int64_t k);
 
 /// What the check found. An element passes if it is finite and |c - reference| <= tolerance *
-/// (|A||B|) (where 0 < |A||B| < 2^-14, the least normal binary16, each rounding to binary16 may be off by
-/// 2^-25 instead of 2^-11 |A||B|), or, where exactness is required, if c == reference.
+/// (|A||B|) (where 0 < |A||B| < 2^-14, the least normal binary16, each rounding to binary16 may be
+/// off by 2^-25 instead of 2^-11 |A||B|), or, where exactness is required, if c == reference.
 struct CheckResult {
     bool passed = false;
     bool exact_required = false;

@@ -51,7 +51,8 @@ public:
     family::TensorType output() const override { return {x_.type, x_.shape}; }
     double flops() const override { return static_cast<double>(x_.elements()); }
 
-    /// x in whole units over the tiles, in runs; the pipeline brings it there if it stands elsewhere.
+    /// x in whole units over the tiles, in runs; the pipeline brings it there if it stands
+    /// elsewhere.
     family::Emitted emit(graph::Graph& graph, const family::Site& site,
                          std::span<const std::optional<TensorId>> /*where*/) override {
         const graph::TileRange tiles{site.first_tile, site.machine.chip.tiles};

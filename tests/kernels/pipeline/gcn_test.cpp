@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two layers of configs/workloads/gcn_2_layers.json against the same in binary64 from end to end.
+// The two layers of configs/workloads/gcn_2_layers.json against the same in binary64 from end to
+// end.
 #include "base/config/paths.h"
 #include "base/float16.h"
 #include "kernels/catalog/load.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every option of every command sets one field, and nothing else; a new option without a case fails.
+// Every option of every command sets one field, and nothing else; a new option without a case
+// fails.
 #include "sim/cli.h"
 #include "sim/cli_table.h"
 

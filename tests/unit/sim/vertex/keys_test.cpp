@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every key of a vertex file has a case in which it moves what is laid out or what a comparison says: a key that is
-// read and forgotten fails here, and so does a new key without a case.
+// Every key of a vertex file has a case in which it moves what is laid out or what a comparison
+// says: a key that is read and forgotten fails here, and so does a new key without a case.
 #include "sim/vertex/check.h"
 #include "sim/vertex/shapes.h"
 #include "tests/unit/sim/vertex/support.h"
@@ -65,8 +65,8 @@ std::string text_of(const vertex::Bench& bench) {
     return text;
 }
 
-/// What comes of a file with these keys: the benches of all its points and what `expect` says of arrays that the run
-/// leaves alone.
+/// What comes of a file with these keys: the benches of all its points and what `expect` says of
+/// arrays that the run leaves alone.
 std::string outcome(const VertexFolder& folder, const std::string& keys) {
     folder.write("v.json", R"({"schema_version": 1, )" + keys + "}");
     const auto loaded = vertex::load_vertex(folder.path("v.json"), {});
