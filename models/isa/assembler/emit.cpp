@@ -143,10 +143,10 @@ private:
         return item.offset + item.bytes != section.bytes || (section.base + section.bytes) % 4 == 0;
     }
 
-    /// Nops where code may run through; zeros up to the first whole word, and in data.
+    /// Nops where code may run through; zeros beside its whole words, and in data.
     void emit_padding(Memory& memory, std::uint32_t at, std::uint32_t bytes, bool is_code) {
         const std::uint32_t end = at + bytes;
-        while (at < end && (at % 4 != 0 || end - at < 4)) {
+        while (at < end && at % 4 != 0) {
             memory.put(at++, 0, 1);
         }
         for (; at < end; at += 4) {
