@@ -19,8 +19,7 @@ bool names(const std::vector<std::string>& list, const std::string& name) {
 class Placer {
 public:
     Placer(const spec::MemorySpec& memory, const std::vector<PlacementRequest>& requests)
-        : memory_(memory), requests_(requests), placed_(requests.size()),
-          done_(requests.size(), false) {}
+        : memory_(memory), requests_(requests), placed_(requests.size()) {}
 
     std::vector<Placed> run() {
         std::vector<std::size_t> order(requests_.size());
@@ -64,7 +63,6 @@ private:
         }
         placed_[index] = {request.name, static_cast<Address>(found.address), request.bytes,
                           request.own_element, request.not_with};
-        done_[index] = true;
     }
 
     [[nodiscard]] Bytes lowest(const PlacementRequest& request) const {
@@ -93,9 +91,9 @@ private:
 
     [[nodiscard]] std::vector<plan::Occupied> occupied_for(const PlacementRequest& request) const {
         std::vector<plan::Occupied> all;
-        for (std::size_t i = 0; i < placed_.size(); ++i) {
-            if (done_[i] && placed_[i].bytes > 0) {
-                all.push_back(as_occupied(request, placed_[i]));
+        for (const Placed& other : placed_) {
+            if (other.bytes > 0) {
+                all.push_back(as_occupied(request, other));
             }
         }
         return all;
@@ -118,9 +116,8 @@ private:
                                              "memory, {:#x}..{:#x}",
                                              at, request.alignment, first, memory_.end() - 1));
         }
-        for (std::size_t i = 0; i < placed_.size(); ++i) {
-            const Placed& other = placed_[i];
-            if (done_[i] && other.bytes > 0 && request.bytes > 0 &&
+        for (const Placed& other : placed_) {
+            if (other.bytes > 0 && request.bytes > 0 &&
                 plan::blocked_until(memory_, at, at + request.bytes, as_occupied(request, other)) !=
                     0) {
                 throw PlacementError(request.name,
@@ -144,10 +141,10 @@ private:
 
     [[nodiscard]] std::string occupied() const {
         std::string text;
-        for (std::size_t i = 0; i < placed_.size(); ++i) {
-            if (done_[i] && placed_[i].bytes > 0) {
-                text += fmt::format("{}{} {} B", text.empty() ? "there are " : ", ",
-                                    placed_[i].name, placed_[i].bytes);
+        for (const Placed& other : placed_) {
+            if (other.bytes > 0) {
+                text += fmt::format("{}{} {} B", text.empty() ? "there are " : ", ", other.name,
+                                    other.bytes);
             }
         }
         return text.empty() ? "memory is empty" : text;
@@ -155,8 +152,7 @@ private:
 
     const spec::MemorySpec& memory_;
     const std::vector<PlacementRequest>& requests_;
-    std::vector<Placed> placed_;
-    std::vector<bool> done_;
+    std::vector<Placed> placed_; ///< by request; of 0 bytes until it has its place
 };
 
 } // namespace

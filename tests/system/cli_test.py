@@ -375,6 +375,11 @@ table:  .word 100
         self.assertIn("contexts race", self.tessera("vertex", race).stderr)
         done = self.tessera("vertex", race, "--lockstep", code=5)
         self.assertIn("RACE", done.stdout)
+        self.assertNotIn("--lockstep makes that an error", done.stderr)
+        alone = self.vertex(kind="worker")
+        for lockstep in ([], ["--lockstep"]):
+            self.assertEqual(self.tessera("vertex", alone, *lockstep).stderr, "")
+        race = self.vertex()
         self.assertIn("race.S:", done.stdout)
         self.assertIn("race.S:", self.tessera("vertex", self.vertex(entry="crash"), code=5).stderr)
         gone = self.tessera("vertex", self.vertex(entry="gone", kind="supervisor"), code=5)

@@ -299,7 +299,6 @@ void PerfettoExporter::declare_track(Track track) {
 void PerfettoExporter::declare_counter(Counter counter) {
     const auto number = static_cast<std::size_t>(counter);
     const auto uuid = uuid_of(counter);
-    end_of_track_.emplace(uuid, 0);
     Packet packet{buffer_};
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
     track.add_uint64(track_field::kUuid, uuid);

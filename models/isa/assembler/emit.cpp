@@ -143,15 +143,15 @@ private:
         return item.offset + item.bytes != section.bytes || (section.base + section.bytes) % 4 == 0;
     }
 
-    /// Nops where code may run through; zeros up to the first whole word, and in data.
+    /// Nops where code may run through; zeros up to the first whole word, and in data. Padding that
+    /// reaches a whole word ends at one.
     void emit_padding(Memory& memory, std::uint32_t at, std::uint32_t bytes, bool is_code) {
         const std::uint32_t end = at + bytes;
-        while (at < end && (at % 4 != 0 || end - at < 4)) {
+        while (at < end && at % 4 != 0) {
             memory.put(at++, 0, 1);
         }
         for (; at < end; at += 4) {
-            const std::uint32_t width = std::min<std::uint32_t>(4, end - at);
-            memory.put(at, is_code && width == 4 ? nop_ : 0, width);
+            memory.put(at, is_code ? nop_ : 0, 4);
         }
     }
 

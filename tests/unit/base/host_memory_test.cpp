@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -65,6 +66,52 @@ TEST_CASE("the least limit of the control groups around a process counts", "[uni
         write("outer/inner/", "100", 500); // over its limit already
         CHECK(host_memory_left(root.path()).bytes == 0);
     }
+}
+
+TEST_CASE("of equal limits the first is told, and only a lower one takes its place",
+          "[unit][base]") {
+    const test::ScratchFolder root;
+    write_system(root);
+    static_cast<void>(root.write("proc/self/cgroup", "0::/inner\n"));
+    constexpr std::int64_t kSystem = 1024 * kKiB;
+    for (const std::int64_t limit : {kSystem - 1, kSystem, kSystem + 1}) {
+        CAPTURE(limit);
+        // no memory.stat: the group has nothing yet
+        static_cast<void>(root.write("sys/fs/cgroup/inner/memory.max", std::to_string(limit)));
+        const HostMemory left = host_memory_left(root.path());
+        CHECK(left.bytes == std::min(limit, kSystem));
+        CHECK((left.limit == "the memory limit of the control group") == (limit < kSystem));
+    }
+}
+
+TEST_CASE("a group counts by the whole name of its controller, in lines that are whole",
+          "[unit][base]") {
+    const test::ScratchFolder root;
+    static_cast<void>(root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "77"));
+    struct Line {
+        const char* text;
+        bool counts;
+    };
+    for (const Line& line :
+         {Line{"4:memory:/", true}, Line{"4:cpu,memory:/", true}, Line{"4:memory,cpu:/", true},
+          Line{"4:memory2:/", false}, Line{"4:xmemory:/", false}, Line{"4:mem:/", false},
+          Line{"memory", false}, Line{"4:memory", false}, Line{"", false},
+          Line{"memory\n4:memory:/", true}}) {
+        CAPTURE(line.text);
+        static_cast<void>(root.write("proc/self/cgroup", std::string(line.text) + "\n"));
+        CHECK((host_memory_left(root.path()).bytes == 77) == line.counts);
+    }
+}
+
+TEST_CASE("a host without swap has what is available", "[unit][base]") {
+    const test::ScratchFolder root;
+    for (const std::int64_t available : {0, 1, 1000}) {
+        static_cast<void>(
+            root.write("proc/meminfo", "MemAvailable: " + std::to_string(available) + " kB\n"));
+        CHECK(host_memory_left(root.path()).bytes == available * kKiB);
+    }
+    static_cast<void>(root.write("proc/meminfo", "SwapFree: 24 kB\n"));
+    CHECK(host_memory_left(root.path()).bytes == INT64_MAX);
 }
 
 TEST_CASE("of a limit on addresses counts what is left of it", "[unit][base]") {

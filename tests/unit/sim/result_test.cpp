@@ -12,6 +12,7 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -498,6 +499,43 @@ TEST_CASE("no line of a summary is longer than asked for, whatever the names and
             CHECK(line.size() <= columns);
             CHECK((line.empty() || line.back() != ' '));
         }
+    }
+}
+
+TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a least length") {
+    constexpr std::size_t kLeast = 13;
+    constexpr std::size_t kFull = Layout{}.columns; // narrower ones show no means
+    Scene scene;
+    auto result = scene.result();
+    /// The line of a step with a name of so many characters, and how many of them it shows.
+    const auto shown = [&](std::size_t columns, std::size_t name) {
+        result["compute_sets"][0]["name"] = std::string(name, '~');
+        std::istringstream lines(sim::summary_text(result, {.columns = columns, .color = false}));
+        for (std::string line; std::getline(lines, line);) {
+            const auto characters =
+                static_cast<std::size_t>(std::count(line.begin(), line.end(), '~'));
+            if (characters != 0) {
+                const bool cut = line.find("~...") != std::string::npos;
+                return std::pair(line.size(), characters + (cut ? 3 : 0));
+            }
+        }
+        return std::pair<std::size_t, std::size_t>();
+    };
+    for (const std::size_t columns :
+         {kLeast, kFull / 2, kFull - 1, kFull, kFull + 1, 2 * kFull, std::size_t{60}}) {
+        CAPTURE(columns);
+        const auto [line, cut] = shown(columns, 1000);
+        const std::size_t others = line - cut;
+        const std::size_t room = columns > others + kLeast ? columns - others : kLeast;
+        CHECK(cut == room);
+        for (const std::size_t name : {room - 1, room, room + 1}) {
+            CHECK(shown(columns, name).second == std::min(name, room));
+        }
+        const auto text = sim::summary_text(result, {.columns = columns, .color = false});
+        const bool heading_alone = text.find("\nsteps\n") != std::string::npos;
+        const bool means = text.find("mean") != std::string::npos;
+        CHECK(heading_alone == (columns < kFull));
+        CHECK(means == (columns >= kFull));
     }
 }
 

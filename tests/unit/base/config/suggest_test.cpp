@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using tessera::config::did_you_mean;
@@ -54,6 +55,26 @@ TEST_CASE("the edit distance is what its definition says", "[unit][config]") {
     for (const auto& a : texts) {
         for (const std::string b : {"", "a", "ab", "cab", "abca", "bbcc"}) {
             wrong += edit_distance(a, b) == slow_distance(a, b) ? 0 : 1;
+        }
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("the edit distance looks at nothing beside its texts", "[unit][config]") {
+    // All parts of two texts against each other: what stands around a part is no part of it.
+    const std::string left = "abcab";
+    const std::string right = "cbbac";
+    int wrong = 0;
+    for (std::size_t i = 0; i <= left.size(); ++i) {
+        for (std::size_t j = 0; j <= right.size(); ++j) {
+            for (std::size_t m = 0; i + m <= left.size(); ++m) {
+                for (std::size_t n = 0; j + n <= right.size(); ++n) {
+                    const std::string_view a = std::string_view(left).substr(i, m);
+                    const std::string_view b = std::string_view(right).substr(j, n);
+                    const std::size_t alone = slow_distance(std::string(a), std::string(b));
+                    wrong += edit_distance(a, b) == alone && edit_distance(b, a) == alone ? 0 : 1;
+                }
+            }
         }
     }
     CHECK(wrong == 0);

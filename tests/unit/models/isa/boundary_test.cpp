@@ -2,6 +2,7 @@
 // The last value that is taken and the first that is not: of every constant operand of the table,
 // of data, directives and limits; and published numbers once more.
 #include "models/isa/assembler/diagnostics.h"
+#include "models/isa/assembler/lexer.h"
 #include "models/isa/assembler/match.h"
 #include "models/isa/assembler/source_text.h"
 #include "models/isa/csr.h"
@@ -291,6 +292,79 @@ TEST_CASE("a hundred mistakes are shown and the others counted", "[isa]") {
         CHECK(found.size() == std::min<std::size_t>(mistakes, 101));
         if (mistakes > 100) {
             CHECK(found.back() == "a.S: and " + std::to_string(mistakes - 100) + " more mistakes");
+        }
+    }
+}
+
+TEST_CASE("characters by number have as many digits as they may", "[isa]") {
+    const auto bytes = [](std::initializer_list<int> list) {
+        std::string text;
+        for (const int byte : list) {
+            text += static_cast<char>(byte);
+        }
+        return text;
+    };
+    const std::vector<std::pair<std::string, std::string>> texts{{"\\x", bytes({0})},
+                                                                 {"\\x4", bytes({4})},
+                                                                 {"\\x41", "A"},
+                                                                 {"\\x414", "A4"},
+                                                                 {"\\X4a", "J"},
+                                                                 {"\\xfF", bytes({255})},
+                                                                 {"\\xg", bytes({0, 'g'})},
+                                                                 {"\\x4g", bytes({4, 'g'})},
+                                                                 {"\\0", bytes({0})},
+                                                                 {"\\7", bytes({7})},
+                                                                 {"\\8", "8"},
+                                                                 {"\\18", bytes({1, '8'})},
+                                                                 {"\\10", bytes({8})},
+                                                                 {"\\101", "A"},
+                                                                 {"\\1012", "A2"},
+                                                                 {"\\377", bytes({255})},
+                                                                 {"\\400", bytes({0})},
+                                                                 {"\\", "\\"},
+                                                                 {"a\\", "a\\"},
+                                                                 {"\\\\n", "\\n"},
+                                                                 {"\\n\\t\\r\\b\\f", "\n\t\r\b\f"},
+                                                                 {"\\q", "q"}};
+    for (const auto& [written, meant] : texts) {
+        CAPTURE(written);
+        CHECK(assembly::unescaped(written) == meant);
+    }
+    // what stands behind a text is no part of it
+    CHECK(assembly::unescaped(std::string_view("\\x414").substr(0, 3)) == bytes({4}));
+    CHECK(assembly::unescaped(std::string_view("\\1012").substr(0, 2)) == bytes({1}));
+}
+
+TEST_CASE("padding is zeros beside whole words, and in code nops of whole words", "[isa]") {
+    const std::uint32_t nop = words_of("nop").front();
+    for (std::size_t before = 0; before <= 9; ++before) {
+        for (const std::size_t alignment : {1U, 2U, 4U, 8U, 16U}) {
+            for (const bool is_code : {false, true}) {
+                for (const std::size_t behind : {0U, 1U, 4U}) {
+                    CAPTURE(before, alignment, is_code, behind);
+                    std::string text = is_code ? "nop\nnop\nnop\nnop\n" : ".data\n.zero 16\n";
+                    for (std::size_t i = 0; i < before; ++i) {
+                        text += ".byte 0xff\n";
+                    }
+                    text += fmt::format(".balign {}\n", alignment);
+                    for (std::size_t i = 0; i < behind; ++i) {
+                        text += ".byte 0xff\n";
+                    }
+                    const std::size_t begin = 16 + before;
+                    const std::size_t end = (begin + alignment - 1) / alignment * alignment;
+                    Words expected((end + behind + 3) / 4);
+                    for (std::size_t i = 0; i < expected.size(); ++i) {
+                        const bool is_nop = i < 4 || (4 * i >= begin && 4 * i + 4 <= end);
+                        expected[i] = is_nop && is_code ? nop : 0;
+                        for (std::size_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
+                            const bool is_data = (byte >= 16 && byte < begin) ||
+                                                 (byte >= end && byte < end + behind);
+                            expected[i] |= is_data ? 0xffU << (8 * (byte % 4)) : 0U;
+                        }
+                    }
+                    CHECK(words_of(text) == expected);
+                }
+            }
         }
     }
 }

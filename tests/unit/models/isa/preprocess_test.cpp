@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the C preprocessor makes of texts. Its mistakes: preprocess_errors_test.cpp.
+#include "models/isa/assembler/c_preprocessor/line_reader.h"
 #include "tests/unit/models/isa/preprocess_support.h"
 
 #include <catch2/catch.hpp>
@@ -305,5 +306,33 @@ TEST_CASE("conditions compare and compute to the ends of 64 bits") {
                                   "-9 % 4 == -1"}) {
         INFO(condition);
         CHECK(holds(condition));
+    }
+}
+
+TEST_CASE("what stands behind a text is no part of it") {
+    for (const std::string text : {"1.5e+31", "0x1fu", "12345", "1e+", "a1_b", "\"a\\\"b\"", "'a'",
+                                   "....", "##", "<<=", "&&"}) {
+        for (std::size_t length = 1; length <= text.size(); ++length) {
+            const std::string_view part = std::string_view(text).substr(0, length);
+            const std::string alone(part);
+            CAPTURE(text, length);
+            cpp::LexemeKind kind{};
+            cpp::LexemeKind kind_alone{};
+            CHECK(cpp::is_single_lexeme(part, kind) == cpp::is_single_lexeme(alone, kind_alone));
+            CHECK(kind == kind_alone);
+            std::vector<cpp::Lexeme> lexemes;
+            cpp::scan(part, {Piece{}}, lexemes);
+            std::string put_together;
+            for (const auto& lexeme : lexemes) {
+                put_together += lexeme.text;
+            }
+            CHECK(put_together == alone);
+        }
+    }
+    const std::string_view text = " \t\n\n (";
+    CHECK(cpp::LineReader(text, 0, 0).next_is('('));
+    CHECK_FALSE(cpp::LineReader(text, 0, 0).next_is(')'));
+    for (std::size_t length = 0; length < text.size(); ++length) {
+        CHECK_FALSE(cpp::LineReader(text.substr(0, length), 0, 0).next_is('('));
     }
 }

@@ -5,11 +5,13 @@ tessera_test(test_unit_isa LABELS unit
     unit/models/isa/assembler_test.cpp
     unit/models/isa/boundary_test.cpp
     unit/models/isa/conditional_test.cpp
+    unit/models/isa/decoded_program_test.cpp
     unit/models/isa/directive_test.cpp
     unit/models/isa/link_test.cpp
     unit/models/isa/macro_test.cpp
     unit/models/isa/published_test.cpp
     unit/models/isa/table_test.cpp
+    unit/models/isa/text_stack_test.cpp
   LINK tessera_isa fmt::fmt)
 tessera_test(test_unit_preprocess LABELS unit
   SOURCES

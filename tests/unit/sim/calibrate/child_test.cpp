@@ -8,15 +8,42 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <dlfcn.h>
+#include <filesystem>
+#include <iterator>
 #include <poll.h>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace tessera;
 using namespace tessera::sim;
+
+namespace {
+
+bool next_fork_fails = false;
+
+std::ptrdiff_t open_descriptors() {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+}
+
+} // namespace
+
+/// In place of the C library's.
+extern "C" pid_t fork() noexcept {
+    if (std::exchange(next_fork_fails, false)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    static const auto real = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "fork"));
+    return real();
+}
 
 TEST_CASE("children hand back their texts in the order of the bodies") {
     std::vector<ChildBody> bodies;
@@ -122,4 +149,29 @@ TEST_CASE("a child whose output could not be written says so, whenever it failed
         CAPTURE(at_once);
         CHECK(outcomes[0].exit_code == kIo);
     }
+}
+
+TEST_CASE("what the system has no more of is told, and no descriptor is lost") {
+    const auto before = open_descriptors();
+    const ChildBody body = [] { return ChildOutcome{}; };
+    for (const std::size_t children : {1U, 5U}) {
+        static_cast<void>(run_children(std::vector<ChildBody>(children, body), 2));
+        CHECK(open_descriptors() == before);
+    }
+    next_fork_fails = true;
+    CHECK_THROWS_WITH(run_children({body}, 1), "a child process: Resource temporarily unavailable");
+    CHECK(open_descriptors() == before);
+    rlimit limit{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    const rlimit none{0, limit.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    std::string said;
+    try {
+        static_cast<void>(run_children({body}, 1));
+    } catch (const IoError& error) {
+        said = error.what();
+    }
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    CHECK(said == "a pipe to a child process: Too many open files");
+    CHECK(open_descriptors() == before);
 }

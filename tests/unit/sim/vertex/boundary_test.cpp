@@ -9,7 +9,9 @@
 #include "tests/unit/sim/vertex/support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -459,6 +461,54 @@ TEST_CASE("every type of npy gives its numbers", "[unit][vertex]") {
     CHECK(read("<u4", std::uint32_t{4000000000U}) == 4000000000.0);
     CHECK(read("<i8", std::int64_t{-5000000000LL}) == -5000000000.0);
     CHECK(read("<u8", std::uint64_t{5000000000ULL}) == 5000000000.0);
+}
+
+TEST_CASE("values are made up to the last element and no further", "[unit][vertex]") {
+    // Those that fit into a type to its last value: one more would be refused.
+    const VertexFolder folder;
+    constexpr int kValues = 256; // that a u8 has
+    for (const auto& [values, first] : std::vector<std::pair<std::string, int>>{
+             {R"({"generator": "arange", "start": 0, "step": 1})", 0},
+             {R"({"generator": "arange", "start": 255, "step": -1})", 255},
+             {R"({"generator": "permutation"})", -1},
+             {R"({"each": "i"})", 0},
+             {R"({"each": "255 - i0"})", 255}}) {
+        for (const int length : {kValues - 1, kValues, kValues + 1}) {
+            CAPTURE(values, length);
+            const std::string inner =
+                fmt::format(R"("arrays": {{"x": {{"type": "u8", "length": {}, "values": {}}}}})",
+                            length, values);
+            const std::string refused = folder.bench_refusal(inner);
+            CHECK((refused == "accepted") == (length <= kValues));
+            // of all mistakes one is told
+            CHECK(std::count(refused.begin(), refused.end(), '\n') == 0);
+            if (length <= kValues) {
+                const auto made = test::initial_of(folder.bench(inner), "x");
+                CHECK(made.size() == static_cast<std::size_t>(length));
+                CHECK((first < 0 || made.front() == first));
+            }
+        }
+    }
+}
+
+TEST_CASE("an expression ends where its text does", "[unit][vertex]") {
+    const auto shown = [](std::string_view text) -> std::string {
+        try {
+            return fmt::format("{}", vertex::evaluate(text, {{{"n", 12}}, {}, {{"x", {3, 1, 4}}}}));
+        } catch (const vertex::ExpressionError& error) {
+            return fmt::format("{}: {}", error.column(), error.what());
+        }
+    };
+    for (const std::string_view text :
+         {"12.5e1+0x1f", "n*(n-1)", "at(x,1)<<2>=3", "n?1:2", "min(n,~3)%7", "1<=2==1", "-n/.5"}) {
+        for (std::size_t begin = 0; begin <= text.size(); ++begin) {
+            for (std::size_t length = 0; begin + length <= text.size(); ++length) {
+                const std::string_view part = text.substr(begin, length);
+                CAPTURE(part);
+                CHECK(shown(part) == shown(std::string(part)));
+            }
+        }
+    }
 }
 
 TEST_CASE("generators reach both ends and stay inside", "[unit][vertex]") {

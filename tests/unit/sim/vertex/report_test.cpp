@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,90 @@ TEST_CASE("every figure of a point stands in the report under its own name", "[u
     CHECK(point["check"] == Json::parse(R"({"passed": false, "arrays": [{"array": "x",
         "elements": 91, "wrong": 92, "first": [{"index": 93, "got": 94, "expected": 95}]}]})"));
     CHECK_FALSE(point.contains("arrays"));
+}
+
+TEST_CASE("every figure that people read stands in its own line", "[unit][vertex]") {
+    vertex::Bench bench = empty_bench();
+    bench.parameters = {{"n", 1.5}};
+    bench.code_bytes = 81;
+    bench.memory = {{"x", kMachine.memory.region0_begin(), 83, false, {}}};
+    const std::vector<vertex::ArrayCheck> checks{{"x", 91, 92, {{93, 94, 95}}}, {"y", 96, 0, {}}};
+    const auto report = [&](const vertex::PointResult& result) {
+        const Json point = vertex::point_json(kMachine, bench, result, checks, false);
+        return vertex::report_text(vertex::result_json("v", "bow", {{"tile.workers", "why"}},
+                                                       Json::array({point}), nullptr));
+    };
+    const std::string race = "RACE         word 0x29: supervisor @ 42: ";
+    const std::vector<std::string> lines{
+        "vertex       v on bow, n 1.5",
+        "tile         61 cycles from the first instruction of the stub to its return",
+        "worker 21    25 cycles, 23..24, w",
+        "issues       63 of workers, 66 of the supervisor",
+        "classes      integer 70",
+        "mnemonics    add 69",
+        "lanes        main 71",
+        "stalls       workers: memory 65 cycles",
+        "             supervisor: branch 68 cycles",
+        "hot lines    73  cycles  72  issues  a.S:1",
+        race,
+        "CONFLICT     fetch at 0x34: worker_3 @ 51: ",
+        "CONFLICT     element at 0x34: worker_3 @ 51: ",
+        "code         81 bytes",
+        "memory       0x4c000  83 B  element  0  x",
+        "check        x: WRONG: 92 of 91 elements",
+        "             [93] got 94, expected 95",
+        "check        y: all 96 elements as expected",
+        "unused       tile.workers: why"};
+    std::string text = report(scene());
+    std::size_t at = 0;
+    for (const std::string& line : lines) {
+        CAPTURE(line, text);
+        const std::size_t found = text.find(line, at); // in this order
+        REQUIRE(found != std::string::npos);
+        CHECK((found == 0 || text[found - 1] == '\n'));
+        at = found + line.size();
+    }
+    auto none = scene();
+    none.workers.stall_cycles.clear();
+    none.supervisor.stall_cycles = {{"a", 5}, {"b", 6}, {"c", 5}};
+    none.phases[0].races.clear();
+    none.phases[0].conflicts.clear();
+    text = report(none);
+    CHECK(text.find("workers: none cycles") != std::string::npos);
+    CHECK(text.find("supervisor: b 6, a 5, c 5 cycles") != std::string::npos); // the most first
+    CHECK(text.find("RACE") == std::string::npos);
+    CHECK(text.find("CONFLICT") == std::string::npos);
+}
+
+TEST_CASE("workers side by side that take the same are one line", "[unit][vertex]") {
+    // begins and ends are those of all of them, in whatever order they ran
+    auto result = scene();
+    auto& workers = result.phases[0].workers;
+    workers = {{.worker = 0, .launch = 0, .entry = "w", .begin = 5, .end = 30, .cycles = 25},
+               {.worker = 1, .launch = 0, .entry = "w", .begin = 4, .end = 31, .cycles = 25}};
+    const auto lines = [&] {
+        const Json point = vertex::point_json(kMachine, empty_bench(), result, {}, false);
+        const std::string text = vertex::report_text(
+            vertex::result_json("v", "bow", Json::object(), Json::array({point}), nullptr));
+        std::vector<std::string> found;
+        std::istringstream in(text);
+        for (std::string line; std::getline(in, line);) {
+            if (line.rfind("worker", 0) == 0) {
+                found.push_back(line);
+            }
+        }
+        return found;
+    };
+    using Lines = std::vector<std::string>;
+    CHECK(lines() == Lines{"workers 0-1  25 cycles each, 4..31, w"});
+    workers[1].cycles = 26;
+    CHECK(lines() == Lines{"worker 0     25 cycles, 5..30, w", "worker 1     26 cycles, 4..31, w"});
+    workers[1].cycles = 25;
+    workers[1].entry = "other";
+    CHECK(lines().size() == 2);
+    workers[1].entry = "w";
+    workers[1].worker = 2;
+    CHECK(lines().size() == 2);
 }
 
 TEST_CASE("races and conflicts tell both sides, who, when and where", "[unit][vertex]") {
