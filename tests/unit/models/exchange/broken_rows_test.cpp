@@ -387,14 +387,13 @@ struct Stretches {
 };
 
 program::Exchange duplex(const Stretches& at) {
-    constexpr Bytes kBytes = 400;
+    constexpr Bytes kBytes = 1600;
     constexpr Address kHarmless[] = {0x60000, 0x68000};
-    auto exchange = plan::plan_exchange(
-        kMachine, "x",
-        {transfer(736, 0x50000, kBytes, {{100, kHarmless[0]}}),
-         transfer(100, 0x90000, kBytes, {{740, 0x60000}}),
-         transfer(736, 0x54000, kBytes, {{100, kHarmless[1]}}),
-         transfer(100, 0x98000, kBytes, {{740, 0x68000}})});
+    auto exchange = plan::plan_exchange(kMachine, "x",
+                                        {transfer(736, 0x50000, kBytes, {{100, kHarmless[0]}}),
+                                         transfer(100, 0x90000, kBytes, {{740, 0x60000}}),
+                                         transfer(736, 0x54000, kBytes, {{100, kHarmless[1]}}),
+                                         transfer(100, 0x98000, kBytes, {{740, 0x68000}})});
     for (const std::size_t i : {0U, 1U}) {
         exchange.transfers[2 * i].destinations[0].address = at.received[i];
         exchange.transfers[2 * i + 1].source_address = at.sent[i];
