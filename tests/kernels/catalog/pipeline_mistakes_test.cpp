@@ -3,7 +3,6 @@
 #include "tests/kernels/catalog/pipeline_support.h"
 
 #include <catch2/catch.hpp>
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -27,10 +26,10 @@ Lines of_steps(const std::string& steps) {
 
 /// Of a pipeline of one tensor of this shape and a step that reads it.
 Lines of_one_tensor(const std::vector<std::int64_t>& shape) {
-    return mistakes(
-        kHead + fmt::format(R"("tensors": {{"x": {{"shape": [{}]}}}}, "steps": [)"
-                            R"({{"family": "relu", "inputs": ["x"], "output": "y"}}]}})",
-                            fmt::join(shape, ", ")));
+    return mistakes(kHead +
+                    fmt::format(R"("tensors": {{"x": {{"shape": [{}]}}}}, "steps": [)"
+                                R"({{"family": "relu", "inputs": ["x"], "output": "y"}}]}})",
+                                fmt::join(shape, ", ")));
 }
 
 const char* const kReluX = R"({"family": "relu", "inputs": ["x"], "output": "y"},)";
@@ -83,11 +82,10 @@ TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
 TEST_CASE("a tensor has at most 2^40 elements, however they are arranged", "[unit][catalog]") {
     constexpr std::int64_t kHalf = 1 << 19;
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    for (const std::vector<std::int64_t>& most :
-         {std::vector{kHalf, kHalf, kMost / kHalf / kHalf},
-          {kMost / kHalf / kHalf, kHalf, kHalf},
-          {1, kHalf, kHalf, kMost / kHalf / kHalf, 1},
-          {kHalf - 1, kHalf + 1, kMost / kHalf / kHalf}}) {
+    for (const std::vector<std::int64_t>& most : {std::vector{kHalf, kHalf, kMost / kHalf / kHalf},
+                                                  {kMost / kHalf / kHalf, kHalf, kHalf},
+                                                  {1, kHalf, kHalf, kMost / kHalf / kHalf, 1},
+                                                  {kHalf - 1, kHalf + 1, kMost / kHalf / kHalf}}) {
         CAPTURE(most);
         CHECK(of_one_tensor(most).empty());
         auto more = most;

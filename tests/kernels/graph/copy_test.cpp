@@ -227,8 +227,7 @@ struct ApartRuns {
         const auto tensor = [&](const std::string& name, Bytes first) {
             const auto buffer = graph.add_buffer({.name = name});
             graph.hold(buffer, 0, first + runs * (run_bytes + gap));
-            graph::Tensor made =
-                graph::array_tensor(name, ElementType::F32, runs * elements);
+            graph::Tensor made = graph::array_tensor(name, ElementType::F32, runs * elements);
             for (std::int64_t run = 0; run < runs; ++run) {
                 made.pieces.push_back(graph::run_of(0, {buffer, first + run * (run_bytes + gap)},
                                                     run * elements, elements, ElementType::F32));

@@ -284,8 +284,7 @@ TEST_CASE("a step's verdict is that of its worst round") {
 TEST_CASE("a step that has not run is wrong, however good it would be") {
     const auto job = job::make_job({"none", repeated_product()});
     static_cast<void>(job->plan(spec::MachineSpec{}));
-    const auto outcome =
-        job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
+    const auto outcome = job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
     CHECK_FALSE(outcome.passed);
     CHECK(outcome.text == "WRONG: step c: it has not run");
     CHECK(outcome.json.at("steps").at(0).at("rounds") == 0);

@@ -204,16 +204,16 @@ TEST_CASE("a pipeline is tried with four budgets, and has the largest that fits"
 
 namespace {
 
-/// A step that needs a share of the machine's memory which is below `fits_below`.
+/// A step that fits when it is tried for the `fits_at`-th time.
 class Hungry final : public family::Step {
 public:
-    explicit Hungry(Bytes fits_below) : fits_below_(fits_below) {}
+    explicit Hungry(std::size_t fits_at) : fits_at_(fits_at) {}
     [[nodiscard]] family::TensorType output() const override { return {ElementType::F16, {4, 4}}; }
     [[nodiscard]] family::Emitted
     emit(graph::Graph& graph, const family::Site& site,
          std::span<const std::optional<graph::TensorId>> /*where*/) override {
         tried.push_back(site.machine.memory);
-        if (site.machine.memory.region0_bytes >= fits_below_) {
+        if (tried.size() < fits_at_) {
             throw DoesNotFit("too hungry");
         }
         const auto buffer = graph.add_buffer({.name = "y"});
@@ -233,7 +233,7 @@ public:
     std::vector<spec::MemorySpec> tried;
 
 private:
-    Bytes fits_below_;
+    std::size_t fits_at_;
 };
 
 } // namespace
@@ -247,10 +247,7 @@ TEST_CASE("each try has a smaller share of both regions, in whole pairs of eleme
     for (std::size_t enough = 1; enough <= kTries + 1; ++enough) {
         CAPTURE(enough);
         pipeline::Pipeline made{"hungry", {{.name = "y", .type = {ElementType::F16, {4, 4}}}}, {}};
-        // fits once `enough` tries have been made
-        const double before = enough == 1 ? 2 : std::pow(kNext, static_cast<double>(enough) - 1.5);
-        auto step = std::make_unique<Hungry>(
-            static_cast<Bytes>(before * static_cast<double>(memory.region0_bytes)));
+        auto step = std::make_unique<Hungry>(enough);
         const Hungry& hungry = *step;
         made.steps.emplace_back();
         made.steps[0].name = "y";
