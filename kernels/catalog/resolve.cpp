@@ -322,9 +322,7 @@ private:
             made.step = made.family->make(request);
             return made.step->output();
         } catch (const family::Refused& refused) {
-            const bool of_input =
-                refused.input >= 0 && static_cast<std::size_t>(refused.input) < step.inputs.size();
-            fail(made.pointer + (of_input                 ? fmt::format("/inputs/{}", refused.input)
+            fail(made.pointer + (refused.input >= 0       ? fmt::format("/inputs/{}", refused.input)
                                  : refused.option.empty() ? ""
                                                           : "/" + refused.option),
                  refused.what());

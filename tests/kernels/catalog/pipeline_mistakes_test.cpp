@@ -3,8 +3,11 @@
 #include "tests/kernels/catalog/pipeline_support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
+#include <cstdint>
 #include <fstream>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -19,6 +22,14 @@ Lines of_tensors(const std::string& tensors) {
 
 Lines of_steps(const std::string& steps) {
     return mistakes(with_steps(steps));
+}
+
+/// Of a pipeline of one tensor of this shape and a step that reads it.
+Lines of_one_tensor(const std::vector<std::int64_t>& shape) {
+    return mistakes(kHead +
+                    fmt::format(R"("tensors": {{"x": {{"shape": [{}]}}}}, "steps": [)"
+                                R"({{"family": "relu", "inputs": ["x"], "output": "y"}}]}})",
+                                fmt::join(shape, ", ")));
 }
 
 const char* const kReluX = R"({"family": "relu", "inputs": ["x"], "output": "y"},)";
@@ -66,6 +77,26 @@ TEST_CASE("tensors are checked where they stand", "[unit][catalog]") {
     CHECK(of_tensors(R"("z": {"shape": [3]})") ==
           Lines{"a.json:3:6: /tensors/z: no step reads it, expected it among the inputs of a step; "
                 "it would take memory for nothing"});
+}
+
+TEST_CASE("a tensor has at most 2^40 elements, however they are arranged", "[unit][catalog]") {
+    constexpr std::int64_t kHalf = 1 << 19;
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    for (const std::vector<std::int64_t>& most : {std::vector{kHalf, kHalf, kMost / kHalf / kHalf},
+                                                  {kMost / kHalf / kHalf, kHalf, kHalf},
+                                                  {1, kHalf, kHalf, kMost / kHalf / kHalf, 1},
+                                                  {kHalf - 1, kHalf + 1, kMost / kHalf / kHalf}}) {
+        CAPTURE(most);
+        CHECK(of_one_tensor(most).empty());
+        auto more = most;
+        more.push_back(2);
+        CHECK(of_one_tensor(more) ==
+              Lines{fmt::format("a.json:2:28: /tensors/x/shape: got {} elements, expected at most "
+                                "{}",
+                                fmt::join(more, " x "), kMost)});
+    }
+    CHECK(of_one_tensor({kHalf, kHalf, kMost / kHalf / kHalf + 1}).size() == 1);
+    CHECK(of_one_tensor({kHalf - 1, kHalf + 2, kMost / kHalf / kHalf}).size() == 1);
 }
 
 TEST_CASE("sparse tensors are checked where they stand", "[unit][catalog]") {

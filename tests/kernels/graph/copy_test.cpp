@@ -3,6 +3,7 @@
 #include "kernels/graph/copy.h"
 #include "kernels/lower/lower.h"
 #include "kernels/workload/random.h"
+#include "models/isa/machine_target.h"
 #include "models/spec/machine_spec.h"
 #include "tests/support/run_program.h"
 
@@ -212,4 +213,79 @@ TEST_CASE("a copy that no codelet can do is not modelled", "[kernels][copy]") {
                               "modelled: a copy of elements of one byte; see docs/kernels.md");
     CHECK(graph.exchanges.empty());
     CHECK(graph.compute_sets.empty());
+}
+
+namespace {
+
+/// A copy on one tile of `runs` runs of so many words each, that lie apart on both sides.
+struct ApartRuns {
+    graph::Graph graph{"runs"};
+    std::vector<std::byte> list; ///< of the run list, if one was made
+
+    ApartRuns(const spec::MachineSpec& machine, std::int64_t runs, Bytes run_bytes, Bytes gap) {
+        const std::int64_t elements = run_bytes / 4;
+        const auto tensor = [&](const std::string& name, Bytes first) {
+            const auto buffer = graph.add_buffer({.name = name});
+            graph.hold(buffer, 0, first + runs * (run_bytes + gap));
+            graph::Tensor made = graph::array_tensor(name, ElementType::F32, runs * elements);
+            for (std::int64_t run = 0; run < runs; ++run) {
+                made.pieces.push_back(graph::run_of(0, {buffer, first + run * (run_bytes + gap)},
+                                                    run * elements, elements, ElementType::F32));
+            }
+            return graph.add_tensor(std::move(made));
+        };
+        const auto from = tensor("from", 0);
+        const auto to = tensor("to", gap);
+        graph.tensors[from.index].given = true;
+        graph.tensors[to.index].wanted = true;
+        graph.control = graph::sequence(
+            {graph::add_copy(graph, machine, from, to, program::Role::Rearrange, "test")});
+        for (const graph::Buffer& buffer : graph.buffers) {
+            if (buffer.name == "rearrange to: list") {
+                list = *buffer.held.at(0).contents;
+            }
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("three runs on a tile and more are one vertex with a list, fewer a vertex each",
+          "[kernels][copy]") {
+    const auto machine = small_machine(1);
+    const Bytes gap = GENERATE(4, 8); // words or double words
+    for (const std::int64_t runs : {1, 2, 3, 4}) {
+        ApartRuns made(machine, runs, 64, gap);
+        const auto& vertices = made.graph.compute_sets.at(0).vertices;
+        CAPTURE(runs, gap);
+        const bool listed = runs >= 3;
+        const std::string codelet = listed ? "copy_runs" : "copy";
+        REQUIRE(static_cast<std::int64_t>(vertices.size()) == (listed ? 1 : runs));
+        CHECK(made.graph.symbols[vertices[0].symbol] == codelet + (gap == 4 ? "32" : "64"));
+        CHECK(static_cast<std::int64_t>(made.list.size()) == (listed ? runs * 3 * 4 : 0));
+    }
+}
+
+TEST_CASE("a list's runs are cut where a loop ends, and have no empty ones", "[kernels][copy]") {
+    auto machine = small_machine(1);
+    const std::int64_t most = isa::target_of(machine).repeat_count_mask();
+    const Bytes gap = GENERATE(4, 8);
+    constexpr std::int64_t kRuns = 3;
+    for (const std::int64_t words : {most - 1, most, most + 1, 2 * most, 2 * most + 1}) {
+        CAPTURE(words, gap);
+        const Bytes run_bytes = words * gap;
+        ApartRuns made(machine, kRuns, run_bytes, gap);
+        REQUIRE(static_cast<std::int64_t>(made.list.size()) ==
+                kRuns * ((words + most - 1) / most) * 3 * 4);
+        std::vector<std::uint32_t> list(made.list.size() / 4);
+        std::memcpy(list.data(), made.list.data(), made.list.size());
+        std::int64_t sum = 0;
+        for (std::size_t entry = 0; entry < list.size(); entry += 3) {
+            CHECK(list[entry] + gap == list[entry + 1]);
+            CHECK(list[entry + 2] >= 1);
+            CHECK(list[entry + 2] <= most);
+            sum += list[entry + 2];
+        }
+        CHECK(sum == kRuns * words);
+    }
 }

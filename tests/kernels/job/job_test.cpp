@@ -56,6 +56,16 @@ job::ReadTensor answer(const std::vector<std::uint16_t>& c) {
     };
 }
 
+workload::PipelineStep family_step(const std::string& family,
+                                   const std::vector<std::string>& inputs,
+                                   const std::string& output) {
+    workload::PipelineStep step;
+    step.family = family;
+    step.inputs = inputs;
+    step.output = output;
+    return step;
+}
+
 std::unique_ptr<job::Job> planned(const workload::Workload& workload) {
     auto job = job::make_job(workload);
     static_cast<void>(job->plan(spec::MachineSpec{}));
@@ -177,6 +187,13 @@ TEST_CASE("what no host could hold is refused before it is made") {
     const auto sparse = job::make_job({"thin", spmm});
     CHECK_THROWS_AS(sparse->plan(spec::MachineSpec{}), DoesNotFit);
 
+    workload::PipelineWorkload pipeline;
+    auto& x = pipeline.tensors.emplace_back();
+    x.name = "x";
+    x.shape = {1 << 20, 1 << 20};
+    pipeline.steps.push_back(family_step("relu", {"x"}, "y"));
+    CHECK_THROWS_AS(job::make_job({"wide", pipeline})->plan(spec::MachineSpec{}), OutOfHostMemory);
+
     workload::RemoteBufferWorkload buffer;
     buffer.rows = 1'000'000;
     buffer.row_bytes = std::int64_t{1} << 28;
@@ -185,4 +202,92 @@ TEST_CASE("what no host could hold is refused before it is made") {
     machine.streaming.capacity_bytes = std::int64_t{1} << 49;
     const auto stream = job::make_job({"streamed", buffer});
     CHECK_THROWS_AS(stream->plan(machine), OutOfHostMemory);
+}
+
+namespace {
+
+/// A product that is done `kRounds` times, with values that are no whole numbers.
+constexpr std::int64_t kRounds = 3;
+
+workload::PipelineWorkload repeated_product() {
+    workload::PipelineWorkload pipeline;
+    for (const char* name : {"a", "b"}) {
+        auto& tensor = pipeline.tensors.emplace_back();
+        tensor.name = name;
+        tensor.shape = {kSide, kSide};
+        tensor.values.kind = workload::ValuesSpec::Kind::Uniform;
+    }
+    auto& loop = pipeline.steps.emplace_back();
+    loop.kind = workload::PipelineStep::Kind::Repeat;
+    loop.repeats = kRounds;
+    loop.children.push_back(family_step("matmul", {"a", "b"}, "c"));
+    return pipeline;
+}
+
+/// Tells the job of each compute set and exchange that ends.
+void run_leaves(job::Job& job, const program::Step& step, const job::ReadTensor& read) {
+    if (step.kind == program::Step::Kind::ComputeSet ||
+        step.kind == program::Step::Kind::Exchange) {
+        job.ended(step, read, 1);
+    }
+    for (const program::Step& child : step.children) {
+        run_leaves(job, child, read);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a step's verdict is that of its worst round") {
+    // Answers that are off by so many bits in one element: kGood and kFair within tolerance.
+    constexpr std::uint16_t kGood = 0;
+    constexpr std::uint16_t kFair = 1;
+    constexpr std::uint16_t kBad = 0x100;
+    constexpr std::uint16_t kAwful = 0x400;
+    const auto verdict_of = [](const std::vector<std::uint16_t>& rounds) {
+        const auto job = job::make_job({"rounds", repeated_product()});
+        const program::Program& program = job->plan(spec::MachineSpec{});
+        const auto c = product(*job);
+        for (const std::uint16_t off : rounds) {
+            auto made = c;
+            made[5] = static_cast<std::uint16_t>(made[5] ^ off);
+            run_leaves(*job, program.control, [&](const std::string&) {
+                const auto bytes = std::as_bytes(std::span(made));
+                return std::vector<std::byte>(bytes.begin(), bytes.end());
+            });
+        }
+        return job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
+    };
+    const auto of = [&](const std::vector<std::uint16_t>& rounds) {
+        const auto json = verdict_of(rounds).json.at("steps").at(0);
+        CHECK(json.at("rounds") == rounds.size());
+        return std::pair(json.at("passed").get<bool>(), json.at("max_error").get<double>());
+    };
+    const auto good = of({kGood});
+    const auto fair = of({kFair});
+    const auto bad = of({kBad});
+    const auto awful = of({kAwful});
+    REQUIRE((good.first && fair.first && !bad.first && !awful.first));
+    REQUIRE((good.second < fair.second && fair.second < bad.second && bad.second < awful.second));
+    for (const auto& [rounds, worst] :
+         {std::pair<std::vector<std::uint16_t>, std::pair<bool, double>>{{kGood, kFair}, fair},
+          {{kFair, kGood}, fair},
+          {{kGood, kFair, kGood}, fair},
+          {{kBad, kGood}, bad},
+          {{kBad, kFair}, bad},
+          {{kFair, kBad}, bad},
+          {{kFair, kBad, kFair}, bad}}) {
+        CAPTURE(rounds);
+        CHECK(of(rounds) == worst);
+    }
+}
+
+TEST_CASE("a step that has not run is wrong, however good it would be") {
+    const auto job = job::make_job({"none", repeated_product()});
+    static_cast<void>(job->plan(spec::MachineSpec{}));
+    const auto outcome = job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
+    CHECK_FALSE(outcome.passed);
+    CHECK(outcome.text == "WRONG: step c: it has not run");
+    CHECK(outcome.json.at("steps").at(0).at("rounds") == 0);
+    CHECK(job->product().value().flops == kRounds * 2 * kSide * kSide * kSide);
+    CHECK(job->sentence() == "pipeline of 2 tensors: 3 times (matmul)");
 }

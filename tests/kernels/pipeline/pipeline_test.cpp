@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace tessera;
@@ -114,6 +115,15 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
         standing = write.tensor == x ? write.standing_as : standing;
     }
     CHECK(outcome.tensors.at(standing) == bytes_of_halves(once.values));
+    // and as the last step has made it, for those who ask for the answer
+    const auto& tensors = planned.lowered.program.tensors;
+    const auto answer = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+        return tensor.name == planned.answer;
+    });
+    REQUIRE(answer != tensors.end());
+    CHECK(planned.answer != standing);
+    CHECK(answer->kept);
+    CHECK(outcome.tensors.at(planned.answer) == bytes_of_halves(once.values));
 }
 
 TEST_CASE("an input in rows over all tiles is rearranged by its reader", "[kernels][pipeline]") {
@@ -167,4 +177,100 @@ TEST_CASE("functions of elements stand where a product left its result", "[kerne
     // only the bias, and what the products want, is brought
     const auto planned = pipeline::plan(small_machine(), built.made);
     CHECK(planned.lowered.program.exchanges.size() <= 4);
+}
+
+TEST_CASE("a pipeline is tried with four budgets, and has the largest that fits",
+          "[kernels][pipeline]") {
+    constexpr double kNext = 0.85;
+    auto machine = small_machine();
+    machine.chip.tiles = 4;
+    machine.memory.region0_bytes /= 4;
+    machine.memory.region1_bytes /= 4;
+    const auto budget_of = [&](std::int64_t n) -> double {
+        Built built;
+        const auto x = built.tensor("x", 128, n);
+        const auto w = built.tensor("w", n, n / 2);
+        const auto v = built.tensor("v", n / 2, 128);
+        auto& steps = built.made.steps;
+        steps.push_back(built.step(matmul::family(), "h", {x, w}));
+        steps.push_back(built.step(matmul::family(), "y", {steps[0].output, v}));
+        return pipeline::plan(machine, built.made).budget;
+    };
+    CHECK(budget_of(288) == 1);
+    CHECK(budget_of(296) == kNext);
+    CHECK(budget_of(304) == kNext);
+    CHECK_THROWS_AS(budget_of(320), DoesNotFit);
+}
+
+namespace {
+
+/// A step that fits when it is tried for the `fits_at`-th time.
+class Hungry final : public family::Step {
+public:
+    explicit Hungry(std::size_t fits_at) : fits_at_(fits_at) {}
+    [[nodiscard]] family::TensorType output() const override { return {ElementType::F16, {4, 4}}; }
+    [[nodiscard]] family::Emitted
+    emit(graph::Graph& graph, const family::Site& site,
+         std::span<const std::optional<graph::TensorId>> /*where*/) override {
+        tried.push_back(site.machine.memory);
+        if (tried.size() < fits_at_) {
+            throw DoesNotFit("too hungry");
+        }
+        const auto buffer = graph.add_buffer({.name = "y"});
+        graph.hold(buffer, 0, 32);
+        auto y = graph::array_tensor("y", ElementType::F16, 16);
+        y.shape = {4, 4};
+        y.pieces.push_back(graph::run_of(0, {buffer}, 0, 16, ElementType::F16));
+        return {{}, graph.add_tensor(std::move(y)), graph::sequence({})};
+    }
+    [[nodiscard]] family::Checked check(std::span<const family::Value* const> /*inputs*/,
+                                        const family::Value& /*output*/,
+                                        int /*threads*/) const override {
+        return {};
+    }
+    [[nodiscard]] double flops() const override { return 0; }
+
+    std::vector<spec::MemorySpec> tried;
+
+private:
+    std::size_t fits_at_;
+};
+
+} // namespace
+
+TEST_CASE("each try has a smaller share of both regions, in whole pairs of elements",
+          "[kernels][pipeline]") {
+    constexpr double kNext = 0.85;
+    constexpr std::size_t kTries = 4;
+    const auto machine = small_machine();
+    const spec::MemorySpec& memory = machine.memory;
+    for (std::size_t enough = 1; enough <= kTries + 1; ++enough) {
+        CAPTURE(enough);
+        pipeline::Pipeline made{"hungry", {{.name = "y", .type = {ElementType::F16, {4, 4}}}}, {}};
+        auto step = std::make_unique<Hungry>(enough);
+        const Hungry& hungry = *step;
+        made.steps.emplace_back();
+        made.steps[0].name = "y";
+        made.steps[0].step = std::move(step);
+        if (enough > kTries) {
+            CHECK_THROWS_WITH(pipeline::plan(machine, made), "too hungry");
+        } else {
+            CHECK(pipeline::plan(machine, made).budget ==
+                  Approx(std::pow(kNext, static_cast<double>(enough) - 1)));
+        }
+        REQUIRE(hungry.tried.size() == std::min(enough, kTries));
+        const auto near_share = [&](Bytes got, Bytes of, double share) {
+            const Bytes pair = 2 * memory.element_bytes;
+            CHECK(got % pair == 0);
+            CHECK(static_cast<double>(got) <= share * static_cast<double>(of));
+            CHECK(static_cast<double>(got + pair) > share * static_cast<double>(of));
+        };
+        CHECK(hungry.tried[0].region0_bytes == memory.region0_bytes);
+        CHECK(hungry.tried[0].region1_bytes == memory.region1_bytes);
+        for (std::size_t i = 1; i < hungry.tried.size(); ++i) {
+            const double share = std::pow(kNext, static_cast<double>(i));
+            near_share(hungry.tried[i].region0_bytes, memory.region0_bytes, share);
+            near_share(hungry.tried[i].region1_bytes, memory.region1_bytes, share);
+        }
+    }
 }

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -375,6 +376,81 @@ TEST_CASE("a send and a receive in one element are found", "[exchange][broken]")
     }
     CHECK(free_steps == 1);
     CHECK_NOTHROW(run_with(kMachine, duplex(0x98000, 0x90000)));
+}
+
+namespace {
+
+/// Tile 100 sends and receives two stretches each, one behind the other, at these addresses.
+struct Stretches {
+    Address sent[2];
+    Address received[2];
+};
+
+program::Exchange duplex(const Stretches& at) {
+    constexpr Bytes kBytes = 1600;
+    constexpr Address kHarmless[] = {0x60000, 0x68000};
+    auto exchange = plan::plan_exchange(kMachine, "x",
+                                        {transfer(736, 0x50000, kBytes, {{100, kHarmless[0]}}),
+                                         transfer(100, 0x90000, kBytes, {{740, 0x60000}}),
+                                         transfer(736, 0x54000, kBytes, {{100, kHarmless[1]}}),
+                                         transfer(100, 0x98000, kBytes, {{740, 0x68000}})});
+    for (const std::size_t i : {0U, 1U}) {
+        exchange.transfers[2 * i].destinations[0].address = at.received[i];
+        exchange.transfers[2 * i + 1].source_address = at.sent[i];
+    }
+    edit(exchange, 100, [&](auto& row) {
+        for (auto& in : row) {
+            if (in.pointer)
+                in.pointer->value = at.received[4 * in.pointer->value >= kHarmless[1] ? 1 : 0] / 4;
+            if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp) {
+                const std::size_t second = 4 * in.address >= 0x98000 ? 1 : 0;
+                in.address =
+                    (4 * in.address - (second == 1 ? 0x98000 : 0x90000) + at.sent[second]) / 4;
+            }
+        }
+    });
+    return exchange;
+}
+
+} // namespace
+
+TEST_CASE("of many sends and receives the ones that meet in an element are found",
+          "[exchange][broken]") {
+    // Four elements of region 0; stretches in one of them have no word in common.
+    constexpr std::size_t kStretches = 4;
+    const auto meets = [&](const std::array<Address, kStretches>& elements) {
+        constexpr Address kFirst = 0x60000;
+        const auto address = [&](std::size_t stretch) {
+            return static_cast<Address>(kFirst + elements[stretch] * 0x4000 + stretch * 0x1000);
+        };
+        try {
+            run_with(kMachine, duplex({{address(0), address(1)}, {address(2), address(3)}}));
+        } catch (const ProgramError& error) {
+            CHECK_THAT(error.what(),
+                       Contains("a send reads and a receive writes one memory element"));
+            return true;
+        }
+        return false;
+    };
+    CHECK_FALSE(meets({0, 1, 2, 3}));
+    // Which are under way at once: those that meet where the others are out of the way.
+    const std::array<std::array<bool, 2>, 2> at_once{
+        {{meets({0, 1, 0, 2}), meets({0, 1, 2, 0})}, {meets({1, 0, 0, 2}), meets({1, 0, 2, 0})}}};
+    CHECK((at_once[0][0] || at_once[0][1]));
+    CHECK((at_once[1][0] || at_once[1][1]));
+    for (Address places = 0; places < 256; ++places) {
+        const std::array<Address, kStretches> elements{places & 3U, places >> 2U & 3U,
+                                                       places >> 4U & 3U, places >> 6U & 3U};
+        bool expected = false;
+        for (const std::size_t sent : {0U, 1U}) {
+            for (const std::size_t received : {0U, 1U}) {
+                expected = expected || (at_once.at(sent).at(received) &&
+                                        elements.at(sent) == elements.at(2 + received));
+            }
+        }
+        CAPTURE(elements);
+        CHECK(meets(elements) == expected);
+    }
 }
 
 TEST_CASE("receiving into what is sent or executed is found", "[exchange][broken]") {

@@ -271,8 +271,13 @@ TEST_CASE("pieces stand in tile memory, in whole words, from its first byte to i
     CHECK(sizes(92, 92).empty());
     CHECK_THAT(sizes(94, 94), broken_words);
     CHECK_THAT(sizes(96, 94), broken_words);
-    CHECK_THAT(sizes(0, 0), outside);
-    CHECK_THAT(sizes(-4, -4), outside);
+    for (const Bytes bytes : {-4, -1, 0}) {
+        CHECK_THAT(sizes(bytes, bytes), outside);
+    }
+    for (const Bytes bytes : {1, 2, 3, 5}) {
+        CHECK_THAT(sizes(bytes, bytes), broken_words);
+    }
+    CHECK(sizes(4, 4).empty());
     CHECK_FALSE(broken([](auto& program) { program.stream_copies[0].rows = 0; }).empty());
     CHECK(broken([](auto& program) {
               program.stream_copies[1].rows = 10;

@@ -366,3 +366,26 @@ TEST_CASE("a register keeps what it read into the next run", "[unit][tile]") {
     other.run("again");
     CHECK(other.core().racing_accesses() == 0);
 }
+
+TEST_CASE("what stood in a word before is known in every word of memory", "[unit][tile]") {
+    const spec::MachineSpec machine;
+    const auto end = static_cast<Address>(machine.memory.end());
+    for (const Address word : {kWord, kWord + 4, end - 8, end - 4}) {
+        CAPTURE(word);
+        // The supervisor leaves 7; one worker writes 7 again, which the other's read does not see.
+        const auto races = [&](int left, int again) {
+            const std::string address = fmt::format("setzi $m2, {}\nshl $m2, $m2, 2\n", word / 4);
+            const std::string text =
+                text_of(address + write(left) +
+                            fmt::format("setzi $m0, worker_0\nrun $m0, $mzero, 0\n"
+                                        "setzi $m0, worker_1\nrun $m0, $mzero, 0\n") +
+                            std::string(kSync),
+                        "worker_0: " + address + write(again) +
+                            "exitz $mzero\n.align 8\nworker_1: " + address + kLater + read() +
+                            "exitz $mzero\n");
+            return found_in(text).all;
+        };
+        CHECK(races(7, 7) == 0);
+        CHECK(races(7, 9) == 1);
+    }
+}
