@@ -6,6 +6,7 @@
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -262,6 +263,11 @@ TEST_CASE("a step's verdict is that of its worst round") {
         CHECK(json.at("rounds") == rounds.size());
         return std::pair(json.at("passed").get<bool>(), json.at("max_error").get<double>());
     };
+    const auto told = verdict_of({kFair});
+    const auto share = told.json.at("steps").at(0).at("max_error_over_tolerance").get<double>();
+    CHECK(told.text == fmt::format("within tolerance: the step on the inputs that it met, worst at "
+                                   "{:.1f} % of what is allowed",
+                                   100 * share));
     const auto good = of({kGood});
     const auto fair = of({kFair});
     const auto bad = of({kBad});
@@ -287,6 +293,9 @@ TEST_CASE("a step that has not run is wrong, however good it would be") {
     const auto outcome = job->check([](const std::string&) { return std::vector<std::byte>{}; }, 1);
     CHECK_FALSE(outcome.passed);
     CHECK(outcome.text == "WRONG: step c: it has not run");
+    const auto a = job->operands().at(0).bytes;
+    const auto b = job->operands().at(1).bytes;
+    CHECK_FALSE(std::equal(a.begin(), a.end(), b.begin(), b.end())); // of streams of their own
     CHECK(outcome.json.at("steps").at(0).at("rounds") == 0);
     CHECK(job->product().value().flops == kRounds * 2 * kSide * kSide * kSide);
     CHECK(job->sentence() == "pipeline of 2 tensors: 3 times (matmul)");
