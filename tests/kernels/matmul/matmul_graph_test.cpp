@@ -48,10 +48,10 @@ std::int64_t granule(const spec::MemorySpec& memory, Address address) {
 /// The placed buffers of a partition by name; none where it does not fit.
 std::map<std::string, lower::MemoryPlan::Buffer>
 buffers_of(const spec::MachineSpec& machine, const Grid& grid, const lower::CodeRoom& room) {
-    const graph::Graph graph = matmul::emit(machine, grid, "product").graph;
-    const lower::Uses uses(graph);
     std::map<std::string, lower::MemoryPlan::Buffer> buffers;
     try {
+        const graph::Graph graph = matmul::emit(machine, grid, "product").graph;
+        const lower::Uses uses(graph);
         const auto placing = lower::place(machine, graph, lower::needs_of(graph, uses), room, {});
         for (std::size_t i = 0; i < graph.buffers.size(); ++i) {
             if (!graph.buffers[i].held.empty()) {
