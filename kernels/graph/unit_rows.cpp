@@ -19,7 +19,7 @@ void add_runs(std::vector<ByteRun>& runs, const Piece& piece, Bytes element_byte
             begin = begin + (dim.count - 1) * dim.tile_stride;
             dim.tile_stride = -dim.tile_stride;
         }
-        if (dim.count > 1) {
+        if (dim.count > 1 && dim.tile_stride != 0) { // elements that repeat are one run
             dims.push_back(dim);
         }
     }
