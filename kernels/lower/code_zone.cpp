@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/code_zone.h"
 
+#include "kernels/plan/lowest_fit.h"
+
 #include <algorithm>
 #include <iterator>
 
 namespace tessera::lower {
-namespace {
-
-constexpr Bytes kCodeAlignment = 8;
-
-} // namespace
-
-Bytes code_aligned(Bytes bytes) {
-    return (bytes + kCodeAlignment - 1) / kCodeAlignment * kCodeAlignment;
-}
-
 Bytes fetched_behind(const spec::MachineSpec& machine) {
-    return code_aligned(
-        std::max(machine.tile.fetch_window_bytes, machine.tile.worker_fetch_window_bytes));
+    return plan::round_up(
+        std::max(machine.tile.fetch_window_bytes, machine.tile.worker_fetch_window_bytes),
+        kCodeAlignment);
 }
 
 CodeZone lay_out_code(const spec::MachineSpec& machine, Bytes codelets,
                       std::span<const Bytes> stubs, Bytes control) {
     const Address begin = machine.memory.region0_begin();
-    Bytes used = code_aligned(static_cast<Bytes>(machine.memory.code_begin() - begin));
+    Bytes used =
+        plan::round_up(static_cast<Bytes>(machine.memory.code_begin() - begin), kCodeAlignment);
     const auto take = [&](Bytes bytes) {
         const Address at = begin + static_cast<Address>(used);
-        used += code_aligned(bytes);
+        used += plan::round_up(bytes, kCodeAlignment);
         return at;
     };
     CodeZone zone;

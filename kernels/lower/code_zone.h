@@ -20,8 +20,8 @@ struct CodeZone {
     Bytes bytes = 0; ///< from the start of region 0 on
 };
 
-/// Room for so many bytes of code, so that the next piece is aligned.
-[[nodiscard]] Bytes code_aligned(Bytes bytes);
+/// Of each piece of code, and of rows.
+inline constexpr Bytes kCodeAlignment = 8;
 
 /// What contexts fetch ahead of the end of code or rows; data must not stand there.
 [[nodiscard]] Bytes fetched_behind(const spec::MachineSpec& machine);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace tessera::lower {
 namespace {
@@ -49,28 +51,45 @@ std::size_t rounds_of(std::span<const program::Step> steps, std::size_t period) 
     return end / period;
 }
 
-Bytes sequence_bytes(const spec::ControlSpec& control, std::span<const program::Step> steps) {
-    constexpr std::size_t kLongestBody = 16; // steps
+/// The first steps of a sequence: some that come again, or one.
+struct Stretch {
+    std::size_t steps = 1;
     Bytes bytes = 0;
-    while (!steps.empty()) {
-        Bytes body = control_bytes(control, steps.front());
-        std::size_t covered = 1;
-        Bytes taken = body;
-        Bytes most_saved = 0;
-        for (std::size_t period = 1; period <= std::min(kLongestBody, steps.size() / 2); ++period) {
-            body += period == 1 ? 0 : control_bytes(control, steps[period - 1]);
-            const std::size_t rounds = rounds_of(steps, period);
-            const Bytes saved = static_cast<Bytes>(rounds - 1) * body - control.repeat_bytes;
-            if (rounds > 1 && saved > most_saved) {
-                most_saved = saved;
-                covered = rounds * period;
-                taken = control.repeat_bytes + body;
-            }
+    Bytes saved = 0; ///< by a loop
+};
+
+/// `bytes`: of each step. Of stretches that save as much the longest, so that no step is looked at
+/// often.
+Stretch first_stretch(const spec::ControlSpec& control, std::span<const program::Step> steps,
+                      std::span<const Bytes> bytes) {
+    constexpr std::size_t kLongestBody = 16; // steps
+    Stretch best{1, bytes.front(), 0};
+    Bytes body = 0;
+    for (std::size_t period = 1; period <= std::min(kLongestBody, steps.size() / 2); ++period) {
+        body += bytes[period - 1];
+        const std::size_t rounds = rounds_of(steps, period);
+        const Bytes all = static_cast<Bytes>(rounds) * body;
+        const Bytes saved = std::max<Bytes>(all - body - control.repeat_bytes, 0);
+        if (rounds > 1 && std::pair(saved, rounds * period) > std::pair(best.saved, best.steps)) {
+            best = {rounds * period, all - saved, saved};
         }
-        bytes += taken;
-        steps = steps.subspan(covered);
     }
-    return bytes;
+    return best;
+}
+
+Bytes sequence_bytes(const spec::ControlSpec& control, std::span<const program::Step> steps) {
+    std::vector<Bytes> all;
+    all.reserve(steps.size());
+    for (const program::Step& step : steps) {
+        all.push_back(control_bytes(control, step));
+    }
+    Bytes total = 0;
+    for (std::span<const Bytes> bytes = all; !bytes.empty();) {
+        const Stretch first = first_stretch(control, steps.last(bytes.size()), bytes);
+        total += first.bytes;
+        bytes = bytes.subspan(first.steps);
+    }
+    return total;
 }
 
 } // namespace

@@ -2,12 +2,14 @@
 #include "kernels/lower/placing.h"
 
 #include "base/error.h"
+#include "kernels/lower/code_zone.h"
 #include "kernels/lower/lifetimes.h"
 #include "models/timing/tile_position.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <map>
 #include <numeric>
@@ -74,24 +76,18 @@ public:
     /// By the buffers that the tiles of a pair hold.
     [[nodiscard]] std::vector<Group> by_buffers(const Group& group) const {
         return groups_by(group.tiles, [this](TileId tile) {
-            std::vector<Share> both;
-            for (const TileId member : {tile & ~pair_bit_, tile | pair_bit_}) {
-                for (Share share : shares(member)) {
-                    share.bytes = member == (tile | pair_bit_) ? 1 : 0;
-                    both.push_back(share);
+            auto held = held_by_pair(tile);
+            for (auto& of_member : held) {
+                for (Share& share : of_member) {
+                    share.bytes = 0;
                 }
             }
-            return both;
+            return held;
         });
     }
     /// By these and by how much they hold of them.
     [[nodiscard]] std::vector<Group> by_bytes(const Group& group) const {
-        return groups_by(group.tiles, [this](TileId tile) {
-            std::pair<std::vector<Share>, std::vector<Share>> both;
-            both.first = shares(tile & ~pair_bit_);
-            both.second = shares(tile | pair_bit_);
-            return both;
-        });
+        return groups_by(group.tiles, [this](TileId tile) { return held_by_pair(tile); });
     }
     /// The first tile that holds most.
     [[nodiscard]] TileId fullest(const Group& group) const {
@@ -126,8 +122,11 @@ private:
         }
         return held_[tile];
     }
-    [[nodiscard]] std::vector<Share> shares(TileId tile) const {
-        return tile < held_.size() ? held_[tile] : std::vector<Share>{};
+    [[nodiscard]] std::array<std::vector<Share>, 2> held_by_pair(TileId tile) const {
+        const auto held = [this](TileId member) {
+            return member < held_.size() ? held_[member] : std::vector<Share>{};
+        };
+        return {held(tile & ~pair_bit_), held(tile | pair_bit_)};
     }
     /// Those that hold something.
     [[nodiscard]] std::vector<TileId> all() const {
@@ -194,7 +193,7 @@ BufferRequest request_of(const RowBlock& rows, std::size_t number) {
                                               : fmt::format("exchange rows ({})", number + 1),
                           .kind = program::SegmentKind::ExchangeRow,
                           .bytes = rows.bytes,
-                          .alignment = 8,
+                          .alignment = kCodeAlignment,
                           .where = Where::Region0,
                           .lifetime = {0, rows.last},
                           .by_codelets = false};

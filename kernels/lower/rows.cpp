@@ -2,6 +2,7 @@
 #include "kernels/lower/rows.h"
 
 #include "kernels/lower/code_zone.h"
+#include "kernels/plan/lowest_fit.h"
 
 #include <algorithm>
 #include <functional>
@@ -42,7 +43,7 @@ RowBlocks lay_out_rows(const spec::MachineSpec& machine, std::span<const RowRoom
     RowBlocks rows;
     for (const RowRoom& room : rooms) {
         if (room.bytes > 0) {
-            bytes[room.last] += code_aligned(room.bytes);
+            bytes[room.last] += plan::round_up(room.bytes, kCodeAlignment);
         }
     }
     std::map<std::uint32_t, RowBlocks::Place> next;
@@ -54,7 +55,7 @@ RowBlocks lay_out_rows(const spec::MachineSpec& machine, std::span<const RowRoom
         RowBlocks::Place at;
         if (room.bytes > 0) {
             at = next[room.last];
-            next[room.last].offset += code_aligned(room.bytes);
+            next[room.last].offset += plan::round_up(room.bytes, kCodeAlignment);
         }
         rows.of_exchange.push_back(at);
     }

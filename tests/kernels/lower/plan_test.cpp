@@ -361,4 +361,18 @@ TEST_CASE("code of a control program is that of its steps, a loop's once", "[ker
         steps.push_back(start(rounds));
         CHECK(of(steps) == 3 + 24 + 70 + 3 + 500 + 70);
     }
+    // no step is looked at often, though no loop is shorter
+    control.repeat_bytes = 100'000;
+    control.exchange_bytes = 0;
+    constexpr std::int64_t kMany = 200'000;
+    std::vector<Step> many;
+    for (std::int64_t i = 0; i < kMany; ++i) {
+        many.insert(many.end(), {start(2 * i), start(2 * i + 1)});
+    }
+    CHECK(of(many) == 0);
+    Step nested = work(0);
+    for (int depth = 0; depth < 40; ++depth) {
+        nested = over(Step::Kind::Sequence, {work(1), nested, work(2), work(3)});
+    }
+    CHECK(bytes(nested) == 3 * (1 + 40 * 3));
 }
