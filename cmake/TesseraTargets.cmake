@@ -76,22 +76,56 @@ endif()
 # What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED.
 add_custom_target(sanitized)
 
-# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... LINK ...): one Catch2
-# program, one ctest entry a TEST_CASE. UNSANITIZED is for programs of tessera_sim, which is glue
-# around what other programs test and slow to compile.
+# tessera_together(OUT NAME SOURCE ...): every four of the sources become one, in OUT. Helpers of test files have the same
+# names, so each file is a namespace of its own here, and what they include stands in front of all.
+function(tessera_together out name)
+  set(made "")
+  set(number 0)
+  while(ARGN)
+    list(SUBLIST ARGN 0 4 some)
+    list(REMOVE_ITEM ARGN ${some})
+    set(headers "")
+    set(files "")
+    foreach(source IN LISTS some)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
+      file(STRINGS "${source}" included REGEX "^#include ")
+      list(APPEND headers ${included})
+      string(MAKE_C_IDENTIFIER "${source}" namespace)
+      get_filename_component(path "${source}" ABSOLUTE)
+      string(APPEND files "namespace ${namespace} {\n#include \"${path}\"\n}\n")
+    endforeach()
+    list(REMOVE_DUPLICATES headers)
+    list(JOIN headers "\n" headers)
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${number}.cpp")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${headers}\n${files}" @ONLY)
+    list(APPEND made "${file}")
+    math(EXPR number "${number} + 1")
+  endwhile()
+  set(${out} ${made} PARENT_SCOPE)
+endfunction()
+
+# tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
+# ctest entry a TEST_CASE. APART are sources that bear no namespace around them. UNSANITIZED is for programs of
+# tessera_sim, which is glue around what other programs test and slow to compile; a TEST_CASE with the tag [large] does
+# at size what others do, and is not run with sanitizers either.
 function(tessera_test name)
-  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;UNSANITIZED" "TIMEOUT" "LABELS;SOURCES;APART;LINK" ${ARGN})
   if(TESSERA_SANITIZE AND NOT ARG_UNSANITIZED AND NOT "slow" IN_LIST ARG_LABELS)
     set(ARG_LABELS sanitized)
     add_dependencies(sanitized ${name})
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
-    if(TESSERA_SANITIZE)
-      set(ARG_TIMEOUT 180) # sanitized code is several times slower
-    endif()
   endif()
-  add_executable(${name} ${ARG_SOURCES})
+  set(chosen "")
+  if(TESSERA_SANITIZE) # code is several times slower: what only takes more of the same is left out
+    math(EXPR ARG_TIMEOUT "3 * ${ARG_TIMEOUT}")
+    set(chosen TEST_SPEC "~[large]")
+  endif()
+  if(TESSERA_UNITY)
+    tessera_together(ARG_SOURCES ${name} ${ARG_SOURCES})
+  endif()
+  add_executable(${name} ${ARG_SOURCES} ${ARG_APART})
   if(ARG_SYSTEMC)
     target_link_libraries(${name} PRIVATE tessera_test_main_systemc)
   else()
@@ -99,5 +133,5 @@ function(tessera_test name)
   endif()
   target_link_libraries(${name} PRIVATE tessera_warnings tessera_test_options fmt::fmt ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM tessera_test_headers)
-  catch_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  catch_discover_tests(${name} ${chosen} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -8,13 +8,15 @@
 #include "kernels/exchange/exchange_parts.h"
 #include "kernels/exchange/exchange_schedule.h"
 #include "kernels/exchange/exchange_timelines.h"
+#include "kernels/exchange/known_schedules.h"
 #include "models/timing/exchange_latency.h"
 
 #include <tbb/parallel_invoke.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <list>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -33,6 +35,13 @@ constexpr std::size_t kAttemptBudget = 500'000;
 /// Messages that the search for an order may look at: a tenth of a second.
 constexpr std::size_t kMostLooks = 30'000'000;
 
+/// One way to send the messages of a list.
+struct Attempt {
+    const JobList* list = nullptr;
+    JobOrder order;
+    PlacementRules rules;
+};
+
 /// Tries orders until one is good enough or the budget is spent; keeps the best.
 class Attempts {
 public:
@@ -43,53 +52,85 @@ public:
                       kTypicalLatency),
           good_(std::max(near_bound_, longest_alone(list))) {}
 
-    [[nodiscard]] const ExchangeSchedule& best() const { return *best_; }
-    [[nodiscard]] const JobList& best_list() const { return *best_list_; }
-
-    [[nodiscard]] bool good() const {
-        return best_ != nullptr && best_->longest_row_events() <= good_;
-    }
+    [[nodiscard]] const Attempt& best() const { return best_; }
+    [[nodiscard]] Schedule& schedule() { return *schedule_; }
 
     /// Whether a further attempt at `list` is wanted and within the budget.
     [[nodiscard]] bool go_on(const JobList& list) const {
-        return !good() && (spent_ == 0 || spent_ + list.receivers.size() <= kAttemptBudget);
+        return !(schedule_ && schedule_->longest_row_events <= good_) &&
+               (spent_ == 0 || spent_ + list.receivers.size() <= kAttemptBudget);
     }
 
     /// Messages taken apart in another way.
     void try_parts(Parts parts) {
         const auto& list = lists_.emplace_back(std::move(parts.list));
-        try_order(list, std::move(parts.order));
+        try_one({&list, std::move(parts.order), {}});
     }
 
     /// The best order again, with far receivers served first. This may be shorter than the longest
     /// message that is sent to all its receivers at once.
     void try_far_first() {
-        if (best_->longest_row_events() > near_bound_ && best_rules_.least_piece == 0)
-            if (auto parts = far_first(*best_list_, best_order_, timing_))
+        if (schedule_->longest_row_events > near_bound_ && best_.rules.least_piece == 0)
+            if (auto parts = far_first(*best_.list, best_.order, timing_))
                 try_parts(std::move(*parts));
     }
 
-    /// `list` outlives the attempts.
-    void try_order(const JobList& list, JobOrder order, const PlacementRules& rules = {}) {
-        auto schedule = std::make_unique<ExchangeSchedule>(machine_, timing_, list);
-        schedule->place_all(order, rules);
-        spent_ += list.receivers.size();
-        if (best_ && schedule->longest_row_events() >= best_->longest_row_events())
-            return;
-        best_ = std::move(schedule);
-        best_list_ = &list;
-        best_order_ = std::move(order);
-        best_rules_ = rules;
+    /// The list outlives the attempts.
+    void try_one(Attempt attempt) {
+        auto made = placed(attempt);
+        take(std::move(attempt), std::move(made));
     }
 
-    /// The best order again, with messages divided where that fills a gap.
-    void try_pieces(std::uint32_t least) {
-        auto rules = best_rules_;
-        rules.least_piece = least;
-        try_order(*best_list_, best_order_, rules);
+    /// What `first` and `second` make, in turn while attempts at `list` are wanted. Where there are host threads for
+    /// it they are placed at once; the second then counts as if it had come after the first.
+    template <typename First, typename Second>
+    void try_two(const JobList& list, First first, Second second) {
+        const bool both = spent_ + 2 * list.receivers.size() <= kAttemptBudget &&
+                          tbb::this_task_arena::max_concurrency() > 1;
+        if (!go_on(list))
+            return;
+        if (!both) {
+            try_made(first());
+            if (go_on(list))
+                try_made(second());
+            return;
+        }
+        std::array<std::optional<Attempt>, 2> attempts;
+        std::array<std::optional<Schedule>, 2> made;
+        const auto make = [&](std::size_t i, auto& maker) {
+            attempts[i] = maker();
+            if (attempts[i])
+                made[i] = placed(*attempts[i]);
+        };
+        tbb::parallel_invoke([&] { make(0, first); }, [&] { make(1, second); });
+        for (std::size_t i = 0; i < attempts.size(); ++i)
+            if (attempts[i] && go_on(list))
+                take(std::move(*attempts[i]), std::move(made[i]));
     }
 
 private:
+    void try_made(std::optional<Attempt> attempt) {
+        if (attempt)
+            try_one(std::move(*attempt));
+    }
+
+    /// Nothing where the rows are not shorter than the best.
+    [[nodiscard]] std::optional<Schedule> placed(const Attempt& attempt) const {
+        MessagePlacer placer{machine_, timing_, *attempt.list};
+        const bool shorter = schedule_ ? placer.place_all(attempt.order, attempt.rules,
+                                                          schedule_->longest_row_events)
+                                       : placer.place_all(attempt.order, attempt.rules);
+        return shorter ? std::optional(placer.take_schedule()) : std::nullopt;
+    }
+
+    void take(Attempt attempt, std::optional<Schedule> made) {
+        spent_ += attempt.list->receivers.size();
+        if (!made || (schedule_ && made->longest_row_events >= schedule_->longest_row_events))
+            return;
+        schedule_ = std::move(made);
+        best_ = std::move(attempt);
+    }
+
     /// Row events of the message that takes longest when it is alone.
     [[nodiscard]] Cycles longest_alone(const JobList& list) const {
         Cycles longest = 0;
@@ -111,52 +152,61 @@ private:
     Cycles near_bound_;
     Cycles good_; ///< row events that need no further attempt
     std::size_t spent_ = 0;
-    std::unique_ptr<ExchangeSchedule> best_;
-    const JobList* best_list_ = nullptr;
     std::list<JobList> lists_; ///< those that attempts have made
-    JobOrder best_order_;
-    PlacementRules best_rules_;
+    Attempt best_;
+    std::optional<Schedule> schedule_; ///< of the best
 };
 
 void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGrid& grid,
                    const timing::ExchangeBound& bound, bool far_first_too) {
     const bool multicasts = list.receivers.size() > list.jobs.size();
-    const auto try_order = [&](JobOrder order) { attempts.try_order(list, std::move(order)); };
+    const auto in_order = [&](JobOrder order) {
+        return std::optional(Attempt{&list, std::move(order), {}});
+    };
     if (multicasts) {
         const auto grouped = grouped_order(list, grid);
-        try_order(grouped);
+        attempts.try_one({&list, grouped, {}});
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
         if (attempts.go_on(list) && std::any_of(list.jobs.begin(), list.jobs.end(),
                                                 [](const Job& job) { return job.wide; }))
-            attempts.try_order(list, grouped, {.wide = false});
+            attempts.try_one({&list, grouped, {.wide = false}});
         if (attempts.go_on(list))
             if (auto parts = divide_receivers(list, grid, bound))
                 attempts.try_parts(std::move(*parts));
     }
-    for (auto* order : {shift_order, busiest_order, round_order})
-        if (attempts.go_on(list))
-            try_order(order(list, grid));
-    // Dividing messages costs row instructions, so large pieces come first.
-    for (const std::uint32_t least : {2U, 1U})
-        if (attempts.go_on(list))
-            attempts.try_pieces(least);
     if (attempts.go_on(list))
-        if (auto order = earliest_order(list, grid, kMostLooks))
-            try_order(std::move(*order));
-    if (attempts.go_on(list))
-        try_order(given_order(list));
+        attempts.try_one({&list, shift_order(list, grid), {}});
+    attempts.try_two(
+        list, [&] { return in_order(busiest_order(list, grid)); },
+        [&] { return in_order(round_order(list, grid)); });
+    // The best again, with messages divided where that fills a gap. Dividing them costs row
+    // instructions, so large pieces come first.
+    const auto in_pieces = [&](std::uint32_t least) {
+        auto attempt = attempts.best();
+        attempt.rules.least_piece = least;
+        return std::optional(std::move(attempt));
+    };
+    attempts.try_two(
+        list, [&] { return in_pieces(2); }, [&] { return in_pieces(1); });
+    attempts.try_two(
+        list,
+        [&] {
+            auto order = earliest_order(list, grid, kMostLooks);
+            return order ? in_order(std::move(*order)) : std::nullopt;
+        },
+        [&] { return in_order(given_order(list)); });
     if (multicasts && far_first_too)
         attempts.try_far_first();
 }
 
-ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
+ExchangeStats stats_of(const JobList& list, const Schedule& schedule,
                        std::span<const program::ExchangeRow> rows) {
     ExchangeStats stats;
     for (std::size_t index = 0; index < list.jobs.size(); ++index) {
         const auto& job = list.jobs[index];
         stats.words_sent += job.words;
         stats.words_received += std::int64_t{job.words} * job.receivers;
-        const bool wide = schedule.placements()[index].wide; // further pieces are not
+        const bool wide = schedule.placements[index].wide; // further pieces are not
         stats.wide_messages += wide ? 1 : 0;
         stats.lowered_messages += job.paired && !wide ? 1 : 0;
     }
@@ -165,7 +215,7 @@ ExchangeStats stats_of(const JobList& list, const ExchangeSchedule& schedule,
         stats.row_bytes += bytes;
         stats.longest_row_bytes = std::max(stats.longest_row_bytes, bytes);
     }
-    stats.longest_row_events = schedule.longest_row_events();
+    stats.longest_row_events = schedule.longest_row_events;
     stats.active_tiles = static_cast<std::int64_t>(rows.size());
     return stats;
 }
@@ -187,23 +237,33 @@ ExchangeStats stats_without_rows(std::span<const program::Transfer> transfers,
 /// Rows and their statistics.
 void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transfer> transfers,
                std::span<const timing::TransferRun> runs, const timing::ExchangeBound& bound,
-               PlannedExchange& plan) {
+               KnownSchedules* known, PlannedExchange& plan) {
     const timing::ExchangeTiming timing{machine};
     std::optional<Activity> activity(std::in_place, "finding messages");
-    const auto list = make_jobs(timing, transfers, runs);
+    auto list = make_jobs(timing, transfers, runs);
+    const auto bind = [&](const JobList& sent, const Schedule& schedule) {
+        activity.emplace("writing rows");
+        plan.exchange.rows = Timelines{machine, timing, sent, schedule}.rows();
+        plan.stats = stats_of(sent, schedule, plan.exchange.rows);
+    };
+    if (const Schedule* schedule = known != nullptr ? known->find(machine, list) : nullptr) {
+        bind(list, *schedule);
+        return;
+    }
     activity.emplace("placing messages");
     Attempts attempts{machine, timing, list, bound.cycles()};
     find_schedule(attempts, list, timing.grid(), bound, machine.exchange.far_first);
-    activity.emplace("writing rows");
-    const auto& best = attempts.best_list();
-    plan.exchange.rows = Timelines{machine, timing, best, attempts.best()}.rows();
-    plan.stats = stats_of(best, attempts.best(), plan.exchange.rows);
+    bind(*attempts.best().list, attempts.schedule());
+    // Messages that an attempt has taken apart are not those that come again.
+    if (known != nullptr && attempts.best().list == &list)
+        known->keep(machine, std::move(list), std::move(attempts.schedule()));
 }
 
 } // namespace
 
 PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::string name,
-                                         std::vector<program::Transfer> transfers) {
+                                         std::vector<program::Transfer> transfers,
+                                         KnownSchedules* known) {
     PlannedExchange plan;
     std::vector<timing::TransferRun> runs;
     const Activity planning("planning an exchange");
@@ -211,7 +271,7 @@ PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine, std::
                          [&] { runs = timing::transfer_runs(machine, transfers); });
     const auto bound = timing::exchange_bound(machine, transfers, runs);
     if (machine.exchange.fabric == spec::Fabric::Compiled)
-        plan_rows(machine, transfers, runs, bound, plan);
+        plan_rows(machine, transfers, runs, bound, known, plan);
     else
         plan.stats = stats_without_rows(transfers, runs, bound.cycles());
     plan.stats.bound = bound;

@@ -16,6 +16,8 @@
 
 namespace tessera::plan {
 
+class KnownSchedules;
+
 /// What a plan came to, for cost models and reports.
 struct ExchangeStats {
     timing::ExchangeBound bound;
@@ -40,14 +42,16 @@ struct PlannedExchange {
 /// boundary, outside the elements of region-0 data that moves meanwhile. Transfers may be
 /// reordered: several orders, the one given among them, are tried and the one with the shortest
 /// longest row is kept. `paired` transfers that cannot be wide, or would make the exchange longer,
-/// are sent as 4-byte items.
+/// are sent as 4-byte items. What `known` has is not scheduled anew, and what it has not is told to it; rows are the
+/// same either way.
 /// Throws ProgramError, naming the transfer, for: bytes that are no positive multiple of 4, a
 /// misaligned address, an address outside memory, a tile outside the chip, a tile that is its own
 /// receiver, no or repeated receivers, two receives of one word, a word sent from where the same
 /// exchange receives.
 [[nodiscard]] PlannedExchange plan_exchange_with_stats(const spec::MachineSpec& machine,
                                                        std::string name,
-                                                       std::vector<program::Transfer> transfers);
+                                                       std::vector<program::Transfer> transfers,
+                                                       KnownSchedules* known = nullptr);
 
 [[nodiscard]] program::Exchange plan_exchange(const spec::MachineSpec& machine, std::string name,
                                               std::vector<program::Transfer> transfers);

@@ -18,38 +18,82 @@ constexpr std::uint32_t kReads = 0;
 constexpr std::uint32_t kWrites = 1;
 
 /// Calls `take(element, first item, items)` for each part of a run in one element.
-template <typename ElementOf, typename BeginOf, typename Take>
-void for_each_element(ElementOf element_of, BeginOf begin_of, Address address, std::int64_t items,
+template <typename Take>
+void for_each_element(const Elements& elements, Address address, std::int64_t items,
                       Bytes item_bytes, Take take) {
-    const auto last = element_of(address + items * item_bytes - 1);
-    for (auto element = element_of(address); element <= last; ++element) {
+    const auto last = elements.of(address + items * item_bytes - 1);
+    for (auto element = elements.of(address); element <= last; ++element) {
         const auto first_item =
-            std::max<std::int64_t>((begin_of(element) - address) / item_bytes, 0);
+            std::max<std::int64_t>((elements.begin(element) - address) / item_bytes, 0);
         const auto last_item =
-            std::min((begin_of(element + 1) - 1 - address) / item_bytes, items - 1);
+            std::min((elements.begin(element + 1) - 1 - address) / item_bytes, items - 1);
         take(element, first_item, last_item - first_item + 1);
     }
 }
 
 } // namespace
 
-ExchangeSchedule::ExchangeSchedule(const spec::MachineSpec& machine,
-                                   const timing::ExchangeTiming& timing, const JobList& jobs)
-    : pair_bit_(timing::pair_bit(machine.chip)), memory_(machine.memory),
-      row_tail_(machine.exchange.row_tail_cycles),
-      region0_elements_((machine.memory.region0_bytes + machine.memory.element_bytes - 1) /
-                        machine.memory.element_bytes),
-      list_(jobs), tiles_(static_cast<std::size_t>(machine.chip.tiles)),
-      placements_(jobs.jobs.size()) {
-    elements_ = element_of(memory_.end() - 1) + 1;
+Elements::Elements(const spec::MemorySpec& memory)
+    : memory_(memory),
+      region0_elements_((memory.region0_bytes + memory.element_bytes - 1) / memory.element_bytes) {}
+
+std::int64_t Elements::of(Bytes address) const {
+    const auto offset = address - memory_.base;
+    if (offset < memory_.region0_bytes)
+        return offset / memory_.element_bytes;
+    return region0_elements_ + (offset - memory_.region0_bytes) / (2 * memory_.element_bytes);
+}
+
+Bytes Elements::begin(std::int64_t element) const {
+    if (element < region0_elements_)
+        return memory_.base + element * memory_.element_bytes;
+    return memory_.base + memory_.region0_bytes +
+           (element - region0_elements_) * 2 * memory_.element_bytes;
+}
+
+std::vector<std::uint8_t> tiles_with_shared_elements(const spec::MachineSpec& machine,
+                                                     const JobList& list) {
+    const Elements elements(machine.memory);
+    const auto count = static_cast<std::size_t>(elements.count());
+    const auto tiles = static_cast<std::size_t>(machine.chip.tiles);
+    std::vector<std::uint8_t> used(2 * count * tiles);
+    const auto mark = [&](TileId tile, std::uint32_t kind, Bytes address, Bytes bytes) {
+        auto* of_tile = used.data() + 2 * count * tile;
+        const auto last = elements.of(address + bytes - 1);
+        for (auto element = elements.of(address); element <= last; ++element)
+            of_tile[2 * element + kind] = 1;
+    };
+    for (const auto& job : list.jobs) {
+        const auto bytes = static_cast<Bytes>(job.words) * 4;
+        mark(job.source, kReads, job.address, bytes);
+        for (const auto& to : list.of(job))
+            mark(to.tile, kWrites, to.address, bytes);
+    }
+    std::vector<std::uint8_t> shared(tiles);
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+        const auto* of_tile = used.data() + 2 * count * tile;
+        for (std::size_t element = 0; element < count; ++element)
+            if (of_tile[2 * element] != 0 && of_tile[2 * element + 1] != 0)
+                shared[tile] = 1;
+    }
+    return shared;
+}
+
+MessagePlacer::MessagePlacer(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
+                             const JobList& jobs)
+    : pair_bit_(timing::pair_bit(machine.chip)), elements_(machine.memory),
+      row_tail_(machine.exchange.row_tail_cycles), list_(jobs),
+      tiles_(static_cast<std::size_t>(machine.chip.tiles)) {
+    schedule_.placements.resize(jobs.jobs.size());
+    schedule_.rows.resize(tiles_.size());
     lanes_.add(2 * tiles_.size());
     for (TileId tile = 0; tile < tiles_.size(); ++tile)
         tiles_[tile].mux_to_pointer = timing.mux_to_pointer(tile);
     add_wide_lanes();
-    add_element_lanes();
+    add_element_lanes(machine);
 }
 
-void ExchangeSchedule::add_wide_lanes() {
+void MessagePlacer::add_wide_lanes() {
     for (const auto& job : list_.jobs)
         if (job.wide)
             for (const auto& to : list_.of(job))
@@ -57,47 +101,16 @@ void ExchangeSchedule::add_wide_lanes() {
                     lanes = lanes_.add(kWideLanes);
 }
 
-void ExchangeSchedule::add_element_lanes() {
-    const auto elements = static_cast<std::size_t>(elements_);
-    std::vector<std::uint8_t> used(2 * elements * tiles_.size());
-    const auto mark = [&](TileId tile, std::uint32_t kind, Bytes address, Bytes bytes) {
-        auto* of_tile = used.data() + 2 * elements * tile;
-        const auto last = element_of(address + bytes - 1);
-        for (auto element = element_of(address); element <= last; ++element)
-            of_tile[2 * element + kind] = 1;
-    };
-    for (const auto& job : list_.jobs) {
-        const auto bytes = static_cast<Bytes>(job.words) * 4;
-        mark(job.source, kReads, job.address, bytes);
-        for (const auto& to : list_.of(job))
-            mark(to.tile, kWrites, to.address, bytes);
-    }
-    for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-        const auto* of_tile = used.data() + 2 * elements * tile;
-        for (std::size_t element = 0; element < elements; ++element)
-            if (of_tile[2 * element] != 0 && of_tile[2 * element + 1] != 0) {
-                tiles_[tile].element_lanes = lanes_.add(2 * elements);
-                break;
-            }
-    }
+void MessagePlacer::add_element_lanes(const spec::MachineSpec& machine) {
+    const auto shared = tiles_with_shared_elements(machine, list_);
+    for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+        if (shared[tile] != 0)
+            tiles_[tile].element_lanes =
+                lanes_.add(2 * static_cast<std::size_t>(elements_.count()));
 }
 
-std::int64_t ExchangeSchedule::element_of(Bytes address) const {
-    const auto offset = address - memory_.base;
-    if (offset < memory_.region0_bytes)
-        return offset / memory_.element_bytes;
-    return region0_elements_ + (offset - memory_.region0_bytes) / (2 * memory_.element_bytes);
-}
-
-Bytes ExchangeSchedule::element_begin(std::int64_t element) const {
-    if (element < region0_elements_)
-        return memory_.base + element * memory_.element_bytes;
-    return memory_.base + memory_.region0_bytes +
-           (element - region0_elements_) * 2 * memory_.element_bytes;
-}
-
-ExchangeSchedule::Reception ExchangeSchedule::reception(const Placement& placed,
-                                                        const Receiver& to) const {
+MessagePlacer::Reception MessagePlacer::reception(const Placement& placed,
+                                                  const Receiver& to) const {
     const bool wide = placed.wide;
     const auto mux_first = placed.start + 1 + to.offset(wide);
     // A wide item is complete when the late member's half is, one event after the early one's mux.
@@ -112,15 +125,13 @@ ExchangeSchedule::Reception ExchangeSchedule::reception(const Placement& placed,
 }
 
 /// Events by which a run that starts at `first` must be later to meet nothing in an element.
-Cycles ExchangeSchedule::element_conflict(TileId tile, bool write, Address address,
-                                          std::int64_t items, Bytes item_bytes,
-                                          Cycles first) const {
+Cycles MessagePlacer::element_conflict(TileId tile, bool write, Address address, std::int64_t items,
+                                       Bytes item_bytes, Cycles first) const {
     const auto base = tiles_[tile].element_lanes;
     if (base == kNone)
         return 0;
     Cycles later = 0;
-    for_each_element([this](Bytes at) { return element_of(at); },
-                     [this](auto e) { return element_begin(e); }, address, items, item_bytes,
+    for_each_element(elements_, address, items, item_bytes,
                      [&](std::int64_t element, std::int64_t from, std::int64_t n) {
                          const auto lane = base + 2 * static_cast<std::uint32_t>(element) +
                                            (write ? kReads : kWrites);
@@ -134,14 +145,13 @@ Cycles ExchangeSchedule::element_conflict(TileId tile, bool write, Address addre
     return later;
 }
 
-void ExchangeSchedule::take_elements(TileId tile, bool write, Address address, std::int64_t items,
-                                     Bytes item_bytes, Cycles first) {
+void MessagePlacer::take_elements(TileId tile, bool write, Address address, std::int64_t items,
+                                  Bytes item_bytes, Cycles first) {
     const auto base = tiles_[tile].element_lanes;
     if (base == kNone)
         return;
     for_each_element(
-        [this](Bytes at) { return element_of(at); }, [this](auto e) { return element_begin(e); },
-        address, items, item_bytes,
+        elements_, address, items, item_bytes,
         [&](std::int64_t element, std::int64_t from, std::int64_t n) {
             const auto begin = first + from / list_.lane.items();
             lanes_.take(base + 2 * static_cast<std::uint32_t>(element) + (write ? kWrites : kReads),
@@ -150,7 +160,7 @@ void ExchangeSchedule::take_elements(TileId tile, bool write, Address address, s
 }
 
 /// Events by which the send must be later for the rules of its own tile; 0 if none.
-Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
+Cycles MessagePlacer::send_conflict(const Placement& placed) const {
     const auto& job = list_.jobs[placed.job];
     const auto wide_lanes = tiles_[job.source].wide_lanes;
     if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, placed.start, 2) ||
@@ -164,7 +174,7 @@ Cycles ExchangeSchedule::send_conflict(const Placement& placed) const {
 /// a send right behind it, so that an instruction next to it can be cut where a boundary asks for
 /// it. Where a tile takes wide messages, plain controls keep off the starts of sends too: the start
 /// would carry a second control, which may not touch the plain mux while a wide message passes.
-bool ExchangeSchedule::controls_fit(const Reception& run) const {
+bool MessagePlacer::controls_fit(const Reception& run) const {
     const auto lanes = tiles_[run.tile].wide_lanes;
     if (lanes == kNone)
         return true;
@@ -191,14 +201,14 @@ bool ExchangeSchedule::controls_fit(const Reception& run) const {
 }
 
 /// Events by which the message must be later for the rules of this receiver; 0 if none.
-Cycles ExchangeSchedule::receive_conflict(const Reception& run) const {
+Cycles MessagePlacer::receive_conflict(const Reception& run) const {
     const auto later = element_conflict(run.tile, true, run.address, run.items,
                                         Job::item_bytes(run.wide), run.arrival);
     return later > 0 ? later : controls_fit(run) ? 0 : 1;
 }
 
 /// Events by which the placement must be later for the rules that are not of lanes alone.
-Cycles ExchangeSchedule::conflict(const Placement& placed) const {
+Cycles MessagePlacer::conflict(const Placement& placed) const {
     const auto& job = list_.jobs[placed.job];
     auto later = special(job.source) ? send_conflict(placed) : 0;
     for (const auto& to : list_.of(job)) {
@@ -210,7 +220,7 @@ Cycles ExchangeSchedule::conflict(const Placement& placed) const {
     return later;
 }
 
-void ExchangeSchedule::set_uses(const Job& job, bool wide) {
+void MessagePlacer::set_uses(const Job& job, bool wide) {
     uses_.assign(1, {send_lane(job.source), 1});
     for (const auto& to : list_.of(job)) {
         auto lane = receive_lane(to.tile);
@@ -222,7 +232,7 @@ void ExchangeSchedule::set_uses(const Job& job, bool wide) {
 }
 
 /// The first mux control is at event 1.
-Cycles ExchangeSchedule::least_start(const Job& job, bool wide) const {
+Cycles MessagePlacer::least_start(const Job& job, bool wide) const {
     Cycles start = 0;
     for (const auto& to : list_.of(job))
         start = std::max(start, -to.offset(wide));
@@ -231,7 +241,7 @@ Cycles ExchangeSchedule::least_start(const Job& job, bool wide) const {
 
 /// Moves `placed` to its earliest legal start; false when a wide message can no longer borrow the
 /// partner's lane. The lanes that it needs are in `uses_`.
-bool ExchangeSchedule::find_start(Placement& placed) {
+bool MessagePlacer::find_start(Placement& placed) {
     const auto partner = list_.jobs[placed.job].source ^ pair_bit_;
     const auto events = list_.lane.events(placed.items);
     for (;;) {
@@ -245,8 +255,8 @@ bool ExchangeSchedule::find_start(Placement& placed) {
     }
 }
 
-void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
-                                 const PlacementRules& rules) {
+bool MessagePlacer::place_all(std::span<const std::uint32_t> order, const PlacementRules& rules,
+                              Cycles row_events) {
     // Orders jump about in the list, so what comes next is fetched ahead.
     constexpr std::size_t kAhead = 8;
     constexpr std::size_t kTold = 1024; // messages from one word about it to the next
@@ -259,7 +269,7 @@ void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
         if (i + 2 * kAhead < order.size()) {
             const auto next = order[i + 2 * kAhead];
             __builtin_prefetch(&list_.receivers[list_.jobs[next].first_receiver]);
-            __builtin_prefetch(&placements_[next], 1);
+            __builtin_prefetch(&schedule_.placements[next], 1);
         }
         if (i + kAhead < order.size()) {
             const auto& next = list_.jobs[order[i + kAhead]];
@@ -267,10 +277,13 @@ void ExchangeSchedule::place_all(std::span<const std::uint32_t> order,
             lanes_.prefetch(receive_lane(list_.receivers[next.first_receiver].tile));
         }
         place(order[i], rules);
+        if (schedule_.longest_row_events >= row_events)
+            return false;
     }
+    return schedule_.longest_row_events < row_events;
 }
 
-void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
+void MessagePlacer::place(std::uint32_t index, const PlacementRules& rules) {
     const auto& job = list_.jobs[index];
     for (const bool wide : {true, false}) {
         if (wide && !(job.wide && rules.wide))
@@ -283,7 +296,7 @@ void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
             return;
         }
         if (find_start(placed)) {
-            placements_[index] = placed;
+            schedule_.placements[index] = placed;
             take(placed);
             return;
         }
@@ -293,7 +306,7 @@ void ExchangeSchedule::place(std::uint32_t index, const PlacementRules& rules) {
 
 /// Fills the free stretches of at least `least` events one after another. All pieces but the last
 /// fill the lane in all their events.
-void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
+void MessagePlacer::place_pieces(Placement placed, std::uint32_t least) {
     const auto items_of = [this](Cycles events, std::uint32_t left) {
         return static_cast<std::uint32_t>(
             std::min<std::int64_t>(events * list_.lane.items(), left));
@@ -308,9 +321,9 @@ void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
         if (conflict(placed) > 0)
             placed.items = shortest;
         if (placed.first == 0)
-            placements_[placed.job] = placed;
+            schedule_.placements[placed.job] = placed;
         else
-            placements_.push_back(placed);
+            schedule_.placements.push_back(placed);
         take(placed);
         placed.first += placed.items;
         placed.start = placed.end(list_.lane);
@@ -318,39 +331,45 @@ void ExchangeSchedule::place_pieces(Placement placed, std::uint32_t least) {
     }
 }
 
-void ExchangeSchedule::take(const Placement& placed) {
+void MessagePlacer::take(const Placement& placed) {
     take_send(placed);
     for (const auto& to : list_.of(list_.jobs[placed.job]))
         take_reception(reception(placed, to), to);
 }
 
-void ExchangeSchedule::take_send(const Placement& placed) {
+void MessagePlacer::lengthen_row(TileId tile, Cycles events) {
+    auto& row = schedule_.rows[tile];
+    row.events = std::max(row.events, events);
+    schedule_.longest_row_events = std::max(schedule_.longest_row_events, events);
+}
+
+void MessagePlacer::take_send(const Placement& placed) {
     const auto& job = list_.jobs[placed.job];
     auto& tile = tiles_[job.source];
     const auto end = placed.end(list_.lane);
     lanes_.take(send_lane(job.source), placed.start + 1, end - placed.start);
     tile.first_send = std::min(tile.first_send, placed.start);
-    tile.row_events = std::max(tile.row_events, end);
+    lengthen_row(job.source, end);
     if (tile.wide_lanes != kNone)
         lanes_.take(tile.wide_lanes + kSendStarts, placed.start + 1, 1);
     take_elements(job.source, false, job.address + static_cast<Address>(placed.offset()),
                   placed.items, Job::item_bytes(placed.wide), placed.start + 1);
     if (!placed.wide)
         return;
-    auto& partner = tiles_[job.source ^ pair_bit_];
-    lanes_.take(send_lane(job.source ^ pair_bit_), 0, end + 1);
-    partner.borrowed_until = std::max(partner.borrowed_until, end);
-    partner.row_events = std::max(partner.row_events, end);
+    const TileId partner = job.source ^ pair_bit_;
+    lanes_.take(send_lane(partner), 0, end + 1);
+    auto& borrowed = schedule_.rows[partner].borrowed_until;
+    borrowed = std::max(borrowed, end);
+    lengthen_row(partner, end);
 }
 
-void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) {
-    auto& tile = tiles_[run.tile];
+void MessagePlacer::take_reception(const Reception& run, const Receiver& to) {
+    const auto& tile = tiles_[run.tile];
     const auto mux_end = run.mux_first + run.events;
     // A pair turns to another width through at least one event of neutral.
     lanes_.take(receive_lane(run.tile), run.mux_first - (run.wide ? 1 : 0),
                 run.events + (run.wide ? 2 : 0));
-    tile.row_events =
-        std::max({tile.row_events, mux_end, run.arrival + run.events - 1 + row_tail_});
+    lengthen_row(run.tile, std::max(mux_end, run.arrival + run.events - 1 + row_tail_));
     take_elements(run.tile, true, run.address, run.items, Job::item_bytes(run.wide), run.arrival);
     const auto lanes = tile.wide_lanes;
     if (lanes == kNone)
@@ -370,20 +389,13 @@ void ExchangeSchedule::take_reception(const Reception& run, const Receiver& to) 
         lanes_.take(lanes + kPlainControls, event, 1);
 }
 
-void ExchangeSchedule::take_wide_controls(const Reception& run, std::uint32_t lanes) {
+void MessagePlacer::take_wide_controls(const Reception& run, std::uint32_t lanes) {
     const auto format = run.arrival - kFormatLead;
     for (const auto event : {run.arrival, format, format + run.events})
         lanes_.take(lanes + kWideControls, event, 1);
     if (!run.late)
         for (const auto event : {run.mux_first, run.mux_first + run.events})
             lanes_.take(lanes + kWideControls, event, 1);
-}
-
-Cycles ExchangeSchedule::longest_row_events() const {
-    Cycles longest = 0;
-    for (const auto& tile : tiles_)
-        longest = std::max(longest, tile.row_events);
-    return longest;
 }
 
 } // namespace tessera::plan

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tessera::plan {
@@ -34,6 +35,37 @@ struct Placement {
     }
 };
 
+/// When the messages of an exchange go. It says nothing of addresses, and holds for the same messages elsewhere, unless
+/// a tile sends from and receives into one memory element.
+struct Schedule {
+    struct Row {
+        Cycles events = 0;
+        Cycles borrowed_until = 0; ///< by the tile's partner, which takes its lane; 0: it does not
+    };
+
+    std::vector<Placement>
+        placements;        ///< of every job in turn its first piece, then all further pieces
+    std::vector<Row> rows; ///< by tile
+    Cycles longest_row_events = 0;
+};
+
+/// Memory elements by number: those of region 0, then the pairs of region 1.
+class Elements {
+public:
+    explicit Elements(const spec::MemorySpec& memory);
+    [[nodiscard]] std::int64_t count() const { return of(memory_.end() - 1) + 1; }
+    [[nodiscard]] std::int64_t of(Bytes address) const;
+    [[nodiscard]] Bytes begin(std::int64_t element) const;
+
+private:
+    spec::MemorySpec memory_;
+    std::int64_t region0_elements_;
+};
+
+/// By tile: whether it sends from and receives into one memory element.
+[[nodiscard]] std::vector<std::uint8_t> tiles_with_shared_elements(const spec::MachineSpec& machine,
+                                                                   const JobList& list);
+
 /// How messages may be placed.
 struct PlacementRules {
     bool wide = true;              ///< double width where it is possible
@@ -41,22 +73,20 @@ struct PlacementRules {
 };
 
 /// Places messages one by one, each at its earliest legal start among those already placed.
-class ExchangeSchedule {
+class MessagePlacer {
 public:
-    /// `jobs` outlives the schedule.
-    ExchangeSchedule(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-                     const JobList& jobs);
+    /// `jobs` outlives the placer.
+    MessagePlacer(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
+                  const JobList& jobs);
 
     /// Places all jobs in `order`. A wide one goes by words when its partner's lane cannot be
-    /// borrowed; wide ones are never divided.
-    void place_all(std::span<const std::uint32_t> order, const PlacementRules& rules);
+    /// borrowed; wide ones are never divided. False, with jobs left over, as soon as a row has
+    /// `row_events` events: rows only become longer.
+    bool place_all(std::span<const std::uint32_t> order, const PlacementRules& rules,
+                   Cycles row_events = std::numeric_limits<Cycles>::max());
 
-    /// Of every job in turn its first piece, then all further pieces.
-    [[nodiscard]] const std::vector<Placement>& placements() const { return placements_; }
-    /// Last event up to which the partner borrows this tile's lane; 0: it does not.
-    [[nodiscard]] Cycles borrowed_until(TileId tile) const { return tiles_[tile].borrowed_until; }
-    [[nodiscard]] Cycles row_events(TileId tile) const { return tiles_[tile].row_events; }
-    [[nodiscard]] Cycles longest_row_events() const;
+    [[nodiscard]] const Schedule& schedule() const { return schedule_; }
+    [[nodiscard]] Schedule take_schedule() { return std::move(schedule_); }
 
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -75,8 +105,6 @@ private:
     struct TileState {
         Cycles mux_to_pointer = 0;
         Cycles first_send = std::numeric_limits<Cycles>::max();
-        Cycles borrowed_until = 0;
-        Cycles row_events = 0;
         std::uint32_t wide_lanes = kNone;
         /// Two lanes an element, of reads and of writes; only where the tile sends from and
         /// receives into one element.
@@ -100,7 +128,7 @@ private:
     void take(const Placement& placed);
     void set_uses(const Job& job, bool wide);
     void add_wide_lanes();
-    void add_element_lanes();
+    void add_element_lanes(const spec::MachineSpec& machine);
     [[nodiscard]] std::uint32_t send_lane(TileId tile) const { return tile; }
     [[nodiscard]] std::uint32_t receive_lane(TileId tile) const {
         return static_cast<std::uint32_t>(tiles_.size()) + tile;
@@ -108,8 +136,6 @@ private:
     [[nodiscard]] bool special(TileId tile) const {
         return tiles_[tile].wide_lanes != kNone || tiles_[tile].element_lanes != kNone;
     }
-    [[nodiscard]] std::int64_t element_of(Bytes address) const;
-    [[nodiscard]] Bytes element_begin(std::int64_t element) const;
 
     [[nodiscard]] Cycles least_start(const Job& job, bool wide) const;
     [[nodiscard]] bool find_start(Placement& placed);
@@ -121,6 +147,7 @@ private:
     [[nodiscard]] Cycles element_conflict(TileId tile, bool write, Address address,
                                           std::int64_t items, Bytes item_bytes, Cycles first) const;
 
+    void lengthen_row(TileId tile, Cycles events);
     void take_send(const Placement& placed);
     void take_reception(const Reception& run, const Receiver& to);
     void take_wide_controls(const Reception& run, std::uint32_t lanes);
@@ -128,14 +155,12 @@ private:
                        Bytes item_bytes, Cycles first);
 
     TileId pair_bit_;
-    spec::MemorySpec memory_;
+    Elements elements_;
     Cycles row_tail_;
-    std::int64_t region0_elements_;
-    std::int64_t elements_;
     const JobList& list_;
     EventLanes lanes_;
     std::vector<TileState> tiles_;
-    std::vector<Placement> placements_;
+    Schedule schedule_;
     std::vector<LaneUse> uses_; ///< scratch
 };
 

@@ -18,19 +18,19 @@ namespace {
 class RowMaker {
 public:
     RowMaker(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-             const ExchangeSchedule& schedule)
+             const Schedule& schedule)
         : machine_(machine), timing_(timing), lane_(timing.lane()), schedule_(schedule),
           neutral_(timing::neutral_source(machine)) {}
 
     /// The row's words; none where the tile has nothing to do.
     std::vector<std::uint32_t> row(TileId tile, std::span<const RowSend> sends,
                                    std::span<const ReceiveRun> runs) {
-        if (sends.empty() && runs.empty() && schedule_.borrowed_until(tile) == 0)
+        if (sends.empty() && runs.empty() && schedule_.rows[tile].borrowed_until == 0)
             return {};
         add_sends(sends);
         add_controls(tile, runs);
         return row_words(
-            row_instructions(machine_, row_sends_, controls_, schedule_.row_events(tile)));
+            row_instructions(machine_, row_sends_, controls_, schedule_.rows[tile].events));
     }
 
 private:
@@ -119,7 +119,7 @@ private:
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
     timing::LaneTiming lane_;
-    const ExchangeSchedule& schedule_;
+    const Schedule& schedule_;
     std::uint32_t neutral_;
     // Scratch of one tile.
     std::vector<std::uint64_t> keys_;
@@ -135,7 +135,7 @@ private:
 } // namespace
 
 Timelines::Timelines(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-                     const JobList& list, const ExchangeSchedule& schedule)
+                     const JobList& list, const Schedule& schedule)
     : machine_(machine), timing_(timing), schedule_(schedule) {
     tbb::parallel_invoke([&] { divide_sends(list); }, [&] { divide_runs(list); });
 }
@@ -144,7 +144,7 @@ Timelines::Timelines(const spec::MachineSpec& machine, const timing::ExchangeTim
 
 void Timelines::divide_sends(const JobList& list) {
     const auto tiles = static_cast<std::size_t>(machine_.chip.tiles);
-    const auto& placements = schedule_.placements();
+    const auto& placements = schedule_.placements;
     sends_begin_.assign(tiles + 1, 0);
     for (const auto& placed : placements)
         ++sends_begin_[list.jobs[placed.job].source];
@@ -162,7 +162,7 @@ void Timelines::divide_sends(const JobList& list) {
 
 void Timelines::divide_runs(const JobList& list) {
     const auto tiles = static_cast<std::size_t>(machine_.chip.tiles);
-    const auto& placements = schedule_.placements();
+    const auto& placements = schedule_.placements;
     runs_begin_.assign(tiles + 1, 0);
     for (const auto& placed : placements)
         for (const auto& to : list.of(list.jobs[placed.job]))

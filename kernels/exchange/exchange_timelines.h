@@ -35,7 +35,7 @@ class Timelines {
 public:
     /// The references outlive it.
     Timelines(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
-              const JobList& list, const ExchangeSchedule& schedule);
+              const JobList& list, const Schedule& schedule);
 
     [[nodiscard]] std::span<const RowSend> sends(TileId tile) const {
         return {sends_.data() + sends_begin_[tile], sends_.data() + sends_begin_[tile + 1]};
@@ -53,7 +53,7 @@ private:
 
     const spec::MachineSpec& machine_;
     const timing::ExchangeTiming& timing_;
-    const ExchangeSchedule& schedule_;
+    const Schedule& schedule_;
     // Of tile 0, then of tile 1, ...
     std::vector<RowSend> sends_;
     std::vector<std::size_t> sends_begin_;

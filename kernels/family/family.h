@@ -29,6 +29,10 @@
 #include <variant>
 #include <vector>
 
+namespace tessera::plan {
+class KnownSchedules;
+}
+
 namespace tessera::family {
 
 /// A tensor by what it is, not by where it stands. A sparse matrix has two sizes and its pattern:
@@ -81,7 +85,8 @@ public:
 
 /// The tiles that a step may use: [first_tile, first_tile + machine.chip.tiles), whole pairs.
 struct Site {
-    spec::MachineSpec machine; ///< with as many tiles as the site has
+    spec::MachineSpec machine;   ///< with as many tiles as the site has
+    plan::KnownSchedules& known; ///< of the pipeline
     TileId first_tile = 0;
     std::string owner; ///< of the steps: the pipeline's name of the step
 };

@@ -42,8 +42,9 @@ Checked checked(const workload::CheckResult& result) {
 
 } // namespace
 
-Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division division) {
-    lower::Lowered made = lower::lower(machine, std::move(graph));
+Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division division,
+                plan::KnownSchedules& known) {
+    lower::Lowered made = lower::lower(machine, std::move(graph), known);
     division.predicted += lower::predicted_exchanges(machine, made);
     return {std::move(division), std::move(made)};
 }
@@ -89,7 +90,7 @@ double Product::flops() const {
 
 Emitted Product::emit(graph::Graph& graph, const Site& site,
                       std::span<const std::optional<graph::TensorId>> /*where*/) {
-    ProductPart made = part(site.machine);
+    ProductPart made = part(site.machine, site.known);
     roundings_ = made.roundings;
     auto appended = graph::append(graph, std::move(made.graph), site.first_tile, site.owner);
     for (const graph::TensorId tensor : appended.tensors) {

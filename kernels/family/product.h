@@ -35,7 +35,7 @@ struct Divided {
 /// Lowers a division's graph; `division` has what its compute sets are predicted to take, and gets
 /// what exchanges take. @throws as lower::lower
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, graph::Graph graph,
-                              Division division);
+                              Division division, plan::KnownSchedules& known);
 
 /// A product on tiles from 0 on, with tensors "a", "b" and "c" in this order.
 struct ProductPart {
@@ -57,7 +57,8 @@ protected:
     Product(const Family& family, const Request& request);
 
     /// The best division for a machine by itself. @throws DoesNotFit, NotModelled
-    [[nodiscard]] virtual ProductPart part(const spec::MachineSpec& machine) const = 0;
+    [[nodiscard]] virtual ProductPart part(const spec::MachineSpec& machine,
+                                           plan::KnownSchedules& known) const = 0;
 
     [[nodiscard]] const TensorType& a() const { return a_; }
     [[nodiscard]] std::int64_t n() const { return b_.shape[1]; }

@@ -53,12 +53,12 @@ struct Exchanges {
 };
 
 Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places, const Steps& steps,
-                         std::span<const std::uint32_t> last) {
+                         std::span<const std::uint32_t> last, plan::KnownSchedules& known) {
     Exchanges planned;
     for (const std::uint32_t number : steps.exchanges) {
         const graph::Exchange& exchange = places.graph.exchanges[number];
         auto one = plan::plan_exchange_with_stats(machine, exchange.name,
-                                                  bound_transfers(places, exchange));
+                                                  bound_transfers(places, exchange), &known);
         one.exchange.role = exchange.role;
         one.exchange.owner = exchange.owner;
         planned.all.push_back(std::move(one.exchange));
@@ -82,14 +82,14 @@ public:
     }
 
     /// `last`: by exchange of the program, when it runs last.
-    void run(std::span<const std::uint32_t> last) {
+    void run(std::span<const std::uint32_t> last, plan::KnownSchedules& known) {
         std::vector<RowRoom> rooms;
         for (std::size_t i = 0; i < last.size(); ++i) {
             rooms.push_back({likely_row_bytes(graph_.exchanges[steps_.exchanges[i]]), last[i]});
         }
         first_place(rooms);
         while (true) {
-            exchanges = plan_exchanges(machine_, places, steps_, last);
+            exchanges = plan_exchanges(machine_, places, steps_, last, known);
             if (const RowBlocks needed = lay_out_rows(machine_, exchanges.homes.rooms);
                 move_rows(machine_, placing, needed.blocks)) {
                 rows = needed;
@@ -186,6 +186,11 @@ plan::PredictedCycles predicted_exchanges(const spec::MachineSpec& machine,
 }
 
 Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
+    plan::KnownSchedules known;
+    return lower(machine, std::move(graph), known);
+}
+
+Lowered lower(const spec::MachineSpec& machine, graph::Graph graph, plan::KnownSchedules& known) {
     check_tiles(machine, graph);
     hold_once(graph);
     graph.close();
@@ -202,7 +207,7 @@ Lowered lower(const spec::MachineSpec& machine, graph::Graph graph) {
     for (const std::uint32_t number : steps.exchanges) {
         last_of_exchange.push_back(last[number_of(graph, graph::ExchangeId{number})]);
     }
-    fitting.run(last_of_exchange);
+    fitting.run(last_of_exchange, known);
 
     const Places& places = fitting.places;
     Lowered lowered;

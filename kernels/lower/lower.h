@@ -18,6 +18,7 @@
 #pragma once
 
 #include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange/known_schedules.h"
 #include "kernels/graph/graph.h"
 #include "kernels/lower/steps.h"
 #include "kernels/plan/predicted_cycles.h"
@@ -46,5 +47,9 @@ struct Lowered {
 /// @throws DoesNotFit; NotModelled for a machine that lacks instructions of a codelet; ProgramError
 /// for a graph that is wrong, which names program, kernel, step, tile and buffer
 [[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph);
+
+/// The same, with the schedules of other lowerings, and for others.
+[[nodiscard]] Lowered lower(const spec::MachineSpec& machine, graph::Graph graph,
+                            plan::KnownSchedules& known);
 
 } // namespace tessera::lower

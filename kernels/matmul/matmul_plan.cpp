@@ -40,7 +40,7 @@ struct Chosen {
 
 /// The first partition that fits.
 Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem,
-                        const std::string& name) {
+                        const std::string& name, plan::KnownSchedules& known) {
     const auto m = static_cast<double>(problem.m);
     const auto k = static_cast<double>(problem.k);
     const auto n = static_cast<double>(problem.n);
@@ -54,7 +54,7 @@ Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem
             division.predicted.compute = emitted.compute;
             division.predicted.reduction = emitted.reduction;
             return {candidate.partition,
-                    family::lowered(machine, std::move(emitted.graph), std::move(division))};
+                    family::lowered(machine, std::move(emitted.graph), std::move(division), known)};
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -78,14 +78,16 @@ public:
     }
 
 private:
-    family::ProductPart part(const spec::MachineSpec& machine) const override {
+    family::ProductPart part(const spec::MachineSpec& machine,
+                             plan::KnownSchedules& known) const override {
         workload::MatmulWorkload workload;
         workload.m = a().shape[0];
         workload.k = a().shape[1];
         workload.n = n();
         workload.partials = partials();
         const Problem problem(workload);
-        const Grid grid(problem, choose_partition(machine, problem, name_of(problem)).partition);
+        const Grid grid(problem,
+                        choose_partition(machine, problem, name_of(problem), known).partition);
         return {matmul::emit(machine, grid, name_of(problem)).graph, division_of(grid).roundings};
     }
 };
@@ -94,7 +96,8 @@ private:
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
-    return choose_partition(machine, problem, name_of(problem)).divided;
+    plan::KnownSchedules known;
+    return choose_partition(machine, problem, name_of(problem), known).divided;
 }
 
 const family::Family& family() {

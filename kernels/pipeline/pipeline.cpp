@@ -58,9 +58,11 @@ std::int64_t placed_elements(const graph::Tensor& tensor) {
 
 class Emitter {
 public:
-    Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, double budget)
-        : machine_(machine), pipeline_(pipeline), budget_(budget), graph_(pipeline.name),
-          standing_(pipeline.tensors.size()), readers_(pipeline.tensors.size()) {
+    Emitter(const spec::MachineSpec& machine, const Pipeline& pipeline, double budget,
+            plan::KnownSchedules& known)
+        : machine_(machine), pipeline_(pipeline), budget_(budget), known_(known),
+          graph_(pipeline.name), standing_(pipeline.tensors.size()),
+          readers_(pipeline.tensors.size()) {
         count_readers(pipeline.steps);
     }
 
@@ -74,7 +76,7 @@ public:
             planned_.finished[i].standing_as = graph_.tensors[outputs_[i].index].name;
         }
         planned_.answer = planned_.finished.back().standing_as;
-        lower::Lowered lowered = lower::lower(machine_, std::move(graph_));
+        lower::Lowered lowered = lower::lower(machine_, std::move(graph_), known_);
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
             if (!finished.from_start) {
@@ -161,7 +163,7 @@ private:
 
     program::Step emit_step(const Node& node, TileId first_tile, std::int64_t tiles) {
         const Sizes before = sizes();
-        const family::Site site{part_of(machine_, tiles, budget_), first_tile, node.name};
+        const family::Site site{part_of(machine_, tiles, budget_), known_, first_tile, node.name};
         std::vector<std::optional<TensorId>> where;
         for (const std::size_t input : node.inputs) {
             where.push_back(standing_[input]);
@@ -302,6 +304,7 @@ private:
     const spec::MachineSpec& machine_;
     const Pipeline& pipeline_;
     double budget_;
+    plan::KnownSchedules& known_;
     graph::Graph graph_;
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
@@ -315,10 +318,11 @@ private:
 } // namespace
 
 Planned plan(const spec::MachineSpec& machine, const Pipeline& pipeline) {
+    plan::KnownSchedules known;
     double budget = 1;
     for (int tries = 1;; ++tries, budget *= kNextBudget) {
         try {
-            return Emitter(machine, pipeline, budget).run();
+            return Emitter(machine, pipeline, budget, known).run();
         } catch (const DoesNotFit&) {
             if (tries == kTries) {
                 throw;

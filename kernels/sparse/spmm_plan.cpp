@@ -91,7 +91,8 @@ struct Chosen {
 };
 
 /// The split that is predicted to be the fastest of those that fit.
-Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem) {
+Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
+                    plan::KnownSchedules& known) {
     const workload::SparseF16& matrix = *problem.matrix;
     const auto n = static_cast<double>(problem.n);
     const bool vain = plan::exceeds_chip(
@@ -117,7 +118,7 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem) {
                 continue;
             }
             auto& [graph, division] = *emitted;
-            auto divided = family::lowered(machine, std::move(graph), std::move(division));
+            auto divided = family::lowered(machine, std::move(graph), std::move(division), known);
             ++planned;
             if (!best ||
                 divided.division.predicted.total() < best->divided.division.predicted.total()) {
@@ -147,12 +148,13 @@ public:
     }
 
 private:
-    family::ProductPart part(const spec::MachineSpec& machine) const override {
+    family::ProductPart part(const spec::MachineSpec& machine,
+                             plan::KnownSchedules& known) const override {
         workload::SpmmWorkload workload;
         workload.n = n();
         workload.partials = partials();
         const Problem problem(workload, *a().sparse);
-        const Partition partition(problem, choose_split(machine, problem).split);
+        const Partition partition(problem, choose_split(machine, problem, known).split);
         const Homes homes(machine, partition);
         return {spmm::emit(machine, homes, find_reduction(partition), name_of(problem)).graph,
                 roundings_of(partition)};
@@ -163,7 +165,8 @@ private:
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparseF16& matrix) {
-    return choose_split(machine, Problem(workload, matrix)).divided;
+    plan::KnownSchedules known;
+    return choose_split(machine, Problem(workload, matrix), known).divided;
 }
 
 const family::Family& family() {

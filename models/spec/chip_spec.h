@@ -14,6 +14,8 @@ struct ChipSpec {
     std::int64_t tiles = 1472;
     double clock_hz = 1.85e9;
 
+    bool operator==(const ChipSpec&) const = default;
+
     template <class Description> static void describe(Description& d) {
         d.field(
              "generation", &ChipSpec::generation,

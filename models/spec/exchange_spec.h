@@ -50,6 +50,8 @@ struct ExchangeSpec {
     /// Items that a lane moves a cycle: words of 4 bytes, and of a pair items of 8.
     [[nodiscard]] std::int64_t lane_items() const { return has_wide_lanes() ? lane_bytes / 4 : 1; }
 
+    bool operator==(const ExchangeSpec&) const = default;
+
     template <class Description> static void describe(Description& d) {
         d.field("fabric", &ExchangeSpec::fabric,
                 {{"compiled", Fabric::Compiled},

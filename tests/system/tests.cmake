@@ -23,8 +23,8 @@ foreach(class OutputsTest ProcessesTest HostTest OperandsTest)
 endforeach()
 
 tessera_test(test_system_four_tiles UNSANITIZED LABELS cli
-  SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp system/four_tiles_paper.cpp
-          system/by_hand.cpp
+  SOURCES system/four_tiles_test.cpp system/four_tiles_page_test.cpp
+  APART system/four_tiles_paper.cpp system/by_hand.cpp
   LINK tessera_matmul tessera_catalog tessera_spec_config tessera_timing tessera_isa
        nlohmann_json::nlohmann_json fmt::fmt)
 target_compile_definitions(test_system_four_tiles PRIVATE TESSERA_BINARY="$<TARGET_FILE:tessera>")

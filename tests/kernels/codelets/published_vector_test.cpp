@@ -91,7 +91,8 @@ TEST_CASE("published vector kernels give exact results without races", "[kernels
     }
 }
 
-TEST_CASE("published vector kernels keep the bounds to their estimates", "[kernels][published]") {
+TEST_CASE("published vector kernels keep the bounds to their estimates",
+          "[kernels][published][large]") {
     constexpr Cycles kMostCycles = 20000; // larger rows say nothing new
     for (const auto& kernel : read_kernels()) {
         if (!kernel.contains("estimate")) {

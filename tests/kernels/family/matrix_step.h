@@ -124,7 +124,8 @@ inline StepRun run_step(const spec::MachineSpec& machine, family::Step& step,
     if (standing) {
         offered = (*standing)(graph, x.type);
     }
-    family::Site site{machine, first_tile, "step"};
+    plan::KnownSchedules known;
+    family::Site site{machine, known, first_tile, "step"};
     site.machine.chip.tiles -= static_cast<std::int64_t>(first_tile);
     auto emitted = step.emit(graph, site, std::array{offered});
     const graph::TensorId written = offered.value_or(emitted.inputs.at(0));

@@ -173,7 +173,7 @@ TEST_CASE("a product is exact where both its operands are small whole numbers") 
     CHECK_FALSE(exact(Kind::Uniform, Kind::Integer, {}));
 }
 
-TEST_CASE("what no host could hold is refused before it is made") {
+TEST_CASE("what no host could hold is refused before it is made", "[large]") {
     // Fits neither: the machine is asked first.
     workload::MatmulWorkload matmul;
     matmul.m = matmul.k = matmul.n = 1'000'000;

@@ -108,7 +108,8 @@ TEST_CASE("dense products are exact for any number of workers", "[kernels]") {
     }
 }
 
-TEST_CASE("dense products are exact on 64 tiles with and without double width", "[kernels]") {
+TEST_CASE("dense products are exact on 64 tiles with and without double width",
+          "[kernels][large]") {
     for (const bool pairs : {true, false}) {
         spec::MachineSpec machine = machine_with(64);
         machine.exchange.pair_double = pairs;
@@ -193,7 +194,7 @@ TEST_CASE("dense products run on the other generations, or say what these lack",
                           Catch::Contains("f16v4hihov4amp: got architecture 1"));
 }
 
-TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels]") {
+TEST_CASE("a large square product uses the chip within the expected cycles", "[kernels][large]") {
     spec::MachineSpec machine;
     const auto workload = product({4096, 4096, 4096}, ElementType::F16);
     const family::Divided paired = matmul::choose(machine, workload);
@@ -211,7 +212,7 @@ TEST_CASE("a large square product uses the chip within the expected cycles", "[k
     CHECK(with_pairs - without < 0.06);
 }
 
-TEST_CASE("the cost model of dense products is near the plan that it chooses", "[kernels]") {
+TEST_CASE("the cost model of dense products is near the plan that it chooses", "[kernels][large]") {
     const spec::MachineSpec machine;
     for (const Product& p : {Product{4096, 4096, 4096}, Product{1024, 1024, 1024},
                              Product{4096, 4096, 64}, Product{300, 5000, 700}}) {

@@ -158,6 +158,7 @@ TEST_CASE("a reduction says what it does not take", "[kernels][reduce]") {
     graph::Graph graph("test");
     const auto step = reduce_of({ElementType::F32, {1, 1'000'000}}, "max");
     const std::optional<graph::TensorId> nowhere;
-    CHECK_THROWS_AS(step->emit(graph, {test::machine_of(2), 0, "step"}, std::array{nowhere}),
+    plan::KnownSchedules known;
+    CHECK_THROWS_AS(step->emit(graph, {test::machine_of(2), known, 0, "step"}, std::array{nowhere}),
                     NotModelled);
 }

@@ -231,7 +231,8 @@ TEST_CASE("sparse products run on the other generations, or say what these lack"
     CHECK_THROWS_AS(check_spmm(gc2, {64, 96, 24, 16, 50}, ElementType::F16), NotModelled);
 }
 
-TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles", "[kernels]") {
+TEST_CASE("a citation graph with a row of many non-zeros uses more than 1000 tiles",
+          "[kernels][large]") {
     spec::MachineSpec machine;
     workload::SpmmWorkload workload;
     workload.n = 64;

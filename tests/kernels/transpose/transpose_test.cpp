@@ -70,7 +70,8 @@ TEST_CASE("a transpose is brought where it is wanted", "[kernels][transpose]") {
         graph::Graph graph("test");
         const auto step = transpose_of(shape);
         const std::optional<graph::TensorId> nowhere;
-        const auto emitted = step->emit(graph, {machine, 0, "step"}, std::array{nowhere});
+        plan::KnownSchedules known;
+        const auto emitted = step->emit(graph, {machine, known, 0, "step"}, std::array{nowhere});
         const auto wanted =
             graph::add_rows(graph, {.name = "y in rows", .type = type, .shape = {7, 13}}, {0, 4});
         graph.control = graph::add_copy(graph, machine, emitted.output, wanted.tensor,

@@ -32,9 +32,9 @@ struct Placed {
         const auto runs = timing::transfer_runs(machine, transfers);
         REQUIRE(runs.size() == transfers.size());
         const auto list = plan::make_jobs(timing, transfers, runs);
-        plan::ExchangeSchedule schedule{machine, timing, list};
-        schedule.place_all(plan::given_order(list), {});
-        for (const auto& placement : schedule.placements()) {
+        plan::MessagePlacer placer{machine, timing, list};
+        REQUIRE(placer.place_all(plan::given_order(list), {}));
+        for (const auto& placement : placer.schedule().placements) {
             starts.push_back(placement.start);
             wide.push_back(placement.wide);
         }

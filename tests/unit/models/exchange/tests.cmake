@@ -7,6 +7,7 @@ tessera_test(test_unit_exchange LABELS unit
     unit/models/exchange/broken_rows_test.cpp
     unit/models/exchange/exchange_word_test.cpp
     unit/models/exchange/fabrics_test.cpp
+    unit/models/exchange/known_schedules_test.cpp
     unit/models/exchange/lanes_test.cpp
     unit/models/exchange/planner_test.cpp
     unit/models/exchange/random_exchange_test.cpp

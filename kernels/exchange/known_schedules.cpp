@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/exchange/known_schedules.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::plan {
+
+namespace {
+
+bool same_but_addresses(const Job& a, const Job& b) {
+    return a.source == b.source && a.words == b.words && a.receivers == b.receivers &&
+           a.paired == b.paired && a.wide == b.wide;
+}
+
+bool same_but_addresses(const Receiver& a, const Receiver& b) {
+    return a.tile == b.tile && a.mux_offset == b.mux_offset && a.early_offset == b.early_offset &&
+           a.direction == b.direction;
+}
+
+bool same_but_addresses(const JobList& a, const JobList& b) {
+    const auto same = [](const auto& one, const auto& other) {
+        return same_but_addresses(one, other);
+    };
+    return std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(), same) &&
+           std::equal(a.receivers.begin(), a.receivers.end(), b.receivers.begin(),
+                      b.receivers.end(), same);
+}
+
+bool addresses_matter(const spec::MachineSpec& machine, const JobList& list) {
+    const auto shared = tiles_with_shared_elements(machine, list);
+    return std::find(shared.begin(), shared.end(), 1) != shared.end();
+}
+
+} // namespace
+
+std::size_t KnownSchedules::Known::bytes() const {
+    return list.jobs.size() * sizeof(Job) + list.receivers.size() * sizeof(Receiver) +
+           schedule.placements.size() * sizeof(Placement) +
+           schedule.rows.size() * sizeof(Schedule::Row);
+}
+
+const Schedule* KnownSchedules::find(const spec::MachineSpec& machine, const JobList& list) {
+    const auto at = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
+        return known.chip == machine.chip && known.exchange == machine.exchange &&
+               same_but_addresses(known.list, list);
+    });
+    if (at == known_.end() || addresses_matter(machine, list))
+        return nullptr;
+    ++found_;
+    return &at->schedule;
+}
+
+void KnownSchedules::keep(const spec::MachineSpec& machine, JobList list, Schedule schedule) {
+    Known known{machine.chip, machine.exchange, std::move(list), std::move(schedule)};
+    if (known.bytes() > most_bytes_ || addresses_matter(machine, known.list))
+        return;
+    bytes_ += known.bytes();
+    for (; bytes_ > most_bytes_; known_.pop_front())
+        bytes_ -= known_.front().bytes();
+    known_.push_back(std::move(known));
+}
+
+} // namespace tessera::plan

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The schedules that a search has found, for messages that come again with their data elsewhere: what was tried for
+// a step of a pipeline comes again in the whole, and what was placed once may be placed again with more room for rows.
+#pragma once
+
+#include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange/exchange_schedule.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstddef>
+#include <list>
+
+namespace tessera::plan {
+
+class KnownSchedules {
+public:
+    /// `most_bytes`: of host memory for all that is kept.
+    explicit KnownSchedules(std::size_t most_bytes = std::size_t{128} << 20)
+        : most_bytes_(most_bytes) {}
+
+    /// The schedule of the same messages, wherever they stood; nullptr: none is known, or addresses decide when they
+    /// may go. It lives until the next keep().
+    [[nodiscard]] const Schedule* find(const spec::MachineSpec& machine, const JobList& list);
+
+    /// Keeps what was planned last; what is older goes when there is too much.
+    void keep(const spec::MachineSpec& machine, JobList list, Schedule schedule);
+
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    /// How many were found.
+    [[nodiscard]] std::size_t found() const { return found_; }
+
+private:
+    struct Known {
+        spec::ChipSpec chip;
+        spec::ExchangeSpec exchange;
+        JobList list;
+        Schedule schedule;
+
+        [[nodiscard]] std::size_t bytes() const;
+    };
+
+    std::list<Known> known_; ///< the oldest first
+    std::size_t most_bytes_;
+    std::size_t bytes_ = 0; ///< of all
+    std::size_t found_ = 0;
+};
+
+} // namespace tessera::plan

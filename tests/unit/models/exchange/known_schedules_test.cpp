@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Messages that come again elsewhere are not scheduled again, and get the rows that they would have got by themselves.
+#include "kernels/exchange/exchange_planner.h"
+#include "kernels/exchange/known_schedules.h"
+#include "tests/unit/models/exchange/random_transfers.h"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::exchange_test;
+
+namespace {
+
+using Transfers = std::vector<program::Transfer>;
+
+Transfers elsewhere(Transfers transfers, Address sends, Address receives) {
+    for (auto& transfer : transfers) {
+        transfer.source_address += sends;
+        for (auto& to : transfer.destinations)
+            to.address += receives;
+    }
+    return transfers;
+}
+
+/// Whether planning with and without `known` says the same.
+bool same_plan(const spec::MachineSpec& machine, const Transfers& transfers,
+               plan::KnownSchedules& known) {
+    const auto by_itself = plan::plan_exchange_with_stats(machine, "one", transfers);
+    const auto again = plan::plan_exchange_with_stats(machine, "one", transfers, &known);
+    const auto& one = by_itself.exchange.rows;
+    const auto& other = again.exchange.rows;
+    return again.stats.longest_row_events == by_itself.stats.longest_row_events &&
+           again.stats.wide_messages == by_itself.stats.wide_messages &&
+           again.stats.words_sent == by_itself.stats.words_sent &&
+           std::equal(
+               one.begin(), one.end(), other.begin(), other.end(),
+               [](const auto& a, const auto& b) { return a.tile == b.tile && a.words == b.words; });
+}
+
+spec::MachineSpec machine_of(std::int64_t tiles) {
+    spec::MachineSpec machine;
+    machine.chip.tiles = tiles;
+    return machine;
+}
+
+/// A wide message of tile 0 to tiles 2 and 3, and one of tile 4 to tile 2.
+Transfers two_messages(const spec::MachineSpec& machine) {
+    const Address from = machine.memory.region1_begin();
+    const Address to = from + 0x20000;
+    Transfers transfers(2);
+    transfers[0] = {.source_tile = 0,
+                    .source_address = from,
+                    .bytes = 512,
+                    .paired = true,
+                    .destinations = {{2, to}, {3, to}}};
+    transfers[1] = {
+        .source_tile = 1, .source_address = from, .bytes = 8, .destinations = {{2, to + 1024}}};
+    return transfers;
+}
+
+} // namespace
+
+TEST_CASE("what comes again elsewhere has the rows that it would have by itself", "[exchange]") {
+    const std::vector<Pattern> patterns = {
+        {.tiles = 4, .transfers = 20, .max_receivers = 1},
+        {.tiles = 64, .transfers = 200, .max_receivers = 1, .max_words = 20, .paired_percent = 0},
+        {.tiles = 64, .transfers = 100, .max_receivers = 8},
+    };
+    std::size_t found = 0;
+    for (const auto& pattern : patterns) {
+        const auto machine = machine_of(pattern.tiles);
+        for (unsigned seed = 1; seed <= 12; ++seed) {
+            CAPTURE(pattern.tiles, pattern.max_receivers, seed);
+            const auto transfers = RandomTransfers{machine, pattern, seed}.make();
+            plan::KnownSchedules known;
+            CHECK(same_plan(machine, transfers, known));
+            CHECK(known.found() == 0);
+            CHECK(same_plan(machine, elsewhere(transfers, 0, 0x8000), known));
+            CHECK(same_plan(machine, elsewhere(transfers, 8, 0x1000), known));
+            found += known.found();
+        }
+    }
+    CHECK(found >= 2 * 12); // all but those whose best schedule has messages taken apart
+}
+
+TEST_CASE("where sends and receives share an element, addresses decide", "[exchange]") {
+    const Pattern pattern{
+        .tiles = 8, .transfers = 60, .max_receivers = 1, .receive_offset = 0x9000};
+    const auto machine = machine_of(pattern.tiles);
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        const auto shared = RandomTransfers{machine, pattern, seed}.make();
+        const auto apart = elsewhere(shared, 0, 0x20000);
+        plan::KnownSchedules known;
+        CHECK(same_plan(machine, shared, known));
+        CHECK(known.bytes() == 0);
+        CHECK(same_plan(machine, apart, known));
+        CHECK(same_plan(machine, shared, known));
+        CHECK(known.found() == 0);
+    }
+}
+
+TEST_CASE("other messages and other machines are not known", "[exchange]") {
+    const auto machine = machine_of(8);
+    const auto transfers = two_messages(machine);
+    REQUIRE(plan::plan_exchange_with_stats(machine, "one", transfers).stats.wide_messages == 1);
+    const auto found_after =
+        [&](const std::function<void(spec::MachineSpec&, Transfers&)>& change) {
+            plan::KnownSchedules known;
+            CHECK(same_plan(machine, transfers, known));
+            auto changed_machine = machine;
+            auto changed = transfers;
+            change(changed_machine, changed);
+            CHECK(same_plan(changed_machine, changed, known));
+            return known.found();
+        };
+    CHECK(found_after([](auto&, auto&) {}) == 1);
+    CHECK(found_after([](auto& other, auto&) { other.memory.region1_bytes -= 0x8000; }) == 1);
+    CHECK(found_after([](auto& other, auto&) { other.tile.workers = 4; }) == 1);
+    CHECK(found_after([](auto& other, auto&) { other.chip.tiles = 16; }) == 0);
+    CHECK(found_after([](auto& other, auto&) { ++other.exchange.row_tail_cycles; }) == 0);
+    CHECK(found_after([](auto& other, auto&) {
+              other.exchange.far_first = !other.exchange.far_first;
+          }) == 0);
+    CHECK(found_after([](auto&, auto& other) { other[1].bytes += 4; }) == 0);
+    CHECK(found_after([](auto&, auto& other) { other[1].source_tile = 6; }) == 0);
+    CHECK(found_after([](auto&, auto& other) { other[1].destinations[0].tile = 6; }) == 0);
+    CHECK(found_after([](auto&, auto& other) { other[0].paired = false; }) == 0);
+    CHECK(found_after([](auto&, auto& other) { other[0].source_address += 4; }) ==
+          0); // no longer wide
+    CHECK(found_after([](auto&, auto& other) { other[0].destinations.pop_back(); }) == 0);
+    CHECK(found_after([](auto&, auto& other) { std::swap(other[0], other[1]); }) == 0);
+    CHECK(found_after([](auto&, auto& other) { other.pop_back(); }) == 0);
+}
+
+TEST_CASE("the oldest schedules go when there is too much", "[exchange]") {
+    const auto machine = machine_of(8);
+    const auto first = two_messages(machine);
+    auto second = first;
+    second[1].bytes = 16;
+    const auto bytes_of = [&](const Transfers& transfers) {
+        plan::KnownSchedules known;
+        CHECK(same_plan(machine, transfers, known));
+        return known.bytes();
+    };
+    const std::size_t both = bytes_of(first) + bytes_of(second);
+    REQUIRE(bytes_of(first) > 0);
+    const auto found_of = [&](std::size_t most, const Transfers& asked) {
+        plan::KnownSchedules known(most);
+        CHECK(same_plan(machine, first, known));
+        CHECK(same_plan(machine, second, known));
+        CHECK(known.bytes() <= most);
+        CHECK(same_plan(machine, asked, known));
+        return known.found();
+    };
+    CHECK(found_of(both, first) == 1);
+    CHECK(found_of(both - 1, first) == 0);
+    CHECK(found_of(both - 1, second) == 1);
+    CHECK(found_of(bytes_of(second), second) == 1);
+    CHECK(found_of(bytes_of(second) - 1, second) == 0);
+}
