@@ -328,5 +328,8 @@ TEST_CASE("cells one after the other hold the elements of their rows and groups"
         REQUIRE(found == expected);
         // a rectangle of whole groups, and what is before and behind
         REQUIRE(tensor.pieces.size() <= 4);
+        for (const Piece& piece : tensor.pieces) {
+            REQUIRE((piece.dims.size() == 2 || piece.dims.at(0).count > 1));
+        }
     }
 }

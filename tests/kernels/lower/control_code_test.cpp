@@ -185,6 +185,19 @@ TEST_CASE("stubs are as long as was told before they were made", "[kernels][cont
     }
 }
 
+TEST_CASE("a set without vertices has no stub", "[kernels][control]") {
+    std::vector<program::ComputeSet> sets(1);
+    sets[0].tiles.resize(2);
+    const auto stubs = lower::make_stubs(sets, 0x4c000);
+    CHECK(stubs.bytes == std::vector<Bytes>{0});
+    CHECK(stubs.code.at(0).at(1) == nullptr);
+    graph::Graph graph("stubs");
+    graph.add_compute_set({"set", program::Role::Work, "test"});
+    lower::Steps steps;
+    steps.sets = {0};
+    CHECK(lower::stub_bytes(graph, steps) == stubs.bytes);
+}
+
 TEST_CASE("the longer of the two windows is fetched behind code, in whole double words",
           "[kernels][control]") {
     for (const Bytes window : {8, 16, 20, 24}) {
