@@ -45,9 +45,7 @@ std::vector<PieceDim> by_host_stride(const std::vector<PieceDim>& dims) {
     std::vector<PieceDim> sorted;
     std::copy_if(dims.begin(), dims.end(), std::back_inserter(sorted),
                  [](const PieceDim& dim) { return dim.count != 1; });
-    std::sort(sorted.begin(), sorted.end(), [](const PieceDim& left, const PieceDim& right) {
-        return left.host_stride < right.host_stride;
-    });
+    std::ranges::sort(sorted, {}, &PieceDim::host_stride);
     return sorted;
 }
 

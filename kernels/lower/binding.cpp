@@ -30,22 +30,19 @@ const Entry& entry_of(const Places& places, std::uint32_t symbol, std::vector<En
 void write_words(const Places& places, StateWords& all, TileId tile, graph::Place place,
                  graph::Fields fields) {
     const auto buffer = place.buffer.index - places.state.buffers.front().index;
-    if (tile >= all[buffer].size()) {
-        return; // none there has words
-    }
-    std::vector<std::uint32_t>& words = all[buffer][tile];
     auto at = static_cast<std::size_t>(place.offset / kStateWordBytes);
+    const auto put = [&](std::uint32_t value) { all[buffer][tile][at++] = value; };
     for (const Field& field : places.graph.fields_of(fields)) {
         switch (field.kind) {
         case Field::Kind::Word:
-            words[at++] = field.word;
+            put(field.word);
             break;
         case Field::Kind::Pointer:
-            words[at++] = places.of(tile, field.place);
+            put(places.of(tile, field.place));
             break;
         case Field::Kind::Table: {
             const graph::Place table = places.state.of_table[field.word];
-            words[at++] = places.of_state(tile, table);
+            put(places.of_state(tile, table));
             write_words(places, all, tile, table, places.graph.tables[field.word].fields);
             break;
         }

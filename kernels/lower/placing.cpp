@@ -40,9 +40,7 @@ public:
     explicit Tiles(const graph::Graph& graph, TileId pair_bit) : pair_bit_(pair_bit) {
         for (std::uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
             for (const graph::Held& held : graph.buffers[buffer].held) {
-                if (held.bytes > 0) {
-                    of_tile(held.tile).push_back({buffer, held.bytes});
-                }
+                of_tile(held.tile).push_back({buffer, held.bytes});
             }
         }
         beyond_.reserve(graph.buffers.size());
@@ -91,19 +89,13 @@ public:
     }
     /// The first tile that holds most.
     [[nodiscard]] TileId fullest(const Group& group) const {
-        TileId fullest = 0;
-        Bytes most = -1;
-        for (const TileId tile : group.tiles) {
+        return *std::ranges::max_element(group.tiles, {}, [this](TileId tile) {
             Bytes sum = 0;
             for (const Share& share : held_[tile]) {
                 sum += share.bytes;
             }
-            if (sum > most) {
-                most = sum;
-                fullest = tile;
-            }
-        }
-        return fullest;
+            return sum;
+        });
     }
     /// Of some buffers, ascending, wherever they are.
     [[nodiscard]] Group of_buffers(const std::vector<std::uint32_t>& buffers) const {
@@ -117,8 +109,8 @@ public:
 
 private:
     std::vector<Share>& of_tile(TileId tile) {
-        if (tile >= held_.size()) {
-            held_.resize(tile + std::size_t{1});
+        while (tile >= held_.size()) {
+            held_.emplace_back();
         }
         return held_[tile];
     }
