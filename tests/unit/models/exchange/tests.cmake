@@ -8,6 +8,7 @@ tessera_test(test_unit_exchange LABELS unit
     unit/models/exchange/exchange_word_test.cpp
     unit/models/exchange/fabrics_test.cpp
     unit/models/exchange/lanes_test.cpp
+    unit/models/exchange/orders_test.cpp
     unit/models/exchange/planner_test.cpp
     unit/models/exchange/random_exchange_test.cpp
     unit/models/exchange/row_writer_test.cpp
