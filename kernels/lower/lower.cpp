@@ -159,9 +159,9 @@ Stubs place_stubs(const spec::MachineSpec& machine, const CodeZone& zone,
                   std::vector<program::ComputeSet>& sets) {
     Stubs stubs = make_stubs(sets, machine.memory.region0_begin());
     for (std::size_t set = 0; set < sets.size(); ++set) {
-        auto& tiles = sets[set].tiles;
-        for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-            tiles[tile].stub = stubs.code[set][tile] == nullptr ? 0 : zone.stubs[set];
+        auto code = stubs.code[set].begin();
+        for (auto& tile : sets[set].tiles) {
+            tile.stub = *code++ == nullptr ? 0 : zone.stubs[set];
         }
     }
     return stubs;

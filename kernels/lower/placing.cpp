@@ -43,7 +43,6 @@ public:
                 of_tile(held.tile).push_back({buffer, held.bytes});
             }
         }
-        beyond_.reserve(graph.buffers.size());
         for (const graph::Buffer& buffer : graph.buffers) {
             beyond_.push_back(buffer.read_beyond);
         }
@@ -77,7 +76,7 @@ public:
             auto held = held_by_pair(tile);
             for (auto& of_member : held) {
                 for (Share& share : of_member) {
-                    share.bytes = 0;
+                    share = Share{share.buffer};
                 }
             }
             return held;
@@ -90,7 +89,7 @@ public:
     /// The first tile that holds most.
     [[nodiscard]] TileId fullest(const Group& group) const {
         return *std::ranges::max_element(group.tiles, {}, [this](TileId tile) {
-            Bytes sum = 0;
+            Bytes sum{};
             for (const Share& share : held_[tile]) {
                 sum += share.bytes;
             }
