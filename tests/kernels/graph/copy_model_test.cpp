@@ -4,6 +4,7 @@
 #include "kernels/lower/lifetimes.h"
 #include "kernels/lower/uses.h"
 #include "kernels/workload/random.h"
+#include "models/isa/machine_target.h"
 
 #include <catch2/catch.hpp>
 
@@ -180,6 +181,8 @@ public:
             const Bytes word = name == "copy_runs32" ? 4 : 8;
             const auto list = words_of(vertex.tile, fields[2]);
             REQUIRE(list.size() == 3 * fields[3].word);
+            REQUIRE(fields[0].bytes == 0); // its runs say what it reads and writes
+            REQUIRE(fields[1].bytes == 0);
             bool all_wide = true;
             for (std::size_t i = 0; i < list.size(); i += 3) {
                 REQUIRE(list[i] % word == 0);
@@ -292,6 +295,26 @@ TEST_CASE("messages and vertices of a copy bring every element to all its places
             }
         });
 
+        // of the temporary each tile has what its gathers read
+        std::map<TileId, Bytes> read;
+        for (const graph::ComputeSet& set : graph.compute_sets) {
+            for (const graph::Vertex& vertex : set.vertices) {
+                if (graph.symbols[vertex.symbol] == "gather16") {
+                    const graph::Field& use = graph.fields_of(vertex.fields)[5];
+                    read[vertex.tile] = std::max(read[vertex.tile], use.place.offset + use.bytes);
+                }
+            }
+        }
+        for (const graph::Buffer& buffer : graph.buffers) {
+            if (buffer.name == "rearrange to: words") {
+                std::map<TileId, Bytes> held;
+                for (const graph::Held& one : buffer.held) {
+                    held[one.tile] += one.bytes;
+                }
+                REQUIRE(held == read);
+            }
+        }
+
         // the k-th messages of all tiles before any next one; apart from where they go
         std::map<TileId, std::size_t> sent;
         std::size_t turn = 0;
@@ -369,5 +392,84 @@ TEST_CASE("a gather makes at most 16000 words, and what its workers can count", 
             expected.push_back(std::min(left, kMost));
         }
         CHECK(made == expected);
+    }
+}
+
+TEST_CASE("words beside those that a gather makes are copied whole", "[kernels][copy]") {
+    // Two words, one of two halves from elsewhere, and two words behind gaps of so many bytes.
+    for (const Bytes before : {0, 4}) {
+        for (const Bytes behind : {0, 4}) {
+            graph::Graph graph("beside");
+            const auto from = graph.add_buffer({.name = "from"});
+            const auto to = graph.add_buffer({.name = "to"});
+            graph.hold(from, 0, 64);
+            graph.hold(to, 0, 64);
+            graph::Tensor source = graph::array_tensor("source", ElementType::F16, 10);
+            graph::Tensor target = source;
+            const auto add = [&](std::int64_t first, std::int64_t elements, Bytes there,
+                                 Bytes here) {
+                source.pieces.push_back(
+                    graph::run_of(0, {from, there}, first, elements, ElementType::F16));
+                target.pieces.push_back(
+                    graph::run_of(0, {to, here}, first, elements, ElementType::F16));
+            };
+            add(0, 4, 0, 0);
+            add(4, 2, 18, 8 + before);
+            add(6, 4, 40, 12 + before + behind);
+            const auto source_id = graph.add_tensor(std::move(source));
+            const auto target_id = graph.add_tensor(std::move(target));
+            static_cast<void>(
+                graph::add_copy(graph, {}, source_id, target_id, program::Role::Rearrange, "test"));
+            int gathers = 0;
+            for (const graph::Vertex& vertex : graph.compute_sets.at(0).vertices) {
+                if (graph.symbols[vertex.symbol] == "gather16") {
+                    const graph::Field& made = graph.fields_of(vertex.fields)[1];
+                    CHECK(made.place == graph::Place{to, 8 + before});
+                    CHECK(made.bytes == 4);
+                    ++gathers;
+                }
+            }
+            CHECK(gathers == 1);
+        }
+    }
+}
+
+TEST_CASE("a run on a tile takes as few vertices as their loops can make", "[kernels][copy]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 1;
+    for (const std::int64_t workers : {1, 2, 6}) {
+        machine.tile.workers = workers;
+        const std::int64_t most = workers * isa::target_of(machine).repeat_count_mask();
+        for (const Bytes word : {4, 8}) {
+            for (const std::int64_t words : {most - 1, most, most + 1, 2 * most, 2 * most + 1}) {
+                graph::Graph graph("run");
+                const auto from = graph.add_buffer({.name = "from"});
+                const auto to = graph.add_buffer({.name = "to"});
+                const std::int64_t elements = words * word / 4;
+                graph::Tensor source = graph::array_tensor("source", ElementType::F32, elements);
+                graph::Tensor target = source;
+                source.pieces.push_back(
+                    graph::run_of(0, {from, word}, 0, elements, ElementType::F32));
+                target.pieces.push_back(graph::run_of(0, {to}, 0, elements, ElementType::F32));
+                const auto source_id = graph.add_tensor(std::move(source));
+                const auto target_id = graph.add_tensor(std::move(target));
+                static_cast<void>(graph::add_copy(graph, machine, source_id, target_id,
+                                                  program::Role::Rearrange, "test"));
+                const auto& vertices = graph.compute_sets.at(0).vertices;
+                REQUIRE(static_cast<std::int64_t>(vertices.size()) == (words + most - 1) / most);
+                std::int64_t done = 0;
+                for (const graph::Vertex& vertex : vertices) {
+                    const auto fields = graph.fields_of(vertex.fields);
+                    const std::int64_t here = std::min(words - done, most);
+                    CHECK(graph.symbols[vertex.symbol] == (word == 8 ? "copy64" : "copy32"));
+                    CHECK(fields[0].place == graph::Place{from, word + done * word});
+                    CHECK(fields[1].place == graph::Place{to, done * word});
+                    CHECK(fields[0].bytes == here * word);
+                    CHECK(fields[2].word == here / workers);
+                    CHECK(fields[3].word == here % workers);
+                    done += here;
+                }
+            }
+        }
     }
 }

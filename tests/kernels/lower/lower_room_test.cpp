@@ -191,3 +191,37 @@ TEST_CASE("rows go from the plan of some tiles to a place that is free on all", 
         }
     }
 }
+
+TEST_CASE("rows that find no place are told", "[kernels][room]") {
+    for (const Bytes over : {0, 8}) {
+        for (const std::size_t before : {0U, 1U}) {
+            Sketch sketch;
+            sketch.buffer("x", 0, 64);
+            std::vector<lower::RowBlock> rows(before, {64, 3});
+            rows.push_back({kMemory.region0_bytes - 64 * static_cast<Bytes>(before) + over, 3});
+            const auto told = refusal([&] { static_cast<void>(placed(sketch, {0, rows})); });
+            CHECK(told.empty() == (over == 0));
+            if (over > 0) {
+                CHECK_THAT(told, Contains("tile_0 is 8 bytes over ('" +
+                                          std::string(before == 0 ? "exchange rows"
+                                                                  : "exchange rows (2)") +
+                                          "' finds no place)"));
+            }
+        }
+    }
+}
+
+TEST_CASE("what codelets read behind a buffer is kept where the buffer is", "[kernels][room]") {
+    Sketch sketch;
+    const auto x = sketch.buffer("x", 0, 64);
+    sketch.graph.buffers[x.index].read_beyond = 48;
+    const auto y = sketch.buffer("y", 2, 32);
+    const auto placing = placed(sketch);
+    CHECK(placing.at(0, x).bytes == 64 + 48);
+    CHECK(placing.at(2, x).bytes == 0);
+    CHECK(placing.at(0, y).bytes == 0);
+    for (const auto& plan : placing.plans) {
+        CHECK(plan.buffers().size() == 1);
+    }
+    CHECK(placing.at(0, x).begin == placing.at(2, y).begin);
+}

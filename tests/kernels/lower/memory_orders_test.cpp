@@ -290,3 +290,29 @@ TEST_CASE("code that fills region 0 fits, and is told where it does not", "[kern
         CHECK(plan.shortfall().name == (over > 0 ? "code" : ""));
     }
 }
+
+TEST_CASE("rows that go are not kept, and may be placed again", "[kernels][memory]") {
+    const spec::MachineSpec machine = small_machine();
+    const auto rows = [](Bytes bytes) {
+        return BufferRequest{"rows", Kind::ExchangeRow, bytes, 8, Where::Region0, {}, {}, false};
+    };
+    MemoryPlan plan(machine, 40);
+    REQUIRE(plan.place(rows(64)));
+    REQUIRE(plan.place({"x", Kind::Tensor, 64, 8, Where::Region1}));
+    CHECK(plan.peak().bytes == 128);
+    plan.forget_rows();
+    CHECK(plan.peak().bytes == 64);
+    CHECK(plan.buffers().size() == 1);
+    REQUIRE(plan.place(rows(128)));
+    CHECK(plan.peak().bytes == 192);
+    CHECK(plan.address("rows") == machine.memory.region0_begin() + 40);
+
+    MemoryPlan other(machine, 40);
+    REQUIRE(other.place({"y", Kind::Tensor, 16, 8, Where::Region0}));
+    REQUIRE(other.place(rows(8)));
+    plan.take_rows(other);
+    CHECK(plan.bytes("rows") == 8);
+    CHECK(plan.address("rows") == other.address("rows"));
+    CHECK(plan.bytes("y") == 0);
+    CHECK(plan.buffers().size() == 2);
+}
