@@ -24,9 +24,8 @@ struct Range {
 };
 
 void sort_by_address(std::span<Range> ranges) {
-    const auto by_address = [](const Range& a, const Range& b) { return a.begin < b.begin; };
-    if (!std::is_sorted(ranges.begin(), ranges.end(), by_address))
-        std::sort(ranges.begin(), ranges.end(), by_address);
+    if (!std::ranges::is_sorted(ranges, {}, &Range::begin))
+        std::ranges::sort(ranges, {}, &Range::begin);
 }
 
 class TransferChecker {

@@ -33,7 +33,6 @@ struct HashOfPairs {
 
 Groups find_groups(const JobList& list, TileId pair_bit, GroupBy by) {
     Groups groups;
-    groups.group_of_job.reserve(list.jobs.size());
     std::unordered_map<std::vector<TileId>, std::uint32_t, HashOfPairs> known;
     std::vector<TileId> pairs;
     for (const auto& job : list.jobs) {

@@ -73,19 +73,19 @@ void sort_into_ring(std::vector<TileId>& tiles, const timing::TileGrid& grid) {
         const auto& at = grid.position(tile);
         return std::tuple{at.column, at.sub, at.row};
     };
-    std::sort(tiles.begin(), tiles.end(), [&](TileId a, TileId b) { return place(a) < place(b); });
+    std::ranges::sort(tiles, {}, place);
 }
 
 JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
     const auto tiles = static_cast<std::size_t>(grid.tiles());
-    std::vector<std::uint8_t> taking_part(tiles);
+    std::vector<bool> taking_part(tiles);
     for (const auto& job : list.jobs) {
-        taking_part[job.source] = 1;
-        taking_part[list.receivers[job.first_receiver].tile] = 1;
+        taking_part[job.source] = true;
+        taking_part[list.receivers[job.first_receiver].tile] = true;
     }
     std::vector<TileId> ring;
     for (TileId tile = 0; tile < tiles; ++tile)
-        if (taking_part[tile] != 0)
+        if (taking_part[tile])
             ring.push_back(tile);
     sort_into_ring(ring, grid);
     std::vector<std::uint32_t> place(tiles);
@@ -113,8 +113,7 @@ JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid) {
         return std::tuple{rounds[group], group, list.jobs[job].source, !list.jobs[job].wide};
     };
     auto order = given_order(list);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    std::ranges::stable_sort(order, {}, key);
     return order;
 }
 

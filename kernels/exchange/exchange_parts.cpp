@@ -46,8 +46,7 @@ public:
             divide(list_.jobs[job], groups_.group_of_job[job]);
         parts_.order.resize(parts_.list.jobs.size());
         std::iota(parts_.order.begin(), parts_.order.end(), 0U);
-        std::stable_sort(parts_.order.begin(), parts_.order.end(),
-                         [&](auto a, auto b) { return round_of_job_[a] < round_of_job_[b]; });
+        std::ranges::stable_sort(parts_.order, {}, [&](auto job) { return round_of_job_[job]; });
         return std::move(parts_);
     }
 
@@ -71,8 +70,7 @@ private:
             std::find(senders.begin(), senders.end(), job.source) - senders.begin());
         const auto first_part = sender * parts / senders.size();
         receivers_.assign(list_.of(job).begin(), list_.of(job).end());
-        std::stable_sort(receivers_.begin(), receivers_.end(),
-                         [&](const auto& a, const auto& b) { return part_of(a) < part_of(b); });
+        std::ranges::stable_sort(receivers_, {}, part_of);
         for (auto from = receivers_.begin(); from != receivers_.end();) {
             const auto part = part_of(*from);
             const auto to = std::find_if(from, receivers_.end(), [&](const auto& receiver) {
@@ -150,8 +148,7 @@ private:
     /// Adds the message in up to three parts; whether there are more than one.
     bool divide(const Job& job) {
         receivers_.assign(list_.of(job).begin(), list_.of(job).end());
-        std::stable_sort(receivers_.begin(), receivers_.end(),
-                         [](const auto& a, const auto& b) { return start(a) < start(b); });
+        std::ranges::stable_sort(receivers_, {}, start);
         const auto cut = best_cut();
         if (cut == receivers_.size()) {
             add(job, 0, job.words, receivers_);

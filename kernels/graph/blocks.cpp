@@ -22,9 +22,7 @@ struct Nest {
 std::optional<Nest> nest_of(const Piece& piece, std::int64_t columns, Bytes element_bytes) {
     Nest nest;
     std::vector<PieceDim> dims = piece.dims;
-    std::sort(dims.begin(), dims.end(), [](const PieceDim& left, const PieceDim& right) {
-        return left.host_stride < right.host_stride;
-    });
+    std::ranges::sort(dims, {}, &PieceDim::host_stride);
     for (const PieceDim& dim : dims) {
         if (dim.count == 1) {
         } else if (dim.host_stride == nest.run && dim.tile_stride == nest.run * element_bytes) {

@@ -211,8 +211,7 @@ private:
     /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
     /// start.
     void zero_padding() {
-        std::sort(covered_.begin(), covered_.end(),
-                  [](const Atom& left, const Atom& right) { return left.to < right.to; });
+        std::ranges::sort(covered_, {}, &Atom::to);
         for (std::size_t i = 0; i < covered_.size(); ++i) {
             const At end = covered_[i].to + covered_[i].bytes;
             const bool goes_on = i + 1 < covered_.size() && covered_[i + 1].to.tile == end.tile &&
@@ -230,24 +229,23 @@ private:
     void split() {
         for (Atom atom : atoms_) {
             if (atom.from.offset % kWord != atom.to.offset % kWord) {
-                add_halves(atom, atom.bytes);
+                add_halves(atom);
                 continue;
             }
             if (atom.to.offset % kWord != 0) {
-                add_halves(atom, kHalf);
+                add_halves({atom.from, atom.to, kHalf});
                 atom = {atom.from + kHalf, atom.to + kHalf, atom.bytes - kHalf};
             }
             const std::uint32_t whole = atom.bytes / kWord * kWord;
             if (whole > 0) {
                 moves_.push_back({atom.from, atom.to, whole});
             }
-            add_halves({atom.from + whole, atom.to + whole, atom.bytes - whole},
-                       atom.bytes - whole);
+            add_halves({atom.from + whole, atom.to + whole, atom.bytes - whole});
         }
         atoms_ = {};
     }
-    void add_halves(const Atom& atom, std::uint32_t bytes) {
-        for (std::uint32_t at = 0; at < bytes; at += kHalf) {
+    void add_halves(const Atom& atom) {
+        for (std::uint32_t at = 0; at < atom.bytes; at += kHalf) {
             halves_.push_back({atom.from + at, atom.to + at, kHalf});
         }
     }
@@ -273,13 +271,7 @@ private:
     /// A word made of halves takes a codelet. So do then the words around it, as far as gaps are
     /// small: one vertex makes them all.
     void find_gathers() {
-        const auto by_target = [](const Atom& left, const Atom& right) {
-            return left.to < right.to;
-        };
-        std::sort(halves_.begin(), halves_.end(), by_target);
-        if (halves_.empty()) {
-            return;
-        }
+        std::ranges::sort(halves_, {}, &Atom::to);
         std::map<std::pair<TileId, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>> hulls;
         for (const Atom& half : halves_) {
             const auto [hull, added] = hulls.emplace(std::pair{half.to.tile, half.to.buffer},
@@ -293,16 +285,16 @@ private:
                 move.to.offset >= hull->second.second) {
                 kept.push_back(move);
             } else {
-                add_halves(move, move.bytes);
+                add_halves(move);
             }
         }
         moves_ = std::move(kept);
         for (const Atom& there : in_place_) { // would be lost as gaps
             if (hulls.contains({there.to.tile, there.to.buffer})) {
-                add_halves(there, there.bytes);
+                add_halves(there);
             }
         }
-        std::sort(halves_.begin(), halves_.end(), by_target);
+        std::ranges::sort(halves_, {}, &Atom::to);
         for (const Atom& half : halves_) {
             const At word{half.to.tile, half.to.buffer, half.to.offset / kWord * kWord};
             if (gathers_.empty() || !goes_on(gathers_.back(), word)) {
@@ -511,9 +503,7 @@ private:
             sent.push_back({same_tile ? sent.back().turn + 1 : 0, i, end - i});
             i = end;
         }
-        std::stable_sort(sent.begin(), sent.end(), [](const Sent& left, const Sent& right) {
-            return left.turn < right.turn;
-        });
+        std::ranges::stable_sort(sent, {}, &Sent::turn);
         std::vector<Receiver> receivers;
         for (const Sent& message : sent) {
             receivers.clear();

@@ -45,9 +45,7 @@ std::vector<PieceDim> by_host_stride(const std::vector<PieceDim>& dims) {
     std::vector<PieceDim> sorted;
     std::copy_if(dims.begin(), dims.end(), std::back_inserter(sorted),
                  [](const PieceDim& dim) { return dim.count != 1; });
-    std::sort(sorted.begin(), sorted.end(), [](const PieceDim& left, const PieceDim& right) {
-        return left.host_stride < right.host_stride;
-    });
+    std::ranges::sort(sorted, {}, &PieceDim::host_stride);
     return sorted;
 }
 
@@ -60,10 +58,11 @@ public:
 
     /// False where the piece is not whole rows.
     bool read(const Piece& piece) {
-        std::vector<PieceDim> dims = by_host_stride(piece.dims);
-        if (std::any_of(dims.begin(), dims.end(), [](const auto& dim) { return dim.count < 1; })) {
+        if (std::any_of(piece.dims.begin(), piece.dims.end(),
+                        [](const auto& dim) { return dim.count < 1; })) {
             return true; // no elements
         }
+        std::vector<PieceDim> dims = by_host_stride(piece.dims);
         // elements that stand together: a row, or several
         std::int64_t together = 1;
         auto dim = dims.begin();

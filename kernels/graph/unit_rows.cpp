@@ -23,9 +23,7 @@ void add_runs(std::vector<ByteRun>& runs, const Piece& piece, Bytes element_byte
             dims.push_back(dim);
         }
     }
-    std::sort(dims.begin(), dims.end(), [](const auto& left, const auto& right) {
-        return left.tile_stride > right.tile_stride;
-    });
+    std::ranges::sort(dims, std::ranges::greater{}, &program::PieceDim::tile_stride);
     Bytes bytes = element_bytes;
     for (; !dims.empty() && dims.back().tile_stride == bytes; dims.pop_back()) {
         bytes *= dims.back().count;
@@ -51,8 +49,7 @@ std::vector<ByteRun> runs_of(const Tensor& tensor) {
     const auto key = [](const ByteRun& run) {
         return std::tuple(run.tile, run.place.buffer.index, run.place.offset);
     };
-    std::sort(runs.begin(), runs.end(),
-              [&](const ByteRun& left, const ByteRun& right) { return key(left) < key(right); });
+    std::ranges::sort(runs, {}, key);
     return runs;
 }
 

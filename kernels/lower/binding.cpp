@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace tessera::lower {
 namespace {
@@ -30,22 +31,19 @@ const Entry& entry_of(const Places& places, std::uint32_t symbol, std::vector<En
 void write_words(const Places& places, StateWords& all, TileId tile, graph::Place place,
                  graph::Fields fields) {
     const auto buffer = place.buffer.index - places.state.buffers.front().index;
-    if (tile >= all[buffer].size()) {
-        return; // none there has words
-    }
-    std::vector<std::uint32_t>& words = all[buffer][tile];
     auto at = static_cast<std::size_t>(place.offset / kStateWordBytes);
+    const auto put = [&](std::uint32_t value) { all[buffer][tile][at++] = value; };
     for (const Field& field : places.graph.fields_of(fields)) {
         switch (field.kind) {
         case Field::Kind::Word:
-            words[at++] = field.word;
+            put(field.word);
             break;
         case Field::Kind::Pointer:
-            words[at++] = places.of(tile, field.place);
+            put(places.of(tile, field.place));
             break;
         case Field::Kind::Table: {
             const graph::Place table = places.state.of_table[field.word];
-            words[at++] = places.of_state(tile, table);
+            put(places.of_state(tile, table));
             write_words(places, all, tile, table, places.graph.tables[field.word].fields);
             break;
         }
@@ -92,19 +90,19 @@ BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles
 
 std::vector<program::Transfer> bound_transfers(const Places& places,
                                                const graph::Exchange& exchange) {
-    std::vector<program::Transfer> transfers;
-    transfers.reserve(exchange.messages.size());
+    std::vector<program::Transfer> transfers(exchange.messages.size());
+    auto next = transfers.begin();
     for (const graph::Message& message : exchange.messages) {
-        program::Transfer& transfer = transfers.emplace_back();
+        program::Transfer& transfer = *next++;
         transfer.source_tile = message.from.tile;
         transfer.source_address = places.of(message.from.tile, message.from.place());
         transfer.bytes = message.bytes;
         transfer.paired = message.paired;
-        transfer.destinations.reserve(message.receivers);
-        for (std::uint32_t i = 0; i < message.receivers; ++i) {
-            const graph::TilePlace& to = exchange.to[message.first_to + i];
-            transfer.destinations.push_back({to.tile, places.of(to.tile, to.place())});
-        }
+        const auto to = std::span(exchange.to).subspan(message.first_to, message.receivers);
+        transfer.destinations.resize(to.size());
+        std::ranges::transform(to, transfer.destinations.begin(), [&](const auto& one) {
+            return program::Destination{one.tile, places.of(one.tile, one.place())};
+        });
     }
     return transfers;
 }
@@ -114,7 +112,9 @@ StateWords state_words(const Places& places) {
     for (const graph::BufferId buffer : places.state.buffers) {
         auto& of_tile = words.emplace_back();
         for (const graph::Held& held : places.graph.buffers[buffer.index].held) {
-            of_tile.resize(std::max(of_tile.size(), held.tile + std::size_t{1}));
+            while (held.tile >= of_tile.size()) {
+                of_tile.emplace_back();
+            }
             of_tile[held.tile].resize(static_cast<std::size_t>(held.bytes / kStateWordBytes));
         }
     }

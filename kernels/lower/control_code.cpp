@@ -44,11 +44,9 @@ bool are_alike(const program::Step& one, const program::Step& other) {
 
 /// How often the first `period` steps come behind each other.
 std::size_t rounds_of(std::span<const program::Step> steps, std::size_t period) {
-    std::size_t end = period;
-    while (end < steps.size() && are_alike(steps[end], steps[end - period])) {
-        ++end;
-    }
-    return end / period;
+    const auto next = steps.subspan(period);
+    const auto same = std::mismatch(next.begin(), next.end(), steps.begin(), are_alike).first;
+    return 1 + static_cast<std::size_t>(same - next.begin()) / period;
 }
 
 /// The first steps of a sequence: some that come again, or one.

@@ -39,7 +39,7 @@ void hold_buffers(const Places& places, Images& images) {
                     segment(at.kind, at.name, at.begin, relocated.of(held), at.lifetime));
             }
             const Bytes behind = held.bytes + buffers[index].read_beyond - there;
-            if (behind != 0 && at.bytes != 0) {
+            if (behind != 0) {
                 segments.push_back({at.begin + static_cast<Address>(there), behind, at.kind,
                                     at.name, nullptr, at.lifetime});
             }
@@ -129,9 +129,7 @@ void make_images(program::Program& program, const Places& places, const CodeZone
             program.image_of_tile.push_back(program::Program::kNoImage);
             continue;
         }
-        std::stable_sort(
-            image.segments.begin(), image.segments.end(),
-            [](const auto& left, const auto& right) { return left.address < right.address; });
+        std::ranges::stable_sort(image.segments, {}, &program::Segment::address);
         program.image_of_tile.push_back(static_cast<std::uint32_t>(program.images.size()));
         program.images.push_back(std::move(image));
     }

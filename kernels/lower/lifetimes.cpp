@@ -175,9 +175,7 @@ public:
     /// Uses of one tile, by step. Its first `contents` bytes are there from the start.
     void add(TileId tile, std::span<const Use> uses, Bytes contents) {
         Written written{{}, std::vector<Intervals>(walk_.loops.size())};
-        if (contents > 0) {
-            written.ever.add(0, contents);
-        }
+        written.ever.add(0, contents);
         std::vector<std::pair<Written, Written>> ways; // where they part, and behind the first
         for (const Event& event : walk_.events) {
             switch (event.kind) {

@@ -29,12 +29,11 @@ namespace {
 Bytes likely_row_bytes(const graph::Exchange& exchange) {
     constexpr Bytes kOfMessage = 24; // at most, in the common case
     std::vector<Bytes> of_tile;
-    Bytes most = 0;
     const auto add = [&](TileId tile) {
-        if (tile >= of_tile.size()) {
-            of_tile.resize(tile + std::size_t{1});
+        while (tile >= of_tile.size()) {
+            of_tile.emplace_back();
         }
-        most = std::max(most, of_tile[tile] += kOfMessage);
+        of_tile[tile] += kOfMessage;
     };
     for (const graph::Message& message : exchange.messages) {
         add(message.from.tile);
@@ -42,7 +41,7 @@ Bytes likely_row_bytes(const graph::Exchange& exchange) {
     for (const graph::TilePlace& to : exchange.to) {
         add(to.tile);
     }
-    return most;
+    return std::ranges::max(of_tile);
 }
 
 /// Exchanges at the places of the buffers, and what their rows ask for.
@@ -160,9 +159,9 @@ Stubs place_stubs(const spec::MachineSpec& machine, const CodeZone& zone,
                   std::vector<program::ComputeSet>& sets) {
     Stubs stubs = make_stubs(sets, machine.memory.region0_begin());
     for (std::size_t set = 0; set < sets.size(); ++set) {
-        auto& tiles = sets[set].tiles;
-        for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
-            tiles[tile].stub = stubs.code[set][tile] == nullptr ? 0 : zone.stubs[set];
+        auto code = stubs.code[set].begin();
+        for (auto& tile : sets[set].tiles) {
+            tile.stub = *code++ == nullptr ? 0 : zone.stubs[set];
         }
     }
     return stubs;

@@ -234,7 +234,7 @@ Bytes MemoryPlan::used_bytes() const {
     Bytes total = code_;
     Address counted = 0;
     for (const auto& [begin, end] : spans) {
-        total += end > counted ? static_cast<Bytes>(end - std::max(begin, counted)) : 0;
+        total += static_cast<Bytes>(std::max(end, counted) - std::max(begin, counted));
         counted = std::max(counted, end);
     }
     return total;
@@ -249,11 +249,14 @@ std::map<std::string, Bytes> MemoryPlan::sizes() const {
 }
 
 LiveSet MemoryPlan::peak() const {
-    LiveSet peak;
+    std::map<std::uint32_t, Bytes> kept; // by step
     for (const BufferRequest& request : requests_) {
         const std::uint32_t step = request.lifetime.first;
-        const Bytes bytes = live_bytes(step, Where::Any);
-        if (bytes > peak.bytes || (bytes == peak.bytes && step < peak.step)) {
+        kept[step] = live_bytes(step, Where::Any);
+    }
+    LiveSet peak;
+    for (const auto& [step, bytes] : kept) {
+        if (bytes > peak.bytes) {
             peak.bytes = bytes;
             peak.step = step;
         }
@@ -263,8 +266,7 @@ LiveSet MemoryPlan::peak() const {
             peak.buffers.push_back(request);
         }
     }
-    std::stable_sort(peak.buffers.begin(), peak.buffers.end(),
-                     [](const auto& left, const auto& right) { return left.bytes > right.bytes; });
+    std::ranges::stable_sort(peak.buffers, std::ranges::greater{}, &BufferRequest::bytes);
     return peak;
 }
 

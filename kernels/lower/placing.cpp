@@ -40,12 +40,9 @@ public:
     explicit Tiles(const graph::Graph& graph, TileId pair_bit) : pair_bit_(pair_bit) {
         for (std::uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer) {
             for (const graph::Held& held : graph.buffers[buffer].held) {
-                if (held.bytes > 0) {
-                    of_tile(held.tile).push_back({buffer, held.bytes});
-                }
+                of_tile(held.tile).push_back({buffer, held.bytes});
             }
         }
-        beyond_.reserve(graph.buffers.size());
         for (const graph::Buffer& buffer : graph.buffers) {
             beyond_.push_back(buffer.read_beyond);
         }
@@ -79,7 +76,7 @@ public:
             auto held = held_by_pair(tile);
             for (auto& of_member : held) {
                 for (Share& share : of_member) {
-                    share.bytes = 0;
+                    share = Share{share.buffer};
                 }
             }
             return held;
@@ -91,19 +88,13 @@ public:
     }
     /// The first tile that holds most.
     [[nodiscard]] TileId fullest(const Group& group) const {
-        TileId fullest = 0;
-        Bytes most = -1;
-        for (const TileId tile : group.tiles) {
-            Bytes sum = 0;
+        return *std::ranges::max_element(group.tiles, {}, [this](TileId tile) {
+            Bytes sum{};
             for (const Share& share : held_[tile]) {
                 sum += share.bytes;
             }
-            if (sum > most) {
-                most = sum;
-                fullest = tile;
-            }
-        }
-        return fullest;
+            return sum;
+        });
     }
     /// Of some buffers, ascending, wherever they are.
     [[nodiscard]] Group of_buffers(const std::vector<std::uint32_t>& buffers) const {
@@ -117,8 +108,8 @@ public:
 
 private:
     std::vector<Share>& of_tile(TileId tile) {
-        if (tile >= held_.size()) {
-            held_.resize(tile + std::size_t{1});
+        while (tile >= held_.size()) {
+            held_.emplace_back();
         }
         return held_[tile];
     }

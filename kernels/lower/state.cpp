@@ -88,8 +88,8 @@ private:
             return field.kind != Field::Kind::Use;
         });
         Group& group = group_of(last);
-        if (tile >= group.bytes.size()) {
-            group.bytes.resize(tile + std::size_t{1});
+        while (tile >= group.bytes.size()) {
+            group.bytes.emplace_back();
         }
         Bytes& used = group.bytes[tile];
         return {group.buffer, std::exchange(used, used + kStateWordBytes * words)};

@@ -315,7 +315,7 @@ void Uses::check_steps(const graph::Graph& graph, std::uint32_t buffer,
         while (last < uses.size() && uses[last].step == uses[first].step) {
             ++last;
         }
-        if (uses[first].step < graph.compute_sets.size() && last - first > 1) {
+        if (uses[first].step < graph.compute_sets.size()) {
             check_overlaps(graph, buffer, here.tile, uses.subspan(first, last - first));
         }
         first = last;

@@ -34,8 +34,7 @@ public:
         const auto place = [&](TileId tile) {
             return timing.grid().position(tile).physical_id % timing::kTilesPerRow;
         };
-        std::stable_sort(order.begin(), order.end(),
-                         [&](TileId a, TileId b) { return place(a) < place(b); });
+        std::ranges::stable_sort(order, {}, place);
         number_.resize(tiles);
         for (std::size_t i = 0; i < tiles; ++i) {
             number_[order[i]] = i;

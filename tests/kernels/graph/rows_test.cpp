@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/graph/rows.h"
+#include "kernels/workload/random.h"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
 
 namespace {
 
@@ -135,4 +139,167 @@ TEST_CASE("of rows at several places one is told", "[kernels][rows]") {
     REQUIRE(twice);
     CHECK(twice->size() == 1);
     CHECK_FALSE(blocks_of({{0, {}, 0, {{8, 1, 2}}}, all})); // some are new
+}
+
+TEST_CASE(
+    "every element of a matrix that is dealt stands in its row, the first tiles have one more",
+    "[kernels][rows]") {
+    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+        for (std::int64_t tiles = 1; tiles <= 4; ++tiles) {
+            for (std::int64_t rows = 0; rows <= 9; ++rows) {
+                for (std::int64_t columns = 0; columns <= 9; ++columns) { // 0: of one size
+                    CAPTURE(tiles, rows, columns);
+                    Graph graph("test");
+                    graph::Tensor wanted{.name = "x", .type = type, .shape = {rows}};
+                    if (columns > 0) {
+                        wanted.shape.push_back(columns);
+                    }
+                    const auto x = graph::add_rows(graph, std::move(wanted), {5, tiles});
+                    const Bytes element = bytes_of(type);
+                    const Bytes step = columns > 0 ? (columns * element + 7) / 8 * 8 : element;
+                    bool padded = false;
+                    std::int64_t next = 0;
+                    for (std::size_t i = 0; i < x.blocks.size(); ++i) {
+                        const RowBlock& block = x.blocks[i];
+                        const auto number = static_cast<std::int64_t>(i);
+                        CHECK(block.tile == 5 + number);
+                        CHECK(block.rows == rows / tiles + (number < rows % tiles ? 1 : 0));
+                        CHECK(block.first_row == next);
+                        CHECK(block.step == step);
+                        CHECK(block.row_stride == 1);
+                        CHECK(block.place == graph::Place{});
+                        next += block.rows;
+                        const Bytes bytes = (block.rows * step + 7) / 8 * 8;
+                        padded = padded || bytes != block.rows * step;
+                        CHECK(held(graph, x.tensor, block.tile) == bytes);
+                        const Piece& piece = graph.tensors[x.tensor.index].pieces.at(i);
+                        CHECK(piece.tile == block.tile);
+                        CHECK(piece.host_offset ==
+                              block.first_row * std::max<std::int64_t>(1, columns));
+                        CHECK(piece.dims.size() == (columns > 1 ? 2U : 1U));
+                        CHECK(piece.dims[0].count == block.rows);
+                        CHECK(piece.dims[0].host_stride == std::max<std::int64_t>(1, columns));
+                        CHECK(piece.dims[0].tile_stride == step);
+                        if (columns > 1) {
+                            CHECK(piece.dims[1].count == columns);
+                            CHECK(piece.dims[1].host_stride == 1);
+                            CHECK(piece.dims[1].tile_stride == element);
+                        }
+                    }
+                    CHECK(next == rows);
+                    CHECK(static_cast<std::int64_t>(x.blocks.size()) == std::min(rows, tiles));
+                    CHECK(graph.buffers[0].zeroed == padded);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("blocks of one tile stand behind each other", "[kernels][rows]") {
+    Graph graph("test");
+    const std::vector<RowBlock> beside{
+        {2, {}, 0, 3, 1, 0}, {1, {}, 3, 2, 1, 0}, {2, {}, 5, 1, 1, 0}, {2, {}, 6, 2, 1, 0}};
+    const auto x = graph::add_rows_beside(graph, matrix(ElementType::F16, 8, 5), beside);
+    std::vector<Bytes> offsets;
+    for (const RowBlock& block : x.blocks) {
+        offsets.push_back(block.place.offset);
+    }
+    CHECK(offsets == std::vector<Bytes>{0, 0, 48, 64});
+    CHECK(held(graph, x.tensor, 2) == 96);
+    CHECK(held(graph, x.tensor, 1) == 32);
+}
+
+TEST_CASE("rows are found wherever they stand whole and aligned", "[kernels][rows]") {
+    int found_ones = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        CAPTURE(seed);
+        const workload::CounterRandom random(seed, 15);
+        std::uint64_t drawn = 0;
+        const auto below = [&](std::int64_t bound) {
+            return static_cast<std::int64_t>(
+                random.below(static_cast<std::uint64_t>(bound), drawn++));
+        };
+        const std::int64_t columns = 1 + below(5);
+        const Bytes row_bytes = 2 * columns;
+        const Bytes alignment = Bytes{4} << below(2);
+        Graph graph("test");
+        static_cast<void>(
+            graph.add_buffer({.name = "x", .alignment = below(12) == 0 ? alignment / 2 : 16}));
+        std::vector<Piece> pieces;
+        bool legal = graph.buffers[0].alignment % alignment == 0;
+        std::int64_t rows = 0;
+        std::map<std::int64_t, std::pair<TileId, Bytes>> expected; // by row
+        for (std::int64_t left = 1 + below(4); left > 0; --left) {
+            // outer x inner rows, those of one round of the outer loop beside each other, or in turn
+            const std::int64_t outer = 1 + below(3);
+            const std::int64_t inner = 1 + below(4);
+            const bool in_turn = below(2) == 0;
+            const auto some_step = [&](Bytes least) {
+                return below(15) == 0
+                           ? least + 2
+                           : (least + alignment - 1) / alignment * alignment + alignment * below(2);
+            };
+            const Bytes step = below(4) == 0 ? row_bytes : some_step(row_bytes);
+            const Bytes far = some_step(inner * step);
+            const TileId tile = static_cast<TileId>(2 + below(3) + (below(15) == 0 ? 1 : 0));
+            const Bytes begin = alignment * below(9) + (below(15) == 0 ? 2 : 0);
+            std::vector<program::PieceDim> dims{{outer, (in_turn ? 1 : inner) * columns, far},
+                                                {inner, (in_turn ? outer : 1) * columns, step},
+                                                {columns, 1, 2}};
+            std::rotate(dims.begin(), dims.begin() + below(3), dims.end());
+            const bool missing = below(25) == 0;
+            if (below(20) == 0) {
+                dims.push_back({0, 1, 2}); // no elements
+            } else if (!missing) {
+                pieces.push_back({tile, {{}, begin}, rows * columns, dims});
+            }
+            const bool there = !missing && dims.size() == 3;
+            for (std::int64_t i = 0; i < outer; ++i) {
+                for (std::int64_t k = 0; k < inner; ++k) {
+                    const std::int64_t row = rows + (in_turn ? i + k * outer : i * inner + k);
+                    const Bytes at = begin + i * far + k * step;
+                    legal = legal && there && tile >= 2 && tile < 5 && at % alignment == 0;
+                    expected[row] = {tile, at};
+                }
+            }
+            if (dims.size() == 4) {
+                pieces.push_back({tile, {{}, begin}, rows * columns, dims});
+            }
+            rows += outer * inner;
+        }
+        auto x = matrix(ElementType::F16, rows, columns);
+        x.pieces = pieces;
+        const auto found = graph::rows_of(graph, graph.add_tensor(std::move(x)), alignment, {2, 3});
+        REQUIRE(found.has_value() == legal);
+        if (!found) {
+            continue;
+        }
+        ++found_ones;
+        std::map<std::int64_t, std::pair<TileId, Bytes>> told;
+        for (const RowBlock& block : *found) {
+            for (std::int64_t i = 0; i < block.rows; ++i) {
+                REQUIRE(told.emplace(block.first_row + i * block.row_stride,
+                                     std::pair(block.tile, block.place.offset + i * block.step))
+                            .second);
+            }
+        }
+        REQUIRE(told == expected);
+    }
+    CHECK(found_ones > 300);
+    CHECK(found_ones < 1200);
+}
+
+TEST_CASE("a matrix is taken where it stands in rows, or added", "[kernels][rows]") {
+    for (const TileId first : {0, 1}) {
+        Graph graph("test");
+        const auto offered = graph::add_rows(graph, matrix(ElementType::F16, 6, 4), {0, 2});
+        const auto taken =
+            graph::in_rows(graph, offered.tensor, matrix(ElementType::F16, 6, 4), 8, {first, 2});
+        CHECK((taken.tensor == offered.tensor) == (first == 0));
+        CHECK(graph.tensors.size() == (first == 0 ? 1U : 2U));
+        CHECK(taken.blocks.size() == 2);
+        CHECK(taken.blocks[0].tile == first);
+    }
+    Graph graph("test");
+    CHECK(graph::in_rows(graph, {}, matrix(ElementType::F16, 6, 4), 8, {3, 2}).blocks[1].tile == 4);
 }

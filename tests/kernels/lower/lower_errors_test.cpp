@@ -78,6 +78,16 @@ TEST_CASE("a field is on a tile that holds its buffer", "[kernels]") {
     test::check_names(sketch.fault(), "work", kOther, "x");
 }
 
+TEST_CASE("a tile behind the last that holds something holds nothing", "[kernels]") {
+    for (TileId tile = kTile; tile <= kTile + 2; ++tile) {
+        Sketch sketch;
+        const auto x = sketch.buffer("x", kTile, kBytes);
+        sketch.buffer("next", 0, kBytes);
+        sketch.step("work", tile, {write({x}, 4)});
+        CHECK(sketch.fault().empty() == (tile == kTile));
+    }
+}
+
 TEST_CASE("a buffer that a tile is told to hold twice has its larger size there", "[kernels]") {
     Sketch sketch;
     const auto x = sketch.buffer("x", kTile, kBytes);
