@@ -225,3 +225,77 @@ TEST_CASE("what codelets read behind a buffer is kept where the buffer is", "[ke
     }
     CHECK(placing.at(0, x).begin == placing.at(2, y).begin);
 }
+
+TEST_CASE("buffers that are needed together are told in any order", "[kernels][room]") {
+    Sketch sketch;
+    std::vector<graph::BufferId> ids;
+    for (int i = 0; i < 5; ++i) {
+        ids.push_back(sketch.buffer("b", 0, kMemory.bytes() / 4));
+    }
+    const auto fits = [&](const std::vector<std::size_t>& some) {
+        std::vector<graph::BufferId> together;
+        for (const std::size_t i : some) {
+            together.push_back(ids[i]);
+        }
+        return refusal([&] { lower::check_together(kMachine, sketch.graph, together, "work"); })
+            .empty();
+    };
+    CHECK(fits({2, 1, 0}));
+    CHECK(fits({4, 0, 3}));
+    CHECK_FALSE(fits({3, 2, 1, 0}));
+    CHECK_FALSE(fits({4, 0, 3, 1}));
+    CHECK_FALSE(fits({1, 3, 0, 4}));
+}
+
+TEST_CASE("rows stand behind each other as long as they are, not as they were expected",
+          "[kernels][room]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 4;
+    for (const bool repeated : {false, true}) {
+        Sketch sketch;
+        const auto from = sketch.graph.add_buffer({.name = "from", .zeroed = true});
+        const auto to = sketch.graph.add_buffer({.name = "to"});
+        sketch.graph.hold(from, 0, 8192);
+        sketch.graph.hold(to, 1, 8192);
+        for (const Bytes words : {40, 60, 80}) { // each goes on where the one before ends
+            const auto bring = sketch.graph.add_exchange({"bring", program::Role::Bring, "test"});
+            for (Bytes i = 0; i < words; ++i) {
+                sketch.graph.add_message(bring, 0, {from, 16 + 4 * i}, 4,
+                                         {1, {to, 8 * words + 4 * i}});
+            }
+            sketch.then(graph::run(bring));
+        }
+        if (repeated) {
+            sketch.graph.control = graph::repeat(2, std::move(sketch.graph.control.children));
+        }
+        const auto lowered = lower::lower(machine, sketch.graph);
+        const auto& exchanges = lowered.program.exchanges;
+        REQUIRE(exchanges.size() == 3);
+        const Address first = machine.memory.region0_begin() +
+                              static_cast<Address>(lowered.bytes_by_buffer.at("code"));
+        // those that go together one behind the other, those that stay longest first
+        std::vector<Bytes> longest;
+        for (const auto& exchange : exchanges) {
+            Bytes bytes = 0;
+            for (const auto& row : exchange.rows) {
+                CHECK(row.address == exchange.rows.at(0).address);
+                bytes = std::max(bytes, static_cast<Bytes>(4 * row.words.size()));
+            }
+            longest.push_back(plan::round_up(bytes, 8) +
+                              (repeated ? 0 : lower::fetched_behind(machine)));
+        }
+        const auto address = [&](std::size_t i) {
+            return static_cast<Bytes>(exchanges.at(i).rows.at(0).address - first);
+        };
+        CAPTURE(repeated);
+        CHECK(address(0) == (repeated ? 0 : longest[2] + longest[1]));
+        CHECK(address(1) == (repeated ? longest[0] : longest[2]));
+        CHECK(address(2) == (repeated ? longest[0] + longest[1] : 0));
+        Bytes all = 0;
+        for (const auto& [name, bytes] : lowered.bytes_by_buffer) {
+            all += name.rfind("exchange rows", 0) == 0 ? bytes : 0;
+        }
+        CHECK(all == longest[0] + longest[1] + longest[2] +
+                         (repeated ? lower::fetched_behind(machine) : 0));
+    }
+}
