@@ -213,6 +213,7 @@ public:
     emit(graph::Graph& graph, const family::Site& site,
          std::span<const std::optional<graph::TensorId>> /*where*/) override {
         tried.push_back(site.machine.memory);
+        known_bytes = site.known.bytes();
         if (tried.size() < fits_at_) {
             throw DoesNotFit("too hungry");
         }
@@ -231,6 +232,7 @@ public:
     [[nodiscard]] double flops() const override { return 0; }
 
     std::vector<spec::MemorySpec> tried;
+    std::size_t known_bytes = 0; ///< of schedules, when it was tried last
 
 private:
     std::size_t fits_at_;
@@ -273,4 +275,20 @@ TEST_CASE("each try has a smaller share of both regions, in whole pairs of eleme
             near_share(hungry.tried[i].region1_bytes, memory.region1_bytes, share);
         }
     }
+}
+
+TEST_CASE("a step's search knows the schedules of those before it", "[kernels][pipeline]") {
+    Built built;
+    const auto a = built.sparse("a", 256, 256, 16);
+    const auto x = built.tensor("x", 256, 64);
+    auto step = std::make_unique<Hungry>(1);
+    const Hungry& last = *step;
+    built.made.steps.push_back(built.step(spmm::family(), "h", {a, x}));
+    built.made.tensors.push_back({.name = "y", .type = {ElementType::F16, {4, 4}}});
+    built.made.steps.emplace_back();
+    built.made.steps[1].name = "y";
+    built.made.steps[1].step = std::move(step);
+    built.made.steps[1].output = built.made.tensors.size() - 1;
+    static_cast<void>(pipeline::plan(small_machine(), built.made));
+    CHECK(last.known_bytes > 0);
 }

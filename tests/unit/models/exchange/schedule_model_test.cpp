@@ -246,8 +246,9 @@ private:
 /// Places the list as given, and compares; the messages of double width.
 int check_placed(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                  const plan::JobList& list, const plan::PlacementRules& rules, Model& model) {
-    plan::ExchangeSchedule schedule{machine, timing, list};
-    schedule.place_all(plan::given_order(list), rules);
+    plan::MessagePlacer placer{machine, timing, list};
+    REQUIRE(placer.place_all(plan::given_order(list), rules));
+    const plan::Schedule& schedule = placer.schedule();
     std::vector<plan::Placement> expected;
     std::vector<plan::Placement> others;
     int wide = 0;
@@ -258,7 +259,7 @@ int check_placed(const spec::MachineSpec& machine, const timing::ExchangeTiming&
             wide += piece.wide ? 1 : 0;
         }
     expected.insert(expected.end(), others.begin(), others.end());
-    const auto& placed = schedule.placements();
+    const auto& placed = schedule.placements;
     REQUIRE(placed.size() == expected.size());
     for (std::size_t i = 0; i < placed.size(); ++i) {
         CAPTURE(i);
@@ -270,11 +271,16 @@ int check_placed(const spec::MachineSpec& machine, const timing::ExchangeTiming&
     }
     Cycles longest = 0;
     for (TileId tile = 0; tile < static_cast<TileId>(machine.chip.tiles); ++tile) {
-        REQUIRE(schedule.row_events(tile) == model.row_events[tile]);
-        REQUIRE(schedule.borrowed_until(tile) == model.borrowed_until[tile]);
+        REQUIRE(schedule.rows[tile].events == model.row_events[tile]);
+        REQUIRE(schedule.rows[tile].borrowed_until == model.borrowed_until[tile]);
         longest = std::max(longest, model.row_events[tile]);
     }
-    REQUIRE(schedule.longest_row_events() == longest);
+    REQUIRE(schedule.longest_row_events == longest);
+    for (const Cycles more : {0, 1}) {
+        plan::MessagePlacer limited{machine, timing, list};
+        const bool shorter = limited.place_all(plan::given_order(list), rules, longest + more);
+        REQUIRE(shorter == (more > 0));
+    }
     return wide;
 }
 
