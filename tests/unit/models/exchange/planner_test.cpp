@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "kernels/exchange/exchange_planner.h"
+#include "tests/unit/models/exchange/random_transfers.h"
 #include "tests/unit/models/exchange/support.h"
 
 #include <catch2/catch.hpp>
+#include <tbb/task_arena.h>
 
 #include <set>
 
@@ -235,4 +237,30 @@ TEST_CASE("transfers that no row can do are errors", "[exchange][planner]") {
     CHECK_THROWS_WITH(
         two(transfer(0, 0x50000, 8, {{1, 0x60004}}), transfer(1, 0x60000, 8, {{2, 0x60000}})),
         Contains("tile 1 address 0x60004: is sent and received"));
+}
+
+TEST_CASE("rows do not depend on the number of host threads", "[exchange][planner]") {
+    spec::MachineSpec machine;
+    machine.chip.tiles = 64;
+    const Pattern patterns[] = {
+        {.tiles = 64, .transfers = 400, .max_receivers = 1, .paired_percent = 0},
+        {.tiles = 64, .transfers = 200, .max_receivers = 6},
+        {.tiles = 64, .transfers = 600, .max_receivers = 1, .max_words = 8, .paired_percent = 0},
+    };
+    for (const auto& pattern : patterns) {
+        for (unsigned seed = 1; seed <= 6; ++seed) {
+            CAPTURE(pattern.transfers, seed);
+            const auto transfers = RandomTransfers{machine, pattern, seed}.make();
+            const auto rows_on = [&](int threads) {
+                plan::PlannedExchange plan;
+                tbb::task_arena(threads).execute(
+                    [&] { plan = plan::plan_exchange_with_stats(machine, "random", transfers); });
+                std::vector<std::vector<std::uint32_t>> words;
+                for (const auto& row : plan.exchange.rows)
+                    words.push_back(row.words);
+                return words;
+            };
+            CHECK(rows_on(1) == rows_on(2));
+        }
+    }
 }
