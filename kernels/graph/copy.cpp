@@ -237,7 +237,7 @@ private:
                 atom = {atom.from + kHalf, atom.to + kHalf, atom.bytes - kHalf};
             }
             const std::uint32_t whole = atom.bytes / kWord * kWord;
-            if (whole > 0) {
+            if (whole != 0) {
                 moves_.push_back({atom.from, atom.to, whole});
             }
             add_halves({atom.from + whole, atom.to + whole, atom.bytes - whole});

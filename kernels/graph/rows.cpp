@@ -16,7 +16,7 @@ using program::PieceDim;
 std::vector<RowBlock> deal(std::int64_t rows, TileRange tiles) {
     std::vector<RowBlock> blocks;
     std::int64_t first = 0;
-    for (std::int64_t tile = 0; tile < tiles.count && first < rows; ++tile) {
+    for (std::int64_t tile = 0; first < rows; ++tile) {
         RowBlock block;
         block.tile = tiles.first + static_cast<TileId>(tile);
         block.first_row = first;

@@ -2,6 +2,7 @@
 #include "kernels/graph/unit_rows.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 namespace tessera::graph {

@@ -151,7 +151,6 @@ program::Tensor bound_tensor(const Places& places, graph::Tensor tensor) {
 
 program::StreamCopy bound_copy(const Places& places, const graph::StreamCopy& copy) {
     program::StreamCopy made{copy.name, copy.remote_buffer, copy.direction, copy.rows, {}};
-    made.role = program::Role::Stream;
     made.owner = copy.owner;
     for (const graph::StreamPiece& piece : copy.pieces) {
         made.pieces.push_back(

@@ -93,7 +93,7 @@ void hold_code(const program::Program& program, const Places& places, const Code
 /// Tiles that hold something are those that take part.
 void hold_control(const CodeZone& zone, Images& images) {
     for (program::Image& image : images) {
-        if (!image.segments.empty() && zone.control_bytes > 0) {
+        if (!image.segments.empty() && zone.control_bytes != 0) {
             image.segments.push_back(
                 {zone.control, zone.control_bytes, SegmentKind::Code, "control program", nullptr});
         }

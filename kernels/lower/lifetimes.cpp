@@ -154,7 +154,7 @@ private:
             visit(child);
         }
     }
-    void mark(Event::Kind kind) { events.push_back({kind, 0}); }
+    void mark(Event::Kind kind) { events.push_back({kind}); }
     void add(const Step& step, StepNumber number) {
         if (!is_empty(graph_, step)) {
             events.push_back({Event::Kind::Leaf, static_cast<std::uint32_t>(leaves.size())});

@@ -36,9 +36,7 @@ public:
         }
         for (const auto& [last, group] : groups_) {
             for (TileId tile = 0; tile < group.bytes.size(); ++tile) {
-                if (group.bytes[tile] > 0) {
-                    graph_.hold(group.buffer, tile, group.bytes[tile]);
-                }
+                graph_.hold(group.buffer, tile, group.bytes[tile]);
             }
         }
         return std::move(state_);

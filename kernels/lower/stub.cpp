@@ -116,8 +116,8 @@ std::vector<Bytes> stub_bytes(const graph::Graph& graph, const Steps& steps) {
         std::fill(of_tile.begin(), of_tile.end(), Calls{});
         Bytes most = 0;
         for (const graph::Vertex& vertex : graph.compute_sets[number].vertices) {
-            if (vertex.tile >= of_tile.size()) {
-                of_tile.resize(vertex.tile + std::size_t{1});
+            while (vertex.tile >= of_tile.size()) {
+                of_tile.emplace_back();
             }
             Calls& calls = of_tile[vertex.tile];
             const bool calls_it = vertex.kind == program::VertexKind::Supervisor;

@@ -139,12 +139,14 @@ TEST_CASE("of rows at several places one is told", "[kernels][rows]") {
     REQUIRE(twice);
     CHECK(twice->size() == 1);
     CHECK_FALSE(blocks_of({{0, {}, 0, {{8, 1, 2}}}, all})); // some are new
+    CHECK_FALSE(blocks_of({all, {1, {}, 2, {{4, 1, 2}}}})); // parts of two rows
+    CHECK_FALSE(blocks_of({all, {1, {}, 4, {{2, 1, 2}}}})); // half a row
 }
 
 TEST_CASE(
     "every element of a matrix that is dealt stands in its row, the first tiles have one more",
     "[kernels][rows]") {
-    for (const ElementType type : {ElementType::F16, ElementType::F32}) {
+    for (const ElementType type : {ElementType::Bool, ElementType::F16, ElementType::F32}) {
         for (std::int64_t tiles = 1; tiles <= 4; ++tiles) {
             for (std::int64_t rows = 0; rows <= 9; ++rows) {
                 for (std::int64_t columns = 0; columns <= 9; ++columns) { // 0: of one size

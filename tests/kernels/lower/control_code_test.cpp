@@ -5,6 +5,7 @@
 #include "kernels/lower/stub.h"
 #include "kernels/plan/lowest_fit.h"
 #include "kernels/workload/random.h"
+#include "models/isa/instruction.h"
 
 #include <catch2/catch.hpp>
 
@@ -183,6 +184,41 @@ TEST_CASE("stubs are as long as was told before they were made", "[kernels][cont
             REQUIRE(stubs.bytes[set] == longest);
         }
     }
+}
+
+TEST_CASE("a stub that calls returns to its caller, or to a mark", "[kernels][control]") {
+    using program::VertexKind;
+    const auto branch = [](std::uint8_t reg) {
+        isa::Operation op;
+        op.opcode = isa::Opcode::br;
+        op.a = reg;
+        return isa::encode(op);
+    };
+    constexpr std::uint8_t kReturn = 9;
+    constexpr std::uint8_t kLink = 10;
+    constexpr std::uint8_t kZero = 15;
+    isa::Operation keep;
+    keep.opcode = isa::Opcode::or_u;
+    keep.d = kReturn;
+    keep.a = kLink;
+    isa::Operation mark;
+    mark.opcode = isa::Opcode::setzi_m;
+    mark.d = kReturn;
+    mark.imm = 77;
+    const program::Vertex called{0x4c100, VertexKind::Supervisor, 0x50000, 0};
+    const program::Vertex worker{0x4c200, VertexKind::Worker, 0x50010, 0};
+    for (const auto& vertices : {std::vector{called}, std::vector{worker, called}}) {
+        const auto plain = lower::make_stub(vertices, 0x4c000);
+        const auto marked = lower::make_stub(vertices, 0x4c000, 77);
+        REQUIRE(plain.size() == marked.size());
+        CHECK(plain.front() == isa::encode(keep));
+        CHECK(plain.back() == branch(kReturn));
+        CHECK(marked.front() == isa::encode(mark));
+        CHECK(marked.back() == branch(kZero));
+        CHECK(std::equal(plain.begin() + 1, plain.end() - 1, marked.begin() + 1));
+    }
+    CHECK(lower::make_stub({worker}, 0x4c000, 77) == lower::make_stub({worker}, 0x4c000));
+    CHECK(lower::make_stub({worker}, 0x4c000).back() == branch(kLink));
 }
 
 TEST_CASE("a set without vertices has no stub", "[kernels][control]") {

@@ -344,6 +344,19 @@ TEST_CASE("pieces of stream copies and tensors are in what tiles hold", "[kernel
     }
 }
 
+TEST_CASE("a piece without elements is nowhere", "[kernels]") {
+    for (const std::int64_t count : {0, 1}) {
+        for (const Bytes stride : {-2 * kBytes, 2 * kBytes}) {
+            Sketch sketch;
+            const auto x = sketch.buffer("x", kTile, kBytes);
+            auto made = graph::array_tensor("seen", ElementType::F16, 4);
+            made.pieces.push_back({kTile, {x}, 0, {{count, 2, stride}, {2, 1, stride}}});
+            sketch.graph.add_tensor(made);
+            CHECK(sketch.fault().empty() == (count == 0));
+        }
+    }
+}
+
 TEST_CASE("tiles are the machine's", "[kernels]") {
     Sketch sketch;
     const auto x = sketch.buffer("x", kTile, kBytes);
