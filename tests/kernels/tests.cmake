@@ -30,13 +30,14 @@ tessera_test(test_kernels_micro LABELS kernels
           kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
-  SOURCES kernels/pipeline/pipeline_test.cpp kernels/family/family_example_test.cpp
-  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_test_run_program)
+  SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/family/family_example_test.cpp
+  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_transpose tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/reduce_test.cpp kernels/transpose/transpose_test.cpp
           kernels/pipeline/rows_pipeline_test.cpp
-  LINK tessera_softmax tessera_reduce tessera_transpose tessera_matmul tessera_pipeline tessera_test_run_program)
-tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp LINK tessera_job)
+  LINK tessera_softmax tessera_reduce tessera_transpose tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
+tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp
+  LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
   SOURCES kernels/pipeline/gcn_test.cpp
   LINK tessera_job tessera_test_run_program)
