@@ -10,7 +10,7 @@ tessera_test(test_kernels_matmul LABELS kernels
   SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
   LINK tessera_matmul tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
-  SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp
+  SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp kernels/sparse/spmm_estimate_test.cpp kernels/sparse/spmm_graph_test.cpp
   LINK tessera_sparse tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/plan/lowest_fit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/plan_test.cpp
