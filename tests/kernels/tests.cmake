@@ -42,5 +42,5 @@ tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
   SOURCES kernels/pipeline/gcn_test.cpp
   LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
-  SOURCES kernels/elementwise/elementwise_test.cpp
+  SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp
   LINK tessera_elementwise tessera_lower tessera_test_run_program)
