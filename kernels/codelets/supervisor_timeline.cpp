@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/codelets/supervisor_timeline.h"
 
+#include "base/error.h"
+
 #include <algorithm>
 
 namespace tessera::codelets {
@@ -40,6 +42,7 @@ void SupervisorTimeline::launch(Cycles issued, std::size_t worker, std::int64_t 
 }
 
 void SupervisorTimeline::run_all(std::span<const std::int64_t> issues, Cycles sources_ready) {
+    TESSERA_ASSERT(issues.size() == free_.size());
     const Cycles issued = issue(sources_ready);
     for (std::size_t n = 0; n < free_.size(); ++n) {
         launch(issued, n, issues[n]);

@@ -161,10 +161,10 @@ private:
 
     void write(std::vector<std::byte>& bytes, std::int64_t element, float value) const {
         if (type() == ElementType::F32) {
-            std::memcpy(bytes.data() + element * 4, &value, 4);
+            std::memcpy(&bytes.at(static_cast<std::size_t>(element * 4)), &value, 4);
         } else {
             const std::uint16_t half = f32_to_f16(value);
-            std::memcpy(bytes.data() + element * 2, &half, 2);
+            std::memcpy(&bytes.at(static_cast<std::size_t>(element * 2)), &half, 2);
         }
     }
 

@@ -57,9 +57,9 @@ PartGrid choose_grid(std::int64_t width, std::int64_t height, std::int64_t tiles
 
 std::vector<float> first_image(std::int64_t width, std::int64_t height) {
     std::vector<float> image(static_cast<std::size_t>(width * height * kChannels));
-    for (std::size_t i = 0; i < image.size(); ++i) {
-        image[i] = static_cast<float>((i * 2654435761U >> 9U) % 256U);
-    }
+    std::generate(image.begin(), image.end(), [i = std::size_t{0}]() mutable {
+        return static_cast<float>((i++ * 2654435761U >> 9U) % 256U);
+    });
     return image;
 }
 

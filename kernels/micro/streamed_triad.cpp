@@ -96,13 +96,6 @@ private:
     [[nodiscard]] std::int64_t served_by(std::int64_t io) const {
         return first_of(io + 1) - first_of(io);
     }
-    template <class Visit> void for_row_buffers(const Visit& visit) const {
-        for (std::int64_t slot = 0; slot < slots_; ++slot) {
-            for (std::size_t array = 0; array < kArrays; ++array) {
-                visit(slot, array);
-            }
-        }
-    }
 
     /// Steps and memory, by slot where there are several.
     struct Parts {

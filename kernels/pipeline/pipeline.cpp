@@ -139,7 +139,9 @@ private:
                            {}});
         }
         std::optional<program::Step> all;
+        const std::optional<Leaf> before = last_leaf_;
         for (const Node& branch : node.children) {
+            last_leaf_ = before; // no leaf of a branch comes before another branch's steps
             const std::size_t first_finished = planned_.finished.size();
             program::Step steps = emit(branch.children, first_tile, branch.tiles);
             first_tile += static_cast<TileId>(branch.tiles);
@@ -151,13 +153,15 @@ private:
             all = std::move(woven.steps);
             const std::map<Leaf, Leaf> moved(woven.moved.begin(), woven.moved.end());
             for (std::size_t i = first_finished; i < planned_.finished.size(); ++i) {
-                Finished& finished = planned_.finished[i];
+                Finished& finished = planned_.finished.at(i);
                 const auto now = moved.find({finished.kind, finished.index});
                 if (now != moved.end()) {
                     finished.index = now->second.index;
                 }
             }
         }
+        last_leaf_ = before;
+        note_leaves(*all);
         return std::move(*all);
     }
 
@@ -175,7 +179,8 @@ private:
         }
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
-        planned_.finished.push_back({&node, {}, last_leaf_.kind, last_leaf_.index, !any_leaf_});
+        const Leaf leaf = last_leaf_.value_or(Leaf{});
+        planned_.finished.push_back({&node, {}, leaf.kind, leaf.index, !last_leaf_});
         outputs_.push_back(emitted.output);
         std::optional<TensorId>& standing = standing_[node.output];
         if (standing) { // written anew, where its readers have it
@@ -257,8 +262,7 @@ private:
             const bool is_set = step.kind == program::Step::Kind::ComputeSet;
             if (is_set ? !graph_.compute_sets[step.index].vertices.empty()
                        : !graph_.exchanges[step.index].messages.empty()) {
-                last_leaf_ = {step.kind, step.index};
-                any_leaf_ = true;
+                last_leaf_ = Leaf{step.kind, step.index};
             }
         }
         for (const program::Step& child : step.children) {
@@ -308,8 +312,7 @@ private:
     graph::Graph graph_;
     std::vector<std::optional<TensorId>> standing_; ///< by tensor of the pipeline
     std::vector<std::int64_t> readers_;             ///< the same
-    Leaf last_leaf_;
-    bool any_leaf_ = false;
+    std::optional<Leaf> last_leaf_; ///< of those before the next step; nothing: there is none
     Planned planned_;
     std::vector<TensorId> written_; ///< by planned_.writes
     std::vector<TensorId> outputs_; ///< by planned_.finished

@@ -57,8 +57,8 @@ void Partition::cut_parts() {
     std::vector<std::int64_t> blocks(bands);
     const auto blocks_by_band = [&](std::int64_t row) {
         std::fill(blocks.begin(), blocks.end(), 0);
-        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)];
-             b < a.row_start[static_cast<std::size_t>(row + 1)]; ++b) {
+        const std::int64_t end = a.row_start.at(static_cast<std::size_t>(row + 1));
+        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)]; b < end; ++b) {
             const std::int32_t column = a.block_column[static_cast<std::size_t>(b)];
             ++blocks[static_cast<std::size_t>(band_of_column_[static_cast<std::size_t>(column)])];
         }

@@ -94,7 +94,7 @@ public:
     [[nodiscard]] const Split& split() const { return split_; }
     /// im * parts_k + ik -> the part.
     [[nodiscard]] const Part& part(std::int64_t number) const {
-        return parts_[static_cast<std::size_t>(number)];
+        return parts_.at(static_cast<std::size_t>(number));
     }
     [[nodiscard]] TileId tile(std::int64_t part, std::int64_t in) const {
         return static_cast<TileId>(part * split_.parts_n + in);
@@ -105,7 +105,7 @@ public:
     }
     /// Parts that contribute to block row `row`.
     [[nodiscard]] const std::vector<std::int32_t>& contributors(std::int64_t row) const {
-        return contributors_[static_cast<std::size_t>(row)];
+        return contributors_.at(static_cast<std::size_t>(row));
     }
     [[nodiscard]] std::size_t most_x_lines() const;
     [[nodiscard]] std::size_t most_rows() const;

@@ -7,10 +7,10 @@ add_library(tessera_test_run_program STATIC support/run_program.cpp)
 target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_exchange_core tessera_program
                       PRIVATE tessera_warnings)
 tessera_test(test_kernels_matmul LABELS kernels
-  SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
+  SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_estimate_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
   LINK tessera_matmul tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
-  SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp
+  SOURCES kernels/sparse/spmm_plan_test.cpp kernels/sparse/spmm_split_test.cpp kernels/sparse/spmm_estimate_test.cpp kernels/sparse/spmm_graph_test.cpp
   LINK tessera_sparse tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
   SOURCES kernels/plan/lowest_fit_test.cpp kernels/plan/exchange_cost_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/memory_orders_test.cpp kernels/lower/plan_test.cpp
@@ -28,20 +28,21 @@ tessera_test(test_kernels_published_vector LABELS kernels
   LINK tessera_vertex)
 tessera_test(test_kernels_micro LABELS kernels
   SOURCES kernels/micro/exchange_pattern_test.cpp kernels/micro/memory_stream_test.cpp kernels/micro/micro_useful_test.cpp kernels/rearrange/rearrange_test.cpp
-          kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
+          kernels/micro/micro_places_test.cpp kernels/micro/micro_values_test.cpp kernels/micro/rearrange_workload_test.cpp kernels/micro/reduction_test.cpp kernels/micro/stencil_test.cpp kernels/micro/stream_plan_test.cpp
   LINK tessera_micro tessera_test_run_program)
 tessera_test(test_kernels_pipeline LABELS kernels
-  SOURCES kernels/pipeline/pipeline_test.cpp
+  SOURCES kernels/pipeline/pipeline_test.cpp kernels/pipeline/pipeline_places_test.cpp kernels/family/comparison_test.cpp
   APART kernels/family/family_example_test.cpp
-  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_test_run_program)
+  LINK tessera_pipeline tessera_elementwise tessera_matmul tessera_sparse tessera_transpose tessera_test_run_program)
 tessera_test(test_kernels_rows LABELS kernels
   SOURCES kernels/graph/rows_test.cpp kernels/softmax/softmax_test.cpp kernels/reduce/reduce_test.cpp kernels/transpose/transpose_test.cpp
-          kernels/pipeline/rows_pipeline_test.cpp
-  LINK tessera_softmax tessera_reduce tessera_transpose tessera_matmul tessera_pipeline tessera_test_run_program)
-tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp LINK tessera_job)
+          kernels/pipeline/rows_pipeline_test.cpp kernels/rearrange/rows_rules_test.cpp
+  LINK tessera_softmax tessera_reduce tessera_transpose tessera_rearrange tessera_matmul tessera_pipeline tessera_test_run_program)
+tessera_test(test_kernels_job LABELS kernels SOURCES kernels/job/job_test.cpp kernels/job/micro_job_test.cpp kernels/job/pipeline_job_test.cpp
+  LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
   SOURCES kernels/pipeline/gcn_test.cpp
   LINK tessera_job tessera_test_run_program)
 tessera_test(test_kernels_elementwise LABELS kernels
-  SOURCES kernels/elementwise/elementwise_test.cpp
+  SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp
   LINK tessera_elementwise tessera_lower tessera_test_run_program)

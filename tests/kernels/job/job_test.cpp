@@ -80,6 +80,7 @@ TEST_CASE("a job passes the right answer and refuses one that is off by a bit") 
     auto c = product(*job);
     const auto good = job->check(answer(c), 1);
     CHECK(good.passed);
+    CHECK(good.text == "exact: all 16 elements equal the reference");
     CHECK(good.json["exact_required"] == true);
     c[5] ^= 1U;
     const auto bad = job->check(answer(c), 1);
@@ -88,6 +89,17 @@ TEST_CASE("a job passes the right answer and refuses one that is off by a bit") 
     CHECK(bad.json["worst_row"] == 1);
     CHECK(bad.json["worst_column"] == 1);
     CHECK(bad.text.rfind("WRONG: 1 of 16 elements", 0) == 0);
+}
+
+TEST_CASE("a right answer of values that are no whole numbers is within tolerance") {
+    const auto job = planned(small(workload::ValuesSpec::Kind::Uniform));
+    const auto c = product(*job);
+    const auto good = job->check(answer(c), 1);
+    CHECK(good.passed);
+    CHECK(good.text == fmt::format("within tolerance: worst error {:.3g}, {:.1f} % of what is "
+                                   "allowed",
+                                   good.json["max_error"].get<double>(),
+                                   100 * good.json["max_error_over_tolerance"].get<double>()));
 }
 
 TEST_CASE("an answer that is not finite is refused and has JSON all the same") {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 
 using namespace tessera::workload;
 
@@ -134,5 +136,60 @@ TEST_CASE("a band of an oblong grid follows its diagonal", "[operands]") {
             }
         }
         CHECK(farthest_kept <= nearest_left_out);
+    }
+}
+
+TEST_CASE("of a nearly full grid what is left out is drawn", "[operands]") {
+    for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{3, 5}, {4, 4}}) {
+        const std::int64_t all = rows * columns;
+        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+            for (std::int64_t kept = 0; 2 * kept < all; ++kept) {
+                CAPTURE(rows, columns, seed, kept);
+                auto both = uniform_blocks({rows, columns}, kept, seed);
+                CHECK(static_cast<std::int64_t>(both.size()) == kept);
+                const auto others = uniform_blocks({rows, columns}, all - kept, seed);
+                both.insert(both.end(), others.begin(), others.end());
+                std::sort(both.begin(), both.end());
+                std::vector<std::int64_t> wanted(static_cast<std::size_t>(all));
+                std::iota(wanted.begin(), wanted.end(), 0);
+                CHECK(both == wanted);
+            }
+            // half of it is drawn: it is what a draw of one less has, and one more
+            if (all % 2 == 0) {
+                const auto half = uniform_blocks({rows, columns}, all / 2, seed);
+                const auto less = uniform_blocks({rows, columns}, all / 2 - 1, seed);
+                CHECK(std::includes(half.begin(), half.end(), less.begin(), less.end()));
+            }
+        }
+    }
+}
+
+TEST_CASE("a band keeps the blocks that are nearest to the diagonal, upper ones first",
+          "[operands]") {
+    for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1},
+                                        {1, 6},
+                                        {6, 1},
+                                        {4, 4},
+                                        {3, 7},
+                                        {7, 3},
+                                        {5, 10},
+                                        {10, 5}}) {
+        for (std::int64_t kept = 0; kept <= rows * columns; ++kept) {
+            CAPTURE(rows, columns, kept);
+            std::vector<std::pair<std::int64_t, std::int64_t>> order; // distance, block
+            for (std::int64_t block = 0; block < rows * columns; ++block) {
+                const std::int64_t row = block / columns;
+                const std::int64_t column = block % columns;
+                order.emplace_back(std::abs((2 * row + 1) * columns - (2 * column + 1) * rows),
+                                   block);
+            }
+            std::sort(order.begin(), order.end());
+            std::vector<std::int64_t> wanted;
+            for (std::int64_t i = 0; i < kept; ++i) {
+                wanted.push_back(order[static_cast<std::size_t>(i)].second);
+            }
+            std::sort(wanted.begin(), wanted.end());
+            CHECK(banded_blocks({rows, columns}, kept) == wanted);
+        }
     }
 }

@@ -210,6 +210,13 @@ TEST_CASE("pattern files of absurd dimensions are refused before memory is taken
     CHECK(config_error([&] {
               return make_sparse(from_file(path, PatternSpec::FileValues::Ones));
           }) == path + ": m: got 2147483647, expected at most 16777216");
+    const auto of_columns = [&](const std::string& columns) {
+        return make_sparse(from_file(folder.file("w.mtx", kPattern + "1 " + columns + " 1\n1 1\n"),
+                                     PatternSpec::FileValues::Ones));
+    };
+    CHECK(of_columns("16777216").columns == 1 << 24);
+    CHECK(config_error([&] { return of_columns("16777217"); }) ==
+          folder.file("w.mtx") + ": k: got 16777217, expected at most 16777216");
     CHECK_THROWS_AS(
         make_sparse(from_file(folder.file("absent.mtx"), PatternSpec::FileValues::Ones)), IoError);
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Pipelines that no file could say, or of which something is hidden by a mistake.
+#include "tests/kernels/catalog/pipeline_support.h"
+
+#include <catch2/catch.hpp>
+
+#include <utility>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::test;
+using workload::PipelineStep;
+using workload::PipelineTensor;
+using workload::PipelineWorkload;
+
+namespace {
+
+PipelineTensor dense(const std::string& name, std::vector<std::int64_t> shape) {
+    PipelineTensor made;
+    made.name = name;
+    made.shape = std::move(shape);
+    return made;
+}
+
+PipelineStep step(const std::string& family, Lines inputs, const std::string& output) {
+    PipelineStep made;
+    made.family = family;
+    made.inputs = std::move(inputs);
+    made.output = output;
+    return made;
+}
+
+/// x, 4 x 8, and steps.
+PipelineWorkload of_x(std::vector<PipelineStep> steps) {
+    PipelineWorkload made;
+    made.tensors = {dense("x", {4, 8})};
+    made.steps = std::move(steps);
+    return made;
+}
+
+/// "pointer: message; hint"
+Lines told(const PipelineWorkload& workload, const std::set<std::string>& known = {}) {
+    Lines lines;
+    for (const auto& mistake : catalog::resolve(workload, toy_families(), {}, known).mistakes) {
+        CHECK(mistake.file.empty());
+        CHECK(mistake.line == 0);
+        CHECK(mistake.column == 0);
+        lines.push_back(mistake.pointer + ": " + mistake.message +
+                        (mistake.hint.empty() ? "" : "; " + mistake.hint));
+    }
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("a sparse tensor that is not known yet has its sizes and no blocks", "[unit][catalog]") {
+    for (const auto& [block, block_rows] : {std::pair<std::int64_t, std::size_t>{1, 34}, {16, 3}}) {
+        auto workload = of_x({step("spmm", {"a", "x"}, "y")});
+        auto a = dense("a", {34, 4});
+        a.block = block;
+        a.pattern.emplace();
+        workload.tensors.push_back(a);
+        const auto resolved = catalog::resolve(workload, toy_families());
+        CHECK(resolved.mistakes.empty());
+        const auto& sparse = resolved.pipeline.tensors[1].type.sparse;
+        REQUIRE(sparse != nullptr);
+        CHECK(sparse->rows == 34);
+        CHECK(sparse->columns == 4);
+        CHECK(sparse->block == block);
+        CHECK(sparse->row_start == std::vector<std::int64_t>(block_rows + 1));
+        CHECK(sparse->blocks() == 0);
+        CHECK(resolved.pipeline.tensors.back().type.shape == std::vector<std::int64_t>{34, 8});
+    }
+}
+
+TEST_CASE("a family that there is not is told with all that there are", "[unit][catalog]") {
+    CHECK(told(of_x({step("rleu", {"x"}, "y")})) ==
+          Lines{"/steps/0/family: got 'rleu', expected one of matmul, spmm, relu, gelu, softmax, "
+                "bias, scale, cast; did you mean 'relu'?"});
+}
+
+TEST_CASE("steps without an output have no name and write nothing", "[unit][catalog]") {
+    const auto workload = of_x({step("relu", {"x"}, ""), step("gelu", {"x"}, "")});
+    CHECK(told(workload).empty());
+    CHECK(catalog::resolve(workload, toy_families()).pipeline.tensors.size() == 1);
+}
+
+TEST_CASE("what writes a tensor of a hidden type says what it is, but not of a given one",
+          "[unit][catalog]") {
+    // h is first written by a step with a mistake, then as 4 x 8: not what a product with x wants
+    auto workload =
+        of_x({step("rleu", {"x"}, "h"), step("relu", {"x"}, "h"), step("matmul", {"h", "x"}, "y")});
+    workload.steps[1].name = "again";
+    CHECK(told(workload, {"/steps/0"}) == Lines{"/steps/2/inputs/1: got 4 rows, expected 8"});
+    workload.steps.erase(workload.steps.begin() + 1);
+    CHECK(told(workload, {"/steps/0"}).empty());
+    // the shape of a given tensor is wrong: whatever is written to it, that may be right
+    auto given = of_x({step("relu", {"z"}, "x"), step("matmul", {"x", "z"}, "y")});
+    given.tensors.push_back(dense("z", {4, 8}));
+    CHECK(told(given, {"/tensors/x/shape"}).empty());
+    CHECK(told(given) == Lines{"/steps/1/inputs/1: got 4 rows, expected 8"});
+}
+
+TEST_CASE("a tensor is not there before the first step that writes it, be that the very first",
+          "[unit][catalog]") {
+    const std::string expected =
+        " is the first to write, expected a tensor that is given or written before";
+    CHECK(told(of_x({step("relu", {"h"}, "h"), step("gelu", {"x"}, "y")})) ==
+          Lines{"/steps/0/inputs/0: got 'h', which step /steps/0" + expected});
+    PipelineStep loop;
+    loop.kind = PipelineStep::Kind::Repeat;
+    loop.repeats = 2;
+    loop.children = {step("relu", {"g"}, "h"), step("gelu", {"x"}, "g")};
+    CHECK(told(of_x({loop})) ==
+          Lines{"/steps/0/steps/0/inputs/0: got 'g', which step /steps/0/steps/1" + expected});
+    CHECK(told(of_x({step("relu", {"z"}, "y"), step("gelu", {"x"}, "w")})) ==
+          Lines{"/steps/0/inputs/0: unknown tensor 'z'"});
+}
