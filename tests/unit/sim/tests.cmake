@@ -12,6 +12,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/progress_test.cpp
     unit/sim/result_test.cpp
     unit/sim/several_test.cpp
+    unit/sim/summary_test.cpp
     unit/sim/unused_parameters_test.cpp
     unit/sim/words_test.cpp
   LINK tessera_sim)
