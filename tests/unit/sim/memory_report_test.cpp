@@ -144,6 +144,18 @@ TEST_CASE("of equally full tiles a memory report names the lowest in each step")
     }
 }
 
+TEST_CASE("where no tile keeps anything the first is the one that keeps most") {
+    Scene scene;
+    for (auto& image : scene.program.images) {
+        image.segments.clear();
+    }
+    for (const auto& step : scene.report()["steps"]) {
+        CHECK(step["worst_tile"] == 0);
+        CHECK(step["max_bytes"] == 0);
+        CHECK(step["mean_bytes"] == 0.0);
+    }
+}
+
 TEST_CASE("numbers of tiles are single ones, twos and ranges") {
     Scene scene;
     scene.machine.chip.tiles = 12;

@@ -102,6 +102,7 @@ TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a 
     constexpr std::size_t kFull = Layout{}.columns; // narrower ones show no means
     Scene scene;
     auto result = scene.result();
+    bool is_cut = false;
     /// The line of a step with a name of so many characters, and how many of them it shows.
     const auto shown = [&](std::size_t columns, std::size_t name) {
         result["compute_sets"][0]["name"] = std::string(name, '~');
@@ -110,8 +111,8 @@ TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a 
             const auto characters =
                 static_cast<std::size_t>(std::count(line.begin(), line.end(), '~'));
             if (characters != 0) {
-                const bool cut = line.find("~...") != std::string::npos;
-                return std::pair(line.size(), characters + (cut ? 3 : 0));
+                is_cut = line.find("~...") != std::string::npos;
+                return std::pair(line.size(), characters + (is_cut ? 3 : 0));
             }
         }
         return std::pair<std::size_t, std::size_t>();
@@ -125,6 +126,7 @@ TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a 
         CHECK(cut == room);
         for (const std::size_t name : {room - 1, room, room + 1}) {
             CHECK(shown(columns, name).second == std::min(name, room));
+            CHECK(is_cut == (name > room));
         }
         const auto text = sim::summary_text(result, {.columns = columns, .color = false});
         const bool heading_alone = text.find("\nsteps\n") != std::string::npos;

@@ -88,6 +88,7 @@ TEST_CASE("only cells that need it are quoted") {
         CHECK(csv_cell(bare) == bare);
     }
     CHECK(csv_cell("#a") == "\"#a\"");
+    CHECK(csv_cell("##") == "\"##\"");
     CHECK(csv_cell(" a") == "\" a\"");
     CHECK(csv_cell("a\t") == "\"a\t\"");
     CHECK(csv_cell("a\rb") == "\"a\rb\"");
