@@ -235,3 +235,17 @@ TEST_CASE("the keys that either of two documents has twice are known of both tog
     CHECK(document.duplicates[1].text() ==
           "high.json:2:1: /b: duplicate key, first given at line 1");
 }
+
+TEST_CASE("a path goes into a list only where it has such an element", "[unit][config]") {
+    const auto replaced = [](const char* pointer) {
+        auto document = parse_document("{\"a\": [1, 2]}", "a.json");
+        document.replace(pointer, 5, {.file = "--set", .path = "p"});
+        return document.root["a"].dump();
+    };
+    CHECK(replaced("/a/0") == "[5,2]");
+    CHECK(replaced("/a/1") == "[1,5]");
+    CHECK(replaced("/a/2") == R"({"2":5})");
+    CHECK(replaced("/a/01") == R"({"01":5})");
+    CHECK(replaced("/a/x") == R"({"x":5})");
+    CHECK(replaced("/a/1/b") == R"([1,{"b":5}])");
+}

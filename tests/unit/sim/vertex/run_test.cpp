@@ -382,4 +382,7 @@ TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {
           "--fit: 'a + b*rows + c*rows*rows': got 2 points, expected 3 or more for so many "
           "unknowns");
     CHECK(refusal("a + b") == "--fit: 'a + b': the points do not tell its unknowns apart");
+    const vertex::Point other{{{{"columns", 2}}, {}, {}}, {{"columns", 2}}};
+    CHECK_THROWS_WITH(vertex::check_formula("a + b*rows", {point(1), other}),
+                      Catch::StartsWith("--fit: 'a + b*rows': character 7: "));
 }

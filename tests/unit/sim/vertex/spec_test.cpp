@@ -201,3 +201,16 @@ TEST_CASE("the example file is right and its result fits the schema", "[unit][ve
     document["points"][0].erase("lines");
     CHECK_FALSE(schema_accepts(vertex::vertex_result_schema(), document));
 }
+
+TEST_CASE("a vertex file has at most a thousand points", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto points = [&](std::size_t count) {
+        std::string list;
+        for (std::size_t i = 0; i < count; ++i) {
+            list += i == 0 ? "{}" : ", {}";
+        }
+        return folder.refusal(R"("parameters": {"rows": 1}, "points": [)" + list + "]");
+    };
+    CHECK(points(1000) == "accepted");
+    CHECK(points(1001) == "/points: got 1001 points, expected at most 1000");
+}
