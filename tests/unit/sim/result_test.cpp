@@ -319,6 +319,24 @@ TEST_CASE("tiles are busy that compute, exchange or stream, each counted once") 
     CHECK(result["tiles_busy"] == 3);
 }
 
+TEST_CASE("a tile that does something for one cycle is busy") {
+    Scene scene;
+    scene.program.stream_copies.resize(1);
+    scene.program.remote_buffers.resize(1);
+    ipu::Account account(scene.program, 4);
+    const std::vector<ipu::TileShare> first{{0, 1}};
+    const std::vector<ipu::TileShare> second{{1, 1}};
+    const std::vector<ipu::TileShare> third{{2, 1}};
+    account.compute_phase(0, 1, first);
+    account.exchange_phase(0, 1, second);
+    account.stream_phase(0, 1, third);
+    const auto result = scene.result_of(account);
+    for (const char* kind : {"compute", "exchange", "stream"}) {
+        CHECK(result["tiles_busy_by_kind"][kind] == 1);
+    }
+    CHECK(result["tiles_busy"] == 3);
+}
+
 TEST_CASE("the schema accepts results and refuses what is none") {
     Scene scene;
     auto result = scene.result();

@@ -170,7 +170,10 @@ TEST_CASE("speeds have the unit in which they are short") {
     CHECK(shown(1e6) == "1 PB/s");
     CHECK(shown(1000) == "1 TB/s");
     CHECK(shown(999.9) == "999.9 GB/s");
+    CHECK(shown(999.95) == "1 TB/s");
     CHECK(shown(999.96) == "1 TB/s");
+    CHECK(shown(0.99995) == "1 GB/s");
+    CHECK(shown(0.9999) == "999.9 MB/s");
     CHECK(shown(1) == "1 GB/s");
     CHECK(shown(0.5) == "500 MB/s");
     CHECK(shown(1e-9) == "1 B/s");

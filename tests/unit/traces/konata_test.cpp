@@ -187,4 +187,13 @@ TEST_CASE("instructions become spans of their contexts", "[unit][traces]") {
     CollectingSink coarse(Level::Tile);
     send_pipeline(coarse, names, 0, 12, kScene, describe);
     CHECK(coarse.spans.size() == 2);
+    for (const int context : {-1, 0, 1, 5}) {
+        CollectingSink one(Level::Worker);
+        const std::vector<PipelineInstruction> instruction{{context, 0x4c000, 0, 0, 1, 6}};
+        send_pipeline(one, names, 0, 12, instruction, describe);
+        REQUIRE(one.spans.size() == 3);
+        CHECK(one.spans[2].track == (context < 0
+                                         ? supervisor_track(0)
+                                         : worker_track(0, static_cast<std::uint8_t>(context))));
+    }
 }
