@@ -57,8 +57,8 @@ void bound_by_system(const fs::path& root, HostMemory& memory) {
 void bound_by_address_space(const fs::path& root, HostMemory& memory) {
     rlimit limit{};
     const auto pages = only_number(root / "proc/self/statm");
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && pages &&
-        limit.rlim_cur < static_cast<rlim_t>(INT64_MAX)) {
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && pages &&
+        limit.rlim_cur < static_cast<rlim_t>(INT64_MAX)) { // RLIM_INFINITY is above it
         bound(memory, static_cast<std::int64_t>(limit.rlim_cur) - *pages * sysconf(_SC_PAGESIZE),
               "ulimit -v");
     }

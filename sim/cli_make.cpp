@@ -38,7 +38,7 @@ void check_array_files(const std::string& option, const std::vector<std::string>
                        bool name_needed) {
     for (const auto& text : given) {
         const auto equals = text.find('=');
-        const bool named = equals != std::string::npos && equals > 0 && equals + 1 < text.size();
+        const bool named = equals != std::string::npos && equals + 1 < text.size();
         if (text.empty() || equals == 0 || (name_needed && !named)) {
             throw UsageError(
                 fmt::format("vertex: --{}: got '{}', expected ARRAY=FILE.npy", option, text));

@@ -23,13 +23,12 @@ constexpr std::size_t kSlowestSteps = 8;
 constexpr std::ptrdiff_t kOverBound = 5; ///< column of steps that is a ratio of two others
 constexpr std::size_t kLeastName = 13;   ///< columns that a step's name has in any case
 
-/// 1234567 -> "1,234,567"
+/// 1234567 -> "1,234,567"; no figure of a result is below zero.
 std::string grouped(std::int64_t value) {
     const std::string digits = std::to_string(value);
-    const std::size_t sign = value < 0 ? 1 : 0;
     std::string text;
     for (std::size_t at = 0; at < digits.size(); ++at) {
-        if (at > sign && (digits.size() - at) % 3 == 0) {
+        if (at > 0 && (digits.size() - at) % 3 == 0) {
             text += ',';
         }
         text += digits[at];

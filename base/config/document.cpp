@@ -133,9 +133,6 @@ void Document::replace(const std::string& pointer, json value, const Origin& ori
             origins[walked] = path_up_to(keys.size() - i);
         }
         const std::string inner = child_pointer(walked, keys[i]);
-        if (!node->contains(keys[i])) {
-            origins[inner] = path_up_to(keys.size() - i - 1);
-        }
         node = &(*node)[keys[i]];
         walked = inner;
     }

@@ -42,7 +42,7 @@ public:
 
     std::vector<CsvCell> row() {
         std::vector<CsvCell> cells{cell()};
-        while (ahead() == ',' && !at_end()) {
+        while (ahead() == ',') {
             next();
             cells.push_back(cell());
         }
@@ -83,7 +83,7 @@ private:
     [[nodiscard]] bool at_space() const { return ahead() == ' ' || ahead() == '\t'; }
 
     void end_of_line() {
-        if (!at_end() && ahead() == '\r') {
+        if (ahead() == '\r') {
             next();
         }
         if (!at_end()) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 namespace tessera::sim::calibrate {
@@ -54,31 +55,37 @@ json point_to_point(TileId source, TileId destination, std::int64_t bytes) {
                                             {"destination", destination}});
 }
 
-/// A pair of tiles whose latency is that of the mean pair, or next to it.
-json ordinary_pair(const RowMachine& machine, std::int64_t bytes) {
-    const timing::ExchangeTiming timing(machine.spec);
+/// All pairs of different tiles.
+template <class Visit> void for_each_pair(const RowMachine& machine, const Visit& visit) {
     const auto tiles = static_cast<TileId>(machine.spec.chip.tiles);
-    Cycles sum = 0;
     for (TileId from = 0; from < tiles; ++from) {
         for (TileId to = 0; to < tiles; ++to) {
-            sum += from == to ? 0 : timing.latency(from, to);
-        }
-    }
-    const double pairs = static_cast<double>(tiles) * static_cast<double>(tiles - 1);
-    const double mean = static_cast<double>(sum) / pairs;
-    std::pair<TileId, TileId> best{0, 1};
-    double distance = std::abs(static_cast<double>(timing.latency(0, 1)) - mean);
-    for (TileId from = 0; from < tiles; ++from) {
-        for (TileId to = 0; to < tiles; ++to) {
-            const double other =
-                from == to ? distance
-                           : std::abs(static_cast<double>(timing.latency(from, to)) - mean);
-            if (other < distance) {
-                distance = other;
-                best = {from, to};
+            if (from != to) {
+                visit(from, to);
             }
         }
     }
+}
+
+/// A pair of tiles whose latency is that of the mean pair, or next to it.
+json ordinary_pair(const RowMachine& machine, std::int64_t bytes) {
+    const timing::ExchangeTiming timing(machine.spec);
+    Cycles sum = 0;
+    std::int64_t pairs = 0;
+    for_each_pair(machine, [&](TileId from, TileId to) {
+        sum += timing.latency(from, to);
+        ++pairs;
+    });
+    const double mean = static_cast<double>(sum) / static_cast<double>(pairs);
+    std::pair<TileId, TileId> best{0, 1};
+    double distance = std::numeric_limits<double>::infinity();
+    for_each_pair(machine, [&](TileId from, TileId to) {
+        const double other = std::abs(static_cast<double>(timing.latency(from, to)) - mean);
+        if (other < distance) {
+            distance = other;
+            best = {from, to};
+        }
+    });
     return point_to_point(best.first, best.second, bytes);
 }
 
@@ -139,21 +146,18 @@ bool right_to_left(const timing::TilePosition& from, const timing::TilePosition&
 /// latency, or what a receiver's row needs from its mux to its pointer.
 std::pair<TileId, TileId> extreme_pair(const RowMachine& machine, Allowed allowed, bool most) {
     const timing::ExchangeTiming timing(machine.spec);
-    const auto tiles = static_cast<TileId>(machine.spec.chip.tiles);
     std::optional<Cycles> best;
     std::pair<TileId, TileId> pair{0, 1};
-    for (TileId from = 0; from < tiles; ++from) {
-        for (TileId to = 0; to < tiles; ++to) {
-            if (from == to || !allowed(timing.grid().position(from), timing.grid().position(to))) {
-                continue;
-            }
-            const Cycles word = std::max(timing.latency(from, to), timing.mux_to_pointer(to));
-            if (!best || (most ? word > *best : word < *best)) {
-                best = word;
-                pair = {from, to};
-            }
+    for_each_pair(machine, [&](TileId from, TileId to) {
+        if (!allowed(timing.grid().position(from), timing.grid().position(to))) {
+            return;
         }
-    }
+        const Cycles word = std::max(timing.latency(from, to), timing.mux_to_pointer(to));
+        if (!best || (most ? word > *best : word < *best)) {
+            best = word;
+            pair = {from, to};
+        }
+    });
     return pair;
 }
 
@@ -308,16 +312,15 @@ Mapped broadcast_ninety_percent(const ReferenceRow& row, const RowMachine& machi
     assume(measurement, fmt::format("the peak is the rate at {} B", kLargeBytes));
     measurement.read = [unit](const std::vector<json>& results) {
         const double wanted = 0.9 * rate(results.back(), kSizes.back());
-        for (std::size_t i = 1; i < kSizes.size(); ++i) {
-            const double above = rate(results[i], kSizes[i]);
-            if (above >= wanted) {
-                const double below = rate(results[i - 1], kSizes[i - 1]);
-                const double part = std::clamp((wanted - below) / (above - below), 0.0, 1.0);
-                const auto lower = static_cast<double>(kSizes[i - 1]);
-                return (lower + part * (static_cast<double>(kSizes[i]) - lower)) / unit;
-            }
+        std::size_t i = 1;
+        while (rate(results[i], kSizes[i]) < wanted) { // the last one's is above
+            ++i;
         }
-        return static_cast<double>(kSizes.back()) / unit;
+        const double above = rate(results[i], kSizes[i]);
+        const double below = rate(results[i - 1], kSizes[i - 1]);
+        const double part = std::clamp((wanted - below) / (above - below), 0.0, 1.0);
+        const auto lower = static_cast<double>(kSizes[i - 1]);
+        return (lower + part * (static_cast<double>(kSizes[i]) - lower)) / unit;
     };
     return measurement;
 }

@@ -35,7 +35,7 @@ Mapped iterations(const ReferenceRow& row, const RowMachine& machine) {
 /// The parts on a grid of all tiles of the machine, as square as they go.
 json parts(const ReferenceRow& row, std::int64_t tiles) {
     std::int64_t columns = 1;
-    for (std::int64_t divisor = 1; divisor * divisor <= tiles; ++divisor) {
+    for (std::int64_t divisor = 2; divisor * divisor <= tiles; ++divisor) {
         columns = tiles % divisor == 0 ? divisor : columns;
     }
     json workload = blur(row, columns * kPartWidth, tiles / columns * kPartHeight);

@@ -87,12 +87,51 @@ class CalibrateTest(unittest.TestCase):
         self.assertRegex(text, r"large .* failed .*does not fit in tile\s+memory")
         self.assertRegex(text, r"small +us +0.09 +0\.\d+")
 
+    def test_one_group_alone(self):
+        (self.scratch / "other.csv").write_text("a,b\n1,2\n")
+        where = self.rows(f"triad,GC2,stream triad,time,1,us\nbarrier,Bow,{BARRIER},latency,150,cycles\n"
+                          f"far,Bow x4,{BARRIER},latency,1,us\n")
+        document = json.loads(self.calibrate(*where, "--group", "sync", "--json", "-").stdout)
+        self.assertEqual([row["id"] for row in document["rows"]], ["barrier"])
+        self.assertEqual(document["other_files"], [])
+        # what people read goes beside it, and not at all where they want to be left alone
+        told = self.calibrate(*where, "--group", "sync", "--json", "-")
+        self.assertIn("barrier", told.stderr)
+        quiet = self.calibrate(*where, "--group", "sync", "--csv", "-", "--quiet")
+        self.assertEqual(quiet.stderr, "")
+        self.assertEqual(len(quiet.stdout.splitlines()), 2)
+        self.assertEqual(self.calibrate(*where, "--group", "sync", "--quiet").stdout, "")
+
     def test_targets_decide_the_exit_code_only_where_asked(self):
         (self.scratch / "rows.csv").write_text(
             "id,machine,workload,topology,tiles,msg_bytes,metric,value,unit\n"
             "far,GC2 x1,host to tiles,host,1,4,latency,1e-6,us\n")
         self.calibrate("--reference", self.scratch)
-        self.calibrate("--reference", self.scratch, "--check", code=1)
+        missed = self.calibrate("--reference", self.scratch, "--check", code=1)
+        self.assertIn("MISSED", missed.stdout)
+        self.assertEqual(missed.stderr, "")
+
+        def heading_and(*rows):
+            (self.scratch / "rows.csv").write_text(
+                "id,machine,workload,topology,tiles,msg_bytes,metric,value,unit\n" + "".join(rows))
+            return json.loads(self.calibrate("--reference", self.scratch, "--quiet",
+                                             "--json", "-").stdout)["rows"][0].get("simulated")
+
+        host = "near,GC2 x1,host to tiles,host,1,4,latency,{},us\n"
+        barrier = f"barrier,Bow x1,{BARRIER},,,,latency,150,cycles\n"
+        large = "large,GC2 (16 tiles),copy inside a tile,,,10000000,latency,1,us\n"
+        simulated = heading_and(host.format(1))
+        heading_and(host.format(simulated), barrier)
+        self.calibrate("--reference", self.scratch, "--check")
+        heading_and(host.format(simulated),  # one that a parameter was taken from judges nothing
+                    "JIA-T4.8-01,GC2 (16 tiles),broadcast,,4,4,latency,1,us\n")
+        self.calibrate("--reference", self.scratch, "--check")
+        heading_and(host.format(simulated), large)  # of a group without a target
+        failed = self.calibrate("--reference", self.scratch, "--check", code=1)
+        self.assertEqual(failed.stderr, "")
+        heading_and(barrier)
+        unjudged = self.calibrate("--reference", self.scratch, "--check", code=1)
+        self.assertEqual(unjudged.stderr, "--check: no row was judged by a target\n")
 
 
 unittest.main(argv=[sys.argv[0]], verbosity=2)

@@ -49,6 +49,9 @@ class ErrorsTest(CliTest):
     def test_parameters_of_the_other_half_are_told(self):
         self.refused("run", "tiny_matmul", "--machine", "tiny", "--set", "n=4", code=3,
                      says="did you mean 'workload.n'?")
+        # what is nearly a machine's parameter stays so, also where a workload has that key
+        self.refused("run", "exchange_broadcast", "--machine", "tiny", "--set", "tiles=4", code=3,
+                     says="tiles: unknown key; did you mean 'chip.tiles'?")
         self.refused("describe", "workload", "stencil", "--set", "chip.tiles=4", code=3,
                      says="start with 'workload.'")
 

@@ -220,3 +220,21 @@ TEST_CASE("a temporary file's path is as long as the system takes it", "[unit][b
         CHECK(scratch.names().empty());
     }
 }
+
+TEST_CASE("no descriptor stays with a temporary file that is gone", "[unit][base]") {
+    const test::ScratchFolder folder;
+    const auto open_descriptors = [] {
+        namespace fs = std::filesystem;
+        return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    };
+    { const TemporaryFile first(folder.path()); }
+    const auto before = open_descriptors();
+    for (int i = 0; i < 5; ++i) {
+        TemporaryFile file(folder.path());
+        CHECK(open_descriptors() == before + 1);
+        if (i % 2 == 0) {
+            file.put_in_place(folder.path("there"));
+        }
+    }
+    CHECK(open_descriptors() == before);
+}

@@ -290,6 +290,34 @@ TEST_CASE("arrays, files and macros are named as asked for") {
           std::string::npos);
 }
 
+TEST_CASE("threads are one to a most, and an array's file has a name before its path") {
+    for (const std::string command : {"run", "calibrate"}) {
+        const auto given = [&](const std::string& threads) {
+            std::vector<std::string> words{command, "--threads", threads};
+            if (command == "run") {
+                words.insert(words.begin() + 1, "cora");
+            }
+            return refusal(words);
+        };
+        for (const std::string taken : {"1", "2", "1023", "1024"}) {
+            CHECK(given(taken) == "accepted");
+        }
+        for (const std::string wrong : {"0", "-1", "1025"}) {
+            CHECK(given(wrong) ==
+                  command + ": --threads: got " + wrong + ", expected 1..1024 threads");
+        }
+    }
+    CHECK(refusal({"help"}) == "accepted");
+    for (const std::string taken : {"a=b", "abc=f.npy", "a=b=c"}) {
+        CHECK(refusal({"vertex", "v", "--dump", taken}) == "accepted");
+        CHECK(refusal({"vertex", "v", "--expect", taken}) == "accepted");
+    }
+    for (const std::string wrong : {"a", "a=", "=a", "="}) {
+        CHECK(refusal({"vertex", "v", "--dump", wrong}) ==
+              "vertex: --dump: got '" + wrong + "', expected ARRAY=FILE.npy");
+    }
+}
+
 TEST_CASE("completions and the manual page have every command and option") {
     const std::string bash = completion_text({"bash"});
     const std::string zsh = completion_text({"zsh"});

@@ -13,7 +13,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <string>
 #include <tuple>
+#include <vector>
 
 using namespace tessera;
 using program::Lifetime;
@@ -141,6 +144,42 @@ TEST_CASE("of equally full tiles a memory report names the lowest in each step")
          {std::tuple{0U, 2U, 100}, std::tuple{0U, 1U, 0}, std::tuple{1U, 2U, 0}}) {
         always = {first, last};
         CHECK(scene.report()["tiles"][0]["always_bytes"] == bytes);
+    }
+}
+
+TEST_CASE("a buffer is kept from its first step to its last, though nothing comes when it goes") {
+    Scene scene;
+    for (std::uint32_t first = 0; first < 3; ++first) {
+        for (std::uint32_t last = first; last < 3; ++last) {
+            for (auto& image : scene.program.images) {
+                image.segments = {{scene.base, 100, Kind::Code, "codelets", nullptr, {}},
+                                  {scene.base + 200, 64, Kind::Tensor, "x", nullptr, {}}};
+                image.segments[1].lifetime = {first, last};
+            }
+            std::map<std::string, Bytes> kept;
+            const auto report = scene.report();
+            for (const auto& row : report["steps"]) {
+                kept[row["name"].get<std::string>()] = row["max_bytes"].get<Bytes>();
+            }
+            CAPTURE(first, last);
+            const std::vector<std::string> names{"bring", "multiply", "reduce"};
+            for (std::uint32_t step = 0; step < 3; ++step) {
+                CHECK(kept.at(names[step]) == (step >= first && step <= last ? 164 : 100));
+            }
+        }
+    }
+}
+
+TEST_CASE("where no tile keeps anything the first is the one that keeps most") {
+    Scene scene;
+    for (auto& image : scene.program.images) {
+        image.segments.clear();
+    }
+    const auto report = scene.report();
+    for (const auto& step : report["steps"]) {
+        CHECK(step["worst_tile"] == 0);
+        CHECK(step["max_bytes"] == 0);
+        CHECK(step["mean_bytes"] == 0.0);
     }
 }
 

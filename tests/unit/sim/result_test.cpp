@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "models/spec/load.h"
 #include "models/spec/matrix_unit.h"
 #include "sim/result.h"
 #include "sim/result_table.h"
 #include "tests/support/source_path.h"
+#include "tests/unit/sim/scene.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -12,17 +12,14 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
-#include <sstream>
 
 using namespace tessera;
-using sim::RunFacts;
+using test::Scene;
 
 namespace {
 
@@ -34,83 +31,6 @@ bool schema_accepts(const nlohmann::json& document) {
     valijson::Validator validator{valijson::Validator::kStrongTypes};
     return validator.validate(schema, valijson::adapters::NlohmannJsonAdapter{document}, nullptr);
 }
-
-class FakeJob final : public job::Job {
-public:
-    const program::Program& plan(const spec::MachineSpec&) override { return program_; }
-    std::vector<job::HostArray> operands() const override { return {}; }
-    job::CheckOutcome check(const job::ReadTensor&, int) override { return {}; }
-    std::string answer() const override { return {}; }
-    nlohmann::json plan_json() const override { return nlohmann::json::object(); }
-    std::optional<job::ProductWork> product() const override {
-        return job::ProductWork{4000, 64000, partials};
-    }
-    Bytes useful_bytes() const override { return useful; }
-    std::string sentence() const override { return "spmm by hand"; }
-
-    ElementType partials = ElementType::F32;
-    Bytes useful = 0;
-
-private:
-    program::Program program_;
-};
-
-/// Two compute sets, one of them a reduction, and an exchange, on four tiles.
-struct Scene {
-    Scene() {
-        machine.name = "four";
-        machine.chip.tiles = 4;
-        machine.chip.clock_hz = 1e9;
-        machine_json = {{"name", "four"}, {"chip", {{"tiles", 4}, {"clock_hz", 1e9}}}};
-        program.compute_sets.resize(2);
-        program.compute_sets[0].name = "multiply";
-        program.compute_sets[1].name = "reduce_sum";
-        program.compute_sets[1].role = program::Role::Reduce;
-        program.exchanges.resize(1);
-        program.exchanges[0].name = "scatter";
-        program.image_of_tile = {0, 1, program::Program::kNoImage, program::Program::kNoImage};
-        program.images.resize(2);
-        program.images[0].segments.push_back({0, 100, program::SegmentKind::Code, "code", nullptr});
-        program.images[1].segments.push_back({0, 80, program::SegmentKind::Code, "code", nullptr});
-        program.images[1].segments.push_back({0, 900, program::SegmentKind::Tensor, "a", nullptr});
-    }
-
-    nlohmann::json result() {
-        ipu::Account account(program, 4);
-        const std::vector<ipu::TileShare> multiply{{0, 100}, {1, 60}};
-        const std::vector<ipu::TileShare> scatter{{0, 40}, {1, 40}, {2, 40}, {3, 40}};
-        const std::vector<ipu::TileShare> reduce{{0, 20}};
-        account.compute_phase(0, 100, multiply);
-        account.sync_phase(50);
-        auto& exchanged = account.exchange_phase(0, 40, scatter);
-        exchanged.bytes = 64;
-        exchanged.sent_bytes = 24;
-        exchanged.bound_cycles = 32;
-        account.compute_phase(1, 20, reduce);
-        return result_of(account);
-    }
-
-    nlohmann::json result_of(const ipu::Account& account) {
-        return sim::make_result({.machine = machine,
-                                 .machine_resolved = machine_json,
-                                 .unused_parameters = {{"host.latency_us", "the run has no x"}},
-                                 .workload_name = "by_hand",
-                                 .workload_resolved = workload_json,
-                                 .job = job,
-                                 .program = program,
-                                 .account = account,
-                                 .check = std::nullopt,
-                                 .trace = std::nullopt,
-                                 .output_digest = "00000000",
-                                 .host = {}});
-    }
-
-    spec::MachineSpec machine;
-    nlohmann::json machine_json;
-    nlohmann::json workload_json = nlohmann::json::object();
-    program::Program program;
-    FakeJob job;
-};
 
 } // namespace
 
@@ -249,22 +169,6 @@ TEST_CASE("useful bytes are over the whole run's time, in 1e9 bytes a second") {
     const auto result = scene.result();
     CHECK(result["useful_bytes"] == 4200);
     CHECK(result["gbytes_per_s"].get<double>() == Approx(4200 / 210e-9 / 1e9));
-}
-
-TEST_CASE("times have the unit in which they are at least one") {
-    Scene scene;
-    auto result = scene.result();
-    const auto shown = [&](double seconds) {
-        result["seconds"] = seconds;
-        const auto text = sim::summary_text(result);
-        const auto begin = text.find("(") + 1;
-        return text.substr(begin, text.find(")", begin) - begin);
-    };
-    CHECK(shown(1) == "1.00 s");
-    CHECK(shown(0.5) == "500.00 ms");
-    CHECK(shown(1e-3) == "1.00 ms");
-    CHECK(shown(0.0005) == "500.00 us");
-    CHECK(shown(0) == "0.00 us");
 }
 
 TEST_CASE("a step goes to the part of the explanation that its role says") {
@@ -415,6 +319,24 @@ TEST_CASE("tiles are busy that compute, exchange or stream, each counted once") 
     CHECK(result["tiles_busy"] == 3);
 }
 
+TEST_CASE("a tile that does something for one cycle is busy") {
+    Scene scene;
+    scene.program.stream_copies.resize(1);
+    scene.program.remote_buffers.resize(1);
+    ipu::Account account(scene.program, 4);
+    const std::vector<ipu::TileShare> first{{0, 1}};
+    const std::vector<ipu::TileShare> second{{1, 1}};
+    const std::vector<ipu::TileShare> third{{2, 1}};
+    account.compute_phase(0, 1, first);
+    account.exchange_phase(0, 1, second);
+    account.stream_phase(0, 1, third);
+    const auto result = scene.result_of(account);
+    for (const char* kind : {"compute", "exchange", "stream"}) {
+        CHECK(result["tiles_busy_by_kind"][kind] == 1);
+    }
+    CHECK(result["tiles_busy"] == 3);
+}
+
 TEST_CASE("the schema accepts results and refuses what is none") {
     Scene scene;
     auto result = scene.result();
@@ -436,187 +358,6 @@ TEST_CASE("the checked in schema of results is the one the program writes") {
     CHECK(text == sim::json_text(sim::result_schema()));
 }
 
-TEST_CASE("the summary says what the result says") {
-    Scene scene;
-    const auto text = sim::summary_text(scene.result());
-    CAPTURE(text);
-    CHECK(text.find("workload   by_hand: spmm by hand\n") != std::string::npos);
-    CHECK(text.find("machine    four: 4 tiles at 1 GHz\n") != std::string::npos);
-    CHECK(text.find("cycles     210 (0.21 us)\n") != std::string::npos);
-    CHECK(text.find("tiles busy 4 of 4: compute 2, exchange 4\n") != std::string::npos);
-    CHECK(text.find("fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'\n") !=
-          std::string::npos);
-    CHECK(text.find("           code 80, tensor 900\n") != std::string::npos);
-    CHECK(text.find("check      not made\n") != std::string::npos);
-    // slowest first: 100, 40 and 20 cycles
-    CHECK(text.find("unused     host.latency_us: the run has no x\n") != std::string::npos);
-    CHECK(text.find("multiply") < text.find("scatter"));
-    CHECK(text.find("scatter") < text.find("reduce_sum"));
-    CHECK(text.find("more of") == std::string::npos);
-    // a bar has 40 characters for all of the run: 120 of 210 cycles are 22.9
-    CHECK(text.find("phases     compute                      120   57.1 %  " +
-                    std::string(23, '#') + "\n") != std::string::npos);
-    CHECK(text.find("sync                          50   23.8 %  " + std::string(10, '#') + "\n") !=
-          std::string::npos);
-    CHECK(text.find("stream") == std::string::npos); // parts of no cycles are not shown
-}
-
-TEST_CASE("a list of steps that is cut short says so") {
-    Scene scene;
-    auto result = scene.result();
-    const auto step = result["compute_sets"][0];
-    result["compute_sets"] = nlohmann::json::array();
-    result["exchanges"] = nlohmann::json::array();
-    for (int i = 0; i < 8; ++i) {
-        result["compute_sets"].push_back(step);
-    }
-    CHECK(sim::summary_text(result).find("more of") == std::string::npos);
-    for (int i = 0; i < 2; ++i) {
-        result["exchanges"].push_back(step);
-        result["exchanges"].back()["cycles"] = 70 + i;
-    }
-    CHECK(sim::summary_text(result).find(
-              "\n           and 2 more of 141 cycles together; --json lists all\n") !=
-          std::string::npos);
-}
-
-TEST_CASE("no line of a summary is longer than asked for, whatever the names and numbers") {
-    Scene scene;
-    auto result = scene.result();
-    auto& step = result["compute_sets"][0];
-    step["name"] = std::string(90, 'n');
-    for (const char* large : {"cycles", "bound_cycles", "executions"}) {
-        step[large] = 123456789;
-    }
-    result["phases"] = {
-        {"compute", result["cycles"]}, {"exchange", 0}, {"sync", 0}, {"stream", 0}}; // 100 %
-    result["sentence"] = "a very long sentence of many words " + std::string(60, 'x') + " and " +
-                         std::string(60, 'y') + " for those who like that";
-    for (const std::size_t columns : {80U, 100U, 140U}) {
-        std::istringstream lines(sim::summary_text(result, {.columns = columns, .color = false}));
-        for (std::string line; std::getline(lines, line);) {
-            CAPTURE(line);
-            CHECK(line.size() <= columns);
-            CHECK((line.empty() || line.back() != ' '));
-        }
-    }
-}
-
-TEST_CASE("names of steps are cut to what the numbers leave of a line, and to a least length") {
-    constexpr std::size_t kLeast = 13;
-    constexpr std::size_t kFull = Layout{}.columns; // narrower ones show no means
-    Scene scene;
-    auto result = scene.result();
-    /// The line of a step with a name of so many characters, and how many of them it shows.
-    const auto shown = [&](std::size_t columns, std::size_t name) {
-        result["compute_sets"][0]["name"] = std::string(name, '~');
-        std::istringstream lines(sim::summary_text(result, {.columns = columns, .color = false}));
-        for (std::string line; std::getline(lines, line);) {
-            const auto characters =
-                static_cast<std::size_t>(std::count(line.begin(), line.end(), '~'));
-            if (characters != 0) {
-                const bool cut = line.find("~...") != std::string::npos;
-                return std::pair(line.size(), characters + (cut ? 3 : 0));
-            }
-        }
-        return std::pair<std::size_t, std::size_t>();
-    };
-    for (const std::size_t columns :
-         {kLeast, kFull / 2, kFull - 1, kFull, kFull + 1, 2 * kFull, std::size_t{60}}) {
-        CAPTURE(columns);
-        const auto [line, cut] = shown(columns, 1000);
-        const std::size_t others = line - cut;
-        const std::size_t room = columns > others + kLeast ? columns - others : kLeast;
-        CHECK(cut == room);
-        for (const std::size_t name : {room - 1, room, room + 1}) {
-            CHECK(shown(columns, name).second == std::min(name, room));
-        }
-        const auto text = sim::summary_text(result, {.columns = columns, .color = false});
-        const bool heading_alone = text.find("\nsteps\n") != std::string::npos;
-        const bool means = text.find("mean") != std::string::npos;
-        CHECK(heading_alone == (columns < kFull));
-        CHECK(means == (columns >= kFull));
-    }
-}
-
-TEST_CASE(
-    "colors change nothing but the colors, and what is wrong has another than what is right") {
-    Scene scene;
-    auto result = scene.result();
-    const auto stripped = [&] {
-        return std::regex_replace(sim::summary_text(result, {.columns = 100, .color = true}),
-                                  std::regex("\033\\[[0-9;]*m"), "");
-    };
-    CHECK(stripped() == sim::summary_text(result));
-    const auto sign = [&](bool passed) {
-        result["check"] = {{"passed", passed}, {"sentence", "said: all is known"}};
-        const auto text = sim::summary_text(result, {.columns = 100, .color = true});
-        CHECK(stripped() == sim::summary_text(result));
-        return text.substr(text.find("said") - 6, 6);
-    };
-    CHECK(sign(true) != sign(false));
-}
-
-TEST_CASE("speeds have the unit in which they are short") {
-    Scene scene;
-    auto result = scene.result();
-    const auto shown = [&](double gbytes) {
-        result["gbytes_per_s"] = gbytes;
-        result["useful_bytes"] = 1234;
-        const auto text = sim::summary_text(result);
-        const auto end = text.find(": 1,234 bytes");
-        REQUIRE(end != std::string::npos);
-        const auto begin = text.rfind("speed      ", end) + 11;
-        return text.substr(begin, end - begin);
-    };
-    CHECK(shown(59041.0) == "59.04 TB/s");
-    CHECK(shown(1e6) == "1 PB/s");
-    CHECK(shown(1000) == "1 TB/s");
-    CHECK(shown(999.9) == "999.9 GB/s");
-    CHECK(shown(999.96) == "1 TB/s");
-    CHECK(shown(1) == "1 GB/s");
-    CHECK(shown(0.5) == "500 MB/s");
-    CHECK(shown(1e-9) == "1 B/s");
-    CHECK(shown(0) == "0 GB/s");
-}
-
-TEST_CASE("cycles over bound are those of the copy where a stream may run in the background") {
-    Scene scene;
-    auto result = scene.result();
-    auto step = result["compute_sets"][0];
-    step["cycles"] = 950;
-    step["transfer_cycles"] = 1200;
-    step["bound_cycles"] = 1000;
-    result["streams"] = {step};
-    CHECK(sim::summary_text(result).find("     1.20  ") != std::string::npos);
-}
-
-TEST_CASE("the summary shows what a matrix unit does that is not as built") {
-    Scene scene;
-    auto result = scene.result();
-    CHECK(sim::summary_text(result).find("steps an issue") == std::string::npos);
-    REQUIRE(result["matrix_unit"]["memory_bytes_per_cycle"] == 24);
-    result["machine"]["amp"]["steps_per_issue"] = 2.0;
-    result["matrix_unit"] = {{"macs_per_cycle", 128}, {"memory_bytes_per_cycle", 48}};
-    CHECK(sim::summary_text(result).find(
-              "amp        2 steps an issue: 128 MACs and 48 bytes of memory a tile cycle\n") !=
-          std::string::npos);
-}
-
-TEST_CASE("ratios are to the first workload") {
-    Scene scene;
-    auto first = scene.result();
-    auto second = first;
-    second["cycles"] = 420;
-    second["workload"]["name"] = "slower";
-    second.erase("fraction_of_peak");
-    CHECK(sim::ratio_text({first, second}) ==
-          "workload  cycles     time  of peak  cycles ratio\n" +
-              fmt::format("by_hand      210  0.21 us  {:>7}         1.000\n",
-                          fmt::format("{:.1f} %", 100 * first["fraction_of_peak"].get<double>())) +
-              "slower       420  0.21 us        -         2.000\n");
-}
-
 TEST_CASE("a run of no cycles divides by nothing") {
     Scene scene;
     const ipu::Account account(scene.program, 4);
@@ -624,4 +365,103 @@ TEST_CASE("a run of no cycles divides by nothing") {
     CHECK(schema_accepts(result));
     CHECK(result["tflops"] == 0.0);
     CHECK_FALSE(sim::summary_text(result).empty());
+}
+
+TEST_CASE("a kernel has the cycles of its steps, each once, and of the barriers before exchanges") {
+    using program::Step;
+    Scene scene;
+    auto& program = scene.program;
+    constexpr Cycles kBarrier = 50;
+    scene.machine.sync.internal_cycles = kBarrier;
+    program.compute_sets.resize(4);
+    program.compute_sets[0].owner = "b";
+    program.compute_sets[1].owner = "a";
+    program.compute_sets[2].owner = "never";
+    program.exchanges[0].owner = "a";
+    program.exchanges[0].role = program::Role::Rearrange;
+    program.remote_buffers = {{"far", program::RemoteBuffer::Place::StreamingMemory, 4, 64}};
+    program.stream_copies = {{"load", 0, program::StreamCopy::Direction::Read, 1, {}}};
+    program.stream_copies[0].owner = "c";
+    const auto step = [](Step::Kind kind, std::uint32_t index) {
+        Step made;
+        made.kind = kind;
+        made.index = index;
+        return made;
+    };
+    program.control.children = {step(Step::Kind::ComputeSet, 0),  step(Step::Kind::Sync, 0),
+                                step(Step::Kind::Exchange, 0),    step(Step::Kind::ComputeSet, 1),
+                                step(Step::Kind::StreamStart, 0), step(Step::Kind::ComputeSet, 0),
+                                step(Step::Kind::ComputeSet, 2),  step(Step::Kind::ComputeSet, 3),
+                                step(Step::Kind::StreamWait, 0)};
+    const std::vector<ipu::TileShare> tile{{0, 5}};
+    const auto run = [&](Cycles control) {
+        ipu::Account account(program, 4);
+        account.compute_phase(0, 100, tile);
+        account.compute_phase(0, 60, tile);
+        for (int round = 0; round < 2; ++round) {
+            account.sync_phase(kBarrier);
+            account.exchange_phase(0, 40, tile);
+        }
+        account.compute_phase(1, 30, tile);
+        account.stream_phase(0, 20, tile);
+        account.compute_phase(3, 5, tile);
+        account.control_phase(control);
+        return scene.result_of(account);
+    };
+    const auto kernel = [](const char* name, double whole, Cycles compute, Cycles exchange,
+                           Cycles sync, Cycles stream, Cycles rearrange) {
+        const Cycles cycles = compute + exchange + sync + stream;
+        return nlohmann::json{{"name", name},
+                              {"cycles", cycles},
+                              {"percent", 100.0 * (static_cast<double>(cycles) / whole)},
+                              {"compute", compute},
+                              {"exchange", exchange},
+                              {"sync", sync},
+                              {"stream", stream},
+                              {"rearrange_cycles", rearrange}};
+    };
+    constexpr double kWhole = 160 + 2 * (kBarrier + 40) + 30 + 20 + 5;
+    const auto expected = [&](double whole) {
+        return nlohmann::json{kernel("b", whole, 160, 0, 0, 0, 0),
+                              kernel("a", whole, 30, 80, 2 * kBarrier, 0, 80 + 2 * kBarrier),
+                              kernel("c", whole, 0, 0, 0, 20, 0)};
+    };
+    auto kernels = run(7)["kernels"];
+    REQUIRE(kernels.size() == 4);
+    CHECK(kernels[3]["name"] == "control program");
+    CHECK(kernels[3]["cycles"] == 5 + 7);
+    kernels.erase(3);
+    CHECK(kernels == expected(kWhole + 7));
+
+    program.compute_sets[3].owner = "c";
+    CHECK(run(0)["kernels"].size() == 3); // all is somebody's
+    CHECK(run(0)["kernels"][2]["cycles"] == 20 + 5);
+    CHECK(run(1)["kernels"][3]["cycles"] == 1);
+}
+
+TEST_CASE("the fullest step is the first in which most is kept, and is called by its name") {
+    using program::Step;
+    Scene scene;
+    auto& program = scene.program;
+    const auto step = [](Step::Kind kind, std::uint32_t index) {
+        Step made;
+        made.kind = kind;
+        made.index = index;
+        return made;
+    };
+    program.control.children = {step(Step::Kind::ComputeSet, 0), step(Step::Kind::Exchange, 0),
+                                step(Step::Kind::ComputeSet, 1)};
+    auto& segments = program.images[1].segments;
+    segments.push_back({980, 50, program::SegmentKind::Tensor, "b", nullptr});
+    segments.back().lifetime = {1, 2};
+    CHECK(scene.result()["memory"]["peak_step"] == "scatter");
+    CHECK(scene.result()["memory"]["max_bytes"] == 1030);
+    segments.back().lifetime = {2, 2};
+    CHECK(scene.result()["memory"]["peak_step"] == "reduce_sum");
+    segments.back().lifetime = {0, 0};
+    CHECK(scene.result()["memory"]["peak_step"] == "multiply");
+    segments.push_back({1100, 50, program::SegmentKind::Tensor, "c", nullptr});
+    segments.back().lifetime = {1, 1}; // as much in the next step
+    CHECK(scene.result()["memory"]["peak_step"] == "multiply");
+    CHECK(scene.result()["memory"]["max_bytes_by_kind"]["tensor"] == 950);
 }

@@ -2,7 +2,9 @@
 # libsystemc wants an sc_main, so these link the main that has one.
 tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
   SOURCES
+    unit/sim/assemble_test.cpp
     unit/sim/cli_test.cpp
+    unit/sim/completion_test.cpp
     unit/sim/digest_test.cpp
     unit/sim/exit_code_test.cpp
     unit/sim/layout_test.cpp
@@ -12,6 +14,7 @@ tessera_test(test_unit_sim SYSTEMC UNSANITIZED LABELS unit
     unit/sim/progress_test.cpp
     unit/sim/result_test.cpp
     unit/sim/several_test.cpp
+    unit/sim/summary_test.cpp
     unit/sim/unused_parameters_test.cpp
     unit/sim/words_test.cpp
   LINK tessera_sim)

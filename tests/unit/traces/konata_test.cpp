@@ -105,6 +105,39 @@ TEST_CASE("the Konata reader finds broken files", "[unit][traces]") {
     CHECK_THAT(with("E\t0\t0\tEx", "E\t0\t0\tIs"), Catch::Contains("another stage"));
 }
 
+TEST_CASE("an instruction is issued in one clock, and executes in those that are left",
+          "[unit][traces]") {
+    for (const Cycles wait : {0, 1, 3}) {
+        for (const Cycles length : {1, 2, 3, 6}) {
+            CAPTURE(wait, length);
+            const auto summary = test::KonataReader::read(
+                written({{0, 0x4c000, 10, 10 + wait, 11 + wait, 10 + wait + length}}));
+            CHECK(summary.error.empty());
+            const auto stage = [&](const char* name) {
+                const auto found = summary.stage_cycles.find(name);
+                return found == summary.stage_cycles.end() ? 0 : found->second;
+            };
+            CHECK(stage("Wt") == wait);
+            CHECK(stage("Is") == 1);
+            CHECK(stage("Ex") == length - 1);
+            CHECK(summary.threads == std::set<std::int64_t>{0});
+        }
+    }
+}
+
+TEST_CASE("a label of several lines stands in one", "[unit][traces]") {
+    const TestFile file(".log");
+    OutputFile output{file.path};
+    write_konata(output, std::vector<PipelineInstruction>{{1, 0x4c000, 0, 0, 1, 6}}, 6,
+                 [](Address) {
+                     return InstructionText{"a\tb\nc\rd", "e\nf"};
+                 });
+    const std::string text = bytes_of(file.path);
+    CHECK_THAT(text, Catch::Contains("L\t0\t0\t4c000: a b c d\n"));
+    CHECK_THAT(text, Catch::Contains("L\t0\t1\te f\n"));
+    CHECK_THAT(text, Catch::Contains("I\t0\t0\t1\n"));
+}
+
 TEST_CASE("a phase without instructions is an empty Konata file", "[unit][traces]") {
     CHECK(written({}) == "Kanata\t0004\nC=\t0\n");
 }
@@ -154,4 +187,13 @@ TEST_CASE("instructions become spans of their contexts", "[unit][traces]") {
     CollectingSink coarse(Level::Tile);
     send_pipeline(coarse, names, 0, 12, kScene, describe);
     CHECK(coarse.spans.size() == 2);
+    for (const int context : {-1, 0, 1, 5}) {
+        CollectingSink one(Level::Worker);
+        const std::vector<PipelineInstruction> instruction{{context, 0x4c000, 0, 0, 1, 6}};
+        send_pipeline(one, names, 0, 12, instruction, describe);
+        REQUIRE(one.spans.size() == 3);
+        CHECK(one.spans[2].track == (context < 0
+                                         ? supervisor_track(0)
+                                         : worker_track(0, static_cast<std::uint8_t>(context))));
+    }
 }

@@ -77,6 +77,10 @@ TEST_CASE("a sink wants the levels and tiles that are selected", "[unit][traces]
 TEST_CASE("a tile outside the machine is named with the range", "[unit][traces]") {
     CHECK(error_of("1472") == "--trace-tiles: got tile 1472 in '1472', expected 0..1471 tiles");
     CHECK(error_of("0-5000") == "--trace-tiles: got tile 5000 in '0-5000', expected 0..1471 tiles");
+    CHECK(error_of("1471-1472") ==
+          "--trace-tiles: got tile 1472 in '1471-1472', expected 0..1471 tiles");
+    CHECK(error_of("1472-1473") ==
+          "--trace-tiles: got tile 1472 in '1472-1473', expected 0..1471 tiles");
     CHECK(error_of("2000-5000") ==
           "--trace-tiles: got tile 2000 in '2000-5000', expected 0..1471 tiles");
 }

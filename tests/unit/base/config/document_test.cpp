@@ -210,3 +210,42 @@ TEST_CASE("what a path makes on its way is named by as much of the path as leads
         }
     }
 }
+
+TEST_CASE("a mistake at a key stands where the key is, and of what has none where its value is",
+          "[unit][config]") {
+    const auto document = parse_document("{\n \"a\":\n  [1,\n   2]}", "a.json");
+    const auto place_of = [&](const char* pointer) {
+        const Diagnostic told = document.at_key(pointer, "bad", "");
+        return std::to_string(told.line) + ":" + std::to_string(told.column);
+    };
+    CHECK(place_of("/a") == "2:2");
+    CHECK(place_of("/a/0") == "3:4");
+    CHECK(place_of("/a/1") == "4:4");
+    CHECK(place_of("") == "1:1");
+    CHECK(place_of("/a/1/absent") == "4:4");
+}
+
+TEST_CASE("the keys that either of two documents has twice are known of both together",
+          "[unit][config]") {
+    auto document = parse_document("{\"a\": 1, \"a\": 2}", "low.json");
+    document.lay_over(parse_document("{\"b\": 1,\n\"b\": 2}", "high.json"));
+    REQUIRE(document.duplicates.size() == 2);
+    CHECK(document.duplicates[0].text() ==
+          "low.json:1:10: /a: duplicate key, first given at line 1");
+    CHECK(document.duplicates[1].text() ==
+          "high.json:2:1: /b: duplicate key, first given at line 1");
+}
+
+TEST_CASE("a path goes into a list only where it has such an element", "[unit][config]") {
+    const auto replaced = [](const char* pointer) {
+        auto document = parse_document("{\"a\": [1, 2]}", "a.json");
+        document.replace(pointer, 5, {.file = "--set", .path = "p"});
+        return document.root["a"].dump();
+    };
+    CHECK(replaced("/a/0") == "[5,2]");
+    CHECK(replaced("/a/1") == "[1,5]");
+    CHECK(replaced("/a/2") == R"({"2":5})");
+    CHECK(replaced("/a/01") == R"({"01":5})");
+    CHECK(replaced("/a/x") == R"({"x":5})");
+    CHECK(replaced("/a/1/b") == R"([1,{"b":5}])");
+}

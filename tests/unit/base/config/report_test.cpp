@@ -83,3 +83,31 @@ TEST_CASE("whole numbers have no exponent below ten to the fifteenth", "[unit][c
     CHECK(value_text(-999'999'999'999'999.0) == "-999999999999999");
     CHECK(value_text(0.5) == "0.5");
 }
+
+TEST_CASE("the heading of a list of parameters has the quiet color, and nothing else has it",
+          "[unit][config]") {
+    const Layout colored{.columns = 100, .color = true};
+    const std::vector<Parameter> list{{"a.b", "", "integer", "B", "1..2", "1", "thing", "", ""},
+                                      {"a.c", "", "integer", "B", "1..2", "1", "other", "", ""}};
+    CHECK(parameters_text(list, colored) ==
+          painted(colored, Paint::Quiet, "path  type     range   default") +
+              "\n"
+              "a.b   integer  1..2 B  1\n"
+              "    thing\n"
+              "a.c   integer  1..2 B  1\n"
+              "    other\n");
+}
+
+TEST_CASE("what may stand in a place of any type is told with its articles", "[unit][config]") {
+    const auto expected = [](const std::vector<std::string>& types) {
+        Field field;
+        field.type = FieldType::Any;
+        field.json_types = types;
+        return expected_text(field);
+    };
+    CHECK(expected({"number"}) == "a number");
+    CHECK(expected({"number", "array"}) == "a number or an array");
+    CHECK(expected({"integer", "string", "object"}) == "an integer, a string or an object");
+    CHECK(expected({"boolean", "array", "string", "number"}) ==
+          "a boolean, an array, a string or a number");
+}

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_program LABELS unit
-  SOURCES unit/models/program/pointer_format_test.cpp
-  LINK tessera_pointer_format)
+  SOURCES unit/models/program/pointer_format_test.cpp unit/models/program/remote_sizes_test.cpp
+  LINK tessera_pointer_format tessera_remote_sizes)

@@ -8,18 +8,22 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <dlfcn.h>
 #include <filesystem>
 #include <iterator>
+#include <new>
 #include <poll.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::sim;
@@ -61,6 +65,46 @@ TEST_CASE("children hand back their texts in the order of the bodies") {
         const auto& outcome = outcomes[static_cast<std::size_t>(i)];
         CHECK(outcome.exit_code == i);
         CHECK(outcome.text.size() == static_cast<std::size_t>(100'000 * i));
+    }
+}
+
+TEST_CASE("a child's text comes whole, whatever its length") {
+    for (const std::size_t length : {0U, 1U, 2U, 65'535U, 65'536U, 65'537U, 200'001U}) {
+        std::string text;
+        for (std::size_t i = 0; i < length; ++i) {
+            text += static_cast<char>('a' + i % 26);
+        }
+        CAPTURE(length);
+        const auto outcomes = run_children({[&] { return ChildOutcome{kOk, text}; }}, 1);
+        CHECK((outcomes.at(0).text == text));
+    }
+}
+
+TEST_CASE("no more children run at once than asked for") {
+    struct Seen {
+        std::atomic<int> running;
+        std::atomic<int> most;
+    };
+    for (const int at_once : {1, 2, 3}) {
+        void* shared =
+            mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(shared != MAP_FAILED);
+        auto* seen = new (shared) Seen{};
+        const ChildBody body = [&] {
+            const int now = ++seen->running;
+            for (int most = seen->most; most < now;) {
+                seen->most.compare_exchange_weak(most, now);
+            }
+            usleep(3'000);
+            --seen->running;
+            return ChildOutcome{};
+        };
+        std::vector<std::size_t> told;
+        static_cast<void>(run_children(std::vector<ChildBody>(8, body), at_once,
+                                       [&](std::size_t ended) { told.push_back(ended); }));
+        CHECK(seen->most <= at_once);
+        CHECK(told == std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8});
+        munmap(shared, sizeof(Seen));
     }
 }
 

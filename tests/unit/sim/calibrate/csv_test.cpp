@@ -75,12 +75,33 @@ TEST_CASE("a cell knows its line and column") {
 }
 
 TEST_CASE("written cells read back as they were") {
-    for (const std::string text :
-         {"plain", "a,b", "say \"x\"", "two\nlines", "", "# no comment", " spaced "}) {
+    for (const std::string text : {"plain", "a,b", "say \"x\"", "two\nlines", "", "# no comment",
+                                   " before", "after ", "\ttab", "a\rb", "no # comment"}) {
         const auto table = parse_csv("a,b\n" + csv_cell(text) + ",end\n", "rows.csv");
         REQUIRE(table.rows.size() == 1);
         CHECK(texts(table.rows[0]) == std::vector<std::string>{text, "end"});
     }
+}
+
+TEST_CASE("only cells that need it are quoted") {
+    for (const std::string bare : {"", "plain", "a#b", "a b", "1;2", "it's"}) {
+        CHECK(csv_cell(bare) == bare);
+    }
+    CHECK(csv_cell("#a") == "\"#a\"");
+    CHECK(csv_cell("##") == "\"##\"");
+    CHECK(csv_cell(" a") == "\" a\"");
+    CHECK(csv_cell("a\t") == "\"a\t\"");
+    CHECK(csv_cell("a\rb") == "\"a\rb\"");
+    CHECK(csv_cell("\"a\"") == "\"\"\"a\"\"\"");
+}
+
+TEST_CASE("a row of too few cells is told where it ends, one of too many where it goes on") {
+    CHECK(refusal("a,b,c\n1,2\n") ==
+          "rows.csv:2:3: got 2 cells, expected 3, as many as the heading names");
+    CHECK(refusal("a\n1,2,3\n") ==
+          "rows.csv:2:3: got 3 cells, expected 1, as many as the heading names");
+    CHECK(refusal("a;b,c\n1,2\n").find("no column") == std::string::npos); // it has a comma
+    CHECK(refusal("a\tb\n").find("rows.csv:1:1: got names without a comma") == 0);
 }
 
 TEST_CASE("mistakes in CSV are told with file, line and column") {

@@ -1,84 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Rows that nobody has seen: other ids, tile counts and sizes.
-#include "base/error.h"
-#include "models/spec/load.h"
-#include "models/timing/exchange_latency.h"
-#include "sim/calibrate/measurement.h"
-#include "sim/calibrate/reading.h"
-#include "tests/unit/base/config/scratch.h"
+#include "tests/unit/sim/calibrate/support.h"
 
 #include <catch2/catch.hpp>
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <optional>
 #include <string>
-#include <tuple>
+#include <variant>
 #include <vector>
 
 using namespace tessera;
 using namespace tessera::sim::calibrate;
+using namespace tessera::test;
 using nlohmann::json;
-
-namespace {
-
-const std::vector<std::string> kMachines{"bow", "c600", "gc2", "gc200", "tiny"};
-
-/// A row of one chip's exchange.
-ReferenceRow exchange_row(const std::string& workload, const std::string& tiles,
-                          const std::string& bytes, const std::string& metric,
-                          const std::string& value = "1", const std::string& unit = "us",
-                          const std::string& machine = "GC2 (1216 tiles, 1.6 GHz)") {
-    Reference reference;
-    add_rows(reference,
-             parse_csv("id,machine,workload,table,topology,ipus,tiles,msg_bytes,metric,value,unit\n"
-                       "unseen,\"" +
-                           machine + "\",\"" + workload + "\",4.x,on-chip,1," + tiles + "," +
-                           bytes + "," + metric + "," + value + "," + unit + "\n",
-                       "rows.csv"));
-    return reference.rows.front();
-}
-
-Measurement measured(const ReferenceRow& row) {
-    return std::get<Measurement>(measurement_of(row, kMachines));
-}
-
-std::string reason(const ReferenceRow& row) {
-    return std::get<NotCovered>(measurement_of(row, kMachines)).reason;
-}
-
-std::string refusal(const ReferenceRow& row) {
-    try {
-        static_cast<void>(measurement_of(row, kMachines));
-    } catch (const ConfigError& error) {
-        return error.diagnostics().front().text();
-    }
-    return "accepted";
-}
-
-constexpr double kPrologue = 30;
-constexpr double kOwnPart = 70;
-
-/// As much of a result as readings look at: an exchange of `cycles`, half of them again for sync.
-json result(double cycles, double clock_hz) {
-    return {{"cycles", 1.5 * cycles},
-            {"phases", {{"exchange", cycles}, {"sync", cycles / 2}}},
-            {"machine",
-             {{"chip", {{"clock_hz", clock_hz}}}, {"exchange", {{"prologue_cycles", kPrologue}}}}},
-            {"compute_sets",
-             json::array({{{"name", "own part"}, {"role", "rearrange"}, {"cycles", kOwnPart}}})},
-            {"exchanges",
-             json::array({{{"name", "halo"}, {"role", "bring"}, {"cycles", cycles / 4}}})}};
-}
-
-/// What the exchange tables' measuring program adds: the figure of an exchange of no cycles.
-double fixed_cycles() {
-    const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", "cycles");
-    return measured(row).read({result(0, 1e9)});
-}
-
-} // namespace
 
 TEST_CASE("tile counts and message sizes that no row had are taken from the columns") {
     for (const std::string tiles : {"3", "44", "900"}) {
@@ -177,114 +110,6 @@ TEST_CASE("names that are nearly right are told with the right ones") {
               .find("did you mean 'cycles'?") != std::string::npos);
 }
 
-TEST_CASE("every unit is as large as its name says") {
-    struct Known {
-        const char* unit;
-        const char* base;
-        double size;
-    };
-    const double kibi = 1024;
-    const std::vector<Known> known{{"s", "s", 1},
-                                   {"ms", "s", 1e-3},
-                                   {"us", "s", 1e-6},
-                                   {"ns", "s", 1e-9},
-                                   {"cycles", "cycles", 1},
-                                   {"B/s", "B/s", 1},
-                                   {"kB/s", "B/s", 1e3},
-                                   {"MB/s", "B/s", 1e6},
-                                   {"GB/s", "B/s", 1e9},
-                                   {"TB/s", "B/s", 1e12},
-                                   {"KiB/s", "B/s", kibi},
-                                   {"MiB/s", "B/s", kibi * kibi},
-                                   {"B", "B", 1},
-                                   {"kB", "B", 1e3},
-                                   {"KiB", "B", kibi},
-                                   {"MiB", "B", kibi * kibi},
-                                   {"%", "1", 0.01},
-                                   {"1", "1", 1},
-                                   {"GiB/s", "B/s", kibi * kibi * kibi},
-                                   {"GFLOP/s", "flop/s", 1e9},
-                                   {"TFLOP/s", "flop/s", 1e12}};
-    for (const auto& [unit, base, size] : known) {
-        CAPTURE(unit);
-        const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", unit);
-        CHECK(unit_in(row, base) == Approx(size));
-    }
-}
-
-TEST_CASE("a time is cycles over the clock, in the row's unit") {
-    const double cycles = 320;
-    const double clock = 1.6e9;
-    const auto in = [&](const char* unit) {
-        const auto row = exchange_row("broadcast one word", "7", "4", "latency", "1", unit);
-        return measured(row).read({result(cycles, clock)});
-    };
-    const double all = cycles + fixed_cycles();
-    CHECK(in("cycles") == Approx(all));
-    CHECK(in("us") == Approx(1e6 * all / clock));
-    CHECK(in("ns") == Approx(1e9 * all / clock));
-}
-
-TEST_CASE("units are what they say: prefixes of 1000, binary ones of 1024") {
-    const auto size = [](const std::string& unit, const std::string& base) {
-        return unit_in(exchange_row("x", "7", "4", "latency", "1", unit), base);
-    };
-    const std::vector<std::tuple<std::string, std::string, double>> units{
-        {"s", "s", 1},
-        {"ms", "s", 1e-3},
-        {"us", "s", 1e-6},
-        {"\u00b5s", "s", 1e-6},
-        {"ns", "s", 1e-9},
-        {"cycles", "cycles", 1},
-        {"B/s", "B/s", 1},
-        {"kB/s", "B/s", 1000},
-        {"KiB/s", "B/s", 1024},
-        {"MB/s", "B/s", std::pow(1000, 2)},
-        {"MiB/s", "B/s", std::pow(1024, 2)},
-        {"GB/s", "B/s", std::pow(1000, 3)},
-        {"GiB/s", "B/s", std::pow(1024, 3)},
-        {"TB/s", "B/s", std::pow(1000, 4)},
-        {"B", "B", 1},
-        {"kB", "B", 1000},
-        {"KiB", "B", 1024},
-        {"MiB", "B", std::pow(1024, 2)},
-        {"%", "1", 0.01},
-        {"1", "1", 1},
-        {"GFLOP/s", "flop/s", 1e9},
-        {"TFLOP/s", "flop/s", 1e12}};
-    for (const auto& [unit, base, expected] : units) {
-        CAPTURE(unit);
-        CHECK(size(unit, base) == Approx(expected));
-    }
-    CHECK_THROWS_AS(size("KiB", "B/s"), ConfigError);
-}
-
-TEST_CASE("a rate is all bytes that arrive over the time") {
-    const double cycles = 1000;
-    const double clock = 2e9;
-    const auto row = exchange_row("broadcast 160 B, one tile to n tiles", "50", "160",
-                                  "aggregate_bandwidth", "1", "GB/s");
-    CHECK(measured(row).read({result(cycles, clock)}) ==
-          Approx(50 * 160 * clock / (cycles + fixed_cycles()) / 1e9));
-}
-
-TEST_CASE("the tables that their sync and copies are part of") {
-    const double cycles = 300;
-    const auto read = [&](const char* workload, const char* bytes) {
-        const auto row = exchange_row(workload, "5", bytes, "latency", "1", "cycles");
-        return measured(row).read({result(cycles, 1e9)}) - fixed_cycles();
-    };
-    const auto rate = [&](const char* workload) {
-        const auto row = exchange_row(workload, "5", "160", "aggregate_bandwidth", "1", "GB/s");
-        return 5 * 160 / measured(row).read({result(cycles, 1e9)}) - fixed_cycles();
-    };
-    CHECK(read("gather one word each, n tiles to one", "4") == Approx(cycles));
-    CHECK(read("scatter one word each, one tile to n", "4") == Approx(cycles + kOwnPart));
-    CHECK(read("all-to-all, one distinct word per pair", "4") == Approx(1.5 * cycles));
-    CHECK(rate("scatter 160 B each, one tile to n") == Approx(1.5 * cycles));
-    CHECK(rate("gather 160 B each, n tiles to one") == Approx(1.5 * cycles + kOwnPart));
-}
-
 TEST_CASE("a root is one of the tiles of long messages and keeps or copies its own") {
     const auto workload = [](const char* text, const char* bytes) {
         return measured(exchange_row(text, "5", bytes, "aggregate_bandwidth", "1", "GB/s"))
@@ -308,49 +133,6 @@ TEST_CASE("a copy between memory regions is paced") {
     json run = result(0, 1e9);
     run["phases"]["compute"] = 222;
     CHECK(measurement.read({run}) == Approx(222));
-}
-
-TEST_CASE("a word timed without its sync is the exchange row alone") {
-    const auto row =
-        exchange_row("tile-to-tile one word, device-timed, excludes sync: within a column, maximum",
-                     "1", "4", "latency", "1", "cycles");
-    CHECK(measured(row).read({result(200, 1e9)}) == Approx(200 - kPrologue));
-}
-
-TEST_CASE("steps are found by their roles, and missing ones are told") {
-    constexpr StepsOf kBring{
-        .called = "halo exchange", .list = "exchanges", .role = program::Role::Bring};
-    constexpr StepsOf kBlur{.called = "blur", .list = "compute_sets", .role = program::Role::Work};
-    constexpr StepsOf kSecond{.called = "second",
-                              .list = "compute_sets",
-                              .role = program::Role::Rearrange,
-                              .turn = 1,
-                              .turns = 2};
-    CHECK(cycles_of(result(400, 1e9), {.phases = {"sync"}, .steps = {kBring}}) ==
-          Approx(400 / 2 + 400 / 4));
-    CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kBlur}}),
-                      "the run has no step 'blur': compute_sets of role work");
-    CHECK_THROWS_WITH(cycles_of(result(400, 1e9), {.phases = {}, .steps = {kSecond}}),
-                      "the run has no step 'second': compute_sets of role rearrange");
-    CHECK_THROWS_AS(cycles_of(result(400, 1e9), {.phases = {"stream"}, .steps = {}}), IoError);
-}
-
-TEST_CASE("of steps that take turns in a round, the cycles of one are found") {
-    json run = result(400, 1e9);
-    run["compute_sets"] = json::array();
-    for (const char* role : {"rearrange", "rearrange", "work", "rearrange", "rearrange", "work"}) {
-        const double cycles = std::pow(10, static_cast<double>(run["compute_sets"].size()));
-        run["compute_sets"].push_back({{"name", "step"}, {"role", role}, {"cycles", cycles}});
-    }
-    const auto cycles = [&](program::Role role, std::size_t turn, std::size_t turns) {
-        const StepsOf steps{
-            .called = "", .list = "compute_sets", .role = role, .turn = turn, .turns = turns};
-        return cycles_of(run, {.phases = {}, .steps = {steps}});
-    };
-    CHECK(cycles(program::Role::Rearrange, 0, 2) == Approx(1'001));
-    CHECK(cycles(program::Role::Rearrange, 1, 2) == Approx(10'010));
-    CHECK(cycles(program::Role::Rearrange, 0, 1) == Approx(11'011));
-    CHECK(cycles(program::Role::Work, 0, 1) == Approx(100'100));
 }
 
 TEST_CASE("sparse attention reads rows of components, then keys and values") {
@@ -418,33 +200,6 @@ TEST_CASE("arrays of a stream are whole pieces of 16 bytes") {
     CHECK(elements(8008) == 8008);
 }
 
-TEST_CASE("the size that reaches nine tenths of the peak lies where the rate passes it") {
-    const auto measurement = measured(exchange_row("broadcast: message size reaching 90% of peak",
-                                                   "1216", "", "message_size", "1", "B"));
-    const double fixed = 256;
-    std::vector<json> results;
-    double largest = 0;
-    for (const auto& run : measurement.runs) {
-        largest = run.workload["bytes"].get<double>();
-        results.push_back(result(fixed - fixed_cycles() + largest / 8, 1e9));
-    }
-    // b / (fixed + b / 8) = 0.9 * largest / (fixed + largest / 8)
-    const double peak = largest / (fixed + largest / 8);
-    const double exact = 0.9 * peak * fixed / (1 - 0.9 * peak / 8);
-    CHECK(measurement.read(results) == Approx(exact).epsilon(0.05));
-}
-
-TEST_CASE("a time is a time by whatever word") {
-    const auto read_of = [](const std::string& metric) {
-        return measured(exchange_row("all-to-all", "7", "4", metric)).read({result(1000, 1e9)});
-    };
-    const double latency = read_of("latency");
-    for (const std::string metric : {"time", "duration", "Duration"}) {
-        INFO(metric);
-        CHECK(read_of(metric) == latency);
-    }
-}
-
 TEST_CASE("from four on the last island of a broadcast listens as a whole, but for the root's") {
     constexpr int kTiles = 1216;
     const auto listeners = [](int tiles) {
@@ -460,134 +215,6 @@ TEST_CASE("from four on the last island of a broadcast listens as a whole, but f
     }
     for (const int tiles : {kTiles - 3, kTiles - 2, kTiles - 1}) {
         CHECK(listeners(tiles) == kTiles - 2);
-    }
-}
-
-namespace {
-
-/// A machine of a row with so many tiles.
-struct Reduced {
-    explicit Reduced(int count)
-        : text("GC2 (" + std::to_string(count) + " tiles)"),
-          timing(spec::load_machine("gc2", test::source_paths(),
-                                    {"chip.tiles=" + std::to_string(count)})
-                     .spec),
-          tiles(static_cast<TileId>(count)) {}
-
-    /// The first pair whose `cost` is least.
-    template <class Cost> [[nodiscard]] std::pair<TileId, TileId> least(const Cost& cost) const {
-        std::pair<TileId, TileId> pair{0, 1};
-        std::optional<double> best;
-        for (TileId from = 0; from < tiles; ++from) {
-            for (TileId to = 0; to < tiles; ++to) {
-                const std::optional<double> here =
-                    from == to ? std::nullopt : std::optional<double>(cost(from, to));
-                if (here && !std::isinf(*here) && (!best || *here < *best)) {
-                    best = here;
-                    pair = {from, to};
-                }
-            }
-        }
-        return pair;
-    }
-    [[nodiscard]] Measurement row(const std::string& workload) const {
-        return measured(exchange_row(workload, "1", "4", "latency", "1", "cycles", text));
-    }
-
-    std::string text;
-    timing::ExchangeTiming timing;
-    TileId tiles;
-};
-
-std::pair<TileId, TileId> pair_of(const Run& run) {
-    return {run.workload.at("source").get<TileId>(), run.workload.at("destination").get<TileId>()};
-}
-
-} // namespace
-
-TEST_CASE("a word between two tiles is that of the first pair with the extreme time") {
-    using Position = timing::TilePosition;
-    const auto same_column = [](const Position& from, const Position& to) {
-        return from.column == to.column;
-    };
-    const auto any = [](const Position&, const Position&) { return true; };
-    // columns run out and back: the eighth is beside the ninth, the first beside the last
-    const auto right_to_left = [](const Position& from, const Position& to) {
-        return (from.column == 7 || from.column == 8) && (to.column == 0 || to.column == 15);
-    };
-    struct Case {
-        const char* row;
-        std::function<bool(const Position&, const Position&)> allowed;
-        double sign; ///< -1: the most
-    };
-    const std::vector<Case> cases{{"within a column, minimum", same_column, 1},
-                                  {"within a column, maximum", same_column, -1},
-                                  {"across columns, maximum", any, -1},
-                                  {"right-most columns to left-most", right_to_left, 1}};
-    for (const int tiles : {72, 256}) {
-        const Reduced machine(tiles);
-        const auto& timing = machine.timing;
-        for (const Case& one : cases) {
-            CAPTURE(tiles, one.row);
-            const auto expected = machine.least([&](TileId from, TileId to) {
-                const auto word = std::max(timing.latency(from, to), timing.mux_to_pointer(to));
-                return one.allowed(timing.grid().position(from), timing.grid().position(to))
-                           ? one.sign * static_cast<double>(word)
-                           : std::numeric_limits<double>::infinity();
-            });
-            const auto row = machine.row(
-                std::string("tile-to-tile one word, device-timed, excludes sync: ") + one.row);
-            CHECK(pair_of(row.runs.at(0)) == expected);
-        }
-    }
-}
-
-TEST_CASE("an ordinary pair's latency is next to the mean of all pairs") {
-    for (const int tiles : {2, 4, 6, 16, 72, 256}) {
-        CAPTURE(tiles);
-        const Reduced machine(tiles);
-        double sum = 0;
-        for (TileId from = 0; from < machine.tiles; ++from) {
-            for (TileId to = 0; to < machine.tiles; ++to) {
-                sum += from == to ? 0 : static_cast<double>(machine.timing.latency(from, to));
-            }
-        }
-        const double mean = sum / (tiles * (tiles - 1));
-        const auto expected = machine.least([&](TileId from, TileId to) {
-            return std::abs(static_cast<double>(machine.timing.latency(from, to)) - mean);
-        });
-        CHECK(pair_of(machine.row("point-to-point, one word").runs.at(0)) == expected);
-    }
-}
-
-TEST_CASE("a row of the grid adds the difference of the farthest and the nearest over the rows") {
-    const std::string workload = "tile-to-tile one word, device-timed, excludes sync: per island";
-    for (const int tiles : {64, 128, 192, 256, 1216}) {
-        CAPTURE(tiles);
-        const Reduced machine(tiles);
-        const auto& grid = machine.timing.grid();
-        const auto row = exchange_row(workload, "1", "4", "latency", "1", "cycles", machine.text);
-        if (grid.rows() < 3) {
-            CHECK(reason(row) == "the chip has fewer than three rows");
-            continue;
-        }
-        const auto measurement = measured(row);
-        REQUIRE(measurement.runs.size() == 2);
-        const auto home = grid.position(0);
-        const std::vector<std::int64_t> rows{1, grid.rows() - 1};
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto [from, to] = pair_of(measurement.runs[i]);
-            CHECK(from == 0);
-            CHECK(grid.position(to).row == rows[i]);
-            CHECK(grid.position(to).column == home.column);
-            CHECK(grid.position(to).sub == home.sub);
-        }
-        const auto steps = static_cast<double>(grid.rows() - 2);
-        const double near = 100;
-        for (const double more : {0.0, 1.0, 34.0, -34.0}) {
-            CHECK(measurement.read({result(near, 1e9), result(near + more, 1e9)}) ==
-                  Approx(std::abs(more) / steps));
-        }
     }
 }
 
@@ -624,21 +251,5 @@ TEST_CASE("several chips are a number of times other than one") {
          {"GC2 x2", "GC2 x4", "GC2 x10", "GC2 x11", "GC2 x1 x4", "GC2 x16 (16 tiles)"}) {
         CAPTURE(several);
         CHECK(times(several));
-    }
-}
-
-TEST_CASE("what is timed is told with all its parts") {
-    constexpr StepsOf kStep{.called = "halo", .list = "exchanges", .role = program::Role::Bring};
-    const std::vector<std::pair<Timed, std::string>> known{
-        {{.phases = {"sync"}, .steps = {}}, "sync"},
-        {{.phases = {"sync", "exchange"}, .steps = {}}, "sync + exchange"},
-        {{.phases = {"sync"}, .steps = {kStep, kStep}}, "sync + step 'halo' + step 'halo'"},
-        {{.phases = {}, .steps = {kStep}, .fixed_cycles = 1}, "step 'halo' + 1 cycles"},
-        {{.phases = {"sync"}, .steps = {}, .fixed_cycles = 0.5}, "sync + 0.5 cycles"},
-        {{.phases = {"sync"}, .steps = {}, .fixed_cycles = -1}, "sync + -1 cycles"},
-        {{.phases = {"sync"}, .steps = {}, .fixed_cycles = 0, .row_only = true},
-         "sync without prologue"}};
-    for (const auto& [timed, text] : known) {
-        CHECK(timed.text() == text);
     }
 }

@@ -9,10 +9,12 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+using namespace tessera;
 using namespace tessera::sim::calibrate;
 using nlohmann::json;
 
@@ -159,4 +161,108 @@ TEST_CASE("the checked in schema of calibrations is the one the program writes")
     std::ifstream file(tessera::test::source_path("configs/schemas/calibration.schema.json"));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     CHECK(text == tessera::sim::json_text(calibration_schema()));
+}
+
+TEST_CASE("the whole text: rows by group, how near the groups are, and what is not covered") {
+    Reference reference;
+    std::string table = "id,machine,workload,metric,value,unit\n";
+    for (const std::string id : {"a", "long-id", "c", "d", "e", "f", "g", "h", "i"}) {
+        table += id + ",gc2,x,latency,2," + (id == "c" ? "cycles" : "us") + "\n";
+    }
+    add_rows(reference, parse_csv(table, "rows.csv"));
+    const auto measurement = [](const char* group, const char* assumed) {
+        Measurement made;
+        made.group = group;
+        made.assumed = assumed;
+        return made;
+    };
+    const auto& rows = reference.rows;
+    Calibration calibration;
+    calibration.rows = {{rows[0], measurement("host", "so much"), 2.5, ""},
+                        {rows[1], measurement("STREAM", ""), 2.0, ""},
+                        {rows[2], measurement("host", ""), 2.4, ""},
+                        {rows[3], measurement("reduction", ""), {}, "it broke"},
+                        {rows[4], measurement("sync", ""), 3.0, ""},
+                        {rows[5], NotCovered{"few"}, {}, ""},
+                        {rows[6], NotCovered{"few"}, {}, ""},
+                        {rows[7], NotCovered{"few"}, {}, ""}};
+    const std::string lines = R"(row      unit     measured  simulated   ratio
+
+STREAM
+long-id  us              2          2   1.000
+
+reduction
+d        us              2     failed       -  it broke
+
+sync
+e        us              2          3   1.500
+
+host
+a        us              2        2.5   1.250  assumed: so much
+c        cycles          2        2.4   1.200
+)";
+    CHECK(calibration_text(calibration, {.columns = 100, .color = false}).find(lines) == 0);
+    const auto text = [&] {
+        return calibration_text(calibration, {.columns = 200, .color = false});
+    };
+    CAPTURE(text());
+    const auto has = [&](const char* line) { return text().find(line) != std::string::npos; };
+    CHECK(has("\nSTREAM        1  1.000   0.0 %   0.0 %   0.0 %  each 3 %: reached\n"));
+    CHECK(has("\nreduction     0      -       -       -       -  mean 10 %, p90 25 %: MISSED, 1 "
+              "failed\n"));
+    CHECK(has("\nsync          1  1.500  50.0 %  50.0 %  50.0 %  none\n"));
+    CHECK(has("\nhost          2  1.225  22.5 %  25.0 %  25.0 %  each 25 %: reached\n"));
+    CHECK(has("\nnot covered\n  3  few: f, g, h\n"));
+    calibration.rows.push_back({rows[8], NotCovered{"few"}, {}, ""});
+    CHECK(has("\nnot covered\n  4  few: f, g, h, ...\n"));
+    calibration.rows.resize(5, calibration.rows.front());
+    CHECK_FALSE(has("not covered"));
+    calibration.rows[0].simulated = 2.51;
+    CHECK(has("each 25 %: MISSED\n"));
+
+    // a group whose only row gave a parameter its value is not judged
+    add_rows(reference,
+             parse_csv("id,machine,workload,metric,value,unit\nJIA-T4.8-01,gc2,x,latency,2,us\n",
+                       "more.csv"));
+    calibration.rows = {{reference.rows.back(), measurement("host", ""), 2.0, ""}};
+    CHECK(has("each 25 %: no row judged\n"));
+    CHECK_FALSE(group_outcomes(calibration).at(0).reached());
+}
+
+TEST_CASE("verdicts have their colors") {
+    auto calibration = scene();
+    const Layout colored{.columns = 200, .color = true};
+    const auto painted_as = [&](const char* word, Paint paint) {
+        return calibration_text(calibration, colored).find(painted(colored, paint, word)) !=
+               std::string::npos;
+    };
+    CHECK(painted_as("MISSED", Paint::Bad));
+    CHECK(painted_as("host", Paint::Head));
+    CHECK(painted_as("not covered", Paint::Head));
+    calibration.rows.erase(calibration.rows.begin() + 2);
+    CHECK(painted_as("reached", Paint::Good));
+}
+
+TEST_CASE("JSON tells of a group what was asked of it and what it came to") {
+    auto calibration = scene();
+    const json group = calibration_json(calibration)["groups"].at(0);
+    CHECK(group["name"] == "host");
+    CHECK(group["rows"] == 2);
+    CHECK(group["failed"] == 1);
+    CHECK(group["ratio_mean"].get<double>() == Approx(std::sqrt(1.1 * 0.9)));
+    CHECK(group["error_mean"].get<double>() == Approx(std::sqrt(1.1 / 0.9) - 1));
+    CHECK(group["error_p90"].get<double>() == Approx(0.1));
+    CHECK(group["error_most"].get<double>() == Approx(0.1));
+    CHECK(group["target"] == json{{"error_most", 0.25}});
+    CHECK(group["reached"] == false);
+    CHECK(calibration_json(calibration)["other_files"] ==
+          json::parse(R"([{"file": "z.csv", "reason": "no column 'id'", "rows": 7}])"));
+    auto measurement = std::get<Measurement>(calibration.rows[0].mapped);
+    measurement.group = "exchange: gather";
+    calibration.rows.resize(1, calibration.rows[0]);
+    calibration.rows[0].mapped = measurement;
+    calibration.rows[0].simulated = 105.0;
+    const json exchange = calibration_json(calibration)["groups"].at(0);
+    CHECK(exchange["target"] == json{{"error_mean", 0.1}, {"error_p90", 0.25}});
+    CHECK(exchange["reached"] == true);
 }

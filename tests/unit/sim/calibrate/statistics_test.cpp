@@ -41,3 +41,46 @@ TEST_CASE("a target asks only for what it names") {
     CHECK(meets(near, {.error_mean = 0.1, .error_p90 = 0.25, .error_most = 0.25}));
     CHECK_FALSE(meets(near, {.error_mean = 0.01, .error_p90 = 0.25, .error_most = 0.25}));
 }
+
+TEST_CASE("of any number of rows, nine tenths are within the percentile, and no fewer would be") {
+    for (std::size_t rows = 1; rows <= 41; ++rows) {
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < rows; ++i) {
+            ratios.push_back(1 + static_cast<double>(i * 43 % rows + 1) / 64);
+        }
+        const auto near = nearness(ratios);
+        const auto within = [&](double error) {
+            std::size_t count = 0;
+            for (const double ratio : ratios) {
+                count += ratio - 1 <= error ? 1 : 0;
+            }
+            return 10 * count >= 9 * rows;
+        };
+        CAPTURE(rows);
+        CHECK(near.rows == rows);
+        CHECK(within(near.error_p90));
+        CHECK_FALSE(within(near.error_p90 - 1.0 / 64));
+        CHECK(near.error_most == static_cast<double>(rows) / 64);
+    }
+}
+
+TEST_CASE("an error that is as large as the target's meets it") {
+    const double most = 0.25;
+    const auto with = [](double mean, double p90, double largest) {
+        return Nearness{.rows = 1,
+                        .ratio_mean = 1,
+                        .error_mean = mean,
+                        .error_p90 = p90,
+                        .error_most = largest};
+    };
+    const Target target{.error_mean = most, .error_p90 = most, .error_most = most};
+    CHECK(meets(with(most, most, most), target));
+    const double more = 0.2500001;
+    CHECK_FALSE(meets(with(more, most, most), target));
+    CHECK_FALSE(meets(with(most, more, most), target));
+    CHECK_FALSE(meets(with(most, most, more), target));
+    CHECK_FALSE(Target{}.asks());
+    CHECK(Target{.error_mean = most, .error_p90 = {}, .error_most = {}}.asks());
+    CHECK(Target{.error_mean = {}, .error_p90 = most, .error_most = {}}.asks());
+    CHECK(Target{.error_mean = {}, .error_p90 = {}, .error_most = most}.asks());
+}

@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: MIT
 # libsystemc wants an sc_main, so these link the main that has one.
 tessera_test(test_unit_calibrate SYSTEMC UNSANITIZED LABELS unit
-  SOURCES unit/sim/calibrate/csv_test.cpp unit/sim/calibrate/mapping_test.cpp unit/sim/calibrate/report_test.cpp
-          unit/sim/calibrate/statistics_test.cpp
-  APART unit/sim/calibrate/child_test.cpp
+  SOURCES
+    unit/sim/calibrate/csv_test.cpp
+    unit/sim/calibrate/mapping_test.cpp
+    unit/sim/calibrate/pairs_test.cpp
+    unit/sim/calibrate/reading_test.cpp
+    unit/sim/calibrate/reference_test.cpp
+    unit/sim/calibrate/report_test.cpp
+    unit/sim/calibrate/rules_test.cpp
+    unit/sim/calibrate/statistics_test.cpp
+  APART
+    unit/sim/calibrate/child_test.cpp
   LINK tessera_sim)

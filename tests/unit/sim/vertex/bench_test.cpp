@@ -6,6 +6,7 @@
 #include "tests/unit/sim/vertex/support.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -272,6 +273,8 @@ TEST_CASE("pointers and spans stay inside their arrays", "[unit][vertex]") {
     CHECK(refusal(R"({"pointer": "y", "offset_elements": -2, "offset_bytes": 8})") == "accepted");
     CHECK(refusal(R"({"pointer": "y", "offset_bytes": 57})") ==
           "/state/0: got an offset of 57 B" + inside);
+    CHECK(refusal(R"({"pointer": "y", "offset_bytes": 57, "packing": "scaled16"})") ==
+          "/state/0: got an offset of 57 B" + inside);
     CHECK(refusal(R"({"pointer": "y", "offset_elements": -1})") ==
           "/state/0: got an offset of -4 B" + inside);
     CHECK(refusal(R"({"pointers": ["x", {"array": "y", "offset_elements": 15}], "list": true})") ==
@@ -396,4 +399,49 @@ TEST_CASE("every instruction of sources and stubs has a text, and nothing behind
         }
     }
     CHECK(vertex::instruction_text(bench, end).empty());
+}
+
+TEST_CASE("what is to be kept apart is placed before what is not", "[unit][vertex]") {
+    auto says = block("says", 8);
+    says.not_with = {"plain"};
+    auto own = block("own", 8);
+    own.own_element = true;
+    auto numbered = block("numbered", 8);
+    numbered.element = 2;
+    const auto placed = place(kMemory, {block("plain", 8), says, own, numbered});
+    CHECK(element(placed[3]) == 2);
+    CHECK(element(placed[2]) == 0);
+    CHECK(element(placed[1]) == 1);
+    CHECK(placed[0].address == placed[3].address + 8); // in the first element that it may share
+}
+
+TEST_CASE("an array may have as many bytes as a tile's address space, if memory had them",
+          "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto refusal = [&](std::int64_t elements) -> std::string {
+        try {
+            static_cast<void>(folder.bench(
+                fmt::format(R"("arrays": {{"x": {{"type": "f32", "length": {}}}}})", elements)));
+        } catch (const DoesNotFit& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    constexpr std::int64_t kMost = (1 << 21) / 4;
+    CHECK(refusal(kMost).find("bytes over; there are code") != std::string::npos);
+    CHECK(refusal(kMost + 1) == fmt::format("'x' of {} bytes", 4 * (kMost + 1)));
+}
+
+TEST_CASE("memory lists what has bytes, by address", "[unit][vertex]") {
+    const VertexFolder folder;
+    for (const std::string state : {"[]", R"([{"word": 1}])"}) {
+        const auto bench = folder.bench(kTwoArrays + state);
+        std::int64_t end = 0;
+        for (const auto& item : bench.memory) {
+            CAPTURE(state, item.name);
+            CHECK(item.bytes > 0);
+            CHECK(static_cast<std::int64_t>(item.address) >= end);
+            end = static_cast<std::int64_t>(item.address) + item.bytes;
+        }
+    }
 }

@@ -242,6 +242,16 @@ TEST_CASE("worker cycles are those of the slowest worker of each launch", "[unit
     CHECK(runs.front().launch == 0);
     CHECK(runs.back().launch == 4);
     CHECK(runs[6].launch == 1);
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        Cycles begin = ran.result.tile_cycles;
+        Cycles end = 0;
+        for (const auto& worker : runs) {
+            begin = worker.launch == i ? std::min(begin, worker.begin) : begin;
+            end = worker.launch == i ? std::max(end, worker.end) : end;
+        }
+        CHECK(launches[i].begin == begin);
+        CHECK(launches[i].end == end);
+    }
     const std::string text = ran.text();
     CHECK(holds(text, "launches          workers  cycles  begin  entry\n             0-3  "));
     CHECK(holds(text, "uneven, each\n"));

@@ -212,6 +212,32 @@ TEST_CASE("races and conflicts tell both sides, who, when and where", "[unit][ve
     CHECK(point["conflicts"][0]["cycle"] == 51);
     CHECK(point["conflicts"][0]["address"] == 52);
     CHECK(point["check"].is_null());
+    for (const int context : {-1, 0, 1, 5}) {
+        auto result = scene();
+        result.phases[0].races[0].first_context = context;
+        result.phases[0].conflicts[0].context = context;
+        const Json told = vertex::point_json(kMachine, empty_bench(), result, {}, false);
+        const std::string who = context == -1 ? "supervisor" : "worker_" + std::to_string(context);
+        CHECK(told["races"][0]["first"]["context"] == who);
+        CHECK(told["conflicts"][0]["context"] == who);
+    }
+}
+
+TEST_CASE("all arrays stand in the report with what the run left in them", "[unit][vertex]") {
+    vertex::Bench bench = empty_bench();
+    bench.arrays.resize(3);
+    auto result = scene();
+    for (std::size_t i = 0; i < bench.arrays.size(); ++i) {
+        bench.arrays[i].name = "x" + std::to_string(i);
+        bench.arrays[i].type = vertex::find_value_type("u8");
+        bench.arrays[i].shape = {2};
+        result.arrays.push_back({static_cast<std::byte>(i), static_cast<std::byte>(i + 10)});
+    }
+    CHECK(vertex::point_json(kMachine, bench, result, {}, true)["arrays"] ==
+          Json::parse(R"({"x0": {"type": "u8", "shape": [2], "values": [0, 10]},
+                          "x1": {"type": "u8", "shape": [2], "values": [1, 11]},
+                          "x2": {"type": "u8", "shape": [2], "values": [2, 12]}})"));
+    CHECK_FALSE(vertex::point_json(kMachine, bench, result, {}, false).contains("arrays"));
 }
 
 TEST_CASE("the report has as many lines as people read, and numbers that JSON has",

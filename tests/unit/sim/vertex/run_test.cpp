@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 using namespace tessera;
 using test::VertexFolder;
@@ -207,6 +209,55 @@ TEST_CASE("all workers of a vertex run and their cycles are counted", "[unit][ve
     CHECK(supervisor == ran.result.tile_cycles);
 }
 
+TEST_CASE("the lines of a run have all its issues, and all its cycles but the launches'",
+          "[unit][vertex]") {
+    for (const char* calls : {R"("entry": "own", "kind": "multi_worker")",
+                              R"("entry": "chief", "kind": "supervisor")"}) {
+        const auto ran = run(calls);
+        const auto& result = ran.result;
+        std::int64_t issues = 0;
+        Cycles cycles = 0;
+        for (const auto& line : result.lines) {
+            issues += line.issues;
+            cycles += line.cycles;
+        }
+        CHECK(issues == result.workers.issues + result.supervisor.issues);
+        Cycles stalls = 0;
+        for (const auto* activity : {&result.workers, &result.supervisor}) {
+            for (const auto& [reason, stalled] : activity->stall_cycles) {
+                CHECK(stalled > 0);
+                stalls += reason == "launch" ? 0 : stalled;
+            }
+        }
+        CHECK(stalls > 0);
+        CHECK(cycles == result.workers.issue_cycles + result.supervisor.issue_cycles + stalls);
+    }
+}
+
+TEST_CASE("workers' issues are told by the lanes that do something in them", "[unit][vertex]") {
+    const VertexFolder folder;
+    folder.write("code.S", R"(
+        .worker
+        .globl lanes
+lanes:
+        add $m0, $m0, 1
+        f32add $a1, $a1, $a0
+        f32add $a1, $a1, $a0
+        { add $m0, $m0, 1 ; f32add $a1, $a1, $a0 }
+        { nop ; f32add $a1, $a1, $a0 }
+        { add $m0, $m0, 1 ; fnop }
+        { nop ; fnop }
+        exitz $mzero
+)");
+    const auto loaded = folder.load(R"("arrays": {}, "entry": "lanes", "kind": "multi_worker")");
+    const auto bench = vertex::lay_out(loaded, kMachine, vertex::points_of(loaded).front(), {});
+    const auto result = vertex::run_bench(kMachine, bench, {});
+    const std::int64_t workers = kMachine.tile.workers;
+    CHECK(result.by_lane ==
+          std::map<std::string, std::int64_t>{
+              {"main", 3 * workers}, {"aux", 3 * workers}, {"both", workers}, {"none", workers}});
+}
+
 TEST_CASE("one worker and the supervisor run as the kind says", "[unit][vertex]") {
     const auto worker = run(R"("entry": "own", "kind": "worker")");
     CHECK(worker.out() == std::vector<double>{1, 0, 0, 0, 0, 0});
@@ -382,4 +433,7 @@ TEST_CASE("formulas that cannot be fitted say why", "[unit][vertex]") {
           "--fit: 'a + b*rows + c*rows*rows': got 2 points, expected 3 or more for so many "
           "unknowns");
     CHECK(refusal("a + b") == "--fit: 'a + b': the points do not tell its unknowns apart");
+    const vertex::Point other{{{{"columns", 2}}, {}, {}}, {{"columns", 2}}};
+    CHECK_THROWS_WITH(vertex::check_formula("a + b*rows", {point(1), other}),
+                      Catch::StartsWith("--fit: 'a + b*rows': character 7: "));
 }

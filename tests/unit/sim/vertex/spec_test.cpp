@@ -201,3 +201,40 @@ TEST_CASE("the example file is right and its result fits the schema", "[unit][ve
     document["points"][0].erase("lines");
     CHECK_FALSE(schema_accepts(vertex::vertex_result_schema(), document));
 }
+
+TEST_CASE("a vertex file has at most a thousand points", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto points = [&](std::size_t count) {
+        std::string list;
+        for (std::size_t i = 0; i < count; ++i) {
+            list += i == 0 ? "{}" : ", {}";
+        }
+        return folder.refusal(R"("parameters": {"rows": 1}, "points": [)" + list + "]");
+    };
+    CHECK(points(1000) == "accepted");
+    CHECK(points(1001) == "/points: got 1001 points, expected at most 1000");
+}
+
+TEST_CASE("every item of a list of paths is a string", "[unit][vertex]") {
+    const VertexFolder folder;
+    CHECK(folder.refusal(R"("include_directories": [3])") ==
+          "/include_directories/0: got number 3, expected a string");
+    CHECK(folder.refusal(R"("include_directories": [true, ".", {}])") ==
+          "/include_directories/0: got boolean true, expected a string\n"
+          "/include_directories/2: got an object, expected a string");
+    CHECK(folder.refusal(R"("include_directories": ["."])") == "accepted");
+}
+
+TEST_CASE("values that are neither a list nor a file give an array no shape", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto refusal = [&](const std::string& values) {
+        return folder.bench_refusal(R"("arrays": {"x": {"type": "u8", "values": )" + values + "}}");
+    };
+    const std::string without = refusal("3");
+    CHECK(without.find("/arrays/x") == 0);
+    for (const std::string values :
+         {"\"1 + 2\"", R"({"generator": "arange"})", R"({"each": "i0"})"}) {
+        CAPTURE(values);
+        CHECK(refusal(values) == without);
+    }
+}

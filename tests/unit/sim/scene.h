@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// A run known by hand, and its result.
+#pragma once
+
+#include "sim/result.h"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::test {
+
+class FakeJob final : public job::Job {
+public:
+    const program::Program& plan(const spec::MachineSpec&) override { return program_; }
+    std::vector<job::HostArray> operands() const override { return {}; }
+    job::CheckOutcome check(const job::ReadTensor&, int) override { return {}; }
+    std::string answer() const override { return {}; }
+    nlohmann::json plan_json() const override { return nlohmann::json::object(); }
+    std::optional<job::ProductWork> product() const override {
+        return job::ProductWork{4000, 64000, partials};
+    }
+    Bytes useful_bytes() const override { return useful; }
+    std::string sentence() const override { return "spmm by hand"; }
+
+    ElementType partials = ElementType::F32;
+    Bytes useful = 0;
+
+private:
+    program::Program program_;
+};
+
+/// Two compute sets, one of them a reduction, and an exchange, on four tiles.
+struct Scene {
+    Scene() {
+        machine.name = "four";
+        machine.chip.tiles = 4;
+        machine.chip.clock_hz = 1e9;
+        machine_json = {{"name", "four"}, {"chip", {{"tiles", 4}, {"clock_hz", 1e9}}}};
+        program.compute_sets.resize(2);
+        program.compute_sets[0].name = "multiply";
+        program.compute_sets[1].name = "reduce_sum";
+        program.compute_sets[1].role = program::Role::Reduce;
+        program.exchanges.resize(1);
+        program.exchanges[0].name = "scatter";
+        program.image_of_tile = {0, 1, program::Program::kNoImage, program::Program::kNoImage};
+        program.images.resize(2);
+        program.images[0].segments.push_back({0, 100, program::SegmentKind::Code, "code", nullptr});
+        program.images[1].segments.push_back({0, 80, program::SegmentKind::Code, "code", nullptr});
+        program.images[1].segments.push_back({0, 900, program::SegmentKind::Tensor, "a", nullptr});
+    }
+
+    nlohmann::json result() {
+        ipu::Account account(program, 4);
+        const std::vector<ipu::TileShare> multiply{{0, 100}, {1, 60}};
+        const std::vector<ipu::TileShare> scatter{{0, 40}, {1, 40}, {2, 40}, {3, 40}};
+        const std::vector<ipu::TileShare> reduce{{0, 20}};
+        account.compute_phase(0, 100, multiply);
+        account.sync_phase(50);
+        auto& exchanged = account.exchange_phase(0, 40, scatter);
+        exchanged.bytes = 64;
+        exchanged.sent_bytes = 24;
+        exchanged.bound_cycles = 32;
+        account.compute_phase(1, 20, reduce);
+        return result_of(account);
+    }
+
+    nlohmann::json result_of(const ipu::Account& account) {
+        return sim::make_result({.machine = machine,
+                                 .machine_resolved = machine_json,
+                                 .unused_parameters = {{"host.latency_us", "the run has no x"}},
+                                 .workload_name = "by_hand",
+                                 .workload_resolved = workload_json,
+                                 .job = job,
+                                 .program = program,
+                                 .account = account,
+                                 .check = std::nullopt,
+                                 .trace = std::nullopt,
+                                 .output_digest = "00000000",
+                                 .host = {}});
+    }
+
+    spec::MachineSpec machine;
+    nlohmann::json machine_json;
+    nlohmann::json workload_json = nlohmann::json::object();
+    program::Program program;
+    FakeJob job;
+};
+
+} // namespace tessera::test
