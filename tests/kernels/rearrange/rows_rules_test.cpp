@@ -27,8 +27,9 @@ std::unique_ptr<family::Step> reduce_of(const family::TensorType& type, const st
 std::string emit_refusal(family::Step& step, const spec::MachineSpec& machine) {
     graph::Graph graph("test");
     const std::optional<graph::TensorId> nowhere;
+    plan::KnownSchedules known;
     try {
-        static_cast<void>(step.emit(graph, {machine, 0, "step"}, std::array{nowhere}));
+        static_cast<void>(step.emit(graph, {machine, known, 0, "step"}, std::array{nowhere}));
     } catch (const NotModelled& error) {
         return error.what();
     }
@@ -73,7 +74,9 @@ TEST_CASE("a softmax of FP16 has room for the rows that are worked on", "[kernel
                 const auto step = softmax::family().make({{{type, {rows, columns}}}, {}});
                 graph::Graph graph("test");
                 const std::optional<graph::TensorId> nowhere;
-                static_cast<void>(step->emit(graph, {machine, 0, "step"}, std::array{nowhere}));
+                plan::KnownSchedules known;
+                static_cast<void>(
+                    step->emit(graph, {machine, known, 0, "step"}, std::array{nowhere}));
                 Bytes room = 0;
                 for (const auto& buffer : graph.buffers) {
                     for (const auto& held : buffer.held) {
