@@ -244,11 +244,13 @@ TEST_CASE("rows do not depend on the number of host threads", "[exchange][planne
     machine.chip.tiles = 64;
     const Pattern patterns[] = {
         {.tiles = 64, .transfers = 400, .max_receivers = 1, .paired_percent = 0},
+        {.tiles = 64, .transfers = 100, .max_receivers = 1, .paired_percent = 0},
+        {.tiles = 64, .transfers = 200, .max_receivers = 1, .max_words = 1000, .paired_percent = 0},
         {.tiles = 64, .transfers = 200, .max_receivers = 6},
-        {.tiles = 64, .transfers = 600, .max_receivers = 1, .max_words = 8, .paired_percent = 0},
     };
     for (const auto& pattern : patterns) {
-        for (unsigned seed = 1; seed <= 6; ++seed) {
+        for (unsigned seed = 1; seed <= 20;
+             ++seed) { // some have a second order that is better than a good first one
             CAPTURE(pattern.transfers, seed);
             const auto transfers = RandomTransfers{machine, pattern, seed}.make();
             const auto rows_on = [&](int threads) {
