@@ -2,12 +2,12 @@
 #include "kernels/graph/copy.h"
 
 #include "base/error.h"
+#include "kernels/graph/copy_gathers.h"
 #include "models/isa/machine_target.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -16,115 +16,8 @@
 namespace tessera::graph {
 namespace {
 
-constexpr std::uint32_t kWord = 4;
-constexpr std::uint32_t kHalf = 2;
-/// Words that a gather vertex makes at most: their elements lie within what its indices of 16 bits
-/// reach.
-constexpr std::size_t kMostGathered = 16'000;
-/// Padding up to this many bytes between elements is written as zeros rather than left out.
-constexpr std::uint32_t kSmallGap = 64;
 /// From so many local runs on, one vertex with a list of them takes less than a vertex each.
 constexpr std::size_t kFewRuns = 3;
-constexpr std::uint32_t kZeroIndex = 0; ///< a gather's temporary begins with a word of zeros
-
-struct At {
-    TileId tile = 0;
-    std::uint32_t buffer = 0;
-    std::uint32_t offset = 0;
-
-    [[nodiscard]] At operator+(std::uint32_t bytes) const { return {tile, buffer, offset + bytes}; }
-    friend auto operator<=>(const At&, const At&) = default;
-};
-Place place_of(const At& at) {
-    return {BufferId{at.buffer}, Bytes{at.offset}};
-}
-
-/// Neighbouring elements that are neighbours in a tile too.
-struct Run {
-    std::int64_t host = 0;
-    std::int64_t elements = 0;
-    At at;
-};
-
-/// Bytes that go from one place to another.
-struct Atom {
-    At from;
-    At to;
-    std::uint32_t bytes = 0;
-};
-
-class Runs {
-public:
-    Runs(const Tensor& tensor, bool each_once) : bytes_(bytes_of(tensor.type)) {
-        for (const Piece& piece : tensor.pieces) {
-            add(piece, 0, piece.host_offset, static_cast<std::uint32_t>(piece.place.offset));
-        }
-        std::sort(all_.begin(), all_.end(), [](const Run& left, const Run& right) {
-            return std::tie(left.host, left.at) < std::tie(right.host, right.at);
-        });
-        join(each_once);
-    }
-    [[nodiscard]] const std::vector<Run>& all() const { return all_; }
-
-private:
-    void add(const Piece& piece, std::size_t dim, std::int64_t host, std::uint32_t offset) {
-        const At at{piece.tile, piece.place.buffer.index, offset};
-        if (dim == piece.dims.size()) {
-            all_.push_back({host, 1, at});
-            return;
-        }
-        const program::PieceDim& here = piece.dims[dim];
-        if (dim + 1 == piece.dims.size() && here.host_stride == 1 && here.tile_stride == bytes_) {
-            all_.push_back({host, here.count, at});
-            return;
-        }
-        for (std::int64_t i = 0; i < here.count; ++i) {
-            add(piece, dim + 1, host + i * here.host_stride,
-                offset + static_cast<std::uint32_t>(i * here.tile_stride));
-        }
-    }
-    /// Runs that go on in the next one become one; of `each_once`, elements that a run before has
-    /// go.
-    void join(bool each_once) {
-        std::vector<Run> joined;
-        for (Run run : all_) {
-            if (each_once && !joined.empty()) {
-                const std::int64_t known = joined.back().host + joined.back().elements;
-                const std::int64_t skipped =
-                    std::clamp<std::int64_t>(known - run.host, 0, run.elements);
-                run.host += skipped;
-                run.elements -= skipped;
-                run.at.offset += static_cast<std::uint32_t>(skipped * bytes_);
-            }
-            if (run.elements == 0) {
-                continue;
-            }
-            if (!joined.empty()) {
-                Run& last = joined.back();
-                if (last.host + last.elements == run.host &&
-                    last.at + static_cast<std::uint32_t>(last.elements * bytes_) == run.at) {
-                    last.elements += run.elements;
-                    continue;
-                }
-            }
-            joined.push_back(run);
-        }
-        all_ = std::move(joined);
-    }
-
-    Bytes bytes_;
-    std::vector<Run> all_;
-};
-
-/// What a tile has to fetch so that a codelet can put elements where they belong.
-struct Gather {
-    At to;                                  ///< first word that is written
-    std::vector<std::optional<At>> sources; ///< of each half that is written; nothing: a zero
-    At start;                               ///< of its temporary, which begins with a word of zeros
-    std::vector<std::uint32_t> list;        ///< two indices of elements a word
-    std::vector<At> needed;  ///< words, ascending; their place in the temporary follows
-    bool needs_zero = false; ///< some half holds no element
-};
 
 class Copier {
 public:
@@ -137,19 +30,16 @@ public:
 
     program::Step run() {
         check();
-        match();
-        zero_padding();
-        split();
         exchange_ = graph_.add_exchange({name_, role_, owner_});
         set_ = graph_.add_compute_set({name_ + ": in tiles", role_, owner_});
-        join_moves();
-        find_gathers();
-        for (Gather& gather : gathers_) {
-            fill(gather);
+        auto words = moved_words();
+        moves_ = std::move(words.moves);
+        for (const Gather& gather : words.gathers) {
+            fetch(gather);
         }
         add_moves(moves_);
-        for (const Gather& gather : gathers_) {
-            add_gather(gather);
+        for (std::size_t i = 0; i < words.gathers.size(); ++i) {
+            add_gather(words.gathers[i], starts_[i]);
         }
         add_messages();
         std::vector<program::Step> steps;
@@ -163,6 +53,12 @@ public:
     }
 
 private:
+    Words moved_words() {
+        auto matched = match(from_, to_, place_of_fault());
+        zero_padding(std::move(matched.covered));
+        return in_words(matched.atoms, matched.in_place, most_words_);
+    }
+
     void check() const {
         if (from_.type != to_.type || from_.shape != to_.shape) {
             throw ProgramError(fmt::format("{}: got {} of {}, expected {} of {}", place_of_fault(),
@@ -180,164 +76,31 @@ private:
                            verb_, from_.name, to_.name);
     }
 
-    /// Which bytes go from where to where.
-    void match() {
-        const Runs from(from_, true);
-        const Runs to(to_, false);
-        const auto bytes = bytes_of(to_.type);
-        for (const Run& wanted : to.all()) {
-            std::int64_t at = wanted.host;
-            const std::int64_t end = wanted.host + wanted.elements;
-            auto source =
-                std::partition_point(from.all().begin(), from.all().end(),
-                                     [&](const Run& run) { return run.host + run.elements <= at; });
-            for (; at < end; ++source) {
-                if (source == from.all().end() || source->host > at) {
-                    throw ProgramError(fmt::format("{}: element {} of '{}' stands on no tile",
-                                                   place_of_fault(), at, from_.name));
-                }
-                const std::int64_t elements = std::min(source->host + source->elements, end) - at;
-                const Atom atom{source->at +
-                                    static_cast<std::uint32_t>((at - source->host) * bytes),
-                                wanted.at + static_cast<std::uint32_t>((at - wanted.host) * bytes),
-                                static_cast<std::uint32_t>(elements * bytes)};
-                (atom.from == atom.to ? in_place_ : atoms_).push_back(atom);
-                covered_.push_back({atom.to, atom.to, atom.bytes});
-                at += elements;
-            }
-        }
-    }
-
     /// Small gaps between elements, and memory behind the last one up to 8 bytes, are zero from the
     /// start.
-    void zero_padding() {
-        std::ranges::sort(covered_, {}, &Atom::to);
-        for (std::size_t i = 0; i < covered_.size(); ++i) {
-            const At end = covered_[i].to + covered_[i].bytes;
-            const bool goes_on = i + 1 < covered_.size() && covered_[i + 1].to.tile == end.tile &&
-                                 covered_[i + 1].to.buffer == end.buffer;
+    void zero_padding(std::vector<Atom> covered) {
+        std::ranges::sort(covered, {}, &Atom::to);
+        for (std::size_t i = 0; i < covered.size(); ++i) {
+            const At end = covered[i].to + covered[i].bytes;
+            const bool goes_on = i + 1 < covered.size() && covered[i + 1].to.tile == end.tile &&
+                                 covered[i + 1].to.buffer == end.buffer;
             const std::uint32_t gap =
-                goes_on ? covered_[i + 1].to.offset - end.offset : end.offset % 8;
+                goes_on ? covered[i + 1].to.offset - end.offset : end.offset % 8;
             if (graph_.buffers[end.buffer].padded || (gap > 0 && gap < kSmallGap)) {
                 graph_.buffers[end.buffer].zeroed = true;
             }
         }
-        covered_ = {};
-    }
-
-    /// Whole words, and halves of words.
-    void split() {
-        for (Atom atom : atoms_) {
-            if (atom.from.offset % kWord != atom.to.offset % kWord) {
-                add_halves(atom);
-                continue;
-            }
-            if (atom.to.offset % kWord != 0) {
-                add_halves({atom.from, atom.to, kHalf});
-                atom = {atom.from + kHalf, atom.to + kHalf, atom.bytes - kHalf};
-            }
-            const std::uint32_t whole = atom.bytes / kWord * kWord;
-            if (whole != 0) {
-                moves_.push_back({atom.from, atom.to, whole});
-            }
-            add_halves({atom.from + whole, atom.to + whole, atom.bytes - whole});
-        }
-        atoms_ = {};
-    }
-    void add_halves(const Atom& atom) {
-        for (std::uint32_t at = 0; at < atom.bytes; at += kHalf) {
-            halves_.push_back({atom.from + at, atom.to + at, kHalf});
-        }
-    }
-
-    /// Moves that go on in the next one become one.
-    void join_moves() {
-        std::sort(moves_.begin(), moves_.end(), [](const Atom& left, const Atom& right) {
-            return std::tie(left.from.tile, left.to.tile, left.from, left.to) <
-                   std::tie(right.from.tile, right.to.tile, right.from, right.to);
-        });
-        std::vector<Atom> joined;
-        for (const Atom& move : moves_) {
-            if (!joined.empty() && joined.back().from + joined.back().bytes == move.from &&
-                joined.back().to + joined.back().bytes == move.to) {
-                joined.back().bytes += move.bytes;
-            } else {
-                joined.push_back(move);
-            }
-        }
-        moves_ = std::move(joined);
-    }
-
-    /// A word made of halves takes a codelet. So do then the words around it, as far as gaps are
-    /// small: one vertex makes them all.
-    void find_gathers() {
-        std::ranges::sort(halves_, {}, &Atom::to);
-        std::map<std::pair<TileId, std::uint32_t>, std::pair<std::uint32_t, std::uint32_t>> hulls;
-        for (const Atom& half : halves_) {
-            const auto [hull, added] = hulls.emplace(std::pair{half.to.tile, half.to.buffer},
-                                                     std::pair{half.to.offset, half.to.offset});
-            hull->second.second = half.to.offset + kHalf;
-        }
-        std::vector<Atom> kept;
-        for (const Atom& move : moves_) {
-            const auto hull = hulls.find({move.to.tile, move.to.buffer});
-            if (hull == hulls.end() || move.to.offset + move.bytes <= hull->second.first ||
-                move.to.offset >= hull->second.second) {
-                kept.push_back(move);
-            } else {
-                add_halves(move);
-            }
-        }
-        moves_ = std::move(kept);
-        for (const Atom& there : in_place_) { // would be lost as gaps
-            if (hulls.contains({there.to.tile, there.to.buffer})) {
-                add_halves(there);
-            }
-        }
-        std::ranges::sort(halves_, {}, &Atom::to);
-        for (const Atom& half : halves_) {
-            const At word{half.to.tile, half.to.buffer, half.to.offset / kWord * kWord};
-            if (gathers_.empty() || !goes_on(gathers_.back(), word)) {
-                gathers_.push_back(
-                    {.to = word, .sources = {}, .start = {}, .list = {}, .needed = {}});
-            }
-            Gather& gather = gathers_.back();
-            const std::size_t index = (half.to.offset - gather.to.offset) / kHalf;
-            gather.sources.resize((index / 2 + 1) * 2);
-            gather.sources[index] = half.from;
-        }
-    }
-    [[nodiscard]] bool goes_on(const Gather& gather, const At& word) const {
-        const auto end =
-            gather.to.offset + static_cast<std::uint32_t>(gather.sources.size()) * kHalf;
-        const std::size_t words = (word.offset - gather.to.offset) / kWord;
-        return gather.to.tile == word.tile && gather.to.buffer == word.buffer &&
-               word.offset <= end + kSmallGap && words < std::min(kMostGathered, most_words_);
     }
 
     /// The words that a gather reads come into a temporary; from its own tile by a copy, from
     /// others by the exchange.
-    void fill(Gather& gather) {
-        const auto& sources = gather.sources;
-        for (const auto& source : sources) {
-            gather.needs_zero = gather.needs_zero || !source;
-            if (source) {
-                gather.needed.push_back(
-                    {source->tile, source->buffer, source->offset / kWord * kWord});
-            }
-        }
-        std::sort(gather.needed.begin(), gather.needed.end());
-        gather.needed.erase(std::unique(gather.needed.begin(), gather.needed.end()),
-                            gather.needed.end());
-        for (std::size_t i = 0; i < sources.size(); i += 2) {
-            gather.list.push_back(index_of(gather, sources[i]) | index_of(gather, sources[i + 1])
-                                                                     << 16U);
-        }
+    void fetch(const Gather& gather) {
         if (!temporary_) {
             temporary_ = graph_.add_buffer({.name = name_ + ": words"});
         }
         auto& used = used_[gather.to.tile];
-        gather.start = {gather.to.tile, temporary_->index, used.temporary};
+        const At start{gather.to.tile, temporary_->index, used.temporary};
+        starts_.push_back(start);
         used.temporary += kWord * static_cast<std::uint32_t>(gather.needed.size() + 1);
         for (std::size_t i = 0; i < gather.needed.size();) {
             std::size_t end = i + 1;
@@ -345,23 +108,11 @@ private:
                    gather.needed[end] == gather.needed[end - 1] + kWord) {
                 ++end;
             }
-            moves_.push_back({gather.needed[i],
-                              gather.start + kWord * static_cast<std::uint32_t>(i + 1),
+            moves_.push_back({gather.needed[i], start + kWord * static_cast<std::uint32_t>(i + 1),
                               kWord * static_cast<std::uint32_t>(end - i)});
             i = end;
         }
     }
-    [[nodiscard]] static std::uint32_t index_of(const Gather& gather,
-                                                const std::optional<At>& source) {
-        if (!source) {
-            return kZeroIndex;
-        }
-        const At word{source->tile, source->buffer, source->offset / kWord * kWord};
-        const auto at = std::lower_bound(gather.needed.begin(), gather.needed.end(), word);
-        const auto before = static_cast<std::uint32_t>(std::distance(gather.needed.begin(), at));
-        return 2 * (before + 1) + (source->offset % kWord) / kHalf;
-    }
-
     /// What stays on its tile: long runs in a vertex each, many short ones of the same two buffers
     /// in one that reads a list of them.
     void add_moves(const std::vector<Atom>& moves) {
@@ -440,8 +191,8 @@ private:
         return place;
     }
 
-    void add_gather(const Gather& gather) {
-        const At start = gather.start;
+    /// `start`: of its temporary.
+    void add_gather(const Gather& gather, const At& start) {
         const std::int64_t workers = machine_.tile.workers;
         const auto words = static_cast<std::int64_t>(gather.list.size());
         if (gather.needs_zero) {
@@ -550,12 +301,8 @@ private:
     std::size_t most_words_;  ///< that a vertex makes, all workers together
     ExchangeId exchange_;
     ComputeSetId set_;
-    std::vector<Atom> atoms_;
-    std::vector<Atom> in_place_; ///< elements that stand where they shall
-    std::vector<Atom> covered_;  ///< elements of `to`
-    std::vector<Atom> moves_;    ///< whole words
-    std::vector<Atom> halves_;
-    std::vector<Gather> gathers_;
+    std::vector<Atom> moves_; ///< whole words
+    std::vector<At> starts_;  ///< by gather
     std::map<TileId, Used> used_;
     std::map<TileId, std::vector<std::uint32_t>> list_words_;
     std::optional<BufferId> temporary_;
