@@ -33,52 +33,6 @@ void for_each_element(const Elements& elements, Address address, std::int64_t it
 
 } // namespace
 
-Elements::Elements(const spec::MemorySpec& memory)
-    : memory_(memory),
-      region0_elements_((memory.region0_bytes + memory.element_bytes - 1) / memory.element_bytes) {}
-
-std::int64_t Elements::of(Bytes address) const {
-    const auto offset = address - memory_.base;
-    if (offset < memory_.region0_bytes)
-        return offset / memory_.element_bytes;
-    return region0_elements_ + (offset - memory_.region0_bytes) / (2 * memory_.element_bytes);
-}
-
-Bytes Elements::begin(std::int64_t element) const {
-    if (element < region0_elements_)
-        return memory_.base + element * memory_.element_bytes;
-    return memory_.base + memory_.region0_bytes +
-           (element - region0_elements_) * 2 * memory_.element_bytes;
-}
-
-std::vector<std::uint8_t> tiles_with_shared_elements(const spec::MachineSpec& machine,
-                                                     const JobList& list) {
-    const Elements elements(machine.memory);
-    const auto count = static_cast<std::size_t>(elements.count());
-    const auto tiles = static_cast<std::size_t>(machine.chip.tiles);
-    std::vector<std::uint8_t> used(2 * count * tiles);
-    const auto mark = [&](TileId tile, std::uint32_t kind, Bytes address, Bytes bytes) {
-        auto* of_tile = used.data() + 2 * count * tile;
-        const auto last = elements.of(address + bytes - 1);
-        for (auto element = elements.of(address); element <= last; ++element)
-            of_tile[2 * element + kind] = 1;
-    };
-    for (const auto& job : list.jobs) {
-        const auto bytes = static_cast<Bytes>(job.words) * 4;
-        mark(job.source, kReads, job.address, bytes);
-        for (const auto& to : list.of(job))
-            mark(to.tile, kWrites, to.address, bytes);
-    }
-    std::vector<std::uint8_t> shared(tiles);
-    for (std::size_t tile = 0; tile < tiles; ++tile) {
-        const auto* of_tile = used.data() + 2 * count * tile;
-        for (std::size_t element = 0; element < count; ++element)
-            if (of_tile[2 * element] != 0 && of_tile[2 * element + 1] != 0)
-                shared[tile] = 1;
-    }
-    return shared;
-}
-
 MessagePlacer::MessagePlacer(const spec::MachineSpec& machine, const timing::ExchangeTiming& timing,
                              const JobList& jobs)
     : pair_bit_(timing::pair_bit(machine.chip)), elements_(machine.memory),

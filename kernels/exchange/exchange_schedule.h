@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "kernels/exchange/event_lanes.h"
 #include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange/memory_elements.h"
 #include "models/spec/machine_spec.h"
 #include "models/timing/exchange_latency.h"
 
@@ -48,23 +49,6 @@ struct Schedule {
     std::vector<Row> rows; ///< by tile
     Cycles longest_row_events = 0;
 };
-
-/// Memory elements by number: those of region 0, then the pairs of region 1.
-class Elements {
-public:
-    explicit Elements(const spec::MemorySpec& memory);
-    [[nodiscard]] std::int64_t count() const { return of(memory_.end() - 1) + 1; }
-    [[nodiscard]] std::int64_t of(Bytes address) const;
-    [[nodiscard]] Bytes begin(std::int64_t element) const;
-
-private:
-    spec::MemorySpec memory_;
-    std::int64_t region0_elements_;
-};
-
-/// By tile: whether it sends from and receives into one memory element.
-[[nodiscard]] std::vector<std::uint8_t> tiles_with_shared_elements(const spec::MachineSpec& machine,
-                                                                   const JobList& list);
 
 /// How messages may be placed.
 struct PlacementRules {
