@@ -45,8 +45,8 @@ private:
         const PlacementRequest& request = requests_[index];
         plan::FitRequest wanted{.bytes = request.bytes, .alignment = request.alignment};
         bounds(request, wanted.lowest, wanted.limit);
-        wanted.in_one_region = request.region == Region::Any && memory_.region1_bytes > 0 &&
-                               request.bytes <= memory_.region1_bytes;
+        wanted.in_one_region =
+            request.region == Region::Any && request.bytes <= memory_.region1_bytes;
         wanted.search_end = memory_.end();
         plan::Fit found;
         if (request.address) {

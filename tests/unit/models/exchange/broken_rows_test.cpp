@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <string>
 #include <vector>
 
 using namespace tessera;
@@ -256,6 +257,21 @@ TEST_CASE("what arrives is compared with what was planned", "[exchange][broken]"
     exchange = one_message();
     exchange.transfers[0].destinations[0].tile = 5000;
     CHECK_THROWS_WITH(run_with(kMachine, exchange), Contains("transfer to tile 5000"));
+}
+
+TEST_CASE("what arrives elsewhere than planned is told with the event of its first word",
+          "[exchange][broken]") {
+    const timing::ExchangeTiming timing{kMachine};
+    constexpr Cycles kWords = 40;
+    const Cycles first = 1 + timing.latency(736, 100);
+    for (const std::size_t moved : {0U, 1U}) {
+        auto exchange = plan::plan_exchange(kMachine, "x",
+                                            {transfer(736, 0x50000, 4 * kWords, {{100, 0x60000}}),
+                                             transfer(736, 0x50100, 4 * kWords, {{100, 0x62000}})});
+        exchange.transfers[moved].destinations[0].address += 0x4000;
+        const auto event = std::to_string(first + static_cast<Cycles>(moved) * kWords);
+        CHECK_THROWS_WITH(run_with(kMachine, exchange), Contains("event " + event + ": received"));
+    }
 }
 
 TEST_CASE("a row in the element that it receives into is a fetch clash", "[exchange][broken]") {
