@@ -4,7 +4,9 @@ tessera_test(test_unit_exchange LABELS unit
     unit/models/exchange/bound_test.cpp
     unit/models/exchange/boundaries_test.cpp
     unit/models/exchange/broken_programs_test.cpp
+    unit/models/exchange/broken_elements_test.cpp
     unit/models/exchange/broken_rows_test.cpp
+    unit/models/exchange/broken_wide_test.cpp
     unit/models/exchange/check_test.cpp
     unit/models/exchange/exchange_word_test.cpp
     unit/models/exchange/fabrics_test.cpp
