@@ -105,7 +105,7 @@ function(tessera_together out name)
 endfunction()
 
 # tessera_test(NAME LABELS unit ... [SYSTEMC] [UNSANITIZED] SOURCES ... [APART ...] LINK ...): one Catch2 program, one
-# ctest entry a TEST_CASE; with sanitizers one for all. APART are sources that bear no namespace around them.
+# ctest entry a TEST_CASE; with sanitizers one for all but those of SystemC. APART are sources that bear no namespace around them.
 # UNSANITIZED is for programs of tessera_sim, which is glue around what other programs test and slow to compile; a
 # TEST_CASE with the tag [large] does at size what others do, and is not run with sanitizers either.
 function(tessera_test name)
@@ -125,7 +125,7 @@ function(tessera_test name)
   endif()
   target_link_libraries(${name} PRIVATE tessera_warnings tessera_test_options fmt::fmt ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM tessera_test_headers)
-  if(TESSERA_SANITIZE) # starting a process is what takes longest here
+  if(TESSERA_SANITIZE AND NOT ARG_SYSTEMC) # starting a process takes long here; SystemC elaborates once in each
     add_test(NAME ${name} COMMAND ${name} "~[large]")
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 900)
     return()
@@ -133,5 +133,10 @@ function(tessera_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
-  catch_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  set(chosen "")
+  if(TESSERA_SANITIZE)
+    math(EXPR ARG_TIMEOUT "3 * ${ARG_TIMEOUT}")
+    set(chosen TEST_SPEC "~[large]")
+  endif()
+  catch_discover_tests(${name} ${chosen} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
