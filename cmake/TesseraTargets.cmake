@@ -76,13 +76,13 @@ endif()
 # What ./dev sanitize builds and runs: all tests but the slow ones and those that say UNSANITIZED.
 add_custom_target(sanitized)
 
-# tessera_together(OUT NAME SOURCE ...): every four of the sources become one, in OUT. Helpers of test files have the same
+# tessera_together(OUT NAME SOURCE ...): every eight of the sources become one, in OUT. Helpers of test files have the same
 # names, so each file is a namespace of its own here, and what they include stands in front of all.
 function(tessera_together out name)
   set(made "")
   set(number 0)
   while(ARGN)
-    list(SUBLIST ARGN 0 4 some)
+    list(SUBLIST ARGN 0 8 some)
     list(REMOVE_ITEM ARGN ${some})
     set(headers "")
     set(files "")

@@ -164,7 +164,7 @@ TEST_CASE("random exchanges keep other machine limits", "[exchange][random]") {
 }
 
 TEST_CASE("random exchanges with far receivers first do what plain copies do",
-          "[exchange][random]") {
+          "[exchange][random][large]") {
     auto machine = small_memory();
     machine.exchange.pair_double = false;
     machine.exchange.far_first = true;
@@ -179,7 +179,7 @@ TEST_CASE("random exchanges with far receivers first do what plain copies do",
                      seed);
 }
 
-TEST_CASE("random exchanges on wider lanes do what plain copies do", "[exchange][random]") {
+TEST_CASE("random exchanges on wider lanes do what plain copies do", "[exchange][random][large]") {
     for (const Bytes lane_bytes : {8, 16}) {
         spec::MachineSpec machine;
         machine.exchange.lane_bytes = lane_bytes;
