@@ -23,9 +23,9 @@ std::string Digest::text() const {
     return fmt::format("{:08x}", crc_);
 }
 
-std::string tile_cycles_digest(const ipu::Account& account) {
+std::string tile_cycles_digest(const listeners::Account& account) {
     Digest digest;
-    for (const ipu::CyclesByKind& tile : account.tiles()) {
+    for (const listeners::CyclesByKind& tile : account.tiles()) {
         const std::array<Cycles, 5> kinds{tile.compute, tile.exchange, tile.sync, tile.stream,
                                           tile.idle};
         digest.add(std::as_bytes(std::span(kinds)));

@@ -3,7 +3,7 @@
 // of results holds them instead of megabytes.
 #pragma once
 
-#include "models/ipu/core/account.h"
+#include "models/listeners/account.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +25,6 @@ private:
 };
 
 /// Of every tile's cycles by kind, in the order of tiles: five 64-bit numbers each, little-endian.
-[[nodiscard]] std::string tile_cycles_digest(const ipu::Account& account);
+[[nodiscard]] std::string tile_cycles_digest(const listeners::Account& account);
 
 } // namespace tessera::sim

@@ -16,9 +16,9 @@ namespace tessera::sim {
 namespace {
 
 using enum Unit;
-using ipu::Account;
-using ipu::CyclesByKind;
-using ipu::StepRecord;
+using listeners::Account;
+using listeners::CyclesByKind;
+using listeners::StepRecord;
 using nlohmann::json;
 
 constexpr std::array<std::pair<const char*, Cycles CyclesByKind::*>, 5> kKinds{{
@@ -89,13 +89,16 @@ json role_schema() {
 }
 
 /// What steps of all kinds have, and then `more`.
-template <class Step>
-Table<Step> step_table(const char* cycles, const char* bound_cycles, const Table<Step>& more) {
+template <class Step> Table<Step> step_table(const char* bound_cycles, const Table<Step>& more) {
     Table<Step> table{
         {"name", Word, "as in the program", &Step::name, "slowest first"},
         {"role", role_schema(), [](const Step& step) { return program::word(step.role); }},
         {"executions", Count, "how often it ran", &Step::executions, "times"},
-        {"cycles", Cycle, cycles, &Step::cycles, "cycles"},
+        {"cycles", Cycle,
+         "of the run: the step's part of the critical path; the steps, syncs and the control "
+         "program add up to the run",
+         &Step::cycles, "cycles"},
+        {"slowest_cycles", Cycle, "sum over executions of the slowest tile", &Step::slowest_cycles},
         {"tile_cycles", "sum over executions, over all tiles of the machine", range_table(),
          &Step::tile_cycles},
         {"bound_cycles", Cycle, bound_cycles, &Step::bound_cycles, "bound"},
@@ -106,9 +109,8 @@ Table<Step> step_table(const char* cycles, const char* bound_cycles, const Table
 }
 
 Table<StepRecord> chip_step_table(const Table<StepRecord>& more) {
-    return step_table("sum over executions of the slowest tile",
-                      "the fewest cycles in which the busiest tile could have done it; never more "
-                      "than cycles",
+    return step_table("the fewest cycles in which the busiest tile could have done it; never more "
+                      "than slowest_cycles",
                       more);
 }
 
@@ -135,7 +137,6 @@ Table<StepRecord> exchange_table() {
 Table<StreamRecord> stream_table() {
     using Copy = StreamRecord;
     return step_table<Copy>(
-        "sum over executions of what the machine waited",
         "sum over executions of what the link needed; never more than transfer_cycles",
         {{"peer", Word, "streaming_memory or host, and the remote buffer", &Copy::peer},
          {"direction", Word, "read: into tiles; write: out of them", &Copy::direction},
@@ -318,8 +319,11 @@ Table<RunFacts> result_table() {
              return bytes ? std::optional(ratio(1e-9 * static_cast<double>(*bytes), seconds(facts)))
                           : std::nullopt;
          }},
-        {"phases", "the machine's view: a phase lasts until its slowest tile", phase_table(),
-         account(&Account::phases)},
+        {"phases",
+         "the machine's view: the critical path, which from one release to the next is the tile "
+         "that "
+         "arrives last",
+         phase_table(), account(&Account::phases)},
         {"tiles", "the tiles' view", tiles_table(), account(std::identity{})},
         {"tiles_busy", Count, "tiles that computed, exchanged or streamed",
          account(tiles_that(takes_part))},

@@ -12,7 +12,7 @@
 
 #include "base/layout.h"
 #include "kernels/job/job.h"
-#include "models/ipu/core/account.h"
+#include "models/listeners/account.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "traces/exporters/perfetto.h"
@@ -46,7 +46,7 @@ struct RunFacts {
     const nlohmann::json& workload_resolved;
     const job::Job& job;
     const program::Program& program;
-    const ipu::Account& account;
+    const listeners::Account& account;
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
     std::string output_digest; ///< of the tensors that the run makes and keeps

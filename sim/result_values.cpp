@@ -11,8 +11,8 @@
 
 namespace tessera::sim {
 
-using ipu::Account;
-using ipu::StepRecord;
+using listeners::Account;
+using listeners::StepRecord;
 
 namespace {
 
@@ -132,9 +132,10 @@ std::vector<KernelShare> kernel_shares(const RunFacts& facts) {
     return kernels;
 }
 
-// The work of a compute set is its mean over all tiles; what there is more is for tiles that take
-// no part, and for the slowest of those that do. The work of an exchange is its bound, since what
-// its busiest lane has to carry cannot be shared with others.
+// What the critical path spends in a compute set is work up to its mean over all tiles; what there
+// is more is for tiles that take no part, and then for tiles that are slower than the mean of those
+// that do. In an exchange it is work up to its bound, since what the busiest lane has to carry cannot
+// be shared with others.
 Explanation explanation(const Account& account) {
     Explanation out;
     const auto tiles = static_cast<double>(account.tiles().size());
@@ -143,16 +144,15 @@ Explanation explanation(const Account& account) {
             std::accumulate(record.tile_cycles.begin(), record.tile_cycles.end(), Cycles{0}));
         const double mean = ratio(sum, tiles);
         const double mean_of_active = ratio(sum, static_cast<double>(record.active_tiles));
-        out[part_of(record.role, "compute")].cycles += mean;
-        out["unused_tiles"].cycles += mean_of_active - mean;
-        // a set without a vertex takes the control program's time and nobody's else
-        out[record.active_tiles == 0 ? "control" : "uneven_splits"].cycles +=
-            static_cast<double>(record.cycles) - mean_of_active;
+        const auto cycles = static_cast<double>(record.cycles);
+        out[part_of(record.role, "compute")].cycles += std::min(cycles, mean);
+        out["unused_tiles"].cycles += std::min(cycles, mean_of_active) - std::min(cycles, mean);
+        out["uneven_splits"].cycles += cycles - std::min(cycles, mean_of_active);
     }
     for (const auto& record : account.exchanges()) {
-        const Cycles over_bound = record.cycles - record.bound_cycles;
-        out[part_of(record.role, "exchange")].cycles += static_cast<double>(record.bound_cycles);
-        out["exchange_overhead"].cycles += static_cast<double>(over_bound);
+        const Cycles work = std::min(record.cycles, record.bound_cycles);
+        out[part_of(record.role, "exchange")].cycles += static_cast<double>(work);
+        out["exchange_overhead"].cycles += static_cast<double>(record.cycles - work);
     }
     out["sync"].cycles += static_cast<double>(account.phases().sync);
     out["stream"].cycles += static_cast<double>(account.phases().stream);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/units.h"
-#include "models/ipu/core/account.h"
+#include "models/listeners/account.h"
 #include "sim/memory_use.h"
 #include "sim/result.h"
 
@@ -28,7 +28,7 @@ struct KernelShare {
     Cycles rearrange = 0;
 };
 
-struct StreamRecord : ipu::StepRecord {
+struct StreamRecord : listeners::StepRecord {
     std::string peer;
     const char* direction = "";
 };
@@ -71,15 +71,15 @@ using Explanation = std::map<std::string, Share>; ///< by key; parts of no cycle
 /// In the order in which they first appear. They sum to the run.
 [[nodiscard]] std::vector<KernelShare> kernel_shares(const RunFacts& facts);
 /// The parts sum to the run.
-[[nodiscard]] Explanation explanation(const ipu::Account& account);
+[[nodiscard]] Explanation explanation(const listeners::Account& account);
 [[nodiscard]] MemoryPeak memory_peak(const RunFacts& facts);
 [[nodiscard]] std::int64_t worker_bundles(const RunFacts& facts);
 [[nodiscard]] std::int64_t peak_rss_bytes();
 
 /// Whether a tile takes part in a step of some kind, or in any.
-[[nodiscard]] bool computes(const ipu::Account& account, std::size_t tile);
-[[nodiscard]] bool exchanges(const ipu::Account& account, std::size_t tile);
-[[nodiscard]] bool streams(const ipu::Account& account, std::size_t tile);
-[[nodiscard]] bool takes_part(const ipu::Account& account, std::size_t tile);
+[[nodiscard]] bool computes(const listeners::Account& account, std::size_t tile);
+[[nodiscard]] bool exchanges(const listeners::Account& account, std::size_t tile);
+[[nodiscard]] bool streams(const listeners::Account& account, std::size_t tile);
+[[nodiscard]] bool takes_part(const listeners::Account& account, std::size_t tile);
 
 } // namespace tessera::sim

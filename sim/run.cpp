@@ -5,12 +5,16 @@
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "base/stopwatch.h"
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
-#include "models/ipu/simulate.h"
+#include "models/listeners/progress.h"
+#include "models/listeners/trace_producer.h"
+#include "models/simulation/simulation.h"
 #include "models/spec/load.h"
 #include "sim/digest.h"
+#include "sim/looks.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/unused_parameters.h"
@@ -27,21 +31,6 @@
 
 namespace tessera::sim {
 namespace {
-
-class Stopwatch {
-public:
-    /// Seconds since construction or the last call.
-    double lap() {
-        const auto now = Clock::now();
-        const std::chrono::duration<double> seconds = now - last_;
-        last_ = now;
-        return seconds.count();
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point last_ = Clock::now();
-};
 
 struct Configuration {
     spec::LoadedMachine machine;
@@ -174,34 +163,35 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
 
     std::optional<Activity> activity;
     activity.emplace("simulating, step");
-    ipu::RunOptions options{.threads = command.threads,
-                            .progress = [&](std::int64_t done, std::int64_t total, Cycles) {
-                                activity->at(done, total);
-                            }};
+    listeners::Progress progress(
+        program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
+    ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
+    std::optional<listeners::TraceProducer> traced_run;
     if (trace != nullptr) {
-        options.sink = &trace->exporter;
-        options.names = &trace->names;
+        traced_run.emplace(program, machine.chip.tiles, trace->exporter, trace->names);
+        options.listeners.push_back(&*traced_run);
     }
-    const ipu::Simulation* running = nullptr;
+    std::optional<Looks> looks;
     if (command.check) {
-        const auto read = [&](const std::string& tensor) { return running->read(tensor); };
-        options.arrived = [&, read](std::uint32_t copy) { job->arrived(copy, read); };
-        options.ended = [&, read](const program::Step& leaf) {
-            Stopwatch looking;
-            job->ended(leaf, read, command.threads);
-            host.check_s += looking.lap();
-        };
+        looks.emplace(*job, program, command.threads);
+        options.listeners.push_back(&*looks);
     }
-    ipu::Simulation simulation(machine, program, std::move(options));
-    running = &simulation;
+    simulation::Simulation simulation(machine, program, std::move(options));
+    if (looks) {
+        looks->read_from(simulation);
+    }
     for (const auto& operand : job->operands()) {
         simulation.write(operand.tensor, operand.bytes);
+    }
+    if (looks) {
+        looks->begin();
     }
     simulation.run();
     std::vector<std::byte> answer;
     if (!job->answer().empty()) {
         answer = simulation.read(job->answer());
     }
+    host.check_s = looks ? looks->seconds() : 0;
     host.simulate_s = watch.lap() - host.check_s;
     activity.reset();
 

@@ -212,7 +212,7 @@ private:
     static std::string over_bound(const json& step) {
         const auto bound = step["bound_cycles"].get<double>();
         const auto& cycles =
-            step.contains("transfer_cycles") ? step["transfer_cycles"] : step["cycles"];
+            step[step.contains("transfer_cycles") ? "transfer_cycles" : "slowest_cycles"];
         return bound == 0 ? "" : fmt::format("{:.2f}", cycles.get<double>() / bound);
     }
 

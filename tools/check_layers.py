@@ -12,6 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 DATA = ["models/spec", "models/isa", "models/program", "models/timing", "base"]
+UNIT = DATA + ["models/events", "models/ports"]
 UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
 # What a family of kernels stands on; families meet in a graph and never include each other. A folder
@@ -27,11 +28,16 @@ ALLOWED = {
     "models/program": ["base"],
     "models/isa": ["base", "models/program", "models/spec"],
     "models/timing": ["base", "models/program", "models/spec"],
-    "models/tile": DATA + ["traces"],
-    "models/exchange": DATA + ["traces"],
-    "models/sync": DATA + ["traces"],
-    "models/memory": DATA + ["traces"],
-    "models/ipu": DATA + ["traces"] + UNITS,
+    "models/events": ["base", "models/program"],
+    "models/ports": ["base", "models/events", "models/program"],
+    "models/tile": UNIT + ["models/tile/core"],
+    "models/tile/core": UNIT + ["traces"],
+    "models/exchange": UNIT,
+    "models/sync": UNIT,
+    "models/memory": UNIT,
+    "models/ipu": UNIT + UNITS,
+    "models/listeners": DATA + ["traces", "models/events"],
+    "models/simulation": UNIT + ["models/ipu", "models/listeners"],
     "kernels/workload": DATA,
     "kernels/codelets": DATA + ["kernels/workload"],
     "kernels/exchange": DATA,
@@ -49,8 +55,8 @@ ALLOWED = {
 }
 
 # The only folders whose files may include SystemC, and not their cores.
-SYSTEMC = ["models/tile", "models/exchange", "models/sync", "models/memory", "models/ipu", "sim",
-           "tests"]
+SYSTEMC = ["models/ports", "models/tile", "models/exchange", "models/sync", "models/memory",
+           "models/ipu", "models/simulation", "sim", "tests"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 

@@ -43,6 +43,13 @@ struct ProductWork {
 /// The row-major array of a tensor of the program, as the run left it.
 using ReadTensor = std::function<std::vector<std::byte>(const std::string& tensor)>;
 
+/// A tensor that a job wants to see as a compute set or an exchange of its program leaves it.
+struct Look {
+    program::Step::Kind kind = program::Step::Kind::ComputeSet;
+    std::uint32_t index = 0;
+    std::string tensor;
+};
+
 class Job {
 public:
     virtual ~Job() = default;
@@ -55,8 +62,12 @@ public:
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadTensor& /*read*/) {}
-    /// While the program runs: a compute set or an exchange has ended. For the check, on `threads`
-    /// host threads.
+    /// After plan().
+    [[nodiscard]] virtual std::vector<Look> looks() const { return {}; }
+    /// Before the program runs, with its operands in place. For the check, on `threads` host threads.
+    virtual void begun(const ReadTensor& /*read*/, int /*threads*/) {}
+    /// While the program runs: a compute set or an exchange of looks() has ended; `read` has what
+    /// they name. For the check, on `threads` host threads.
     virtual void ended(const program::Step& /*leaf*/, const ReadTensor& /*read*/, int /*threads*/) {
     }
     /// Compares what the run left with the host reference, on `threads` host threads.

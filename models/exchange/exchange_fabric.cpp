@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: MIT
 #include "models/exchange/exchange_fabric.h"
 
+#include "base/activity.h"
 #include "base/error.h"
+
+#include <cstring>
+#include <numeric>
 
 namespace tessera::exchange {
 
 ExchangeFabric::ExchangeFabric(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                                const std::vector<program::Exchange>& exchanges,
-                               const sc_core::sc_time& cycle_period)
-    : sc_module(name), out_end("out_end"), spec_(spec), exchanges_(exchanges),
-      prepared_(exchanges.size()), cycle_period_(cycle_period) {
-    SC_HAS_PROCESS(ExchangeFabric);
-    SC_METHOD(on_end);
-    sensitive << ev_end_;
-    dont_initialize();
+                               const program::TileMemory& memory, const ForEach& for_each)
+    : sc_module(name), spec_(spec), exchanges_(exchanges), memory_(memory), for_each_(for_each),
+      prepared_(exchanges.size()) {}
+
+void ExchangeFabric::prepare() {
+    const Activity checking("checking the rows of exchange",
+                            static_cast<std::int64_t>(exchanges_.size()));
+    for_each_(exchanges_.size(), [&](std::size_t exchange) {
+        checking.step();
+        prepare(static_cast<std::uint32_t>(exchange));
+    });
 }
 
-void ExchangeFabric::prepare(std::uint32_t exchange, const RowReader& read_row) {
+void ExchangeFabric::prepare(std::uint32_t exchange) {
+    const auto read_row = [this](TileId tile, Address address, std::span<std::uint32_t> words) {
+        const auto bytes = static_cast<Bytes>(words.size_bytes());
+        std::memcpy(words.data(), memory_.at(tile, address, bytes), words.size_bytes());
+    };
     Prepared& prepared = prepared_.at(exchange);
-    if (prepared.outcome != nullptr || prepared.failure != nullptr) {
-        return;
-    }
     try {
-        prepared.outcome = std::make_unique<const FabricOutcome>(
-            run_exchange(spec_, exchanges_.at(exchange), read_row));
+        auto outcome = run_exchange(spec_, exchanges_.at(exchange), read_row);
+        prepared.row_cycles.resize(static_cast<std::size_t>(spec_.chip.tiles));
+        for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
+            prepared.row_cycles[outcome.tiles[i]] = outcome.prologue_cycles + outcome.row_cycles[i];
+        }
+        prepared.outcome = std::make_unique<const FabricOutcome>(std::move(outcome));
     } catch (...) {
         prepared.failure = std::current_exception();
     }
@@ -38,17 +51,34 @@ const FabricOutcome& ExchangeFabric::outcome(std::uint32_t exchange) const {
     return *prepared.outcome;
 }
 
-Cycles ExchangeFabric::phase_cycles(std::uint32_t exchange) const {
-    return outcome(exchange).phase_cycles();
+Bytes ExchangeFabric::open(std::uint32_t exchange) {
+    // Runs into one tile stay in their order and on one host thread; nobody sends what it receives
+    // in the same phase (the rows are checked for it), so tiles do not depend on each other.
+    const auto& copies = outcome(exchange).copies;
+    std::vector<std::size_t> starts;
+    for (std::size_t run = 0; run < copies.size(); ++run) {
+        if (run == 0 || copies[run].destination_tile != copies[run - 1].destination_tile) {
+            starts.push_back(run);
+        }
+    }
+    starts.push_back(copies.size());
+    std::vector<Bytes> received(starts.size() - 1);
+    for_each_(received.size(), [&](std::size_t group) {
+        for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
+            const auto& copy = copies[run];
+            std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
+                        memory_.at(copy.source_tile, copy.source_address, copy.bytes),
+                        static_cast<std::size_t>(copy.bytes));
+            received[group] += copy.bytes;
+        }
+    });
+    return std::accumulate(received.begin(), received.end(), Bytes{0});
 }
 
-void ExchangeFabric::start(std::uint32_t exchange) {
-    ev_end_.notify(sc_core::sc_time::from_value(
-        cycle_period_.value() * static_cast<sc_core::sc_time::value_type>(phase_cycles(exchange))));
-}
-
-void ExchangeFabric::on_end() {
-    out_end->exchange_ended();
+void ExchangeFabric::tell(const program::TileValue& value) {
+    std::memcpy(&told_.word, memory_.at(value.tile, value.address, sizeof told_.word),
+                sizeof told_.word);
+    told_.cycles = broadcast_cycles(spec_, value.tile);
 }
 
 } // namespace tessera::exchange

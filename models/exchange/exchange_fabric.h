@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The exchange fabric on the SystemC timeline: an exchange phase ends when its slowest tile has
-// ended. Which fabric it is the machine says (core/fabric.h).
+// The exchange fabric: at the release that opens an exchange its words move, and each tile goes on
+// when its own row has ended. Which fabric it is the machine says (core/fabric.h).
 //
-//   start(exchange) --prologue + slowest tile--> out_end->exchange_ended()
-//
-// Ports: out_end, told once a phase.
-// Timing: phase = FabricOutcome::phase_cycles(); an exchange without active tiles takes no time.
+// Ports: is the tiles' Fabric.
+// Timing: a tile's row ends FabricOutcome::prologue_cycles + its row_cycles after the release.
 // Not modelled: the skew of the rows' event counts over the grid (docs/deviations.md).
 // Source: docs/evidence.md#exchange-rows
 #pragma once
 
+#include "base/for_each.h"
 #include "models/exchange/core/fabric.h"
+#include "models/ports/ports.h"
 #include "models/program/program.h"
+#include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
 
 #include <systemc>
@@ -22,48 +23,45 @@
 
 namespace tessera::exchange {
 
-/// Who waits for the exchange.
-class ExchangeEnd : public virtual sc_core::sc_interface {
+class ExchangeFabric : public sc_core::sc_module, public ports::Fabric {
 public:
-    virtual void exchange_ended() = 0;
-};
-
-class ExchangeFabric : public sc_core::sc_module {
-public:
-    sc_core::sc_port<ExchangeEnd> out_end;
-
-    /// `exchanges` outlives the fabric.
+    /// All outlive the fabric; `for_each` shares out what it does over host threads.
     ExchangeFabric(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                    const std::vector<program::Exchange>& exchanges,
-                   const sc_core::sc_time& cycle_period);
+                   const program::TileMemory& memory, const ForEach& for_each);
 
-    /// The host's part: runs and checks an exchange, once; later calls do nothing.
-    /// Different exchanges may be prepared on different host threads. Throws nothing: outcome()
-    /// does.
-    void prepare(std::uint32_t exchange, const RowReader& read_row);
+    /// The host's part, before the run: decodes and checks the rows of all exchanges, which do not
+    /// change. Throws nothing: outcome() does.
+    void prepare();
 
-    /// What the prepared exchange moves and how long it takes. @throws ProgramError if it
-    /// breaks a rule.
+    /// What an exchange moves and how long it takes. @throws ProgramError if it breaks a rule.
     [[nodiscard]] const FabricOutcome& outcome(std::uint32_t exchange) const;
 
-    /// Cycles from the release of the sync to the end of the slowest tile.
-    [[nodiscard]] Cycles phase_cycles(std::uint32_t exchange) const;
+    /// In the cycle of its release: the words of an exchange move. Returns the bytes, counted where
+    /// they are written. @throws ProgramError if it breaks a rule.
+    Bytes open(std::uint32_t exchange);
+    /// In the cycle of the release: `value` is told to all tiles.
+    void tell(const program::TileValue& value);
 
-    /// SystemC's part: the phase opens now.
-    void start(std::uint32_t exchange);
+    [[nodiscard]] Cycles row_cycles(std::uint32_t exchange, TileId tile) const override {
+        return prepared_[exchange].row_cycles[tile];
+    }
+    [[nodiscard]] Told told() const override { return told_; }
 
 private:
     struct Prepared {
         std::unique_ptr<const FabricOutcome> outcome;
+        std::vector<Cycles> row_cycles; ///< by tile, with the prologue; 0 without a row
         std::exception_ptr failure;
     };
-    void on_end();
+    void prepare(std::uint32_t exchange);
 
     const spec::MachineSpec& spec_;
     const std::vector<program::Exchange>& exchanges_;
+    const program::TileMemory& memory_;
+    const ForEach& for_each_;
     std::vector<Prepared> prepared_;
-    sc_core::sc_time cycle_period_;
-    sc_core::sc_event ev_end_;
+    Told told_;
 };
 
 } // namespace tessera::exchange

@@ -4,7 +4,8 @@
 #include "base/activity.h"
 #include "base/error.h"
 #include "models/exchange/core/fabric.h"
-#include "models/timing/link_timing.h"
+#include "models/ports/clock.h"
+#include "models/program/control_check.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -12,13 +13,16 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
+#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
 
 namespace tessera::ipu {
+
+using ports::Clock;
+using Purpose = events::Meeting::Purpose;
 
 /// Host threads that run tiles; the calling thread is one of them.
 struct Ipu::HostThreads {
@@ -26,7 +30,7 @@ struct Ipu::HostThreads {
         : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)),
           arena(threads) {}
 
-    template <class Body> void for_each(std::size_t items, const Body& body) {
+    void for_each(std::size_t items, const std::function<void(std::size_t)>& body) {
         arena.execute([&] {
             tbb::parallel_for(std::size_t{0}, items, [&](std::size_t item) { body(item); });
         });
@@ -39,29 +43,20 @@ struct Ipu::HostThreads {
 Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
          const program::Program& program, RunOptions options)
     : sc_module(name), spec_(spec), program_(program), options_(std::move(options)),
-      cycle_period_(1, sc_core::SC_NS),
-      host_threads_(std::make_unique<HostThreads>(options_.threads)), memory_(spec),
-      code_(program.codelets), fabric_("exchange_fabric", spec, program.exchanges, cycle_period_),
-      sync_unit_("sync_unit", spec, spec.chip.tiles, cycle_period_), remote_memory_(spec, program),
-      copies_(spec, program),
-      streaming_memory_("streaming_memory", timing::streaming_link(spec), cycle_period_),
-      host_("host", timing::host_link(spec), cycle_period_),
-      control_(program, spec.control.while_limit_rounds), account_(program, spec.chip.tiles) {
+      host_threads_(std::make_unique<HostThreads>(options_.threads)),
+      for_each_([this](std::size_t items, const std::function<void(std::size_t)>& body) {
+          host_threads_->for_each(items, body);
+      }),
+      memory_(spec), fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
+      sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles)),
+      stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
+      code_(program.codelets), facts_(facts()) {
     check_program();
-    steps_total_ = expected_steps(program);
+    sync_unit_.at_release.bind(*this);
+    sync_unit_.witness.bind(*this);
+    stream_links_.at_copy.bind(*this);
+    stream_links_.witness.bind(*this);
     make_tiles();
-    fabric_.out_end.bind(*this);
-    sync_unit_.out_release.bind(*this);
-    streaming_memory_.out_end.bind(*this);
-    host_.out_end.bind(*this);
-    if (options_.sink != nullptr) {
-        TESSERA_ASSERT(options_.names != nullptr);
-        trace_.emplace(program, spec.chip.tiles, *options_.sink, *options_.names);
-    }
-    prepare_exchanges();
-    SC_HAS_PROCESS(Ipu);
-    SC_METHOD(on_control);
-    sensitive << ev_phase_ended_;
 }
 
 Ipu::~Ipu() = default;
@@ -70,7 +65,7 @@ void Ipu::check_finished() const {
     if (failure_ != nullptr) {
         std::rethrow_exception(failure_);
     }
-    TESSERA_ASSERT(finished_);
+    TESSERA_ASSERT(finished_at_);
 }
 
 void Ipu::check_program() const {
@@ -89,335 +84,191 @@ void Ipu::check_program() const {
             }
         }
     }
-    check_control(program_);
+    program::check_control(program_);
+}
+
+tile::WalkFacts Ipu::facts() {
+    tile::WalkFacts made{spec_, program_, memory_};
+    for (std::uint32_t copy = 0; copy < program_.stream_copies.size(); ++copy) {
+        made.tiles_of_copy.push_back(stream_links_.tiles_of(copy));
+    }
+    const auto watched = [&](program::Step::Kind kind, std::size_t steps) {
+        std::vector<bool> wanted(steps);
+        for (std::uint32_t index = 0; index < steps; ++index) {
+            wanted[index] = std::any_of(options_.listeners.begin(), options_.listeners.end(),
+                                        [&](const auto* one) { return one->watches(kind, index); });
+        }
+        return wanted;
+    };
+    made.watch.compute_sets =
+        watched(program::Step::Kind::ComputeSet, program_.compute_sets.size());
+    made.watch.exchanges = watched(program::Step::Kind::Exchange, program_.exchanges.size());
+    made.watch.passed = [this](TileId tile, program::Step::Kind kind, std::uint32_t index,
+                               std::int64_t step) {
+        for (auto* listener : options_.listeners) {
+            listener->passed(tile, kind, index, step);
+        }
+    };
+    return made;
 }
 
 void Ipu::make_tiles() {
     for (TileId tile = 0; tile < static_cast<TileId>(spec_.chip.tiles); ++tile) {
-        auto& module =
-            tiles_.emplace_back(("tile_" + std::to_string(tile)).c_str(), tile, cycle_period_);
-        module.out_end.bind(*this);
+        auto& module = tiles_.emplace_back(("tile_" + std::to_string(tile)).c_str(), facts_, tile);
+        module.barrier.bind(sync_unit_);
+        module.fabric.bind(fabric_);
+        module.streams.bind(stream_links_);
+        module.alarm.bind(alarm_);
+        module.witness.bind(*this);
+        alarm_.tiles.bind(module);
+        stream_links_.tiles.bind(module);
+        module.want_contexts(
+            std::any_of(options_.listeners.begin(), options_.listeners.end(),
+                        [&](const auto* one) { return one->wants_contexts(tile); }));
         if (tile < program_.image_of_tile.size() &&
             program_.image_of_tile[tile] != program::Program::kNoImage) {
-            module.load(spec_, program_.images.at(program_.image_of_tile[tile]), code_,
+            module.load(program_.images.at(program_.image_of_tile[tile]), code_,
                         memory_.of_tile(tile));
         }
     }
+    std::vector<TileId> order(tiles_.size());
+    std::iota(order.begin(), order.end(), TileId{0});
+    if (options_.shuffle) {
+        alarm_.shuffle(*options_.shuffle);
+        std::shuffle(order.begin(), order.end(), std::mt19937_64(*options_.shuffle));
+    }
+    for (const TileId tile : order) {
+        sync_unit_.tiles.bind(tiles_[tile]);
+    }
 }
 
-void Ipu::prepare_exchanges() {
-    const auto read_row = [this](TileId tile, Address address, std::span<std::uint32_t> words) {
-        const auto bytes = static_cast<Bytes>(words.size_bytes());
-        std::memcpy(words.data(), memory_.at(tile, address, bytes), words.size_bytes());
-    };
-    const Activity checking("checking the rows of exchange",
-                            static_cast<std::int64_t>(program_.exchanges.size()));
-    host_threads_->for_each(program_.exchanges.size(), [&](std::size_t index) {
-        checking.step();
-        fabric_.prepare(static_cast<std::uint32_t>(index), read_row);
+void Ipu::start_of_simulation() {
+    fabric_.prepare();
+    compute_ahead();
+}
+
+void Ipu::compute_ahead() {
+    if (!tiles_.front().walk().computes_next()) {
+        return; // little to do, which each tile does by itself
+    }
+    // A few tiles at a time: where they do little, sharing them out costs more.
+    constexpr std::size_t kAtOnce = 8;
+    const Activity computing("tile", static_cast<std::int64_t>(tiles_.size()));
+    for_each_((tiles_.size() + kAtOnce - 1) / kAtOnce, [&](std::size_t some) {
+        const std::size_t end = std::min(tiles_.size(), (some + 1) * kAtOnce);
+        for (std::size_t tile = some * kAtOnce; tile < end; ++tile) {
+            tiles_[tile].compute_ahead();
+        }
+        computing.step(static_cast<std::int64_t>(end - some * kAtOnce));
     });
 }
 
-void Ipu::on_control() {
-    try {
-        advance();
-    } catch (...) {
-        // SystemC would turn it into a report and lose its type.
-        failure_ = std::current_exception();
-        sc_core::sc_stop();
+void Ipu::segment(const events::Segment& segment) {
+    for (auto* listener : options_.listeners) {
+        listener->segment(segment);
     }
 }
 
-void Ipu::advance() {
-    if (next_) {
-        std::exchange(next_, {})();
-        return;
-    }
-    if (const program::Step* ended = std::exchange(running_step_, nullptr)) {
-        options_.ended(*ended);
-    }
-    Visit visit = postponed_ ? *std::exchange(postponed_, {}) : control_.next();
-    while (visit.kind == Visit::Kind::Round || visit.kind == Visit::Kind::Called) {
-        control_cost_ += visit.kind == Visit::Kind::Round ? spec_.control.repeat_cycles
-                                                          : spec_.control.call_cycles;
-        visit = control_.next();
-    }
-    if (control_cost_ > 0) {
-        postponed_ = visit;
-        begin_control();
-        return;
-    }
-    if (visit.kind == Visit::Kind::Decide) {
-        decide(*visit.step);
-        return;
-    }
-    if (options_.progress) {
-        options_.progress(steps_done_, std::max(steps_total_, steps_done_), account_.cycles());
-    }
-    if (visit.kind == Visit::Kind::End) {
-        copies_.check_end(account_.cycles());
-        finished_ = true;
-        return;
-    }
-    ++steps_done_;
-    begin(*visit.step);
-}
-
-void Ipu::begin(const program::Step& step) {
-    using Kind = program::Step::Kind;
-    if (options_.ended && (step.kind == Kind::ComputeSet || step.kind == Kind::Exchange)) {
-        running_step_ = &step;
-    }
-    switch (step.kind) {
-    case Kind::ComputeSet:
-        begin_compute(step.index);
-        return;
-    case Kind::Exchange:
-        begin_sync(program::SyncZone::Internal,
-                   [this, index = step.index] { begin_exchange(index); });
-        return;
-    case Kind::Sync:
-        begin_sync(step.zone, {});
-        return;
-    default:
-        begin_stream_step(step);
+void Ipu::failed(std::int64_t tile, std::exception_ptr failure) {
+    const Cycles now = Clock::now();
+    if (failure_ == nullptr || std::tie(now, tile) < std::tie(failed_at_, failed_tile_)) {
+        failure_ = std::move(failure);
+        failed_at_ = now;
+        failed_tile_ = tile;
     }
 }
 
-void Ipu::begin_control() {
-    const Cycles begin = account_.cycles();
-    const Cycles cycles = std::exchange(control_cost_, 0);
-    account_.control_phase(cycles);
-    record_for_all(traces::Kind::Compute, "control", begin);
-    ev_phase_ended_.notify(time_of(cycles));
-}
-
-void Ipu::decide(const program::Step& step) {
-    learn(*step.value, [this](std::uint32_t word) {
-        control_cost_ += spec_.control.branch_cycles;
-        control_.decide(word != 0);
-        advance();
-    });
-}
-
-void Ipu::learn(const program::TileValue& value, std::function<void(std::uint32_t)> next) {
-    const TileRange word{value.tile, value.address, 4};
-    copies_.check_ranges("a control step", {&word, 1}, account_.cycles());
-    begin_sync(program::SyncZone::Internal, [this, value, next = std::move(next)] {
-        const Cycles begin = account_.cycles();
-        const Cycles cycles = exchange::broadcast_cycles(spec_, value.tile);
-        account_.broadcast_phase(cycles);
-        record_for_all(traces::Kind::Exchange, "control value", begin);
-        next_ = [this, value, next] { next(word_at(value)); };
-        ev_phase_ended_.notify(time_of(cycles));
-    });
-}
-
-void Ipu::record_for_all(traces::Kind kind, const char* name, Cycles begin) {
-    if (trace_) {
-        trace_->barrier({.kind = kind,
-                         .name = name == nullptr ? traces::kUnnamed : options_.names->intern(name),
-                         .role = traces::kUnnamed,
-                         .begin = begin,
-                         .end = account_.cycles(),
-                         .bytes = 0,
-                         .step = steps_done_});
+void Ipu::at_release(const events::Meeting& meeting, TileId last, Cycles last_arrival) {
+    if (failure_ != nullptr) {
+        std::rethrow_exception(failure_); // nobody goes on
     }
+    path_.clear();
+    follow(last, released_at_, last_arrival);
+    released_at_ = Clock::now();
+    const bool ends = meeting.purpose == Purpose::End;
+    for (auto* listener : options_.listeners) {
+        listener->released({.last_arrival = last_arrival,
+                            .cycle = released_at_,
+                            .critical = last,
+                            .ends_program = ends,
+                            .steps_done = meeting.step,
+                            .path = path_});
+    }
+    stream_links_.released();
+    if (ends) {
+        finished_at_ = released_at_;
+        return;
+    }
+    open(meeting);
+    compute_ahead();
 }
 
-void Ipu::begin_compute(std::uint32_t index) {
-    const auto& set = program_.compute_sets[index];
-    copies_.check_compute(set, account_.cycles());
-    active_.clear();
-    for (TileId tile = 0; tile < static_cast<TileId>(set.tiles.size()); ++tile) {
-        if (set.tiles[tile].stub != 0) {
-            active_.push_back(tile);
+void Ipu::open(const events::Meeting& meeting) {
+    if (meeting.purpose == Purpose::Value) {
+        const memory::TileRange word{meeting.value.tile, meeting.value.address, 4};
+        stream_links_.check_ranges("a control step", {&word, 1});
+        fabric_.tell(meeting.value);
+    } else if (meeting.purpose == Purpose::Exchange) {
+        check_undisturbed(meeting.exchange);
+        const Bytes bytes = fabric_.open(meeting.exchange);
+        const auto& outcome = fabric_.outcome(meeting.exchange);
+        for (auto* listener : options_.listeners) {
+            listener->moved({.exchange = meeting.exchange,
+                             .step = meeting.step,
+                             .begin = released_at_,
+                             .end = released_at_ + outcome.phase_cycles(),
+                             .bytes = bytes,
+                             .sent_bytes = 4 * outcome.words_sent,
+                             .bound_cycles = outcome.bound_cycles});
         }
     }
-    run_tiles(set);
-    record_compute(index);
-    running_ = active_.size();
-    for (const TileId tile : active_) {
-        tiles_[tile].start(spec_.control.step_cycles);
-    }
-    if (active_.empty()) {
-        ev_phase_ended_.notify(time_of(spec_.control.step_cycles));
-    }
 }
 
-void Ipu::run_tiles(const program::ComputeSet& set) {
-    const Activity computing("tile", static_cast<std::int64_t>(active_.size()));
-    host_threads_->for_each(active_.size(), [&](std::size_t item) {
-        computing.step();
-        const TileId tile = active_[item];
-        tiles_[tile].compute(set.tiles[tile].stub, trace_ && trace_->wants_contexts(tile));
-    });
-    throw_first_failure();
+void Ipu::check_undisturbed(std::uint32_t exchange) const {
+    if (!stream_links_.any_under_way()) {
+        return;
+    }
+    std::vector<memory::TileRange> ranges;
+    for (const auto& run : fabric_.outcome(exchange).copies) {
+        ranges.push_back({run.source_tile, run.source_address, run.bytes});
+        ranges.push_back({run.destination_tile, run.destination_address, run.bytes});
+    }
+    stream_links_.check_ranges("exchange " + program_.exchanges[exchange].name, ranges);
 }
 
-void Ipu::throw_first_failure() const {
-    // Of several faults the one with the least (cycle, tile, worker) is told, however the host's
-    // threads ran.
-    std::optional<tile::Fault> first;
-    const auto key = [](const tile::Fault& fault) {
-        return std::tuple(fault.cycle, fault.tile, fault.context);
-    };
-    std::exception_ptr other;
-    for (const TileId tile : active_) {
-        if (tiles_[tile].failure() == nullptr) {
+void Ipu::follow(TileId tile, Cycles begin, Cycles end) {
+    for (const events::Span& span : tiles_[tile].walk().spans()) {
+        events::Span part = span;
+        part.begin = std::max(span.begin, begin);
+        part.end = std::min(span.end, end);
+        if (part.begin >= part.end) {
             continue;
         }
-        try {
-            std::rethrow_exception(tiles_[tile].failure());
-        } catch (const tile::TileFault& fault) {
-            if (!first || key(fault.fault()) < key(*first)) {
-                first = fault.fault();
-            }
-        } catch (...) {
-            other = other == nullptr ? std::current_exception() : other;
-        }
-    }
-    if (!first) {
-        if (other != nullptr) {
-            std::rethrow_exception(other);
-        }
-        return;
-    }
-    const std::string context =
-        first->context < 0 ? std::string("supervisor") : fmt::format("worker_{}", first->context);
-    const std::string where =
-        first->source_line.empty() ? fmt::format("{:#x}", first->address) : first->source_line;
-    const std::string text =
-        fmt::format("{}.tile_{}.{} @ {}: {}: {}{}: {}{}{}", name(), first->tile, context,
-                    account_.cycles() + spec_.control.step_cycles + first->cycle, where,
-                    first->not_modelled ? "not modelled: " : "", first->instruction, first->reason,
-                    first->registers.empty() ? "" : "; ", first->registers);
-    if (first->not_modelled) {
-        throw NotModelled(text);
-    }
-    throw ProgramError(text);
-}
-
-void Ipu::record_compute(std::uint32_t index) {
-    shares_.clear();
-    Cycles longest = spec_.control.step_cycles;
-    Cycles bound = 0;
-    for (const TileId tile : active_) {
-        const auto& outcome = tiles_[tile].outcome();
-        shares_.push_back({tile, spec_.control.step_cycles + outcome.cycles});
-        longest = std::max(longest, shares_.back().cycles);
-        // One issue a cycle, whoever makes it, and of a worker one in a round.
-        const std::int64_t most_of_worker =
-            (outcome.worker_issues + spec_.tile.workers - 1) / spec_.tile.workers;
-        bound = std::max({bound, outcome.worker_issues + outcome.supervisor_instructions,
-                          (most_of_worker - 1) * spec_.tile.round_cycles() + 1});
-    }
-    const Cycles begin = account_.cycles();
-    StepRecord& record = account_.compute_phase(index, longest, shares_);
-    record.bound_cycles += bound;
-    for (const TileId tile : active_) {
-        const auto& outcome = tiles_[tile].outcome();
-        record.worker_issues += outcome.worker_issues;
-        record.worker_bundles += outcome.worker_bundles;
-        record.supervisor_instructions += outcome.supervisor_instructions;
-    }
-    if (trace_) {
-        trace_->phase({.kind = traces::Kind::Compute,
-                       .name = trace_->compute_set(index).name,
-                       .role = trace_->compute_set(index).role,
-                       .begin = begin,
-                       .end = begin + longest,
-                       .bytes = 0,
-                       .step = steps_done_},
-                      shares_, account_.streaming_until());
-        for (const TileId tile : active_) {
-            trace_->contexts(tile, begin + spec_.control.step_cycles, tiles_[tile].spans());
+        if (span.doing == events::Doing::Awaited) {
+            follow(span.awaited, part.begin, part.end);
+        } else {
+            path_.push_back({tile, part});
         }
     }
 }
 
-void Ipu::begin_sync(program::SyncZone zone, std::function<void()> next) {
-    next_ = std::move(next);
-    const Cycles begin = account_.cycles();
-    account_.sync_phase(sync_unit_.barrier_cycles(zone));
-    record_for_all(traces::Kind::Sync, nullptr, begin);
-    // Every tile is at the barrier: a phase before it ended at its slowest tile, and idle tiles
-    // came by `sans`.
-    sync_unit_.arrive(spec_.chip.tiles, zone);
+void Ipu::copy_begun(const events::Flight& flight) {
+    for (auto* listener : options_.listeners) {
+        listener->copy_begun(flight);
+    }
 }
 
-void Ipu::begin_exchange(std::uint32_t index) {
-    check_exchange(index);
-    record_exchange(index, move_data(fabric_.outcome(index)));
-    fabric_.start(index);
-}
-
-Bytes Ipu::move_data(const exchange::FabricOutcome& outcome) {
-    // Runs into one tile stay in their order and on one host thread; nobody sends what it receives
-    // in the same phase (the fabric checks it), so tiles do not depend on each other.
-    std::vector<std::size_t> starts;
-    for (std::size_t run = 0; run < outcome.copies.size(); ++run) {
-        if (run == 0 ||
-            outcome.copies[run].destination_tile != outcome.copies[run - 1].destination_tile) {
-            starts.push_back(run);
+void Ipu::copy_ended(const events::Flight& flight) {
+    for (auto* listener : options_.listeners) {
+        listener->copy_ended(flight);
+    }
+    std::vector<TileId> waiting;
+    for (const TileId tile : flight.tiles) {
+        if (tiles_[tile].waits_for(flight.copy)) {
+            waiting.push_back(tile);
         }
     }
-    starts.push_back(outcome.copies.size());
-    std::vector<Bytes> received(starts.size() - 1);
-    host_threads_->for_each(starts.size() - 1, [&](std::size_t group) {
-        for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
-            const auto& copy = outcome.copies[run];
-            std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
-                        memory_.at(copy.source_tile, copy.source_address, copy.bytes),
-                        static_cast<std::size_t>(copy.bytes));
-            received[group] += copy.bytes;
-        }
-    });
-    return std::accumulate(received.begin(), received.end(), Bytes{0});
-}
-
-void Ipu::record_exchange(std::uint32_t index, Bytes bytes) {
-    const auto& outcome = fabric_.outcome(index);
-    shares_.clear();
-    for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
-        shares_.push_back({outcome.tiles[i], outcome.prologue_cycles + outcome.row_cycles[i]});
-    }
-    const Cycles begin = account_.cycles();
-    const Cycles longest = outcome.phase_cycles();
-    StepRecord& record = account_.exchange_phase(index, longest, shares_);
-    record.bytes += bytes;
-    record.sent_bytes += 4 * outcome.words_sent;
-    record.bound_cycles += outcome.bound_cycles;
-    if (trace_) {
-        trace_->phase({.kind = traces::Kind::Exchange,
-                       .name = trace_->exchange(index).name,
-                       .role = trace_->exchange(index).role,
-                       .begin = begin,
-                       .end = begin + longest,
-                       .bytes = bytes,
-                       .step = steps_done_},
-                      shares_, account_.streaming_until());
-    }
-}
-
-void Ipu::compute_ended(TileId /*tile*/) {
-    TESSERA_ASSERT(running_ > 0);
-    if (--running_ == 0) {
-        ev_phase_ended_.notify(sc_core::SC_ZERO_TIME);
-    }
-}
-
-void Ipu::exchange_ended() {
-    ev_phase_ended_.notify(sc_core::SC_ZERO_TIME);
-}
-
-void Ipu::released() {
-    ev_phase_ended_.notify(sc_core::SC_ZERO_TIME);
-}
-
-sc_core::sc_time Ipu::time_of(Cycles cycles) const {
-    return sc_core::sc_time::from_value(cycle_period_.value() *
-                                        static_cast<sc_core::sc_time::value_type>(cycles));
+    for_each_(waiting.size(), [&](std::size_t item) { tiles_[waiting[item]].compute_ahead(); });
 }
 
 } // namespace tessera::ipu

@@ -2,33 +2,20 @@
 // How the host runs a chip; nothing here changes a result.
 #pragma once
 
-#include "base/units.h"
-#include "models/program/program.h"
-#include "traces/event.h"
+#include "models/events/events.h"
 
 #include <cstdint>
-#include <functional>
+#include <optional>
+#include <vector>
 
 namespace tessera::ipu {
 
-/// Called before each step of the control program and at its end: steps begun, steps in all, cycles
-/// so far.
-using Progress = std::function<void(std::int64_t, std::int64_t, Cycles)>;
-
-/// Called where the bytes of a stream copy into tiles have arrived: which copy of the program.
-using Arrived = std::function<void(std::uint32_t)>;
-
-/// Called where a compute set or an exchange has ended and before anything else begins: what it
-/// left stands in the tiles.
-using Ended = std::function<void(const program::Step&)>;
-
 struct RunOptions {
-    int threads = 1;                    ///< host threads, 1 or more
-    traces::TraceSink* sink = nullptr;  ///< null: no events
-    traces::NameTable* names = nullptr; ///< of the sink; given with it
-    Progress progress;                  ///< may be empty
-    Arrived arrived = {};               ///< may be empty
-    Ended ended = {};                   ///< may be empty
+    int threads = 1; ///< host threads, 1 or more
+    /// Who hears of the run, in this order; they outlive the chip.
+    std::vector<events::Listener*> listeners = {};
+    /// For tests: what happens in one cycle happens in an order that follows from the number.
+    std::optional<std::uint64_t> shuffle = std::nullopt;
 };
 
 } // namespace tessera::ipu

@@ -2,38 +2,79 @@
 #include "models/sync/sync_unit.h"
 
 #include "base/error.h"
+#include "models/ports/clock.h"
 #include "models/timing/link_timing.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 namespace tessera::sync {
 
+using events::Meeting;
+using ports::Clock;
+
+namespace {
+
+std::string text_of(const Meeting& meeting) {
+    switch (meeting.purpose) {
+    case Meeting::Purpose::Sync:
+        return fmt::format("a sync in step {}", meeting.step);
+    case Meeting::Purpose::Exchange:
+        return fmt::format("exchange {} in step {}", meeting.exchange, meeting.step);
+    case Meeting::Purpose::Value:
+        return fmt::format("the word of tile_{} at {:#x} after step {}", meeting.value.tile,
+                           meeting.value.address, meeting.step);
+    case Meeting::Purpose::End:
+        break;
+    }
+    return fmt::format("the end of the program after step {}", meeting.step);
+}
+
+} // namespace
+
 SyncUnit::SyncUnit(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
-                   std::int64_t participants, const sc_core::sc_time& cycle_period)
-    : sc_module(name), out_release("out_release"), participants_(participants), spec_(spec),
-      cycle_period_(cycle_period) {
+                   TileId participants)
+    : sc_module(name), at_release("at_release"), tiles("tiles"), witness("witness"), spec_(spec),
+      arrived_(participants), missing_(participants), last_(participants) {
     TESSERA_ASSERT(participants > 0);
     SC_HAS_PROCESS(SyncUnit);
     SC_METHOD(on_release);
-    sensitive << ev_release_;
+    sensitive << ev_last_arrived_;
     dont_initialize();
 }
 
-void SyncUnit::arrive(std::int64_t tiles, program::SyncZone zone) {
-    arrived_ += tiles;
-    if (arrived_ > participants_) {
-        throw ProgramError(fmt::format("{}: got {} arrivals at a barrier of {} tiles", name(),
-                                       arrived_, participants_));
+void SyncUnit::arrive(TileId tile, const Meeting& meeting) {
+    if (arrived_.at(tile)) {
+        throw ProgramError(
+            fmt::format("{}: tile_{} arrives again at a barrier that {} tiles have not reached",
+                        name(), tile, missing_));
     }
-    if (arrived_ == participants_) {
-        ev_release_.notify(sc_core::sc_time::from_value(
-            cycle_period_.value() *
-            static_cast<sc_core::sc_time::value_type>(barrier_cycles(zone))));
+    if (missing_ == arrived_.size()) {
+        meeting_ = meeting;
+        first_ = tile;
+    } else if (!(meeting == meeting_)) {
+        const bool lower = tile < first_;
+        throw ProgramError(fmt::format(
+            "{}: unbalanced barrier at cycle {}: tile_{} is at {}, tile_{} at {}", name(),
+            Clock::now(), std::min(tile, first_), text_of(lower ? meeting : meeting_),
+            std::max(tile, first_), text_of(lower ? meeting_ : meeting)));
+    }
+    arrived_[tile] = true;
+    const Cycles now = Clock::now();
+    last_ = now > last_arrival_ ? tile : std::min(last_, tile);
+    last_arrival_ = now;
+    if (--missing_ == 0) {
+        ev_last_arrived_.notify(Clock::until(last_arrival_ + barrier_cycles(meeting)));
     }
 }
 
-Cycles SyncUnit::barrier_cycles(program::SyncZone zone) const {
-    switch (zone) {
+Cycles SyncUnit::barrier_cycles(const Meeting& meeting) const {
+    if (meeting.purpose == Meeting::Purpose::End) {
+        return 0;
+    }
+    switch (meeting.zone) {
     case program::SyncZone::Internal:
         return spec_.sync.internal_cycles;
     case program::SyncZone::External:
@@ -45,8 +86,24 @@ Cycles SyncUnit::barrier_cycles(program::SyncZone zone) const {
 }
 
 void SyncUnit::on_release() {
-    arrived_ = 0;
-    out_release->released();
+    try {
+        const TileId last = last_;
+        const Meeting meeting = meeting_; // tiles may come to the next one before all are woken
+        missing_ = static_cast<TileId>(arrived_.size());
+        std::fill(arrived_.begin(), arrived_.end(), false);
+        last_ = missing_;
+        if (at_release.size() > 0) {
+            at_release->at_release(meeting, last, last_arrival_);
+        }
+        if (meeting.purpose == Meeting::Purpose::End) {
+            return;
+        }
+        for (int tile = 0; tile < tiles.size(); ++tile) {
+            tiles[tile]->wake();
+        }
+    } catch (...) {
+        witness->failed(ports::Witness::kNoTile, std::current_exception());
+    }
 }
 
 } // namespace tessera::sync

@@ -1,72 +1,70 @@
 // SPDX-License-Identifier: MIT
-// A tile on the SystemC timeline: what its core computes, ended at the right cycle.
+// A tile: walks the control program by itself and meets others where that says so.
 //
-//   start(wait) --wait--> phase opens --outcome().cycles--> out_end->compute_ended(tile)
+//   compute --> barrier: arrive .. released --> row of its own --> compute --> ...
+//           --> stream links: arrive .. ended -->
 //
-// Ports: out_end, told once a phase. A tile without an image has no core and is never started.
-// Timing: end = start + wait_cycles + outcome().cycles; no other delay.
-// Not modelled: anything between the two ends of a phase; between two syncs no tile can see
-// another, so the
-//   core runs the whole phase in one call, on any host thread, before SystemC asks.
-// Source: docs/evidence.md#instruction-set
+// Ports: is the Sleeper that others wake; barrier, fabric, streams (what it meets), alarm (when it
+//   gets somewhere), witness (who is told what it did and why it stopped).
+// Timing: it is where core/tile_walk.h says, in that cycle. It is woken twice a superstep: at the
+//   release, and where it comes to next. Its first way begins with the run.
+// Not modelled: anything between two stops; until the next one no other tile can see this one, so
+//   the walk is computed ahead, in one call and on any host thread.
+// Source: docs/models/ipu.md
 #pragma once
 
-#include "models/spec/machine_spec.h"
-#include "models/tile/core/tile_core.h"
+#include "models/ports/ports.h"
+#include "models/tile/core/tile_walk.h"
 
 #include <systemc>
 
 #include <cstddef>
-#include <exception>
-#include <memory>
-#include <vector>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace tessera::tile {
 
-/// Who waits for the tiles of a compute phase.
-class ComputeEnd : public virtual sc_core::sc_interface {
+class Tile : public sc_core::sc_module, public ports::Sleeper {
 public:
-    /// Called in the cycle in which `tile` ends its phase.
-    virtual void compute_ended(TileId tile) = 0;
-};
+    sc_core::sc_port<ports::Barrier> barrier;
+    sc_core::sc_port<ports::Fabric> fabric;
+    sc_core::sc_port<ports::Streams, 1, sc_core::SC_ZERO_OR_MORE_BOUND> streams;
+    sc_core::sc_port<ports::Alarm> alarm;
+    sc_core::sc_port<ports::Witness> witness;
 
-class Tile : public sc_core::sc_module {
-public:
-    sc_core::sc_port<ComputeEnd> out_end;
-
-    Tile(const sc_core::sc_module_name& name, TileId tile, const sc_core::sc_time& cycle_period);
+    /// `facts` outlive the tile.
+    Tile(const sc_core::sc_module_name& name, const WalkFacts& facts, TileId tile);
 
     /// Gives the tile a core over `memory` (TileCore's conditions) and writes the image.
     /// @throws ProgramError if a segment is outside memory.
-    void load(const spec::MachineSpec& spec, const program::Image& image, CodeCache& code,
-              std::byte* memory);
+    void load(const program::Image& image, CodeCache& code, std::byte* memory);
+    void want_contexts(bool wanted) { walk_.want_contexts(wanted); }
 
-    /// The host's part of a phase: runs the core from `stub` to its end. One call at a time for one
-    /// tile; different tiles may run on different host threads. Throws nothing: see failure().
-    void compute(Address stub, bool wants_spans);
+    /// The host's part, on any host thread: computes the way to the next stop, if what the tile
+    /// waits for has come. A tile that nobody does that for does it itself.
+    void compute_ahead();
+    /// Whether it waits for that copy.
+    [[nodiscard]] bool waits_for(std::uint32_t copy) const { return awaited_ == copy && !ahead_; }
 
-    /// SystemC's part: the phase opens after `wait_cycles`.
-    void start(Cycles wait_cycles);
+    /// What it waited for has come: it goes on to where it meets or waits for others.
+    void wake() override;
 
-    [[nodiscard]] bool has_core() const { return core_ != nullptr; }
-    [[nodiscard]] const ComputeOutcome& outcome() const { return outcome_; }
-    [[nodiscard]] const std::vector<ContextSpan>& spans() const { return spans_; }
-    /// What compute() ran into, or null.
-    [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
+    [[nodiscard]] const TileWalk& walk() const { return walk_; }
 
 private:
-    void on_start();
-    void on_end();
-    [[nodiscard]] sc_core::sc_time time_of(Cycles cycles) const;
+    /// Acts on the stop that the tile has come to. Whether it goes on in this cycle.
+    bool act();
+    void tell();
+    void fail();
 
-    TileId tile_;
-    sc_core::sc_time cycle_period_;
-    std::unique_ptr<TileCore> core_;
-    ComputeOutcome outcome_;
-    std::vector<ContextSpan> spans_;
-    std::exception_ptr failure_;
-    sc_core::sc_event ev_start_;
-    sc_core::sc_event ev_end_;
+    TileWalk walk_;
+    bool begun_ = false;
+    bool ahead_ = false;                   ///< the way to the next stop has been computed
+    std::optional<std::uint32_t> awaited_; ///< the copy whose end it waits for
+    std::size_t spans_told_ = 0;
+    std::size_t contexts_told_ = 0;
+    Cycles told_until_ = 0;
 };
 
 } // namespace tessera::tile

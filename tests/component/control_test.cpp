@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Control programs on a chip of four tiles: what they decide and what they cost.
 #include "base/error.h"
-#include "models/ipu/simulate.h"
+#include "models/listeners/trace_producer.h"
+#include "models/simulation/simulation.h"
 #include "models/timing/control_timing.h"
 #include "models/timing/link_timing.h"
 #include "tests/component/hand_program.h"
@@ -75,18 +76,18 @@ struct Counting {
     std::uint32_t add = 0;
 };
 
-void write_word(ipu::Simulation& simulation, const std::string& tensor, std::uint32_t word) {
+void write_word(simulation::Simulation& simulation, const std::string& tensor, std::uint32_t word) {
     simulation.write(tensor, std::as_bytes(std::span(&word, 1)));
 }
 
-std::uint32_t word_of(const ipu::Simulation& simulation, const std::string& tensor) {
+std::uint32_t word_of(const simulation::Simulation& simulation, const std::string& tensor) {
     const auto bytes = simulation.read(tensor);
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
     return word;
 }
 
-void check_accounts(const ipu::Simulation& simulation) {
+void check_accounts(const simulation::Simulation& simulation) {
     const auto& account = simulation.account();
     CHECK(simulation.systemc_cycles() == account.cycles());
     for (const auto& tile : account.tiles()) {
@@ -99,7 +100,7 @@ void check_while(std::uint32_t rounds) {
     Counting counting;
     counting.hand.then(counting.on_counter(
         Kind::While, {counting.compute(counting.add), counting.compute(counting.down)}));
-    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
+    simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
     write_word(simulation, "counter", rounds);
     simulation.run();
     CHECK(word_of(simulation, "counter") == 0);
@@ -113,7 +114,7 @@ void check_if(std::uint32_t word) {
     Counting counting(3);
     counting.hand.then(counting.on_counter(
         Kind::If, {counting.compute(counting.down), counting.compute(counting.add)}));
-    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
+    simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
     write_word(simulation, "counter", word);
     write_word(simulation, "sum", 40);
     simulation.run();
@@ -148,7 +149,7 @@ void check_form(const std::string& form) {
         counting.hand.then(form == "called" ? HandProgram::step(Kind::Call)
                                             : HandProgram::step(Kind::Sequence, 0, body));
     }
-    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
+    simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
     write_word(simulation, "counter", kRounds);
     simulation.run();
     CHECK(word_of(simulation, "sum") == kRounds * (kRounds + 1) / 2);
@@ -197,7 +198,7 @@ TEST_CASE("a barrier lasts as its zone says") {
         sync.zone = zone;
         hand.then(sync);
     }
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
     const auto& machine = hand.machine();
     CHECK(simulation.account().phases().sync == machine.sync.internal_cycles +
@@ -211,7 +212,7 @@ TEST_CASE("a while without an end stops the run") {
     auto machine = counting.hand.machine();
     machine.control.while_limit_rounds = 10;
     counting.hand.then(counting.on_counter(Kind::While, {counting.compute(counting.add)}));
-    ipu::Simulation simulation(machine, counting.hand.program(), {});
+    simulation::Simulation simulation(machine, counting.hand.program(), {});
     write_word(simulation, "counter", 1);
     CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("goes on after 10 rounds"));
     CHECK(word_of(simulation, "sum") == 10);
@@ -246,10 +247,10 @@ TEST_CASE("decisions of a control program are in the trace") {
     selection.tiles.assign(4, true);
     traces::CoverageSink sink(selection);
     traces::NameTable names;
+    listeners::TraceProducer trace(counting.hand.program(), 4, sink, names);
     ipu::RunOptions options;
-    options.sink = &sink;
-    options.names = &names;
-    ipu::Simulation simulation(counting.hand.machine(), counting.hand.program(), options);
+    options.listeners = {&trace};
+    simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), options);
     write_word(simulation, "counter", 2);
     simulation.run();
     const auto& account = simulation.account();

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "models/ipu/simulate.h"
+#include "models/ipu/ipu.h"
+#include "models/listeners/account.h"
+#include "models/listeners/progress.h"
+#include "models/listeners/trace_producer.h"
+#include "models/simulation/simulation.h"
 #include "tests/component/hand_program.h"
 #include "tests/support/recording_sink.h"
 #include "traces/coverage.h"
@@ -7,6 +11,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
 #include <sys/resource.h>
 
 using namespace tessera;
@@ -45,14 +52,14 @@ HandProgram store_and_send() {
     return hand;
 }
 
-std::uint32_t word_of(const ipu::Simulation& simulation, const std::string& tensor) {
+std::uint32_t word_of(const simulation::Simulation& simulation, const std::string& tensor) {
     const auto bytes = simulation.read(tensor);
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
     return word;
 }
 
-void check_accounts(const ipu::Account& account) {
+void check_accounts(const listeners::Account& account) {
     for (const auto& tile : account.tiles()) {
         CHECK(tile.sum() == account.cycles());
         CHECK(tile.idle >= 0);
@@ -65,7 +72,7 @@ TEST_CASE("a compute step lasts the control cost and the slowest stub") {
     HandProgram hand(test::four_tiles(), test::kStubs);
     const auto set = hand.compute_set("uneven", {{0, "loop_of_5"}, {2, "loop_of_50"}});
     hand.then_compute(set);
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
     const auto& account = simulation.account();
     const Cycles step = hand.machine().control.step_cycles;
@@ -87,18 +94,18 @@ TEST_CASE("a compute step lasts the control cost and the slowest stub") {
     check_accounts(account);
 }
 
-TEST_CASE("a compute set in which no tile works costs its control step") {
+TEST_CASE("a compute set in which no tile works costs nothing") {
     HandProgram hand(test::four_tiles(), test::kStubs);
     hand.then_compute(hand.compute_set("nothing", {}));
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
-    CHECK(simulation.account().phases().compute == hand.machine().control.step_cycles);
+    CHECK(simulation.account().cycles() == 0);
     check_accounts(simulation.account());
 }
 
-TEST_CASE("an exchange step is a sync then the prologue and the longest row") {
+TEST_CASE("an exchange step is a sync then the prologue and each tile's own row") {
     HandProgram hand = store_and_send();
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
     CHECK(word_of(simulation, "sent") == 7);
     CHECK(word_of(simulation, "got2") == 7);
@@ -111,7 +118,10 @@ TEST_CASE("an exchange step is a sync then the prologue and the longest row") {
     CHECK(record.active_tiles == 3);
     CHECK(account.phases().sync == hand.machine().sync.internal_cycles);
     CHECK(account.phases().exchange == record.cycles);
-    CHECK(record.cycles == *std::max_element(record.tile_cycles.begin(), record.tile_cycles.end()));
+    CHECK(record.slowest_cycles ==
+          *std::max_element(record.tile_cycles.begin(), record.tile_cycles.end()));
+    // tile 3, which computes afterwards, arrives last at the end
+    CHECK(record.cycles == record.tile_cycles[3]);
     CHECK(record.cycles > hand.machine().exchange.prologue_cycles);
     CHECK(account.tiles()[1].exchange == 0);
     for (const auto& tile : account.tiles()) {
@@ -124,21 +134,22 @@ TEST_CASE("a repeat runs its steps as often as it says") {
     HandProgram hand = store_and_send();
     hand.then_sync().repeated(3);
     std::vector<std::int64_t> steps;
-    ipu::RunOptions options;
-    options.threads = 4;
-    options.progress = [&](std::int64_t done, std::int64_t total, Cycles) {
+    listeners::Progress progress(hand.program(), [&](std::int64_t done, std::int64_t total) {
         CHECK(total == 12);
         steps.push_back(done);
-    };
-    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    });
+    ipu::RunOptions options;
+    options.threads = 4;
+    options.listeners = {&progress};
+    simulation::Simulation simulation(hand.machine(), hand.program(), options);
     simulation.run();
     const auto& account = simulation.account();
     CHECK(account.exchanges().at(0).executions == 3);
     CHECK(account.compute_sets().at(0).executions == 3);
     CHECK(account.exchanges().at(0).bytes == 24);
     CHECK(account.phases().sync == 6 * hand.machine().sync.internal_cycles);
-    CHECK(steps.size() == 13);
-    CHECK(steps.back() == 12);
+    // at each exchange, each sync and the end
+    CHECK(steps == std::vector<std::int64_t>{2, 4, 6, 8, 10, 12, 12});
     CHECK(account.control_cycles() == 3 * hand.machine().control.repeat_cycles);
     check_accounts(account);
 }
@@ -147,7 +158,7 @@ TEST_CASE("what steps count is a sum over their executions") {
     constexpr std::int64_t kRounds = 3;
     HandProgram hand = store_and_send();
     hand.repeated(kRounds);
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
     const auto& account = simulation.account();
     const auto& sent = account.exchanges().at(0);
@@ -174,10 +185,10 @@ TEST_CASE("spans of contexts begin behind the control program's own step") {
     hand.then_compute(hand.compute_set("work", {{1, "loop_of_5"}, {2, "all_workers"}}));
     test::RecordingSink sink({false, true, true, false});
     traces::NameTable names;
+    listeners::TraceProducer trace(hand.program(), 4, sink, names);
     ipu::RunOptions options;
-    options.sink = &sink;
-    options.names = &names;
-    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    options.listeners = {&trace};
+    simulation::Simulation simulation(hand.machine(), hand.program(), options);
     simulation.run();
     const auto& machine = hand.machine();
     const Cycles slot0 = machine.sync.internal_cycles + machine.control.step_cycles;
@@ -201,7 +212,7 @@ TEST_CASE("of several faults the earliest is reported whatever thread found it")
         "loud", {{0, "fault_late"}, {1, "fault_late"}, {2, "fault_early"}, {3, "fault_early"}}));
     ipu::RunOptions options;
     options.threads = 4;
-    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    simulation::Simulation simulation(hand.machine(), hand.program(), options);
     try {
         simulation.run();
         FAIL("expected a fault");
@@ -222,10 +233,10 @@ TEST_CASE("spans of a trace cover the run and agree with the accounts") {
     selection.tiles.assign(4, true);
     traces::CoverageSink sink(selection);
     traces::NameTable names;
+    listeners::TraceProducer trace(hand.program(), 4, sink, names);
     ipu::RunOptions options;
-    options.sink = &sink;
-    options.names = &names;
-    ipu::Simulation simulation(hand.machine(), hand.program(), options);
+    options.listeners = {&trace};
+    simulation::Simulation simulation(hand.machine(), hand.program(), options);
     simulation.run();
     const auto& account = simulation.account();
     CHECK(sink.problems(account.cycles()).empty());
@@ -250,14 +261,14 @@ TEST_CASE("a stub on a tile without an image is refused") {
     HandProgram hand(test::four_tiles(), test::kStubs);
     hand.then_compute(hand.compute_set("work", {{1, "at_once"}}));
     hand.program().image_of_tile[1] = program::Program::kNoImage;
-    CHECK_THROWS_WITH(ipu::Simulation(hand.machine(), hand.program(), {}),
+    CHECK_THROWS_WITH(simulation::Simulation(hand.machine(), hand.program(), {}),
                       "compute set work: tile_1 has a stub but no image");
 }
 
 TEST_CASE("a control step that names nothing is refused") {
     HandProgram hand(test::four_tiles(), test::kStubs);
     hand.then_exchange(0);
-    CHECK_THROWS_AS(ipu::Simulation(hand.machine(), hand.program(), {}), ProgramError);
+    CHECK_THROWS_AS(simulation::Simulation(hand.machine(), hand.program(), {}), ProgramError);
 }
 
 TEST_CASE("an exchange whose rows were changed stops the run when it is reached") {
@@ -265,7 +276,7 @@ TEST_CASE("an exchange whose rows were changed stops the run when it is reached"
     auto& segments = hand.program().images[2].segments;
     segments.back().data = test::bytes_of_words(std::vector<std::uint32_t>(
         static_cast<std::size_t>(segments.back().bytes / 4), 0xffffffffU));
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     CHECK_THROWS_AS(simulation.run(), ProgramError);
     CHECK(word_of(simulation, "sent") == 7);
     CHECK(word_of(simulation, "got2") == 0);
@@ -277,7 +288,7 @@ TEST_CASE("a whole chip costs host memory only for the tiles that work") {
     auto& images = hand.program().image_of_tile;
     std::fill(images.begin() + 1, images.end(), program::Program::kNoImage);
     hand.then_compute(hand.compute_set("one", {{0, "loop_of_50"}}));
-    ipu::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
     CHECK(simulation.account().tiles().size() == 1472);
     CHECK(simulation.account().compute_sets().at(0).active_tiles == 1);
@@ -286,4 +297,153 @@ TEST_CASE("a whole chip costs host memory only for the tiles that work") {
     getrusage(RUSAGE_SELF, &usage);
     CHECK(usage.ru_maxrss < 200 * 1024);
     check_accounts(simulation.account());
+}
+
+namespace {
+
+/// What a listener of ours hears of a run.
+struct Heard final : events::Listener {
+    void segment(const events::Segment& segment) override {
+        for (const auto& span : segment.spans) {
+            spans.emplace_back(segment.tile, span);
+        }
+    }
+    void released(const events::Release& release) override { releases.push_back(release.cycle); }
+
+    /// Of `tile` in `step`: (begin, end).
+    [[nodiscard]] std::pair<Cycles, Cycles> of(TileId tile, std::int64_t step) const {
+        for (const auto& [who, span] : spans) {
+            if (who == tile && span.step == step) {
+                return {span.begin, span.end};
+            }
+        }
+        return {-1, -1};
+    }
+    std::vector<std::pair<TileId, events::Span>> spans;
+    std::vector<Cycles> releases;
+};
+
+} // namespace
+
+TEST_CASE("a tile goes on to its next compute set while another still computes") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    hand.then_compute(hand.compute_set("first", {{0, "loop_of_5"}, {2, "loop_of_50"}}));
+    hand.then_compute(hand.compute_set("second", {{0, "loop_of_50"}, {2, "loop_of_5"}}));
+    Heard heard;
+    simulation::Simulation simulation(hand.machine(), hand.program(), {.listeners = {&heard}});
+    simulation.run();
+    CHECK(heard.of(0, 2).first == heard.of(0, 1).second);
+    CHECK(heard.of(0, 2).first < heard.of(2, 1).second);
+    const Cycles both = 2 * hand.machine().control.step_cycles + hand.stub_cycles("loop_of_5") +
+                        hand.stub_cycles("loop_of_50");
+    CHECK(simulation.account().cycles() == both);
+    CHECK(heard.releases == std::vector<Cycles>{both});
+    check_accounts(simulation.account());
+}
+
+TEST_CASE("a tile whose row is short computes while others still receive") {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    const auto send = hand.exchange(
+        "send", {words(0, 0x80000, {{1, 0x90000}}, 4000), words(2, 0x80000, {{3, 0x90000}}, 4)});
+    hand.then_exchange(send);
+    hand.then_compute(hand.compute_set("work", {{3, "loop_of_50"}}));
+    Heard heard;
+    simulation::Simulation simulation(hand.machine(), hand.program(), {.listeners = {&heard}});
+    simulation.run();
+    CHECK(heard.of(3, 2).first == heard.of(3, 1).second);
+    CHECK(heard.of(3, 2).second < heard.of(1, 1).second);
+    const auto& account = simulation.account();
+    // the sender of many words or their receiver is the last
+    CHECK(account.cycles() ==
+          hand.machine().sync.internal_cycles + account.exchanges()[0].slowest_cycles);
+    CHECK(account.compute_sets()[0].cycles == 0);
+    CHECK(account.compute_sets()[0].slowest_cycles > 0);
+    check_accounts(account);
+}
+
+namespace {
+
+/// Steps of all kinds, some of them on tiles that come at the same time.
+HandProgram busy_program(TileId slow) {
+    HandProgram hand(test::four_tiles(), test::kStubs);
+    auto& program = hand.program();
+    program.remote_buffers.push_back({"far", program::RemoteBuffer::Place::StreamingMemory, 8, 64});
+    using Copy = program::StreamCopy;
+    program.stream_copies.push_back(
+        {"in", 0, Copy::Direction::Read, 1, {{2, 0xa0000, 32, 0}, {3, 0xa0000, 32, 32}}});
+    program.stream_copies.push_back(
+        {"out", 0, Copy::Direction::Write, 1, {{0, 0xa0000, 32, 0}, {1, 0xa0000, 32, 32}}});
+    program.stream_copies.push_back({"in too", 0, Copy::Direction::Read, 1, {{1, 0xb0000, 64, 0}}});
+    program.io_tiles = {2, 3};
+    const auto step = [](program::Step::Kind kind, std::uint32_t index, std::int64_t row) {
+        auto made = HandProgram::step(kind, index);
+        made.row = row;
+        return made;
+    };
+    hand.then(step(program::Step::Kind::StreamStart, 0, 3));
+    hand.then_compute(hand.compute_set("store", {{0, "store_7"}, {1, "loop_of_5"}}));
+    hand.then(step(program::Step::Kind::StreamCopy, 1, 1));
+    hand.then(step(program::Step::Kind::StreamCopy, 2, 5));
+    hand.then(step(program::Step::Kind::StreamWait, 0, 0));
+    hand.then_exchange(hand.exchange("send", {words(0, 0x80000, {{2, 0x90000}, {3, 0x90000}}, 4)}));
+    hand.then_compute(hand.compute_set(
+        "work", {{slow, "loop_of_50"}, {3 - slow, "all_workers"}, {2, "loop_of_5"}}));
+    hand.then_compute(hand.compute_set("more", {{2, "loop_of_5"}, {1, "loop_of_5"}}));
+    hand.then_sync().repeated(3);
+    return hand;
+}
+
+/// All that listeners are told, as text that is the same in whatever order one cycle's is told.
+std::vector<std::string> story_of(const std::vector<std::pair<TileId, events::Span>>& spans) {
+    std::vector<std::string> story;
+    for (const auto& [tile, span] : spans) {
+        story.push_back(std::to_string(span.end) + " " + std::to_string(span.begin) + " " +
+                        std::to_string(tile) + " " + std::to_string(static_cast<int>(span.doing)) +
+                        " " + std::to_string(span.index) + " " + std::to_string(span.awaited));
+    }
+    std::sort(story.begin(), story.end());
+    return story;
+}
+
+struct Chip {
+    Chip(const char* name, HandProgram& hand, std::optional<std::uint64_t> shuffle = {})
+        : account(hand.program(), 4), chip(name, hand.machine(), hand.program(),
+                                           {.listeners = {&account, &heard}, .shuffle = shuffle}) {}
+    Heard heard;
+    listeners::Account account;
+    ipu::Ipu chip;
+};
+
+} // namespace
+
+TEST_CASE("chips of one process, and of any order within a cycle, end as alone") {
+    // SystemC elaborates once: seven chips in one process, each with a program of its own.
+    std::deque<HandProgram> programs;
+    std::deque<Chip> chips;
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        programs.push_back(busy_program(0));
+        chips.emplace_back(("ipu_" + std::to_string(seed)).c_str(), programs.back(),
+                           seed == 0 ? std::nullopt : std::optional(seed));
+    }
+    programs.push_back(busy_program(1));
+    chips.emplace_back("ipu_6", programs.back());
+    HandProgram faulty(test::four_tiles(), test::kStubs);
+    faulty.then_compute(faulty.compute_set("loud", {{3, "fault_late"}, {1, "fault_late"}}));
+    Chip fault("ipu_7", faulty, 5);
+    sc_core::sc_start();
+    const auto story = story_of(chips[0].heard.spans);
+    CHECK(story.size() > 60);
+    for (std::size_t i = 0; i < 6; ++i) {
+        CAPTURE(i);
+        CHECK_NOTHROW(chips[i].chip.check_finished());
+        CHECK(chips[i].chip.finished_at() == chips[0].chip.finished_at());
+        CHECK(chips[i].account.cycles() == chips[0].chip.finished_at());
+        CHECK(story_of(chips[i].heard.spans) == story);
+        CHECK(chips[i].heard.releases == chips[0].heard.releases);
+        check_accounts(chips[i].account);
+    }
+    CHECK_NOTHROW(chips[6].chip.check_finished());
+    CHECK(story_of(chips[6].heard.spans) != story);
+    CHECK(chips[6].account.cycles() == chips[6].chip.finished_at());
+    CHECK_THROWS_WITH(fault.chip.check_finished(), Catch::StartsWith("ipu_7.tile_1.supervisor @ "));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chunks of a remote buffer that land in one place, one after the other, are all looked at.
 #include "kernels/job/job.h"
-#include "models/ipu/simulate.h"
+#include "models/simulation/simulation.h"
+#include "sim/looks.h"
 
 #include <catch2/catch.hpp>
 
@@ -25,17 +26,14 @@ job::CheckOutcome check_after(const std::function<void(program::Program&)>& chan
     auto job = job::make_job({"read", read});
     program::Program program = job->plan(machine);
     change(program);
-    const ipu::Simulation* running = nullptr;
-    const auto look = [&](const std::string& tensor) { return running->read(tensor); };
-    ipu::RunOptions options;
-    options.arrived = [&](std::uint32_t copy) { job->arrived(copy, look); };
-    ipu::Simulation simulation(machine, program, std::move(options));
-    running = &simulation;
+    sim::Looks looks(*job, program, 1);
+    simulation::Simulation simulation(machine, program, {.listeners = {&looks}});
+    looks.read_from(simulation);
     for (const auto& operand : job->operands()) {
         simulation.write(operand.tensor, operand.bytes);
     }
     simulation.run();
-    return job->check(look, 1);
+    return job->check([&](const std::string& tensor) { return simulation.read(tensor); }, 1);
 }
 
 } // namespace

@@ -144,8 +144,8 @@ std::string account_block(const Paper& paper) {
                             sync + sheet.exchange + sheet.compute + paper.idle(tile));
     }
     return text + fmt::format("{:>4}  {:>4}  {:>8}  {:>7}  {:>4}  {:>5}\n", "run", sync,
-                              paper.slowest(&TileSheet::exchange),
-                              paper.slowest(&TileSheet::compute), "", paper.cycles());
+                              paper.tiles[paper.critical()].exchange,
+                              paper.tiles[paper.critical()].compute, "", paper.cycles());
 }
 
 std::string memory_block(const Paper& paper, TileId tile) {
@@ -178,15 +178,14 @@ std::string sums_block(const Paper& paper) {
     const double gflops = double(flops) / microseconds * 1e-3;
     const std::int64_t macs = spec::matrix_unit(paper.machine).macs_f16_f16;
     const double peak = double(4 * macs * 2) * ghz;
-    const Cycles slowest = paper.slowest(&TileSheet::compute);
+    const TileSheet& last = paper.tiles[paper.critical()];
     const double mean = 0.25 * double(paper.sum(&TileSheet::compute));
     return line("compute, mean", mean_text([&](TileId t) { return tiles[t].compute; })) +
            line("exchange, mean", mean_text([&](TileId t) { return tiles[t].exchange; })) +
-           line("uneven splits",
-                fmt::format("{} - {:.2f} = {:.2f}", slowest, mean, double(slowest) - mean)) +
-           line("exchange overhead",
-                fmt::format("{} - {} = {}", paper.slowest(&TileSheet::exchange), paper.words(),
-                            paper.slowest(&TileSheet::exchange) - paper.words())) +
+           line("uneven splits", fmt::format("{} - {:.2f} = {:.2f}", last.compute, mean,
+                                             double(last.compute) - mean)) +
+           line("exchange overhead", fmt::format("{} - {} = {}", last.exchange, paper.words(),
+                                                 last.exchange - paper.words())) +
            line("bound of the exchange", fmt::format("{} words on a lane", paper.words())) +
            line("bound of the compute set",
                 fmt::format("{} worker issues + {} supervisor issues of tile {} = {}",

@@ -100,13 +100,24 @@ std::int64_t Paper::worker_issues(TileId tile) const {
 }
 
 Cycles Paper::idle(TileId tile) const {
-    return slowest(&TileSheet::exchange) - tiles[tile].exchange + slowest(&TileSheet::compute) -
-           tiles[tile].compute;
+    const TileSheet& last = tiles[critical()];
+    return last.exchange + last.compute - tiles[tile].exchange - tiles[tile].compute;
 }
 
 Cycles Paper::cycles() const {
-    return machine.sync.internal_cycles + slowest(&TileSheet::exchange) +
-           slowest(&TileSheet::compute);
+    const TileSheet& last = tiles[critical()];
+    return machine.sync.internal_cycles + last.exchange + last.compute;
+}
+
+TileId Paper::critical() const {
+    TileId last = 0;
+    for (TileId tile = 0; tile < tiles.size(); ++tile) {
+        if (tiles[tile].exchange + tiles[tile].compute >
+            tiles[last].exchange + tiles[last].compute) {
+            last = tile;
+        }
+    }
+    return last;
 }
 
 /// Work is dealt evenly; the first workers take what is left over.

@@ -56,6 +56,8 @@ public:
     [[nodiscard]] std::int64_t supervisor_issues(TileId tile) const {
         return static_cast<std::int64_t>(tiles[tile].stub.path.size());
     }
+    /// The tile whose row and stub take longest together; the lowest number of equals.
+    [[nodiscard]] TileId critical() const;
     [[nodiscard]] Cycles idle(TileId tile) const;
     [[nodiscard]] Cycles cycles() const;
 

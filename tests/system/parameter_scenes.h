@@ -5,7 +5,7 @@
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
 #include "kernels/lower/control_code.h"
-#include "models/ipu/simulate.h"
+#include "models/simulation/simulation.h"
 #include "sim/unused_parameters.h"
 #include "tests/component/hand_program.h"
 #include "tests/unit/base/config/scratch.h"
@@ -24,7 +24,7 @@ using Scene = std::function<Cycles(const spec::MachineSpec&, std::set<std::strin
 inline Cycles simulate(const spec::MachineSpec& machine, const program::Program& program,
                        std::set<std::string>& parts) {
     parts = sim::parts_of(program);
-    ipu::Simulation simulation(machine, program, {});
+    simulation::Simulation simulation(machine, program, {});
     simulation.run();
     return simulation.account().cycles();
 }

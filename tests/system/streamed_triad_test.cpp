@@ -4,7 +4,7 @@
 #include "kernels/lower/lower.h"
 #include "kernels/micro/micro.h"
 #include "kernels/plan/repeat_limit.h"
-#include "models/ipu/simulate.h"
+#include "models/simulation/simulation.h"
 #include "models/timing/link_timing.h"
 
 #include <catch2/catch.hpp>
@@ -34,7 +34,7 @@ Outcome run(const spec::MachineSpec& machine, const workload::StreamedTriadWorkl
     auto emitted = micro::emit(machine, workload);
     const auto program = lower::lower(machine, std::move(emitted.graph)).program;
     const auto values = emitted.values();
-    ipu::Simulation simulation(machine, program, {});
+    simulation::Simulation simulation(machine, program, {});
     for (const auto& operand : values.given) {
         simulation.write(operand.tensor, operand.bytes);
     }

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "base/zero_pages.h"
+#include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 namespace tessera::ipu {
 
 /// Zero-filled, page-aligned for each tile.
-class ChipMemory {
+class ChipMemory final : public program::TileMemory {
 public:
     /// @throws std::bad_alloc if the address space cannot be had.
     explicit ChipMemory(const spec::MachineSpec& spec);
@@ -22,8 +23,7 @@ public:
         return pages_.begin() + tile * stride_bytes_;
     }
 
-    /// Host bytes of [address, address + bytes) of `tile`. @throws ProgramError outside memory.
-    [[nodiscard]] std::byte* at(TileId tile, Address address, Bytes bytes) const;
+    [[nodiscard]] std::byte* at(TileId tile, Address address, Bytes bytes) const override;
 
 private:
     std::size_t stride_bytes_;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "models/events/events.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -55,12 +56,7 @@ private:
 };
 
 /// One context's activity inside a compute phase, for traces: cycles since the start of the phase.
-struct ContextSpan {
-    int context = -1; ///< worker number, or -1 for the supervisor
-    Address entry = 0;
-    Cycles begin = 0;
-    Cycles end = 0;
-};
+using ContextSpan = events::ContextSpan;
 
 struct ComputeOutcome {
     Cycles cycles = 0; ///< from the first issue of the stub to its return

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/digest.h"
+#include "tests/unit/models/listeners/told.h"
 
 #include <catch2/catch.hpp>
 
@@ -27,13 +28,10 @@ TEST_CASE("each kind of each tile's cycles is in the digest", "[unit][sim]") {
     program.compute_sets.push_back({"work", {}});
     program.exchanges.push_back({"bring", {}, {}});
     const auto digest_of = [&](TileId tile, Cycles cycles, bool computes) {
-        ipu::Account account(program, 2);
-        const std::array shares{ipu::TileShare{tile, cycles}};
-        if (computes) {
-            account.compute_phase(0, 10, shares);
-        } else {
-            account.exchange_phase(0, 10, shares);
-        }
+        listeners::Account account(program, 2);
+        test::Told run(2, {&account});
+        run.phase(computes ? events::Doing::ComputeSet : events::Doing::Exchange, 0,
+                  {{tile, cycles}});
         return sim::tile_cycles_digest(account);
     };
     const auto one = digest_of(0, 7, true);

@@ -3,6 +3,7 @@
 #include "sim/result.h"
 #include "sim/result_table.h"
 #include "tests/support/source_path.h"
+#include "tests/unit/models/listeners/told.h"
 #include "tests/unit/sim/scene.h"
 
 #include <catch2/catch.hpp>
@@ -19,6 +20,7 @@
 #include <set>
 
 using namespace tessera;
+using events::Doing;
 using test::Scene;
 
 namespace {
@@ -83,39 +85,48 @@ TEST_CASE("every count of a step stands in the result under its own name") {
                                     {"near", Place::Host, 4, 64}};
     scene.program.stream_copies = {{"load", 0, Direction::Read, 1, {}},
                                    {"give", 1, Direction::Write, 1, {}}};
-    ipu::Account account(scene.program, 4);
-    const std::vector<ipu::TileShare> uneven{{0, 10}, {1, 70}, {2, 1}, {3, 30}};
+    listeners::Account account(scene.program, 4);
+    test::Told run(4, {&account});
     for (int round = 0; round < 2; ++round) {
-        auto& record = account.compute_phase(0, 80, uneven);
-        record.bound_cycles += 11;
-        record.worker_issues += 12;
-        record.worker_bundles += 13;
-        record.supervisor_instructions += 14;
-        auto& exchange = account.exchange_phase(0, 50, {uneven.data(), 1});
-        exchange.bytes += 400;
-        exchange.sent_bytes += 100;
+        run.phase(Doing::ComputeSet, 0, {{0, 10}, {1, 70}, {2, 1}, {3, 30}},
+                  {.worker_issues = 12,
+                   .worker_bundles = 13,
+                   .supervisor_instructions = 14,
+                   .bound_cycles = 11});
+        run.moved({.bytes = 400, .sent_bytes = 100});
+        run.phase(Doing::Exchange, 0, {{0, 50}});
         for (const std::uint32_t copy : {0U, 1U}) {
-            auto& stream = account.stream_phase(copy, 20 + copy, {uneven.data(), 1});
-            stream.sent_bytes += 640 + copy;
-            stream.transfer_cycles += 90 + copy;
-            account.stream_arrived(copy, 320 + copy);
+            run.ended({.copy = copy,
+                       .begin = 5,
+                       .end = 5 + 90 + copy,
+                       .sent_bytes = 640 + copy,
+                       .bytes = 320 + copy,
+                       .tiles = {}});
+            run.phase(Doing::Stream, copy, {{0, 20 + copy}});
         }
     }
+    // The slowest tile of a step need not be the critical one.
+    run.does(1, Doing::ComputeSet, 7, 0);
+    run.does(0, Doing::ComputeSet, 5, 0);
+    run.step += 1;
+    run.does(0, Doing::Stream, 3, 1);
+    run.released(0);
     const auto result = scene.result_of(account);
     CHECK(schema_accepts(result));
     const auto& set = result["compute_sets"][0];
-    CHECK(set["executions"] == 2);
+    CHECK(set["executions"] == 3);
     CHECK(set["role"] == "work");
-    CHECK(set["cycles"] == 160);
+    CHECK(set["cycles"] == 140 + 5);
+    CHECK(set["slowest_cycles"] == 140 + 7);
     CHECK(set["bound_cycles"] == 22);
     CHECK(set["worker_issues"] == 24);
     CHECK(set["worker_bundles"] == 26);
     CHECK(set["supervisor_instructions"] == 28);
-    CHECK(set["active_tiles"] == 4);
+    CHECK(set["active_tiles"] == 2);
     CHECK(set["slowest_tile"] == 1);
     CHECK(set["tile_cycles"]["min"] == 2);
-    CHECK(set["tile_cycles"]["max"] == 140);
-    CHECK(set["tile_cycles"]["mean"].get<double>() == Approx(2 * 111 / 4.0));
+    CHECK(set["tile_cycles"]["max"] == 147);
+    CHECK(set["tile_cycles"]["mean"].get<double>() == Approx((2 * 111 + 12) / 4.0));
     CHECK(result["host"]["bundles"] == 26);
     CHECK(result["tiles_busy"] == 4);
     const auto& exchange = result["exchanges"][0];
@@ -127,15 +138,15 @@ TEST_CASE("every count of a step stands in the result under its own name") {
         CHECK(stream["peer"] == (copy == 0 ? "streaming_memory.far" : "host.near"));
         CHECK(stream["role"] == "stream");
         CHECK(stream["direction"] == (copy == 0 ? "read" : "write"));
-        CHECK(stream["cycles"] == 2 * (20 + copy));
+        CHECK(stream["cycles"] == 2 * (20 + copy) + 3 * copy);
         CHECK(stream["bytes"] == 2 * (320 + copy));
         CHECK(stream["sent_bytes"] == 2 * (640 + copy));
         CHECK(stream["transfer_cycles"] == 2 * (90 + copy));
     }
     CHECK(result["tiles"]["compute_cycles"]["min"] == 2);
-    CHECK(result["tiles"]["compute_cycles"]["max"] == 140);
-    CHECK(result["phases"]["stream"] == 2 * 41);
-    CHECK(result["explanation"]["stream"]["cycles"].get<double>() == Approx(82));
+    CHECK(result["tiles"]["compute_cycles"]["max"] == 147);
+    CHECK(result["phases"]["stream"] == 2 * 41 + 3);
+    CHECK(result["explanation"]["stream"]["cycles"].get<double>() == Approx(85));
     CHECK_FALSE(result["phases"].contains("idle"));
 }
 
@@ -264,9 +275,10 @@ TEST_CASE("the parts of the explanation are the tiles' means, the bounds, and wh
 
 TEST_CASE("an exchange among few tiles that is near its bound is neither uneven nor unused") {
     Scene scene;
-    ipu::Account account(scene.program, 4);
-    const std::vector<ipu::TileShare> two{{1, 1000}, {3, 990}};
-    account.exchange_phase(0, 1000, two).bound_cycles = 960;
+    listeners::Account account(scene.program, 4);
+    test::Told run(4, {&account});
+    run.moved({.bound_cycles = 960});
+    run.phase(Doing::Exchange, 0, {{1, 1000}, {3, 990}});
     const auto result = scene.result_of(account);
     CHECK(result["explanation"]["exchange"]["percent"].get<double>() == Approx(96));
     CHECK(result["explanation"]["exchange_overhead"]["percent"].get<double>() == Approx(4));
@@ -280,15 +292,15 @@ TEST_CASE("an exchange among few tiles that is near its bound is neither uneven 
     CHECK(text.find("uneven") == std::string::npos);
 }
 
-TEST_CASE("a reduction's exchange, an empty compute set and the control program have their parts") {
+TEST_CASE("a reduction's exchange and the control program have their parts") {
     Scene scene;
     scene.program.exchanges[0].role = program::Role::Reduce;
-    ipu::Account account(scene.program, 4);
-    const std::vector<ipu::TileShare> one{{2, 30}};
-    account.exchange_phase(0, 30, one).bound_cycles = 12;
-    account.compute_phase(0, 11, {});
-    account.control_phase(7);
-    account.broadcast_phase(5);
+    listeners::Account account(scene.program, 4);
+    test::Told run(4, {&account});
+    run.moved({.bound_cycles = 12});
+    run.phase(Doing::Exchange, 0, {{2, 30}});
+    run.all(Doing::Control, 7);
+    run.all(Doing::Told, 5);
     const auto result = scene.result_of(account);
     const auto cycles = [&](const char* part) {
         return result["explanation"][part]["cycles"].get<double>();
@@ -296,7 +308,7 @@ TEST_CASE("a reduction's exchange, an empty compute set and the control program 
     CHECK(cycles("reduction") == Approx(12));
     CHECK(cycles("exchange") == Approx(0));
     CHECK(cycles("exchange_overhead") == Approx(30 - 12));
-    CHECK(cycles("control") == Approx(11 + 7 + 5));
+    CHECK(cycles("control") == Approx(7 + 5));
     CHECK(cycles("uneven_splits") == Approx(0));
 }
 
@@ -304,14 +316,15 @@ TEST_CASE("tiles are busy that compute, exchange or stream, each counted once") 
     Scene scene;
     scene.program.stream_copies.resize(1);
     scene.program.remote_buffers.resize(1);
-    ipu::Account account(scene.program, 4);
-    const std::vector<ipu::TileShare> first{{0, 10}};
-    const std::vector<ipu::TileShare> both{{0, 10}, {1, 10}};
-    account.compute_phase(0, 10, first);
-    account.exchange_phase(0, 10, both);
-    account.streams_until(3, 40); // in the background: no step waits for it
-    account.sync_phase(5);
-    account.compute_phase(1, 20, first);
+    listeners::Account account(scene.program, 4);
+    const std::array<TileId, 1> third{3};
+    test::Told run(4, {&account});
+    // in the background: no step waits for it
+    run.begun({.background = true, .begin = 0, .end = 40, .tiles = third});
+    run.phase(Doing::ComputeSet, 0, {{0, 10}});
+    run.phase(Doing::Exchange, 0, {{0, 10}, {1, 10}});
+    run.released(5);
+    run.phase(Doing::ComputeSet, 1, {{0, 20}});
     const auto result = scene.result_of(account);
     CHECK(result["tiles_busy_by_kind"]["compute"] == 1);
     CHECK(result["tiles_busy_by_kind"]["exchange"] == 2);
@@ -323,13 +336,11 @@ TEST_CASE("a tile that does something for one cycle is busy") {
     Scene scene;
     scene.program.stream_copies.resize(1);
     scene.program.remote_buffers.resize(1);
-    ipu::Account account(scene.program, 4);
-    const std::vector<ipu::TileShare> first{{0, 1}};
-    const std::vector<ipu::TileShare> second{{1, 1}};
-    const std::vector<ipu::TileShare> third{{2, 1}};
-    account.compute_phase(0, 1, first);
-    account.exchange_phase(0, 1, second);
-    account.stream_phase(0, 1, third);
+    listeners::Account account(scene.program, 4);
+    test::Told run(4, {&account});
+    run.phase(Doing::ComputeSet, 0, {{0, 1}});
+    run.phase(Doing::Exchange, 0, {{1, 1}});
+    run.phase(Doing::Stream, 0, {{2, 1}});
     const auto result = scene.result_of(account);
     for (const char* kind : {"compute", "exchange", "stream"}) {
         CHECK(result["tiles_busy_by_kind"][kind] == 1);
@@ -360,7 +371,7 @@ TEST_CASE("the checked in schema of results is the one the program writes") {
 
 TEST_CASE("a run of no cycles divides by nothing") {
     Scene scene;
-    const ipu::Account account(scene.program, 4);
+    const listeners::Account account(scene.program, 4);
     const auto result = scene.result_of(account);
     CHECK(schema_accepts(result));
     CHECK(result["tflops"] == 0.0);
@@ -393,19 +404,21 @@ TEST_CASE("a kernel has the cycles of its steps, each once, and of the barriers 
                                 step(Step::Kind::StreamStart, 0), step(Step::Kind::ComputeSet, 0),
                                 step(Step::Kind::ComputeSet, 2),  step(Step::Kind::ComputeSet, 3),
                                 step(Step::Kind::StreamWait, 0)};
-    const std::vector<ipu::TileShare> tile{{0, 5}};
     const auto run = [&](Cycles control) {
-        ipu::Account account(program, 4);
-        account.compute_phase(0, 100, tile);
-        account.compute_phase(0, 60, tile);
+        listeners::Account account(program, 4);
+        test::Told told(4, {&account});
+        told.phase(Doing::ComputeSet, 0, {{0, 100}});
+        told.phase(Doing::ComputeSet, 0, {{0, 60}});
         for (int round = 0; round < 2; ++round) {
-            account.sync_phase(kBarrier);
-            account.exchange_phase(0, 40, tile);
+            told.released(kBarrier);
+            told.moved({});
+            told.phase(Doing::Exchange, 0, {{0, 40}});
         }
-        account.compute_phase(1, 30, tile);
-        account.stream_phase(0, 20, tile);
-        account.compute_phase(3, 5, tile);
-        account.control_phase(control);
+        told.phase(Doing::ComputeSet, 1, {{0, 30}});
+        told.ended({.tiles = {}});
+        told.phase(Doing::Stream, 0, {{0, 20}});
+        told.phase(Doing::ComputeSet, 3, {{0, 5}});
+        told.all(Doing::Control, control);
         return scene.result_of(account);
     };
     const auto kernel = [](const char* name, double whole, Cycles compute, Cycles exchange,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/result.h"
+#include "tests/unit/models/listeners/told.h"
 
 #include <nlohmann/json.hpp>
 
@@ -53,21 +54,17 @@ struct Scene {
     }
 
     nlohmann::json result() {
-        ipu::Account account(program, 4);
-        const std::vector<ipu::TileShare> multiply{{0, 100}, {1, 60}};
-        const std::vector<ipu::TileShare> scatter{{0, 40}, {1, 40}, {2, 40}, {3, 40}};
-        const std::vector<ipu::TileShare> reduce{{0, 20}};
-        account.compute_phase(0, 100, multiply);
-        account.sync_phase(50);
-        auto& exchanged = account.exchange_phase(0, 40, scatter);
-        exchanged.bytes = 64;
-        exchanged.sent_bytes = 24;
-        exchanged.bound_cycles = 32;
-        account.compute_phase(1, 20, reduce);
+        listeners::Account account(program, 4);
+        test::Told run(4, {&account});
+        run.phase(events::Doing::ComputeSet, 0, {{0, 100}, {1, 60}});
+        run.released(50);
+        run.moved({.bytes = 64, .sent_bytes = 24, .bound_cycles = 32});
+        run.phase(events::Doing::Exchange, 0, {{0, 40}, {1, 40}, {2, 40}, {3, 40}});
+        run.phase(events::Doing::ComputeSet, 1, {{0, 20}});
         return result_of(account);
     }
 
-    nlohmann::json result_of(const ipu::Account& account) {
+    nlohmann::json result_of(const listeners::Account& account) {
         return sim::make_result({.machine = machine,
                                  .machine_resolved = machine_json,
                                  .unused_parameters = {{"host.latency_us", "the run has no x"}},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "models/ipu/core/account.h"
 #include "models/ipu/core/chip_memory.h"
-#include "models/ipu/core/laws.h"
 #include "models/ipu/core/tensor_io.h"
+#include "models/listeners/account.h"
+#include "models/listeners/laws.h"
 
 #include <catch2/catch.hpp>
 
@@ -44,48 +44,6 @@ program::Tensor two_pieces(Address base) {
 }
 
 } // namespace
-
-TEST_CASE("every tile's five kinds sum to the run") {
-    program::Program program;
-    program.compute_sets.resize(1);
-    program.exchanges.resize(1);
-    ipu::Account account(program, 3);
-    const std::vector<ipu::TileShare> work{{0, 10}, {2, 40}};
-    const std::vector<ipu::TileShare> rows{{1, 25}};
-    account.compute_phase(0, 40, work);
-    account.sync_phase(7);
-    account.exchange_phase(0, 25, rows);
-    account.compute_phase(0, 40, work);
-    account.control_phase(5);
-    account.broadcast_phase(9);
-    CHECK(account.cycles() == 40 + 7 + 25 + 40 + 5 + 9);
-    CHECK(account.phases().compute == 80 + 5);
-    CHECK(account.phases().exchange == 25 + 9);
-    CHECK(account.control_cycles() == 5 + 9);
-    CHECK(account.phases().sync == 7);
-    for (const auto& tile : account.tiles()) {
-        CHECK(tile.sum() == account.cycles());
-    }
-    CHECK(account.tiles()[0].compute == 20 + 5);
-    CHECK(account.tiles()[0].idle == 30 + 25 + 30);
-    CHECK(account.tiles()[1].exchange == 25 + 9);
-    const auto& record = account.compute_sets()[0];
-    CHECK(record.cycles == 80);
-    CHECK(record.executions == 2);
-    CHECK(record.slowest_tile == 2);
-    CHECK(record.tile_cycles == std::vector<Cycles>{20, 0, 80});
-}
-
-TEST_CASE("of equally slow tiles the lowest is named, and the last execution's") {
-    program::Program program;
-    program.compute_sets.resize(1);
-    ipu::Account account(program, 4);
-    const std::vector<ipu::TileShare> equal{{1, 10}, {2, 30}, {3, 30}};
-    const std::vector<ipu::TileShare> other{{0, 0}, {3, 0}};
-    CHECK(account.compute_phase(0, 30, equal).slowest_tile == 2);
-    CHECK(account.compute_phase(0, 5, other).slowest_tile == 0); // of no cycles too
-    CHECK(account.compute_sets()[0].active_tiles == 2);
-}
 
 TEST_CASE("a tensor may stand backwards in a tile and in the host's array") {
     const auto machine = tiles(1);
@@ -200,16 +158,16 @@ struct ExchangeRun {
         record.bytes = 3 * 2 * transfer.bytes;
     }
     program::Program program;
-    ipu::StepRecord record;
+    listeners::StepRecord record;
 };
 
 } // namespace
 
 TEST_CASE("bytes sent are bytes received") {
     ExchangeRun run;
-    CHECK_NOTHROW(ipu::check_bytes(run.program, {&run.record, 1}));
+    CHECK_NOTHROW(listeners::check_bytes(run.program, {&run.record, 1}));
     run.record.bytes -= 4;
-    CHECK_THROWS_WITH(ipu::check_bytes(run.program, {&run.record, 1}),
+    CHECK_THROWS_WITH(listeners::check_bytes(run.program, {&run.record, 1}),
                       "exchange bring: got 596 bytes received, expected the 600 that were sent");
 }
 
@@ -218,24 +176,24 @@ TEST_CASE("rows of a stream copy sent are bytes received") {
     program.remote_buffers.push_back(
         {"table", program::RemoteBuffer::Place::StreamingMemory, 8, 64});
     program.stream_copies.push_back({"fetch", 0, program::StreamCopy::Direction::Read, 2, {}});
-    ipu::StepRecord record;
+    listeners::StepRecord record;
     record.executions = 3;
     record.bytes = 3 * 2 * 64;
-    CHECK_NOTHROW(ipu::check_streams(program, {&record, 1}));
+    CHECK_NOTHROW(listeners::check_streams(program, {&record, 1}));
     record.bytes += 4;
-    CHECK_THROWS_WITH(ipu::check_streams(program, {&record, 1}),
+    CHECK_THROWS_WITH(listeners::check_streams(program, {&record, 1}),
                       "stream copy fetch: got 388 bytes received, expected the 384 that were sent");
 }
 
 TEST_CASE("the five kinds of a tile's cycles sum to the run") {
-    const ipu::CyclesByKind right{
+    const listeners::CyclesByKind right{
         .compute = 10, .exchange = 20, .sync = 30, .stream = 40, .idle = 50};
-    std::vector<ipu::CyclesByKind> tiles(3, right);
-    CHECK_NOTHROW(ipu::check_cycles(150, tiles));
+    std::vector<listeners::CyclesByKind> tiles(3, right);
+    CHECK_NOTHROW(listeners::check_cycles(150, tiles));
     tiles[1].stream += 1;
-    CHECK_THROWS_WITH(ipu::check_cycles(150, tiles),
+    CHECK_THROWS_WITH(listeners::check_cycles(150, tiles),
                       "tile_1: got 10 compute + 20 exchange + 30 sync + 41 stream + 50 idle = 151 "
                       "cycles, expected the 150 of the run");
     tiles[1] = {.compute = 200, .exchange = 0, .sync = 0, .stream = 0, .idle = -50};
-    CHECK_THROWS_AS(ipu::check_cycles(150, tiles), ProgramError);
+    CHECK_THROWS_AS(listeners::check_cycles(150, tiles), ProgramError);
 }

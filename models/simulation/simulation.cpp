@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
-#include "models/ipu/simulate.h"
+#include "models/simulation/simulation.h"
 
 #include "base/error.h"
-#include "models/ipu/core/laws.h"
 #include "models/ipu/core/tensor_io.h"
 #include "models/ipu/ipu.h"
+#include "models/listeners/laws.h"
 
 #include <fmt/format.h>
 
 #include <cstring>
 #include <optional>
 
-namespace tessera::ipu {
+namespace tessera::simulation {
 
 struct Simulation::Implementation {
     Implementation(const spec::MachineSpec& spec, const program::Program& the_program,
-                   RunOptions options)
-        : program(the_program), chip("ipu_0", spec, the_program, std::move(options)) {}
+                   ipu::RunOptions options)
+        : program(the_program), account(the_program, spec.chip.tiles), laws(the_program, account),
+          chip("ipu_0", spec, the_program, with(options)) {}
+
+    /// The account hears first: it may be asked by others.
+    [[nodiscard]] ipu::RunOptions with(ipu::RunOptions options) {
+        options.listeners.insert(options.listeners.begin(), {&account, &laws});
+        return options;
+    }
 
     [[nodiscard]] const program::Tensor& tensor(const std::string& name) const {
         for (const auto& candidate : program.tensors) {
@@ -38,11 +45,13 @@ struct Simulation::Implementation {
     }
 
     const program::Program& program;
-    Ipu chip;
+    listeners::Account account;
+    listeners::Laws laws;
+    ipu::Ipu chip;
 };
 
 Simulation::Simulation(const spec::MachineSpec& spec, const program::Program& program,
-                       RunOptions options)
+                       ipu::RunOptions options)
     : implementation_(std::make_unique<Implementation>(spec, program, std::move(options))) {}
 
 Simulation::~Simulation() = default;
@@ -56,7 +65,7 @@ void Simulation::write(const std::string& tensor, std::span<const std::byte> hos
         std::memcpy(buffer->data(), host.data(), host.size());
         return;
     }
-    write_tensor(implementation_->tensor(tensor), host, implementation_->chip.memory());
+    ipu::write_tensor(implementation_->tensor(tensor), host, implementation_->chip.memory());
 }
 
 std::vector<std::byte> Simulation::read(const std::string& tensor) const {
@@ -65,25 +74,28 @@ std::vector<std::byte> Simulation::read(const std::string& tensor) const {
     }
     const auto& wanted = implementation_->tensor(tensor);
     std::vector<std::byte> host(
-        static_cast<std::size_t>(elements_of(wanted) * bytes_of(wanted.type)));
-    read_tensor(wanted, implementation_->chip.memory(), host);
+        static_cast<std::size_t>(ipu::elements_of(wanted) * bytes_of(wanted.type)));
+    ipu::read_tensor(wanted, implementation_->chip.memory(), host);
     return host;
+}
+
+void Simulation::read_part(const program::Tensor& part, std::span<std::byte> host) const {
+    ipu::read_tensor(part, implementation_->chip.memory(), host);
 }
 
 void Simulation::run() {
     sc_core::sc_start();
     implementation_->chip.check_finished();
     TESSERA_ASSERT(systemc_cycles() == account().cycles());
-    check_laws(implementation_->program, account());
+    implementation_->laws.check();
 }
 
-const Account& Simulation::account() const {
-    return implementation_->chip.account();
+const listeners::Account& Simulation::account() const {
+    return implementation_->account;
 }
 
 Cycles Simulation::systemc_cycles() const {
-    const sc_core::sc_time cycle(1, sc_core::SC_NS);
-    return static_cast<Cycles>(sc_core::sc_time_stamp().value() / cycle.value());
+    return implementation_->chip.finished_at();
 }
 
-} // namespace tessera::ipu
+} // namespace tessera::simulation

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The walk of control programs and what is refused before one begins.
 #include "base/error.h"
-#include "models/ipu/core/control_cursor.h"
+#include "models/program/control_check.h"
+#include "models/tile/core/control_cursor.h"
 #include "models/timing/control_timing.h"
 
 #include <catch2/catch.hpp>
@@ -49,25 +50,25 @@ Program controlled_by(Step root) {
 /// `answers` gives.
 std::string walked(const Program& program, const std::string& answers = "") {
     std::string seen;
-    ipu::ControlCursor cursor(program, 5);
+    tile::ControlCursor cursor(program, 5);
     auto answer = answers.begin();
     while (true) {
-        const ipu::Visit visit = cursor.next();
+        const tile::Visit visit = cursor.next();
         switch (visit.kind) {
-        case ipu::Visit::Kind::End:
-            CHECK(cursor.next().kind == ipu::Visit::Kind::End);
+        case tile::Visit::Kind::End:
+            CHECK(cursor.next().kind == tile::Visit::Kind::End);
             CHECK(answer == answers.end());
             return seen;
-        case ipu::Visit::Kind::Run:
+        case tile::Visit::Kind::Run:
             seen.push_back(static_cast<char>('0' + visit.step->index));
             break;
-        case ipu::Visit::Kind::Round:
+        case tile::Visit::Kind::Round:
             seen.push_back('r');
             break;
-        case ipu::Visit::Kind::Called:
+        case tile::Visit::Kind::Called:
             seen.push_back('c');
             break;
-        case ipu::Visit::Kind::Decide:
+        case tile::Visit::Kind::Decide:
             seen.push_back('?');
             REQUIRE(answer != answers.end());
             cursor.decide(*answer++ == 'y');
@@ -85,7 +86,7 @@ TEST_CASE("the control program is walked in order with its repeats") {
     const auto program =
         controlled_by(step(Kind::Sequence, 0, {repeat(2, {body}), step(Kind::ComputeSet, 4)}));
     CHECK(walked(program) == "r1r2r20r1r2r204");
-    CHECK(ipu::expected_steps(program) == 9);
+    CHECK(program::expected_steps(program) == 9);
 }
 
 TEST_CASE("a control program may be one step or nothing at all") {
@@ -99,7 +100,7 @@ TEST_CASE("a while looks before each round and an if has two sides") {
     const auto loop = controlled_by(on_value(Kind::While, {step(Kind::ComputeSet, 1)}));
     CHECK(walked(loop, "n") == "?");
     CHECK(walked(loop, "yyn") == "?1?1?");
-    CHECK(ipu::expected_steps(loop) == 1);
+    CHECK(program::expected_steps(loop) == 1);
     const auto both =
         controlled_by(on_value(Kind::If, {step(Kind::ComputeSet, 1), step(Kind::ComputeSet, 2)}));
     CHECK(walked(both, "y") == "?1");
@@ -120,9 +121,9 @@ TEST_CASE("calls share the steps of a function") {
         step(Kind::Sequence, 0, {step(Kind::Call, 0), step(Kind::Sync), step(Kind::Call, 0)}));
     program.functions.push_back({"f", step(Kind::Sequence, 0, {step(Kind::Call, 1)})});
     program.functions.push_back({"g", step(Kind::ComputeSet, 7)});
-    CHECK_NOTHROW(ipu::check_control(program));
+    CHECK_NOTHROW(program::check_control(program));
     CHECK(walked(program) == "cc70cc7");
-    CHECK(ipu::expected_steps(program) == 3);
+    CHECK(program::expected_steps(program) == 3);
 }
 
 TEST_CASE("a word for a decision is sent in the first event in which every mux can hear it") {
@@ -154,7 +155,7 @@ TEST_CASE("a word for a decision is sent in the first event in which every mux c
 TEST_CASE("control programs that are wrong are refused") {
     const auto refused = [](Program program) {
         try {
-            ipu::check_control(program);
+            program::check_control(program);
         } catch (const ProgramError& error) {
             return std::string(error.what());
         }
@@ -184,7 +185,7 @@ TEST_CASE("control programs that are wrong are refused") {
     recursive.functions.push_back({"g", step(Kind::Sequence, 0, {step(Kind::Call, 0)})});
     CHECK(refused(recursive) == "program p: a function calls itself: f calls g calls f");
     Step deep = step(Kind::Sync);
-    for (int level = 0; level < ipu::kDeepestStep - 1; ++level) {
+    for (int level = 0; level < program::kDeepestStep - 1; ++level) {
         deep = step(Kind::Sequence, 0, {deep});
     }
     CHECK(refused(controlled_by(deep)).empty());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Links out of the chip, remote buffers, and the rules of stream copies.
 #include "base/error.h"
-#include "models/ipu/core/account.h"
-#include "models/ipu/core/stream_copies.h"
 #include "models/memory/core/remote_memory.h"
+#include "models/memory/core/stream_copies.h"
 #include "models/memory/core/stream_link.h"
 #include "models/program/remote_sizes.h"
 
@@ -61,7 +60,7 @@ std::string refused(const std::function<void()>& attempt) {
 std::string broken(const std::function<void(program::Program&)>& change) {
     auto program = two_copies();
     change(program);
-    return refused([&] { ipu::StreamCopies copies(four_tiles(), program); });
+    return refused([&] { memory::StreamCopies copies(four_tiles(), program); });
 }
 
 } // namespace
@@ -157,7 +156,7 @@ TEST_CASE("pieces are whole requests") {
     auto machine = four_tiles();
     machine.streaming.request_bytes = 64;
     const auto program = two_copies();
-    const ipu::StreamCopies copies(machine, program);
+    const memory::StreamCopies copies(machine, program);
     CHECK(copies.bytes(0) == 128);
     CHECK(copies.demand(0).requested_bytes == 128 + 64);
     CHECK(copies.demand(0).busiest_tile_bytes == 96);
@@ -169,7 +168,7 @@ TEST_CASE("pieces are whole requests") {
 TEST_CASE("bytes go from rows to pieces and back") {
     const auto machine = four_tiles();
     const auto program = two_copies();
-    const ipu::StreamCopies copies(machine, program);
+    const memory::StreamCopies copies(machine, program);
     const ipu::ChipMemory chip(machine);
     const memory::RemoteMemory remote(machine, program);
     const auto rows = remote.buffer(0);
@@ -177,11 +176,11 @@ TEST_CASE("bytes go from rows to pieces and back") {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         rows[i] = static_cast<std::byte>(i % 256);
     }
-    copies.move({0, 3, 0, {}}, chip, remote);
+    copies.move({0, 3, 0}, chip, remote);
     CHECK(std::memcmp(chip.at(2, kHere, 96), rows.data() + 3 * 64, 96) == 0);
     CHECK(std::memcmp(chip.at(3, kHere, 32), rows.data() + 3 * 64 + 96, 32) == 0);
     std::memset(chip.at(3, kHere + 32, 64), 0x5a, 64);
-    copies.move({1, 9, 0, {}}, chip, remote);
+    copies.move({1, 9, 0}, chip, remote);
     CHECK(rows[9 * 64 - 1] == std::byte{(9 * 64 - 1) % 256});
     CHECK(rows[9 * 64] == std::byte{0x5a});
     CHECK(rows[639] == std::byte{0x5a});
@@ -222,11 +221,11 @@ TEST_CASE("remote buffers that do not fit are refused") {
     CHECK_THROWS_AS(memory::RemoteMemory(machine, program), ProgramError);
     program = two_copies(); // the longer copy has 128 bytes
     machine.streaming.copy_limit_bytes = 128;
-    CHECK_NOTHROW(ipu::StreamCopies(machine, program));
+    CHECK_NOTHROW(memory::StreamCopies(machine, program));
     machine.streaming.copy_limit_bytes = 127;
-    CHECK_THROWS_AS(ipu::StreamCopies(machine, program), DoesNotFit);
+    CHECK_THROWS_AS(memory::StreamCopies(machine, program), DoesNotFit);
     program.remote_buffers[0].place = program::RemoteBuffer::Place::Host; // which has no limit
-    CHECK_NOTHROW(ipu::StreamCopies(machine, program));
+    CHECK_NOTHROW(memory::StreamCopies(machine, program));
 }
 
 TEST_CASE("stream copies that are wrong are refused") {
@@ -291,9 +290,9 @@ TEST_CASE("copies under way in one buffer or one tile meet only where one of the
     program.remote_buffers.push_back(
         {"other", program::RemoteBuffer::Place::StreamingMemory, 10, 64});
     const auto said = [&](std::uint32_t first, std::uint32_t second) {
-        ipu::StreamCopies copies(machine, program);
-        copies.start({first, 5, 0, {}});
-        return refused([&] { copies.check_start(second, 5, 7); });
+        memory::StreamCopies copies(machine, program);
+        copies.start({first, 5, 1}, 3);
+        return refused([&] { copies.start({second, 5, 2}, 7); });
     };
     CHECK_FALSE(said(1, 0).empty()); // rows that are written are read
     program.stream_copies[1].buffer = 1;
@@ -322,7 +321,7 @@ TEST_CASE("copies under way in one buffer or one tile meet only where one of the
 TEST_CASE("rows of a copy are in its buffer from the first to the last") {
     const auto machine = four_tiles();
     const auto program = two_copies();
-    const ipu::StreamCopies copies(machine, program);
+    const memory::StreamCopies copies(machine, program);
     for (const auto& [row, good] :
          {std::pair{-1, false}, std::pair{0, true}, std::pair{8, true}, std::pair{9, false}}) {
         CHECK(refused([&] { copies.check_rows(0, row); }).empty() == good);
@@ -333,23 +332,24 @@ TEST_CASE("nothing touches what a copy under way has") {
     const auto machine = four_tiles();
     auto program = two_copies();
     program.compute_sets.push_back({"work", {{}, {}, {}, {0x4c000, {}}}});
-    ipu::StreamCopies copies(machine, program);
-    CHECK(refused([&] { copies.check_start(0, 9, 7); }) ==
-          "stream copy in: got rows 9 to 11, expected them in the 10 rows of far");
-    copies.start({0, 4, 0, {}});
-    CHECK(refused([&] { copies.check_start(0, 0, 7); }) ==
-          "stream copy in: started at cycle 7 while it is under way");
-    CHECK(refused([&] { copies.check_start(1, 6, 7); }).empty());
-    CHECK(refused([&] { copies.check_start(1, 5, 7); }) ==
-          "stream copy out: started at cycle 7 on rows of far that in, under way, also has");
+    memory::StreamCopies copies(machine, program);
+    CHECK(refused([&] {
+              copies.start({0, 9, 1}, 7);
+          }) == "stream copy in: got rows 9 to 11, expected them in the 10 rows of far");
+    CHECK_FALSE(copies.any());
+    copies.start({0, 4, 1}, 0);
+    CHECK(refused([&] {
+              copies.start({0, 0, 2}, 7);
+          }) == "stream copy in: started at cycle 7 while it is under way");
+    CHECK(refused([&] {
+              copies.start({1, 5, 2}, 7);
+          }) == "stream copy out: started at cycle 7 on rows of far that in, under way, also has");
     program.stream_copies[1].pieces[0].address = kHere + 28;
-    CHECK(refused([&] { copies.check_start(1, 6, 7); }) ==
-          "stream copy out: started at cycle 7 on tile_3, 0x8001c, which in, under way, has");
-    CHECK(refused([&] { copies.check_compute(program.compute_sets[0], 9); }) ==
-          "compute set work: tile_3 is to compute at cycle 9 while stream copy in, under way, uses "
-          "0x80000 there");
-    const ipu::TileRange beside{2, kHere + 96, 4};
-    const ipu::TileRange inside{2, kHere + 92, 4};
+    CHECK(refused([&] {
+              copies.start({1, 6, 2}, 7);
+          }) == "stream copy out: started at cycle 7 on tile_3, 0x8001c, which in, under way, has");
+    const memory::TileRange beside{2, kHere + 96, 4};
+    const memory::TileRange inside{2, kHere + 92, 4};
     CHECK(refused([&] { copies.check_ranges("exchange x", {&beside, 1}, 9); }).empty());
     CHECK(refused([&] {
               copies.check_ranges("exchange x", {&inside, 1}, 9);
@@ -357,39 +357,22 @@ TEST_CASE("nothing touches what a copy under way has") {
           "exchange x: uses tile_2, 0x8005c at cycle 9 while stream copy in, under way, has it");
     // the first byte that both have
     for (const Bytes lower : {Bytes{4}, Bytes{64}}) {
-        const ipu::TileRange round{2, kHere - static_cast<Address>(lower), lower + 200};
+        const memory::TileRange round{2, kHere - static_cast<Address>(lower), lower + 200};
         CHECK(
             refused([&] {
                 copies.check_ranges("exchange x", {&round, 1}, 9);
             }) ==
             "exchange x: uses tile_2, 0x80000 at cycle 9 while stream copy in, under way, has it");
     }
-    CHECK(refused([&] { copies.check_end(11); }) ==
-          "stream copy in: under way at the end of the program, cycle 11: nothing waits for it");
-    CHECK(copies.finish(0, 12).row == 4);
-    CHECK(refused([&] { copies.check_end(11); }).empty());
-    CHECK(refused([&] { copies.finish(0, 12); }) ==
-          "stream copy in: waited for at cycle 12 but not under way");
+    // two tiles wait for it
+    copies.left(0);
+    CHECK(copies.any());
+    copies.left(0);
+    CHECK_FALSE(copies.any());
+    CHECK(refused([&] { copies.check_ranges("exchange x", {&inside, 1}, 9); }).empty());
     program.io_tiles = {3};
     CHECK(refused([&] { copies.check_background(0); }) ==
           "stream copy in: tile_2 is not an IO tile, so it cannot take part in the background");
-}
-
-TEST_CASE("a copy streams to its end also where a shorter one begins later") {
-    for (const Cycles later : {60, 130, 250}) {
-        program::Program program = two_copies();
-        program.compute_sets.resize(1);
-        ipu::Account account(program, 4);
-        account.streams_until(2, 200);
-        account.streams_until(2, later);
-        account.streams_until(3, 40);
-        const std::array<ipu::TileShare, 1> work{{{0, 150}}};
-        account.compute_phase(0, 150, work);
-        account.compute_phase(0, 150, work);
-        CHECK(account.tiles()[2].stream == std::max<Cycles>(200, later));
-        CHECK(account.tiles()[3].stream == 40);
-        CHECK(account.streaming_until()[2] == std::max<Cycles>(200, later));
-    }
 }
 
 TEST_CASE("a fraction of a cycle of a link is a cycle") {
@@ -451,27 +434,21 @@ TEST_CASE("remote buffers share the capacity, those of the host have none") {
     }
 }
 
-TEST_CASE("a tile that would idle streams while its copy is under way") {
-    program::Program program = two_copies();
-    program.compute_sets.resize(1);
-    program.exchanges.resize(1);
-    ipu::Account account(program, 4);
-    account.streams_until(2, 130);
-    const std::array<ipu::TileShare, 1> work{{{0, 100}}};
-    const std::array<ipu::TileShare, 1> row{{{2, 10}}};
-    const std::array<ipu::TileShare, 1> wait{{{2, 20}}};
-    account.compute_phase(0, 100, work); // tile 2 streams through
-    account.sync_phase(5);
-    account.exchange_phase(0, 15, row); // 105..120, its own row first
-    account.stream_phase(0, 20, wait);  // until 140
-    account.compute_phase(0, 100, work);
-    CHECK(account.cycles() == 240);
-    CHECK(account.phases().stream == 20);
-    CHECK(account.tiles()[2].stream == 100 + 5 + 20);
-    CHECK(account.tiles()[2].exchange == 10);
-    CHECK(account.tiles()[2].sync == 5);
-    CHECK(account.tiles()[3].stream == 0);
-    for (const auto& tile : account.tiles()) {
-        CHECK(tile.sum() == account.cycles());
-    }
+TEST_CASE("copies that nothing orders may not begin in another order than the program's") {
+    const auto machine = four_tiles();
+    auto program = two_copies();
+    program.stream_copies[1].pieces[0] = {1, kHere, 64, 0};
+    const auto said = [&](std::int64_t row, bool release) {
+        memory::StreamCopies copies(machine, program);
+        copies.start({1, row, 8}, 3); // "out", which is quick
+        copies.left(1);
+        if (release) {
+            copies.released();
+        }
+        return refused([&] { copies.start({0, 4, 7}, 90); });
+    };
+    CHECK(said(5, false) == "stream copy in: started at cycle 90 on rows of far that out, of a "
+                            "later step and begun before it, also has");
+    CHECK(said(6, false).empty());
+    CHECK(said(5, true).empty());
 }

@@ -8,10 +8,10 @@
 // time between start and end; they move at the end.
 #pragma once
 
-#include "models/ipu/core/chip_memory.h"
 #include "models/memory/core/remote_memory.h"
 #include "models/memory/core/stream_link.h"
 #include "models/program/program.h"
+#include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
@@ -19,14 +19,13 @@
 #include <span>
 #include <vector>
 
-namespace tessera::ipu {
+namespace tessera::memory {
 
-/// A copy that has begun.
-struct Flight {
+/// A copy that has begun and that not all of its tiles have waited for.
+struct UnderWay {
     std::uint32_t copy = 0;
     std::int64_t row = 0;
-    Cycles begin = 0;
-    memory::StreamTimes times;
+    std::int64_t step = 0; ///< in which it was called for
 };
 
 /// Bytes [address, address + bytes) of a tile.
@@ -42,7 +41,7 @@ public:
     /// program.h; DoesNotFit if it moves more than streaming.copy_limit_bytes.
     StreamCopies(const spec::MachineSpec& machine, const program::Program& program);
 
-    [[nodiscard]] const memory::StreamDemand& demand(std::uint32_t copy) const {
+    [[nodiscard]] const StreamDemand& demand(std::uint32_t copy) const {
         return facts_.at(copy).demand;
     }
     [[nodiscard]] Bytes bytes(std::uint32_t copy) const { return facts_.at(copy).bytes; }
@@ -54,40 +53,45 @@ public:
 
     /// @throws ProgramError if rows [row, row + rows) are not in the buffer.
     void check_rows(std::uint32_t copy, std::int64_t row) const;
-    /// @throws ProgramError at `now` if a copy under way is in its way, or it is one itself.
-    void check_start(std::uint32_t copy, std::int64_t row, Cycles now) const;
     /// Also for the background: its tiles are all IO tiles. @throws ProgramError
     void check_background(std::uint32_t copy) const;
-    void start(const Flight& flight) { flights_.push_back(flight); }
-    /// The copy is over: out of the list. @throws ProgramError if it is not under way.
-    Flight finish(std::uint32_t copy, Cycles now);
+    /// It is under way from `now` until left() has been called for each of its tiles. @throws
+    /// ProgramError if a copy under way is in its way; if it is one itself; or if a later step's
+    /// copy that is in its way has begun since the last release, before it.
+    void start(const UnderWay& copy, Cycles now);
+    /// One of its tiles has waited for its end.
+    void left(std::uint32_t copy);
+    /// All tiles have met.
+    void released() { begun_.clear(); }
     /// Returns the bytes that arrived.
-    Bytes move(const Flight& flight, const ChipMemory& chip,
-               const memory::RemoteMemory& remote) const;
+    Bytes move(const UnderWay& copy, const program::TileMemory& tiles,
+               const RemoteMemory& remote) const;
 
-    /// @throws ProgramError at `now` where a tile of `set` has a copy under way.
-    void check_compute(const program::ComputeSet& set, Cycles now) const;
     /// @throws ProgramError at `now` where a copy under way has bytes of `ranges`.
     void check_ranges(const std::string& what, std::span<const TileRange> ranges, Cycles now) const;
-    /// @throws ProgramError if a copy was never waited for.
-    void check_end(Cycles now) const;
-    [[nodiscard]] bool any() const { return !flights_.empty(); }
+    [[nodiscard]] bool any() const { return !under_way_.empty(); }
 
 private:
     struct Facts {
-        memory::StreamDemand demand;
+        StreamDemand demand;
         Bytes bytes = 0;
         std::vector<TileId> tiles;
     };
     void check_pieces(const program::StreamCopy& copy) const;
     [[nodiscard]] Facts facts_of(const program::StreamCopy& copy) const;
+    /// @throws ProgramError where `copy` and `other` have bytes in common of which one writes;
+    /// `how` says what `other` does meanwhile.
+    void check_apart(const UnderWay& copy, const UnderWay& other, const char* how,
+                     Cycles now) const;
     [[nodiscard]] const program::StreamPiece* piece_meeting(std::uint32_t copy,
                                                             const TileRange& range) const;
 
     const spec::MachineSpec& machine_;
     const program::Program& program_;
     std::vector<Facts> facts_;
-    std::vector<Flight> flights_; ///< in order of their starts
+    std::vector<UnderWay> under_way_; ///< in order of their starts
+    std::vector<UnderWay> begun_;     ///< since the last release, ascending steps
+    std::vector<std::size_t> left_;   ///< by copy: tiles that have waited
 };
 
-} // namespace tessera::ipu
+} // namespace tessera::memory

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// One run of one chip, with SystemC out of sight. SystemC elaborates once a process: so does this.
+// One run of one chip with SystemC out of sight, accounted for and held to the laws. SystemC
+// elaborates once a process: so does this.
 //
 // Contract:
 // - Inside sc_main: construct, write() the operands, run() once, read() the results.
-// - Nothing depends on the number of host threads or on the trace sink but the time that it takes.
+// - Nothing depends on the number of host threads, on the listeners or on the order of what happens
+//   in one cycle but the time that it takes.
 #pragma once
 
-#include "models/ipu/core/account.h"
 #include "models/ipu/run_options.h"
+#include "models/listeners/account.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -17,13 +19,14 @@
 #include <string>
 #include <vector>
 
-namespace tessera::ipu {
+namespace tessera::simulation {
 
 class Simulation {
 public:
     /// Elaborates the chip `ipu_0` and loads the images. `spec` and `program` outlive it. @throws
     /// ProgramError
-    Simulation(const spec::MachineSpec& spec, const program::Program& program, RunOptions options);
+    Simulation(const spec::MachineSpec& spec, const program::Program& program,
+               ipu::RunOptions options);
     ~Simulation();
     Simulation(const Simulation&) = delete;
     Simulation& operator=(const Simulation&) = delete;
@@ -32,12 +35,15 @@ public:
     /// ProgramError if name or size is wrong.
     void write(const std::string& tensor, std::span<const std::byte> host);
     [[nodiscard]] std::vector<std::byte> read(const std::string& tensor) const;
+    /// Gathers the pieces of `part`, which need not be all of a tensor's, into a row-major array of
+    /// its shape. May be called on several threads. @throws as read()
+    void read_part(const program::Tensor& part, std::span<std::byte> host) const;
 
-    /// Runs the control program to its end and checks the laws of core/laws.h. @throws
+    /// Runs the control program to its end and checks the laws of listeners/laws.h. @throws
     /// ProgramError, NotModelled
     void run();
 
-    [[nodiscard]] const Account& account() const;
+    [[nodiscard]] const listeners::Account& account() const;
     /// Cycles that SystemC's clock has counted; equals account().cycles() after run().
     [[nodiscard]] Cycles systemc_cycles() const;
 
@@ -46,4 +52,4 @@ private:
     std::unique_ptr<Implementation> implementation_;
 };
 
-} // namespace tessera::ipu
+} // namespace tessera::simulation

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace tessera::ipu {
+namespace tessera::tile {
 
 /// What the walk met.
 struct Visit {
@@ -27,10 +27,13 @@ struct Visit {
 
 class ControlCursor {
 public:
-    /// `program` outlives the cursor and has passed check_control().
+    /// `program` outlives the cursor and has passed program::check_control().
     ControlCursor(const program::Program& program, std::int64_t while_limit_rounds);
 
     [[nodiscard]] Visit next();
+
+    /// Whether something comes, or may come, before the next barrier.
+    [[nodiscard]] bool computes_next() const;
 
     /// The answer to Decide: whether the word is not 0. @throws ProgramError if a while goes on for
     /// too long.
@@ -54,15 +57,4 @@ private:
     const program::Step* undecided_ = nullptr;
 };
 
-/// Steps that next() will return as Run, as far as it is known before the run: the body of a while
-/// counts once, of an if the longer side.
-[[nodiscard]] std::int64_t expected_steps(const program::Program& program);
-
-/// @throws ProgramError naming the step where the tree of the control program is wrong: an index
-/// that nothing has, children where none belong, a condition without a value, a function that
-/// calls itself, steps more than kDeepestStep levels deep.
-void check_control(const program::Program& program);
-
-inline constexpr int kDeepestStep = 64;
-
-} // namespace tessera::ipu
+} // namespace tessera::tile

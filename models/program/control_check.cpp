@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "models/program/control_check.h"
+
 #include "base/error.h"
-#include "models/ipu/core/control_cursor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-namespace tessera::ipu {
+namespace tessera::program {
 namespace {
 
-using program::Program;
-using program::Step;
 using Kind = Step::Kind;
 
 /// What `index` of a step counts in; nothing where it has no meaning.
@@ -119,10 +118,36 @@ private:
     std::vector<std::uint32_t> calls_; ///< functions that are entered
 };
 
+bool holds_steps(const Step& step) {
+    return step.kind == Kind::Sequence || step.kind == Kind::Repeat || step.kind == Kind::While ||
+           step.kind == Kind::If;
+}
+
+std::int64_t expected_steps(const Program& program, const Step& step) {
+    if (step.kind == Kind::Call) {
+        return expected_steps(program, program.functions.at(step.index).body);
+    }
+    if (!holds_steps(step)) {
+        return 1;
+    }
+    std::int64_t sum = 0;
+    std::int64_t most = 0;
+    for (const Step& child : step.children) {
+        const std::int64_t steps = expected_steps(program, child);
+        sum += steps;
+        most = std::max(most, steps);
+    }
+    return step.kind == Kind::If ? most : step.kind == Kind::Repeat ? sum * step.count : sum;
+}
+
 } // namespace
 
 void check_control(const Program& program) {
     Checker(program).check(program.control);
 }
 
-} // namespace tessera::ipu
+std::int64_t expected_steps(const Program& program) {
+    return expected_steps(program, program.control);
+}
+
+} // namespace tessera::program

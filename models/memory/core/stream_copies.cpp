@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "models/ipu/core/stream_copies.h"
+#include "models/memory/core/stream_copies.h"
 
 #include "base/error.h"
 
@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string>
 
-namespace tessera::ipu {
+namespace tessera::memory {
 namespace {
 
 using program::RemoteBuffer;
@@ -40,6 +41,7 @@ StreamCopies::StreamCopies(const spec::MachineSpec& machine, const program::Prog
         check_pieces(copy);
         facts_.push_back(facts_of(copy));
     }
+    left_.resize(facts_.size());
 }
 
 void StreamCopies::check_pieces(const StreamCopy& copy) const {
@@ -132,26 +134,45 @@ const StreamPiece* StreamCopies::piece_meeting(std::uint32_t copy, const TileRan
     return nullptr;
 }
 
-void StreamCopies::check_start(std::uint32_t copy, std::int64_t row, Cycles now) const {
-    const StreamCopy& wanted = program_.stream_copies.at(copy);
-    check_rows(copy, row);
-    for (const Flight& flight : flights_) {
-        const StreamCopy& other = program_.stream_copies[flight.copy];
-        if (flight.copy == copy) {
-            refuse(wanted, "started at cycle {} while it is under way", now);
+void StreamCopies::start(const UnderWay& copy, Cycles now) {
+    check_rows(copy.copy, copy.row);
+    for (const UnderWay& other : under_way_) {
+        if (other.copy == copy.copy) {
+            refuse(program_.stream_copies.at(copy.copy),
+                   "started at cycle {} while it is under way", now);
         }
-        if (other.buffer == wanted.buffer && overlap(row, wanted.rows, flight.row, other.rows) &&
-            (!writes_tiles(wanted) || !writes_tiles(other))) {
-            refuse(wanted, "started at cycle {} on rows of {} that {}, under way, also has", now,
-                   program_.remote_buffers[wanted.buffer].name, other.name);
+        check_apart(copy, other, "under way,", now);
+    }
+    auto later = begun_.end();
+    while (later != begun_.begin() && std::prev(later)->step > copy.step) {
+        check_apart(copy, *--later, "of a later step and begun before it,", now);
+    }
+    under_way_.push_back(copy);
+    begun_.insert(later, copy);
+}
+
+void StreamCopies::check_apart(const UnderWay& copy, const UnderWay& other, const char* how,
+                               Cycles now) const {
+    const StreamCopy& wanted = program_.stream_copies.at(copy.copy);
+    const StreamCopy& met = program_.stream_copies[other.copy];
+    if (met.buffer == wanted.buffer && overlap(copy.row, wanted.rows, other.row, met.rows) &&
+        (!writes_tiles(wanted) || !writes_tiles(met))) {
+        refuse(wanted, "started at cycle {} on rows of {} that {}, {} also has", now,
+               program_.remote_buffers[wanted.buffer].name, met.name, how);
+    }
+    for (const StreamPiece& piece : wanted.pieces) {
+        const auto* common = piece_meeting(other.copy, {piece.tile, piece.address, piece.bytes});
+        if (common != nullptr && (writes_tiles(wanted) || writes_tiles(met))) {
+            refuse(wanted, "started at cycle {} on tile_{}, {:#x}, which {}, {} has", now,
+                   piece.tile, std::max(piece.address, common->address), met.name, how);
         }
-        for (const StreamPiece& piece : wanted.pieces) {
-            const auto* met = piece_meeting(flight.copy, {piece.tile, piece.address, piece.bytes});
-            if (met != nullptr && (writes_tiles(wanted) || writes_tiles(other))) {
-                refuse(wanted, "started at cycle {} on tile_{}, {:#x}, which {}, under way, has",
-                       now, piece.tile, std::max(piece.address, met->address), other.name);
-            }
-        }
+    }
+}
+
+void StreamCopies::left(std::uint32_t copy) {
+    if (++left_.at(copy) == tiles(copy).size()) {
+        left_[copy] = 0;
+        std::erase_if(under_way_, [&](const UnderWay& other) { return other.copy == copy; });
     }
 }
 
@@ -165,25 +186,14 @@ void StreamCopies::check_background(std::uint32_t copy) const {
     }
 }
 
-Flight StreamCopies::finish(std::uint32_t copy, Cycles now) {
-    const auto found = std::find_if(flights_.begin(), flights_.end(),
-                                    [&](const Flight& flight) { return flight.copy == copy; });
-    if (found == flights_.end()) {
-        refuse(program_.stream_copies.at(copy), "waited for at cycle {} but not under way", now);
-    }
-    const Flight flight = *found;
-    flights_.erase(found);
-    return flight;
-}
-
-Bytes StreamCopies::move(const Flight& flight, const ChipMemory& chip,
-                         const memory::RemoteMemory& remote) const {
-    const StreamCopy& copy = program_.stream_copies.at(flight.copy);
-    const Bytes first = flight.row * program_.remote_buffers[copy.buffer].row_bytes;
+Bytes StreamCopies::move(const UnderWay& ended, const program::TileMemory& tiles,
+                         const RemoteMemory& remote) const {
+    const StreamCopy& copy = program_.stream_copies.at(ended.copy);
+    const Bytes first = ended.row * program_.remote_buffers[copy.buffer].row_bytes;
     Bytes moved = 0;
     std::byte* const rows = remote.buffer(copy.buffer).data() + first;
     for (const StreamPiece& piece : copy.pieces) {
-        std::byte* const in_tile = chip.at(piece.tile, piece.address, piece.bytes);
+        std::byte* const in_tile = tiles.at(piece.tile, piece.address, piece.bytes);
         const auto bytes = static_cast<std::size_t>(piece.bytes);
         if (writes_tiles(copy)) {
             std::memcpy(in_tile, rows + piece.offset, bytes);
@@ -195,23 +205,9 @@ Bytes StreamCopies::move(const Flight& flight, const ChipMemory& chip,
     return moved;
 }
 
-void StreamCopies::check_compute(const program::ComputeSet& set, Cycles now) const {
-    for (const Flight& flight : flights_) {
-        const StreamCopy& copy = program_.stream_copies[flight.copy];
-        for (const StreamPiece& piece : copy.pieces) {
-            if (piece.tile < set.tiles.size() && set.tiles[piece.tile].stub != 0) {
-                throw ProgramError(fmt::format(
-                    "compute set {}: tile_{} is to compute at cycle {} while stream copy {}, under "
-                    "way, uses {:#x} there",
-                    set.name, piece.tile, now, copy.name, piece.address));
-            }
-        }
-    }
-}
-
 void StreamCopies::check_ranges(const std::string& what, std::span<const TileRange> ranges,
                                 Cycles now) const {
-    for (const Flight& flight : flights_) {
+    for (const UnderWay& flight : under_way_) {
         const auto& busy = tiles(flight.copy);
         for (const TileRange& range : ranges) {
             if (!std::binary_search(busy.begin(), busy.end(), range.tile)) {
@@ -228,11 +224,4 @@ void StreamCopies::check_ranges(const std::string& what, std::span<const TileRan
     }
 }
 
-void StreamCopies::check_end(Cycles now) const {
-    if (!flights_.empty()) {
-        refuse(program_.stream_copies[flights_.front().copy],
-               "under way at the end of the program, cycle {}: nothing waits for it", now);
-    }
-}
-
-} // namespace tessera::ipu
+} // namespace tessera::memory

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "models/ipu/core/control_cursor.h"
+#include "models/tile/core/control_cursor.h"
 
 #include "base/error.h"
 
@@ -7,34 +7,12 @@
 
 #include <algorithm>
 
-namespace tessera::ipu {
+namespace tessera::tile {
 namespace {
 
 using program::Program;
 using program::Step;
 using Kind = Step::Kind;
-
-bool holds_steps(const Step& step) {
-    return step.kind == Kind::Sequence || step.kind == Kind::Repeat || step.kind == Kind::While ||
-           step.kind == Kind::If;
-}
-
-std::int64_t expected_steps(const Program& program, const Step& step) {
-    if (step.kind == Kind::Call) {
-        return expected_steps(program, program.functions.at(step.index).body);
-    }
-    if (!holds_steps(step)) {
-        return 1;
-    }
-    std::int64_t sum = 0;
-    std::int64_t most = 0;
-    for (const Step& child : step.children) {
-        const std::int64_t steps = expected_steps(program, child);
-        sum += steps;
-        most = std::max(most, steps);
-    }
-    return step.kind == Kind::If ? most : step.kind == Kind::Repeat ? sum * step.count : sum;
-}
 
 /// Whether the walk of `step` meets anything but rounds of repeats.
 bool does_something(const Program& program, const Step& step) {
@@ -68,6 +46,21 @@ Visit ControlCursor::next() {
         met = level.next < level.steps.size() ? visit(level.steps[level.next++]) : end_round();
     }
     return met;
+}
+
+bool ControlCursor::computes_next() const {
+    if (undecided_ != nullptr) {
+        return true; // perhaps
+    }
+    ControlCursor ahead = *this;
+    for (Visit met = ahead.next();; met = ahead.next()) {
+        if (met.kind == Visit::Kind::Run) {
+            return met.step->kind != Kind::Exchange && met.step->kind != Kind::Sync;
+        }
+        if (met.kind == Visit::Kind::Decide || met.kind == Visit::Kind::End) {
+            return false;
+        }
+    }
 }
 
 Visit ControlCursor::visit(const Step& step) {
@@ -134,8 +127,4 @@ void ControlCursor::decide(bool not_zero) {
     }
 }
 
-std::int64_t expected_steps(const Program& program) {
-    return expected_steps(program, program.control);
-}
-
-} // namespace tessera::ipu
+} // namespace tessera::tile

@@ -3,12 +3,14 @@
 // twice or not at all.
 #pragma once
 
-#include "models/ipu/core/account.h"
+#include "models/listeners/account.h"
 #include "models/program/program.h"
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
-namespace tessera::ipu {
+namespace tessera::listeners {
 
 /// Every exchange delivered what its transfers sent: their bytes once for each receiver, as often
 /// as it ran. `records` are by exchange. @throws ProgramError naming the exchange and both numbers
@@ -22,7 +24,25 @@ void check_streams(const program::Program& program, std::span<const StepRecord> 
 /// naming the first tile of which that is not so, with its five numbers
 void check_cycles(Cycles cycles, std::span<const CyclesByKind> tiles);
 
-/// All of them.
-void check_laws(const program::Program& program, const Account& account);
+/// Holds a run to all of them. While it hears it, also that spans of a tile
+/// follow each other without a gap, and
+/// that the critical path does from release to release. @throws ProgramError where that breaks.
+class Laws final : public events::Listener {
+public:
+    /// `account` hears the same run before it; all outlive the object.
+    Laws(const program::Program& program, const Account& account);
 
-} // namespace tessera::ipu
+    void segment(const events::Segment& segment) override;
+    void released(const events::Release& release) override;
+
+    /// After the run. @throws ProgramError
+    void check() const;
+
+private:
+    const program::Program& program_;
+    const Account& account_;
+    Cycles released_at_ = 0;
+    std::vector<Cycles> arrived_; ///< by tile: how far it has come
+};
+
+} // namespace tessera::listeners

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// What a chip tells of its run, and who hears it. The chip knows that it has listeners, not which.
+//
+//   tile         segment begun .. ended: what it did since it was told last
+//   fabric       an exchange opens and its words move
+//   link         a stream copy begins, ends
+//   sync unit    all tiles have met and are released
+#pragma once
+
+#include "base/units.h"
+#include "models/program/program.h"
+
+#include <cstdint>
+#include <span>
+
+namespace tessera::events {
+
+/// What a tile spends cycles on.
+enum class Doing : std::uint8_t {
+    Control,    ///< the control program's own instructions
+    ComputeSet, ///< its part of the control cost and its stub
+    Exchange,   ///< prologue and its own row
+    Told,       ///< hears a word that the control program goes on with
+    Stream,     ///< waits for a copy that has begun
+    Awaited     ///< waits for other tiles of a copy that has not
+};
+
+/// What the contexts of a tile did in a compute set.
+struct Work {
+    std::int64_t worker_issues = 0; ///< slots used (a bundle or a solo instruction each)
+    std::int64_t worker_bundles = 0;
+    std::int64_t supervisor_instructions = 0;
+    Cycles bound_cycles = 0; ///< fewest cycles in which the tile can issue that
+};
+
+/// One context's activity, in cycles since the start of what it is told of: of a compute set to the
+/// tile, of the run to listeners.
+struct ContextSpan {
+    int context = -1; ///< worker number, or -1 for the supervisor
+    Address entry = 0;
+    Cycles begin = 0;
+    Cycles end = 0;
+};
+
+/// Cycles [begin, end) of one tile. Spans of a tile follow each other without a gap between two
+/// releases.
+struct Span {
+    Doing doing = Doing::Control;
+    std::uint32_t index = 0; ///< of the compute set, exchange or stream copy
+    std::int64_t step = 0;   ///< number of the step in order of execution, from 1
+    Cycles begin = 0;
+    Cycles end = 0;
+    TileId awaited = 0; ///< Awaited: the last tile to come
+    Work work = {};     ///< ComputeSet
+    [[nodiscard]] Cycles cycles() const { return end - begin; }
+};
+
+/// A tile has come to `end`: a barrier or a stream step.
+struct Segment {
+    TileId tile = 0;
+    Cycles begin = 0;
+    Cycles end = 0;
+    std::span<const Span> spans;
+    std::span<const ContextSpan> contexts; ///< of tiles that a listener wants them of
+};
+
+/// A part of the critical path: what `tile` did in [span.begin, span.end).
+struct PathSpan {
+    TileId tile = 0;
+    Span span;
+};
+
+/// All tiles met at a barrier and are released.
+struct Release {
+    Cycles last_arrival = 0;
+    Cycles cycle = 0;
+    TileId critical = 0; ///< arrived last; the lowest number of equals
+    bool ends_program = false;
+    std::int64_t steps_done = 0; ///< steps that all tiles have behind them
+    /// From the release before to last_arrival, without a gap: what the critical tile did; where it
+    /// awaited another tile, what that one did.
+    std::span<const PathSpan> path;
+};
+
+/// An exchange has opened, and its words have moved.
+struct Moved {
+    std::uint32_t exchange = 0;
+    std::int64_t step = 0;
+    Cycles begin = 0; ///< the release
+    Cycles end = 0;   ///< of the slowest tile
+    Bytes bytes = 0;  ///< counted where they are written
+    Bytes sent_bytes = 0;
+    Cycles bound_cycles = 0;
+};
+
+/// A stream copy whose tiles have all come to it.
+struct Flight {
+    std::uint32_t copy = 0;
+    std::int64_t step = 0;
+    std::int64_t row = 0;
+    bool background = false;
+    bool streaming_memory = true; ///< else the host
+    bool read = true;             ///< into tiles
+    Cycles begin = 0;             ///< the last tile has come
+    Cycles service_begin = 0;     ///< holds the link from here
+    Cycles service_end = 0;       ///< to here
+    Cycles end = 0;               ///< the data is there
+    Bytes sent_bytes = 0;         ///< of its rows
+    Bytes bytes = 0;              ///< 0 until it has ended, then counted where they are written
+    std::span<const TileId> tiles;
+};
+
+/// Hears the events of one chip, all from one thread but passed(). Each event is told in the cycle
+/// in which it ends, so of one tile in order of time.
+class Listener {
+public:
+    Listener() = default;
+    Listener(const Listener&) = default;
+    Listener& operator=(const Listener&) = default;
+    virtual ~Listener() = default;
+
+    virtual void segment(const Segment& /*segment*/) {}
+    virtual void released(const Release& /*release*/) {}
+    virtual void moved(const Moved& /*moved*/) {}
+    virtual void copy_begun(const Flight& /*flight*/) {}
+    virtual void copy_ended(const Flight& /*flight*/) {}
+
+    /// Whether segments of `tile` are to have contexts. Asked once.
+    [[nodiscard]] virtual bool wants_contexts(TileId /*tile*/) const { return false; }
+    /// Whether passed() is wanted after this compute set or exchange. Asked once.
+    [[nodiscard]] virtual bool watches(program::Step::Kind /*kind*/,
+                                       std::uint32_t /*index*/) const {
+        return false;
+    }
+    /// The memory of `tile` is as step `step` has left it, whatever the other tiles do. Called ahead
+    /// of the step's time, on any host thread, of one tile on one at a time.
+    virtual void passed(TileId /*tile*/, program::Step::Kind /*kind*/, std::uint32_t /*index*/,
+                        std::int64_t /*step*/) {}
+};
+
+} // namespace tessera::events

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "models/memory/stream_links.h"
+
+#include "base/error.h"
+#include "models/ports/clock.h"
+#include "models/timing/link_timing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace tessera::memory {
+
+using ports::Clock;
+
+StreamLinks::StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
+                         const program::Program& program, const program::TileMemory& memory)
+    : sc_module(name), at_copy("at_copy"), tiles("tiles"), witness("witness"), memory_(memory),
+      remote_memory_(spec, program), copies_(spec, program),
+      streaming_memory_(timing::streaming_link(spec)), host_(timing::host_link(spec)),
+      states_(program.stream_copies.size()) {
+    SC_HAS_PROCESS(StreamLinks);
+    SC_METHOD(on_settled);
+    sensitive << ev_called_;
+    dont_initialize();
+    SC_METHOD(on_end);
+    sensitive << ev_end_;
+    dont_initialize();
+}
+
+void StreamLinks::arrive(TileId tile, const events::Call& call) {
+    State& state = states_.at(call.copy);
+    if (state.come == 0) {
+        state.call = call;
+        state.last_cycle = -1;
+    } else if (call.step != state.call.step || call.row != state.call.row) {
+        throw ProgramError(fmt::format("{}: tile_{} calls for row {} of copy {} in step {}, others "
+                                       "for row {} in step {}",
+                                       name(), tile, call.row, call.copy, call.step, state.call.row,
+                                       state.call.step));
+    }
+    const Cycles now = Clock::now();
+    state.last = now > state.last_cycle ? tile : std::min(state.last, tile);
+    state.last_cycle = now;
+    if (++state.come == copies_.tiles(call.copy).size()) {
+        called_.push_back(call);
+        ev_called_.notify(Clock::until_settled());
+    }
+}
+
+void StreamLinks::left(TileId /*tile*/, std::uint32_t copy) {
+    copies_.left(copy);
+}
+
+template <class Body> void StreamLinks::guarded(const Body& body) {
+    try {
+        body();
+    } catch (...) {
+        witness->failed(ports::Witness::kNoTile, std::current_exception());
+    }
+}
+
+void StreamLinks::on_settled() {
+    guarded([&] {
+        std::sort(called_.begin(), called_.end(),
+                  [](const events::Call& left, const events::Call& right) {
+                      return std::tie(left.step, left.copy) < std::tie(right.step, right.copy);
+                  });
+        for (const events::Call& call : std::exchange(called_, {})) {
+            begin(call);
+        }
+    });
+}
+
+void StreamLinks::begin(const events::Call& call) {
+    State& state = states_[call.copy];
+    state.come = 0;
+    const Cycles now = Clock::now();
+    if (call.background) {
+        copies_.check_background(call.copy);
+    }
+    copies_.start({call.copy, call.row, call.step}, now);
+    const StreamDemand& demand = copies_.demand(call.copy);
+    const bool streaming = copies_.in_streaming_memory(call.copy);
+    const StreamTimes times = (streaming ? streaming_memory_ : host_).begin(now, demand);
+    state.begun = {now, times.end, state.last};
+    const events::Flight flight{.copy = call.copy,
+                                .step = call.step,
+                                .row = call.row,
+                                .background = call.background,
+                                .streaming_memory = streaming,
+                                .read = demand.read,
+                                .begin = now,
+                                .service_begin = times.service_begin,
+                                .service_end = times.service_end,
+                                .end = times.end,
+                                .sent_bytes = copies_.bytes(call.copy),
+                                .bytes = 0,
+                                .tiles = copies_.tiles(call.copy)};
+    flights_.insert(std::upper_bound(flights_.begin(), flights_.end(), flight,
+                                     [](const events::Flight& left, const events::Flight& right) {
+                                         return std::tie(left.end, left.step, left.copy) <
+                                                std::tie(right.end, right.step, right.copy);
+                                     }),
+                    flight);
+    if (at_copy.size() > 0) {
+        at_copy->copy_begun(flight);
+    }
+    if (flights_.front().end <= now) {
+        on_end();
+    } else {
+        ev_end_.cancel();
+        ev_end_.notify(Clock::until(flights_.front().end));
+    }
+}
+
+void StreamLinks::on_end() {
+    guarded([&] {
+        while (!flights_.empty() && flights_.front().end <= Clock::now()) {
+            const events::Flight flight = flights_.front();
+            flights_.erase(flights_.begin());
+            end(flight);
+        }
+        if (!flights_.empty()) {
+            ev_end_.notify(Clock::until(flights_.front().end));
+        }
+    });
+}
+
+void StreamLinks::end(events::Flight flight) {
+    flight.bytes = copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
+    State& state = states_[flight.copy];
+    ++state.times_ended;
+    if (at_copy.size() > 0) {
+        at_copy->copy_ended(flight);
+    }
+    for (const TileId tile : std::exchange(state.waiting, {})) {
+        tiles[static_cast<int>(tile)]->wake();
+    }
+}
+
+void StreamLinks::check_ranges(const std::string& what, std::span<const TileRange> ranges) const {
+    copies_.check_ranges(what, ranges, Clock::now());
+}
+
+} // namespace tessera::memory

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The links out of the chip: streaming memory and the host, and the copies that go over them.
+//
+//   tiles: arrive ... arrive --> the copy begins --link--> its bytes move --> wake (its tiles)
+//
+// Ports: is the tiles' Streams; at_copy, told when a copy begins, and when it ends before its tiles
+//   are; witness, told what goes wrong.
+// Timing: a copy begins in the cycle in which the last of its tiles comes; of several in one cycle
+//   the earlier step goes first, then the lower copy. From there core/stream_link.h.
+// Not modelled: what is behind a link besides its rate and latency.
+// Source: docs/evidence.md#streaming-memory, docs/evidence.md#host-link
+#pragma once
+
+#include "models/memory/core/remote_memory.h"
+#include "models/memory/core/stream_copies.h"
+#include "models/memory/core/stream_link.h"
+#include "models/ports/ports.h"
+#include "models/program/program.h"
+#include "models/program/tile_memory.h"
+#include "models/spec/machine_spec.h"
+
+#include <systemc>
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::memory {
+
+class StreamLinks : public sc_core::sc_module, public ports::Streams {
+public:
+    sc_core::sc_port<ports::AtCopy, 1, sc_core::SC_ZERO_OR_MORE_BOUND> at_copy;
+    sc_core::sc_port<ports::Sleeper, 0, sc_core::SC_ZERO_OR_MORE_BOUND> tiles; ///< by number
+    sc_core::sc_port<ports::Witness> witness;
+
+    /// All outlive the links. @throws ProgramError, DoesNotFit as StreamCopies and RemoteMemory.
+    StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
+                const program::Program& program, const program::TileMemory& memory);
+
+    void arrive(TileId tile, const events::Call& call) override;
+    void left(TileId tile, std::uint32_t copy) override;
+    [[nodiscard]] std::int64_t times_ended(std::uint32_t copy) const override {
+        return states_[copy].times_ended;
+    }
+    void wait(TileId tile, std::uint32_t copy) override { states_[copy].waiting.push_back(tile); }
+    [[nodiscard]] Begun begun(std::uint32_t copy) const override { return states_[copy].begun; }
+
+    /// All tiles have met: copies after it are ordered behind those before it.
+    void released() { copies_.released(); }
+    /// @throws ProgramError where a copy under way has bytes of `ranges`, which `what` uses now.
+    void check_ranges(const std::string& what, std::span<const TileRange> ranges) const;
+    [[nodiscard]] bool any_under_way() const { return copies_.any(); }
+    /// Ascending.
+    [[nodiscard]] const std::vector<TileId>& tiles_of(std::uint32_t copy) const {
+        return copies_.tiles(copy);
+    }
+    [[nodiscard]] const RemoteMemory& remote_memory() const { return remote_memory_; }
+
+private:
+    /// Of one copy of the program.
+    struct State {
+        events::Call call;      ///< while tiles come
+        std::size_t come = 0;   ///< tiles that have
+        TileId last = 0;        ///< of them, the lowest number of equals
+        Cycles last_cycle = -1; ///< when it came
+        std::int64_t times_ended = 0;
+        Begun begun;
+        std::vector<TileId> waiting; ///< for its end
+    };
+    void on_settled();
+    void on_end();
+    void begin(const events::Call& call);
+    void end(events::Flight flight);
+    template <class Body> void guarded(const Body& body);
+
+    const program::TileMemory& memory_;
+    RemoteMemory remote_memory_;
+    StreamCopies copies_;
+    StreamLink streaming_memory_;
+    StreamLink host_;
+    std::deque<State> states_;         ///< by copy
+    std::vector<events::Call> called_; ///< all tiles have come; they begin when the cycle settles
+    std::vector<events::Flight> flights_; ///< begun, ascending ends
+    sc_core::sc_event ev_called_;
+    sc_core::sc_event ev_end_;
+};
+
+} // namespace tessera::memory

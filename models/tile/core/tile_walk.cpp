@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "models/tile/core/tile_walk.h"
+
+#include "base/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tessera::tile {
+
+using events::Doing;
+using Purpose = events::Meeting::Purpose;
+using Kind = program::Step::Kind;
+
+TileWalk::TileWalk(const WalkFacts& facts, TileId tile)
+    : facts_(facts), tile_(tile),
+      control_(facts.program, facts.machine.control.while_limit_rounds) {}
+
+void TileWalk::load(const program::Image& image, CodeCache& code, std::byte* memory) {
+    core_ = std::make_unique<TileCore>(facts_.machine, tile_, memory);
+    core_->load(image, code);
+}
+
+template <class Body> void TileWalk::guarded(const Body& body) {
+    try {
+        body();
+    } catch (...) {
+        stop_ = {.kind = Stop::Kind::Failed, .cycle = at_, .failure = std::current_exception()};
+    }
+}
+
+void TileWalk::begin() {
+    guarded([&] { go_on(); });
+}
+
+void TileWalk::released(Cycles cycle, const Heard& heard) {
+    TESSERA_ASSERT(stop_.kind == Stop::Kind::Barrier);
+    guarded([&] {
+        spans_.clear();
+        contexts_.clear();
+        at_ = cycle;
+        if (stop_.meeting.purpose == Purpose::Exchange) {
+            add(Doing::Exchange, stop_.meeting.exchange, heard.row_cycles);
+            passed(Kind::Exchange, stop_.meeting.exchange);
+        } else if (stop_.meeting.purpose == Purpose::Value) {
+            add(Doing::Told, 0, heard.word_cycles);
+            const Step& step = *std::exchange(asking_, nullptr);
+            if (step.kind == Kind::While || step.kind == Kind::If) {
+                control_cost_ += facts_.machine.control.branch_cycles;
+                control_.decide(heard.word != 0);
+            } else if (takes_part(step.index)) {
+                call_copy(step, heard.word);
+                return;
+            }
+        }
+        go_on();
+    });
+}
+
+void TileWalk::called() {
+    TESSERA_ASSERT(stop_.kind == Stop::Kind::Call);
+    guarded([&] {
+        const auto copy = stop_.call.copy;
+        if (stop_.call.background) {
+            control_cost_ += facts_.machine.control.step_cycles;
+            go_on();
+        } else {
+            wait_for_copy(copy);
+        }
+    });
+}
+
+void TileWalk::copy_ended(Cycles begun, TileId last, Cycles ended) {
+    TESSERA_ASSERT(stop_.kind == Stop::Kind::Wait);
+    guarded([&] {
+        if (begun > at_) {
+            add(Doing::Awaited, stop_.call.copy, begun - at_);
+            spans_.back().awaited = last;
+        }
+        add(Doing::Stream, stop_.call.copy, std::max<Cycles>(0, ended - at_));
+        under_way_.erase(std::find(under_way_.begin(), under_way_.end(), stop_.call.copy));
+        go_on();
+    });
+}
+
+void TileWalk::go_on() {
+    while (true) {
+        const Visit visit = control_.next();
+        switch (visit.kind) {
+        case Visit::Kind::Round:
+            control_cost_ += facts_.machine.control.repeat_cycles;
+            continue;
+        case Visit::Kind::Called:
+            control_cost_ += facts_.machine.control.call_cycles;
+            continue;
+        case Visit::Kind::Decide:
+            spend_control();
+            meet(Purpose::Value, visit.step);
+            return;
+        case Visit::Kind::Run:
+            spend_control();
+            ++steps_;
+            if (run(*visit.step)) {
+                return;
+            }
+            continue;
+        case Visit::Kind::End:
+            spend_control();
+            if (!under_way_.empty()) {
+                throw ProgramError(fmt::format(
+                    "stream copy {}: under way at the end of the program, cycle {}: nothing waits "
+                    "for it",
+                    facts_.program.stream_copies[under_way_.front()].name, at_));
+            }
+            meet(Purpose::End, nullptr);
+            return;
+        }
+    }
+}
+
+bool TileWalk::run(const Step& step) {
+    switch (step.kind) {
+    case Kind::ComputeSet:
+        compute(step.index);
+        return false;
+    case Kind::Exchange:
+        meet(Purpose::Exchange, &step);
+        return true;
+    case Kind::Sync:
+        meet(Purpose::Sync, &step);
+        return true;
+    default:
+        return stream(step);
+    }
+}
+
+void TileWalk::compute(std::uint32_t index) {
+    const auto& set = facts_.program.compute_sets[index];
+    if (tile_ < set.tiles.size() && set.tiles[tile_].stub != 0) {
+        check_free(set);
+        const std::size_t first = contexts_.size();
+        const Cycles slot0 = at_ + facts_.machine.control.step_cycles;
+        const ComputeOutcome outcome = run_stub(index);
+        for (std::size_t i = first; i < contexts_.size(); ++i) {
+            contexts_[i].begin += slot0;
+            contexts_[i].end += slot0;
+        }
+        add(Doing::ComputeSet, index, facts_.machine.control.step_cycles + outcome.cycles);
+        // One issue a cycle, whoever makes it, and of a worker one in a round.
+        const auto& tile = facts_.machine.tile;
+        const std::int64_t most_of_worker =
+            (outcome.worker_issues + tile.workers - 1) / tile.workers;
+        spans_.back().work = {outcome.worker_issues, outcome.worker_bundles,
+                              outcome.supervisor_instructions,
+                              std::max(outcome.worker_issues + outcome.supervisor_instructions,
+                                       (most_of_worker - 1) * tile.round_cycles() + 1)};
+    }
+    passed(Kind::ComputeSet, index);
+}
+
+ComputeOutcome TileWalk::run_stub(std::uint32_t index) {
+    try {
+        return core_->run(facts_.program.compute_sets[index].tiles[tile_].stub,
+                          wants_contexts_ ? &contexts_ : nullptr);
+    } catch (const TileFault& found) {
+        Fault fault = found.fault();
+        const Cycles until = facts_.machine.control.step_cycles + fault.cycle;
+        fault.cycle = at_ + until;
+        add(Doing::ComputeSet, index, until);
+        throw TileFault(fault);
+    }
+}
+
+void TileWalk::check_free(const program::ComputeSet& set) const {
+    if (under_way_.empty()) {
+        return;
+    }
+    const auto& copy = facts_.program.stream_copies[under_way_.front()];
+    const auto piece = std::find_if(copy.pieces.begin(), copy.pieces.end(),
+                                    [&](const auto& one) { return one.tile == tile_; });
+    throw ProgramError(
+        fmt::format("compute set {}: tile_{} is to compute at cycle {} while stream copy {}, under "
+                    "way, uses {:#x} there",
+                    set.name, tile_, at_, copy.name, piece->address));
+}
+
+bool TileWalk::stream(const Step& step) {
+    if (step.kind != Kind::StreamWait && step.value) {
+        const auto& tiles = facts_.tiles_of_copy[step.index];
+        // The only tile that asks for rows knows which ones.
+        const bool knows = tiles.size() == 1 && tiles.front() == step.value->tile;
+        if (!knows) {
+            meet(Purpose::Value, &step);
+            return true;
+        }
+        if (takes_part(step.index)) {
+            call_copy(step, own_word(step.value->address));
+            return true;
+        }
+        return false;
+    }
+    if (!takes_part(step.index)) {
+        return false;
+    }
+    if (step.kind == Kind::StreamWait) {
+        control_cost_ += facts_.machine.control.step_cycles;
+        wait_for_copy(step.index);
+    } else {
+        call_copy(step, step.row);
+    }
+    return true;
+}
+
+void TileWalk::call_copy(const Step& step, std::int64_t row) {
+    const auto& copies = facts_.program.stream_copies;
+    if (std::find(under_way_.begin(), under_way_.end(), step.index) != under_way_.end()) {
+        throw ProgramError(fmt::format("stream copy {}: started at cycle {} while it is under way",
+                                       copies[step.index].name, at_));
+    }
+    under_way_.push_back(step.index);
+    times_called_.resize(copies.size());
+    ++times_called_[step.index];
+    stop_ = {.kind = Stop::Kind::Call,
+             .cycle = at_,
+             .call = {.copy = step.index,
+                      .row = row,
+                      .step = steps_,
+                      .background = step.kind == Kind::StreamStart}};
+}
+
+void TileWalk::wait_for_copy(std::uint32_t copy) {
+    if (std::find(under_way_.begin(), under_way_.end(), copy) == under_way_.end()) {
+        throw ProgramError(fmt::format("stream copy {}: waited for at cycle {} but not under way",
+                                       facts_.program.stream_copies[copy].name, at_));
+    }
+    stop_ = {.kind = Stop::Kind::Wait,
+             .cycle = at_,
+             .call = {.copy = copy, .row = 0, .step = steps_, .background = false},
+             .times = times_called_[copy]};
+}
+
+void TileWalk::meet(Purpose purpose, const Step* step) {
+    stop_ = {.kind = Stop::Kind::Barrier, .cycle = at_};
+    stop_.meeting.purpose = purpose;
+    stop_.meeting.step = steps_;
+    if (purpose == Purpose::Exchange) {
+        stop_.meeting.exchange = step->index;
+    } else if (purpose == Purpose::Sync) {
+        stop_.meeting.zone = step->zone;
+    } else if (purpose == Purpose::Value) {
+        stop_.meeting.value = *step->value;
+        asking_ = step;
+    }
+}
+
+void TileWalk::add(Doing doing, std::uint32_t index, Cycles cycles) {
+    if (cycles > 0) {
+        spans_.push_back(
+            {.doing = doing, .index = index, .step = steps_, .begin = at_, .end = at_ + cycles});
+        at_ += cycles;
+    }
+}
+
+void TileWalk::spend_control() {
+    add(Doing::Control, 0, std::exchange(control_cost_, 0));
+}
+
+void TileWalk::passed(Kind kind, std::uint32_t index) {
+    const auto& watched =
+        kind == Kind::ComputeSet ? facts_.watch.compute_sets : facts_.watch.exchanges;
+    if (!watched.empty() && watched[index]) {
+        facts_.watch.passed(tile_, kind, index, steps_);
+    }
+}
+
+bool TileWalk::takes_part(std::uint32_t copy) const {
+    const auto& tiles = facts_.tiles_of_copy[copy];
+    return std::binary_search(tiles.begin(), tiles.end(), tile_);
+}
+
+std::uint32_t TileWalk::own_word(Address address) const {
+    std::uint32_t word = 0;
+    std::memcpy(&word, facts_.memory.at(tile_, address, sizeof word), sizeof word);
+    return word;
+}
+
+} // namespace tessera::tile

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// A tile's way through the control program, without SystemC: from one stop to the next.
+//
+//   begin() --> stop: Barrier -> released()   --> next stop
+//                     Call    -> called()     -->
+//                     Wait    -> copy_ended() -->
+//                     Failed  (no way on)
+//
+// Between two stops no other tile can see this one, so it is computed in one call and ahead of its
+// time. What the way on depends on comes in as values.
+// Timing: docs/models/ipu.md, docs/models/tile.md
+#pragma once
+
+#include "models/events/events.h"
+#include "models/events/meeting.h"
+#include "models/program/program.h"
+#include "models/program/tile_memory.h"
+#include "models/spec/machine_spec.h"
+#include "models/tile/core/control_cursor.h"
+#include "models/tile/core/tile_core.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tessera::tile {
+
+/// Where a tile comes to on its way.
+struct Stop {
+    enum class Kind {
+        Barrier, ///< for `meeting`
+        Call,    ///< calls for a copy, and goes on
+        Wait,    ///< until copy `call.copy` has ended `times` times
+        Failed   ///< with `failure`
+    };
+    Kind kind = Kind::Barrier;
+    Cycles cycle = 0; ///< when it gets there
+    events::Meeting meeting = {};
+    events::Call call = {};
+    std::int64_t times = 0;
+    std::exception_ptr failure = {}; ///< TileFault of a cycle since the start of the run, or other
+};
+
+/// Compute sets and exchanges after which somebody wants to look at a tile's memory.
+struct Watch {
+    std::vector<bool> compute_sets; ///< by index
+    std::vector<bool> exchanges;
+    std::function<void(TileId, program::Step::Kind, std::uint32_t, std::int64_t)> passed;
+};
+
+/// What all tiles of a chip know; outlives them.
+struct WalkFacts {
+    const spec::MachineSpec& machine;
+    const program::Program& program; ///< has passed program::check_control()
+    const program::TileMemory& memory;
+    std::vector<std::vector<TileId>> tiles_of_copy = {}; ///< by stream copy, ascending
+    Watch watch = {};
+};
+
+class TileWalk {
+public:
+    TileWalk(const WalkFacts& facts, TileId tile);
+
+    /// Gives the tile a core over `memory` (TileCore's conditions) and writes the image.
+    /// @throws ProgramError if a segment is outside memory.
+    void load(const program::Image& image, CodeCache& code, std::byte* memory);
+    /// What contexts() are to hold from now on.
+    void want_contexts(bool wanted) { wants_contexts_ = wanted; }
+
+    /// To the first stop. None of these throws: what goes wrong is a stop.
+    void begin();
+    /// Past a barrier that was released at `cycle`. Of the row's cycles and the word that was told,
+    /// what the meeting was for counts.
+    struct Heard {
+        Cycles row_cycles = 0;
+        std::uint32_t word = 0;
+        Cycles word_cycles = 0;
+    };
+    void released(Cycles cycle, const Heard& heard);
+    /// Past a call.
+    void called();
+    /// Past a wait for a copy that began at `begun`, when `last` of its tiles came, and ended at
+    /// `ended`; both may be past.
+    void copy_ended(Cycles begun, TileId last, Cycles ended);
+
+    /// Whether the way on from the stop may be long enough to be worth a host thread.
+    [[nodiscard]] bool computes_next() const { return control_.computes_next(); }
+
+    [[nodiscard]] const Stop& stop() const { return stop_; }
+    /// Since the last release, without a gap.
+    [[nodiscard]] const std::vector<events::Span>& spans() const { return spans_; }
+    [[nodiscard]] const std::vector<ContextSpan>& contexts() const { return contexts_; }
+    [[nodiscard]] TileId tile() const { return tile_; }
+    /// Steps begun.
+    [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+private:
+    using Step = program::Step;
+
+    template <class Body> void guarded(const Body& body);
+    void go_on();
+    /// Whether the way stops at `step`.
+    bool run(const Step& step);
+    void compute(std::uint32_t index);
+    /// @throws TileFault of a cycle since the start of the run
+    ComputeOutcome run_stub(std::uint32_t index);
+    bool stream(const Step& step);
+    void call_copy(const Step& step, std::int64_t row);
+    void wait_for_copy(std::uint32_t copy);
+    void meet(events::Meeting::Purpose purpose, const Step* step);
+    void add(events::Doing doing, std::uint32_t index, Cycles cycles);
+    void spend_control();
+    void passed(Step::Kind kind, std::uint32_t index);
+    [[nodiscard]] bool takes_part(std::uint32_t copy) const;
+    [[nodiscard]] std::uint32_t own_word(Address address) const;
+    void check_free(const program::ComputeSet& set) const;
+
+    const WalkFacts& facts_;
+    TileId tile_;
+    std::unique_ptr<TileCore> core_;
+    ControlCursor control_;
+    bool wants_contexts_ = false;
+    Cycles at_ = 0;           ///< how far the way has been computed
+    Cycles control_cost_ = 0; ///< of the control program, not yet spent
+    std::int64_t steps_ = 0;
+    const Step* asking_ = nullptr; ///< step whose value is being told
+    Stop stop_;
+    std::vector<events::Span> spans_;
+    std::vector<ContextSpan> contexts_;
+    std::vector<std::uint32_t> under_way_;   ///< copies called for and not waited for
+    std::vector<std::int64_t> times_called_; ///< by copy
+};
+
+} // namespace tessera::tile

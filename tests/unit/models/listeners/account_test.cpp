@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Where cycles go: runs made up span by span.
+#include "base/error.h"
+#include "models/listeners/account.h"
+#include "models/listeners/laws.h"
+#include "tests/unit/models/listeners/told.h"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+
+using namespace tessera;
+using events::Doing;
+
+namespace {
+
+program::Program two_sets() {
+    program::Program program;
+    program.compute_sets.resize(2);
+    program.exchanges.resize(1);
+    program.remote_buffers.resize(1);
+    program.stream_copies.resize(1);
+    return program;
+}
+
+void check_sums(const listeners::Account& account) {
+    for (const auto& tile : account.tiles()) {
+        CHECK(tile.sum() == account.cycles());
+        CHECK(tile.idle >= 0);
+    }
+}
+
+} // namespace
+
+TEST_CASE("the machine's cycles are the critical tile's, a tile's own five kinds sum to the run") {
+    const auto program = two_sets();
+    listeners::Account account(program, 3);
+    listeners::Laws laws(program, account);
+    test::Told run(3, {&account, &laws});
+    // Tile 0 is the slowest in the first set, tile 1 in the second and in both together.
+    run.does(0, Doing::ComputeSet, 40, 0, {.bound_cycles = 30});
+    run.does(1, Doing::ComputeSet, 30, 0, {.bound_cycles = 25});
+    run.step = 2;
+    run.does(0, Doing::ComputeSet, 10, 1);
+    run.does(1, Doing::ComputeSet, 50, 1);
+    run.released(7);
+    run.step = 3;
+    for (const TileId tile : {0U, 1U, 2U}) {
+        run.does(tile, Doing::Control, 5);
+        run.does(tile, Doing::Told, 9);
+    }
+    run.does(2, Doing::ComputeSet, 20, 0, {.bound_cycles = 20});
+    run.released(0);
+    CHECK(account.cycles() == 80 + 7 + 14 + 20);
+    CHECK(account.phases().compute == 80 + 5 + 20);
+    CHECK(account.phases().exchange == 9);
+    CHECK(account.phases().sync == 7);
+    CHECK(account.control_cycles() == 5 + 9);
+    const auto& first = account.compute_sets()[0];
+    CHECK(first.cycles == 30 + 20);
+    CHECK(first.slowest_cycles == 40 + 20);
+    CHECK(first.bound_cycles == 30 + 20);
+    CHECK(first.executions == 2);
+    CHECK(first.active_tiles == 1);
+    CHECK(first.slowest_tile == 2);
+    CHECK(first.tile_cycles == std::vector<Cycles>{40, 30, 20});
+    const auto& second = account.compute_sets()[1];
+    CHECK(second.cycles == 50);
+    CHECK(second.slowest_tile == 1);
+    CHECK(second.active_tiles == 2);
+    CHECK(account.tiles()[0].idle == 30 + 20);
+    CHECK(account.tiles()[2].idle == 80);
+    check_sums(account);
+    CHECK_NOTHROW(laws.check());
+}
+
+TEST_CASE("of equally slow tiles the lowest is named, in whatever order they are told") {
+    for (const auto& order : {std::array{1U, 2U, 3U}, std::array{3U, 2U, 1U}}) {
+        const auto program = two_sets();
+        listeners::Account account(program, 4);
+        test::Told run(4, {&account});
+        for (const TileId tile : order) {
+            run.does(tile, Doing::ComputeSet, tile == 1 ? 10 : 30, 0);
+        }
+        run.released(1);
+        CHECK(account.compute_sets()[0].slowest_tile == 2);
+        CHECK(account.compute_sets()[0].active_tiles == 3);
+    }
+}
+
+TEST_CASE("work of all tiles is added up") {
+    const auto program = two_sets();
+    listeners::Account account(program, 2);
+    test::Told run(2, {&account});
+    run.does(0, Doing::ComputeSet, 10, 0,
+             {.worker_issues = 6, .worker_bundles = 5, .supervisor_instructions = 2});
+    run.does(1, Doing::ComputeSet, 10, 0,
+             {.worker_issues = 1, .worker_bundles = 1, .supervisor_instructions = 3});
+    run.released(1);
+    const auto& record = account.compute_sets()[0];
+    CHECK(record.worker_issues == 7);
+    CHECK(record.worker_bundles == 6);
+    CHECK(record.supervisor_instructions == 5);
+}
+
+TEST_CASE("a tile that would idle streams while a copy of it is under way in the background") {
+    const auto program = two_sets();
+    const std::array<TileId, 1> tiles{2};
+    for (const auto& [begin, end] : {std::pair<Cycles, Cycles>{0, 60},
+                                     {0, 100},
+                                     {0, 103},
+                                     {0, 130},
+                                     {0, 400},
+                                     {30, 60},
+                                     {30, 400}}) {
+        CAPTURE(begin, end);
+        listeners::Account account(program, 4);
+        test::Told run(4, {&account});
+        run.begun({.background = true, .begin = begin, .end = end, .tiles = tiles});
+        run.does(0, Doing::ComputeSet, 100, 0);
+        run.released(5);
+        run.step = 2;
+        run.does(2, Doing::ComputeSet, 10, 1);
+        run.does(0, Doing::ComputeSet, 100, 1);
+        run.released(0);
+        const auto meanwhile = [&](Cycles from, Cycles to) {
+            return std::max<Cycles>(0, std::min(to, end) - std::max(from, begin));
+        };
+        CHECK(account.tiles()[2].stream == meanwhile(0, 100) + meanwhile(115, 205));
+        CHECK(account.tiles()[3].stream == 0);
+        CHECK(account.phases().stream == 0);
+        check_sums(account);
+    }
+}
+
+TEST_CASE("a tile streams to the end of the longest of its copies") {
+    const auto program = two_sets();
+    const std::array<TileId, 1> tiles{2};
+    for (const Cycles later : {60, 130, 250}) {
+        listeners::Account account(program, 4);
+        test::Told run(4, {&account});
+        run.begun({.background = true, .begin = 0, .end = 200, .tiles = tiles});
+        run.begun({.background = true, .begin = 20, .end = later, .tiles = tiles});
+        run.does(0, Doing::ComputeSet, 150, 0);
+        run.released(0);
+        run.does(0, Doing::ComputeSet, 150, 0);
+        run.released(0);
+        CHECK(account.tiles()[2].stream == std::max<Cycles>(200, later));
+    }
+}
+
+TEST_CASE("between two copies of a tile it idles") {
+    const auto program = two_sets();
+    const std::array<TileId, 1> tiles{1};
+    listeners::Account account(program, 2);
+    test::Told run(2, {&account});
+    run.begun({.background = true, .begin = 0, .end = 20, .tiles = tiles});
+    run.begun({.background = true, .begin = 50, .end = 70, .tiles = tiles});
+    run.does(0, Doing::ComputeSet, 60, 0);
+    run.released(0);
+    CHECK(account.tiles()[1].stream == 20 + 10);
+    CHECK(account.tiles()[1].idle == 30);
+}
+
+TEST_CASE("spans of a tile with a gap, or a path that ends early, break a law") {
+    const auto program = two_sets();
+    const listeners::Account account(program, 2);
+    listeners::Laws laws(program, account);
+    const events::Span first{.doing = Doing::Control, .begin = 0, .end = 5};
+    const events::Span gap{.doing = Doing::Control, .begin = 6, .end = 9};
+    const auto tell = [&](const events::Span& span, Cycles end) {
+        laws.segment({.tile = 1, .begin = 0, .end = end, .spans = {&span, 1}, .contexts = {}});
+    };
+    CHECK_NOTHROW(tell(first, 5));
+    CHECK_THROWS_WITH(tell(gap, 9), "tile_1: got a span of cycles [6, 9), expected it to begin at "
+                                    "5 and to last");
+    const events::Span next{.doing = Doing::Control, .begin = 5, .end = 9};
+    CHECK_THROWS_WITH(tell(next, 10), "tile_1: got spans up to cycle 9, expected 10");
+    const std::array<events::PathSpan, 1> path{{{1, first}}};
+    CHECK_THROWS_WITH(laws.released({.last_arrival = 9, .cycle = 9, .critical = 1, .path = path}),
+                      Catch::StartsWith("critical path: got it up to cycle 5, expected 9"));
+    const std::array<events::PathSpan, 2> whole{{{1, first}, {1, next}}};
+    CHECK_THROWS_AS(laws.released({.last_arrival = 9, .cycle = 9, .critical = 0, .path = whole}),
+                    ProgramError);
+    CHECK_NOTHROW(laws.released({.last_arrival = 9, .cycle = 12, .critical = 1, .path = whole}));
+    CHECK_THROWS_AS(laws.released({.last_arrival = 14, .cycle = 15, .critical = 0, .path = {}}),
+                    ProgramError);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// What a trace says of a run.
+#include "models/listeners/trace_producer.h"
+#include "tests/support/recording_sink.h"
+#include "tests/unit/models/listeners/told.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <array>
+
+using namespace tessera;
+using events::Doing;
+using test::Events;
+using test::RecordingSink;
+using traces::Kind;
+
+namespace {
+
+/// Three tiles, all traced, and steps and a codelet with names.
+struct Scene {
+    Scene() : sink({true, true, true}), producer(program(), 3, sink, names), run(3, {&producer}) {}
+
+    static program::Program program() {
+        program::Program made;
+        made.compute_sets.push_back(
+            {"work", {{0x4c100, {}}, {}, {0x4c100, {}}}, program::Role::Reduce});
+        made.exchanges.push_back({"bring", {}, {}});
+        made.stream_copies.push_back({"fetch", 0, program::StreamCopy::Direction::Read, 1, {}});
+        program::Codelet codelet;
+        codelet.symbols = {{"loop", 0x4c200}};
+        made.codelets.push_back(codelet);
+        return made;
+    }
+    [[nodiscard]] Events of(traces::Track track, Kind kind) const { return sink.of(track, kind); }
+    [[nodiscard]] Events of(traces::Counter counter) const { return sink.of(counter); }
+
+    traces::NameTable names;
+    RecordingSink sink;
+    listeners::TraceProducer producer;
+    test::Told run;
+};
+
+} // namespace
+
+TEST_CASE("active tiles rise and fall with each tile's own work") {
+    Scene scene;
+    scene.run.does(2, Doing::ComputeSet, 30);
+    scene.run.does(0, Doing::ComputeSet, 20);
+    scene.run.step = 2;
+    scene.run.does(0, Doing::ComputeSet, 15);
+    scene.run.released(5);
+    CHECK(scene.of(traces::Counter::ActiveTiles) == Events{{0, 2}, {20, 2}, {30, 1}, {35, 0}});
+}
+
+TEST_CASE("the bytes of an exchange are counted until its slowest row has ended") {
+    Scene scene;
+    scene.producer.moved({.exchange = 0, .begin = 150, .end = 180, .bytes = 640});
+    CHECK(scene.of(traces::Counter::ExchangeBytes) == Events{{150, 640}, {180, 0}});
+}
+
+TEST_CASE("a tile works, then streams while its copy lasts, then waits, then syncs") {
+    for (const Cycles until : {0, 19, 20, 25, 30, 31, 500}) {
+        Scene scene;
+        const std::array<TileId, 2> tiles{1, 2};
+        scene.run.begun({.background = true, .begin = 0, .end = until, .tiles = tiles});
+        scene.run.does(1, Doing::ComputeSet, 20);
+        scene.run.does(0, Doing::ComputeSet, 30);
+        scene.run.released(7);
+        for (const TileId tile : {0U, 1U, 2U}) {
+            CAPTURE(until, tile);
+            const auto track = traces::tile_track(tile);
+            const Cycles worked = tile == 0 ? 30 : tile == 1 ? 20 : 0;
+            const Cycles streams = tile == 0 ? worked : std::clamp<Cycles>(until, worked, 30);
+            const auto span = [](Cycles begin, Cycles end) {
+                return begin < end ? Events{{begin, end}} : Events{};
+            };
+            CHECK(scene.of(track, Kind::Compute) == span(0, worked));
+            CHECK(scene.of(track, Kind::Stream) == span(worked, streams));
+            CHECK(scene.of(track, Kind::Idle) == span(streams, 30));
+            CHECK(scene.of(track, Kind::Sync) == span(30, 37));
+        }
+        CHECK(scene.of(traces::machine_track(), Kind::Compute) == Events{{0, 30}});
+        CHECK(scene.of(traces::machine_track(), Kind::Sync) == Events{{30, 37}});
+    }
+}
+
+TEST_CASE(
+    "the machine's spans are the critical tile's, with step, role and slowest tile or bytes") {
+    Scene scene;
+    scene.producer.moved({.exchange = 0, .begin = 0, .end = 9, .bytes = 12});
+    scene.run.does(0, Doing::Exchange, 9);
+    scene.run.step = 2;
+    scene.run.does(0, Doing::ComputeSet, 30);
+    scene.run.does(1, Doing::ComputeSet, 38); // slower, but it has no row
+    scene.run.does(2, Doing::ComputeSet, 38);
+    scene.run.released(1);
+    std::vector<traces::Span> machine;
+    for (const auto& span : scene.sink.spans) {
+        if (span.track == traces::machine_track()) {
+            machine.push_back(span);
+        }
+    }
+    REQUIRE(machine.size() == 3);
+    const auto arg = [&](std::size_t span, std::size_t place) { return machine[span].args[place]; };
+    CHECK(scene.names.text(machine[0].name) == "bring");
+    CHECK(arg(0, 0).key == traces::ArgKey::Step);
+    CHECK(arg(0, 0).value == 1);
+    CHECK(arg(0, 1).key == traces::ArgKey::Bytes);
+    CHECK(arg(0, 1).value == 12);
+    CHECK(scene.names.text(static_cast<traces::NameId>(arg(0, 2).value)) == "bring");
+    CHECK(machine[1].begin == 9);
+    CHECK(machine[1].end == 39);
+    CHECK(arg(1, 0).value == 2);
+    CHECK(arg(1, 1).key == traces::ArgKey::SlowestTile);
+    CHECK(arg(1, 1).value == 1);
+    CHECK(scene.names.text(static_cast<traces::NameId>(arg(1, 2).value)) == "reduce");
+    CHECK(machine[2].kind == Kind::Sync);
+    CHECK(arg(2, 1).value == 0); // who came last
+    CHECK(arg(2, 2).key == traces::ArgKey::None);
+}
+
+TEST_CASE("spans of contexts are named by what they enter") {
+    Scene scene;
+    const std::array<events::ContextSpan, 3> contexts{
+        {{-1, 0x4c100, 1000, 1090}, {0, 0x4c200, 1012, 1040}, {5, 0x4c300, 1017, 1041}}};
+    scene.producer.segment(
+        {.tile = 2, .begin = 1000, .end = 1000, .spans = {}, .contexts = contexts});
+    REQUIRE(scene.sink.spans.size() == 3);
+    CHECK(scene.of(traces::supervisor_track(2), Kind::Compute) == Events{{1000, 1090}});
+    CHECK(scene.of(traces::worker_track(2, 0), Kind::Compute) == Events{{1012, 1040}});
+    CHECK(scene.of(traces::worker_track(2, 5), Kind::Compute) == Events{{1017, 1041}});
+    CHECK(scene.names.text(scene.sink.spans[0].name) == "work");
+    CHECK(scene.names.text(scene.sink.spans[1].name) == "loop");
+    CHECK(scene.names.text(scene.sink.spans[2].name).empty());
+}
+
+TEST_CASE("a copy's span lies on its link's own track") {
+    for (const bool memory : {true, false}) {
+        for (const bool read : {true, false}) {
+            Scene scene;
+            const auto track = traces::link_track(
+                memory ? traces::Link::StreamingMemory : traces::Link::Host, read);
+            scene.producer.copy_ended({.step = 7,
+                                       .streaming_memory = memory,
+                                       .read = read,
+                                       .service_begin = 5,
+                                       .service_end = 9,
+                                       .end = 20,
+                                       .bytes = 64,
+                                       .tiles = {}});
+            CHECK(scene.of(track, Kind::Stream) == Events{{5, 9}});
+            REQUIRE(scene.sink.spans.size() == 1);
+            CHECK(scene.sink.spans[0].args[0].value == 7);
+            CHECK(scene.sink.spans[0].args[1].value == 64);
+            CHECK(scene.names.text(scene.sink.spans[0].name) == "fetch");
+        }
+    }
+}
