@@ -10,6 +10,7 @@ namespace tessera::sim {
 
 Looks::Looks(job::Job& job, const program::Program& program, int threads)
     : job_(job), threads_(threads) {
+    Stopwatch preparing;
     for (const job::Look& look : job.looks()) {
         const auto tensor =
             std::find_if(program.tensors.begin(), program.tensors.end(),
@@ -29,6 +30,7 @@ Looks::Looks(job::Job& job, const program::Program& program, int threads)
             wanted.of_tile[piece.tile].pieces.push_back(piece);
         }
     }
+    seconds_ += preparing.lap();
 }
 
 void Looks::begin() {
@@ -57,6 +59,7 @@ Looks::Left& Looks::left(program::Step::Kind kind, std::uint32_t index, std::int
 }
 
 void Looks::passed(TileId tile, program::Step::Kind kind, std::uint32_t index, std::int64_t step) {
+    Stopwatch reading;
     Left& now = left(kind, index, step);
     for (const Wanted& wanted : wanted_) {
         if (wanted.kind == kind && wanted.index == index && tile < wanted.of_tile.size()) {
@@ -64,6 +67,8 @@ void Looks::passed(TileId tile, program::Step::Kind kind, std::uint32_t index, s
             simulation_->read_part(wanted.of_tile[tile], now.tensors.find(wanted.tensor)->second);
         }
     }
+    const std::scoped_lock lock(mutex_);
+    read_seconds_ += reading.lap();
 }
 
 void Looks::released(const events::Release& /*release*/) {

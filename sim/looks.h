@@ -25,8 +25,8 @@ public:
     void read_from(const simulation::Simulation& simulation) { simulation_ = &simulation; }
     /// The operands stand on the tiles, and nothing has run.
     void begin();
-    /// Host seconds that the job has looked.
-    [[nodiscard]] double seconds() const { return seconds_; }
+    /// Host seconds that looking has taken.
+    [[nodiscard]] double seconds() const { return seconds_ + read_seconds_ / threads_; }
 
     [[nodiscard]] bool watches(program::Step::Kind kind, std::uint32_t index) const override;
     void passed(TileId tile, program::Step::Kind kind, std::uint32_t index,
@@ -56,6 +56,7 @@ private:
     std::vector<Wanted> wanted_;
     std::mutex mutex_;                  ///< of what follows
     std::map<std::int64_t, Left> left_; ///< by the number of the step
+    double read_seconds_ = 0;           ///< of all threads together
     double seconds_ = 0;
 };
 
