@@ -18,6 +18,7 @@ itself and holds the file to these rules:
             are flat); none is empty; the `cycles` argument equals the duration
   cover     slices of the machine, and of each traced tile, cover the run from 0 without a gap
             (a tile of a truncated trace: until it ends)
+  slowest   the critical tile's cycles by kind but sync are the machine's
 
 With --result, against the result of the same run:
 
@@ -237,6 +238,8 @@ class Checker:
             return name
         if above == "process" and re.fullmatch(r"(streaming_memory|host)\.(read|write)", name):
             return "link"
+        if above == "process" and name == "slowest":
+            return name
         if above == "tiles" and re.fullmatch(r"tile_\d+", name):
             return "tile"
         if above == "tile" and re.fullmatch(r"worker_\d+|supervisor", name):
@@ -297,7 +300,7 @@ class Checker:
         track.last = time
         track.events += 1
         if kind == BEGIN:
-            if track.role not in ("machine", "link", "tile", "context"):
+            if track.role not in ("machine", "slowest", "link", "tile", "context"):
                 self.complain(f"{self.path(track)}: a slice at {time} on a track without slices")
             if track.open:
                 self.complain(f"{self.path(track)}: a slice begins at {time} inside the one "
@@ -332,7 +335,7 @@ class Checker:
             self.complain(f"{self.path(track)}: the slice at {begin} has the category {category}")
         else:
             track.cycles[category] += time - begin
-        if track.role not in ("context", "link"):
+        if track.role not in ("context", "link", "slowest"):
             if begin > track.cover:
                 self.complain(f"{self.path(track)}: nothing from {track.cover} to {begin}")
             track.cover = max(track.cover, time)
@@ -359,6 +362,11 @@ class Checker:
         machine = machines[0]
         if machine.cycles["idle"]:
             self.complain(f"machine: {machine.cycles['idle']} cycles idle, expected none")
+        for track in self.of_role("slowest"):
+            for kind in KINDS:
+                if kind != "sync":
+                    self.same(f"the critical tile's {kind} cycles", track.cycles[kind],
+                              "the machine's", machine.cycles[kind])
         for track in self.of_role("tile") + self.of_role("context") + self.of_role("link"):
             if track.last > machine.last:
                 self.complain(f"{self.path(track)}: ends at {track.last}, after the machine's "

@@ -50,9 +50,14 @@ enum class Link : std::uint8_t { StreamingMemory, Host };
 [[nodiscard]] constexpr Track link_track(Link link, bool read) {
     return {Level::Machine, static_cast<std::uint8_t>(1 + 2 * static_cast<int>(link) + !read), 0};
 }
+/// The critical tile, whichever it is: what it does from one release to the next.
+[[nodiscard]] constexpr Track slowest_track() {
+    return {Level::Machine, 5, 0};
+}
 /// By the context of a track of the machine's level.
-inline constexpr std::array<std::string_view, 5> kMachineTracks = {
-    "machine", "streaming_memory.read", "streaming_memory.write", "host.read", "host.write"};
+inline constexpr std::array<std::string_view, 6> kMachineTracks = {
+    "machine", "streaming_memory.read", "streaming_memory.write", "host.read", "host.write",
+    "slowest"};
 [[nodiscard]] constexpr Track tile_track(TileId tile) {
     return {Level::Tile, 0, tile};
 }
@@ -88,12 +93,19 @@ enum class ArgKey : std::uint8_t {
     None,
     Bytes,       ///< payload moved in the span
     Step,        ///< number of the step in the control program's order of execution
-    SlowestTile, ///< the tile that ends the phase
-    Bundles,     ///< bundles issued by the context
+    SlowestTile, ///< of a step, the one that is longest at it; of a barrier, the one that came last
+    Bundles,     ///< instructions and bundles that workers have executed, all tiles together
     Role,        ///< what the step is for; a NameId
+    Bound,       ///< fewest cycles in which the busiest tile or lane can do it
+    SlowestCycles, ///< of the slowest tile
+    OfBound,       ///< slowest_cycles over bound, in hundredths
+    SlotsUsed,     ///< of the issue slots of tiles that take part, until each has ended; percent
+    Tile,          ///< which tile it is
 };
-inline constexpr std::array<std::string_view, 6> kArgWords = {
-    "", "bytes", "step", "slowest_tile", "bundles", "role"};
+inline constexpr std::array<std::string_view, 11> kArgWords = {
+    "",     "bytes", "step",           "slowest_tile",        "bundles",
+    "role", "bound", "slowest_cycles", "hundredths_of_bound", "issue_slots_used_percent",
+    "tile"};
 struct Arg {
     ArgKey key = ArgKey::None;
     std::int64_t value = 0;
@@ -106,7 +118,7 @@ struct Span {
     NameId name = kUnnamed;
     Cycles begin = 0;
     Cycles end = 0;
-    std::array<Arg, 3> args = {}; ///< unused entries have the key None
+    std::array<Arg, 8> args = {}; ///< unused entries have the key None
 };
 
 /// A machine-wide quantity over time.

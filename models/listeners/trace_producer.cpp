@@ -83,14 +83,8 @@ void TraceProducer::segment(const events::Segment& segment) {
                 changes_.push_back({span.begin, 1});
                 changes_.push_back({span.end, -1});
             }
-            const auto place = static_cast<std::size_t>(span.step - first_step_);
-            slowest_.resize(std::max(slowest_.size(), place + 1));
-            Slowest& slowest = slowest_[place];
-            if (span.cycles() > slowest.cycles ||
-                (span.cycles() == slowest.cycles && segment.tile < slowest.tile)) {
-                slowest = {segment.tile, span.cycles()};
-            }
         }
+        take(segment.tile, span);
         if (!sink_.wants(traces::tile_track(segment.tile))) {
             continue;
         }
@@ -103,6 +97,25 @@ void TraceProducer::segment(const events::Segment& segment) {
     }
     arrived_[segment.tile] = segment.end;
     contexts(segment);
+}
+
+void TraceProducer::take(TileId tile, const events::Span& span) {
+    if (span.doing != Doing::ComputeSet && span.doing != Doing::Exchange) {
+        return;
+    }
+    const auto place = static_cast<std::size_t>(span.step - first_step_);
+    executions_.resize(std::max(executions_.size(), place + 1));
+    Execution& all = executions_[place];
+    if (span.cycles() > all.slowest_cycles ||
+        (span.cycles() == all.slowest_cycles && tile < all.slowest_tile)) {
+        all.slowest_tile = tile;
+        all.slowest_cycles = span.cycles();
+    }
+    all.tile_cycles += span.cycles();
+    all.work.worker_issues += span.work.worker_issues;
+    all.work.worker_bundles += span.work.worker_bundles;
+    all.work.supervisor_instructions += span.work.supervisor_instructions;
+    all.work.bound_cycles = std::max(all.work.bound_cycles, span.work.bound_cycles);
 }
 
 void TraceProducer::contexts(const events::Segment& segment) {
@@ -126,7 +139,8 @@ void TraceProducer::contexts(const events::Segment& segment) {
 
 void TraceProducer::released(const events::Release& release) {
     for (const auto& part : release.path) {
-        machine_span(part.span);
+        machine_span(part);
+        slowest_span(part);
     }
     const events::Span barrier{
         .step = release.steps_done, .begin = release.last_arrival, .end = release.cycle};
@@ -148,7 +162,7 @@ void TraceProducer::released(const events::Release& release) {
         arrived_[tile] = release.cycle;
     }
     active_tiles();
-    slowest_.clear();
+    executions_.clear();
     first_step_ = release.steps_done;
 }
 
@@ -166,7 +180,7 @@ void TraceProducer::active_tiles() {
 }
 
 void TraceProducer::moved(const events::Moved& moved) {
-    moved_[moved.exchange] = moved.bytes;
+    moved_[moved.exchange] = moved;
     sample(traces::Counter::ExchangeBytes, moved.begin, moved.bytes);
     sample(traces::Counter::ExchangeBytes, moved.end, 0);
 }
@@ -192,10 +206,11 @@ void TraceProducer::copy_ended(const events::Flight& flight) {
                           {traces::ArgKey::Role, label.role}}}});
 }
 
-void TraceProducer::machine_span(const events::Span& span) {
+void TraceProducer::machine_span(const events::PathSpan& part) {
     if (!sink_.wants(traces::machine_track())) {
         return;
     }
+    const events::Span& span = part.span;
     const Label label = label_of(span);
     traces::Span told{.track = traces::machine_track(),
                       .kind = trace_kind(span.doing),
@@ -203,17 +218,44 @@ void TraceProducer::machine_span(const events::Span& span) {
                       .begin = span.begin,
                       .end = span.end,
                       .args = {}};
-    told.args[0] = {traces::ArgKey::Step, span.step};
-    if (span.doing == Doing::ComputeSet) {
-        const auto place = static_cast<std::size_t>(span.step - first_step_);
-        told.args[1] = {traces::ArgKey::SlowestTile, slowest_[place].tile};
-    } else if (span.doing == Doing::Exchange) {
-        told.args[1] = {traces::ArgKey::Bytes, moved_[span.index]};
-    }
+    auto arg = told.args.begin();
+    *arg++ = {traces::ArgKey::Step, span.step};
     if (label.role != traces::kUnnamed) {
-        told.args[2] = {traces::ArgKey::Role, label.role};
+        *arg++ = {traces::ArgKey::Role, label.role};
+    }
+    if (span.doing == Doing::ComputeSet || span.doing == Doing::Exchange) {
+        const Execution& all = executions_[static_cast<std::size_t>(span.step - first_step_)];
+        const bool computes = span.doing == Doing::ComputeSet;
+        const Cycles bound = computes ? all.work.bound_cycles : moved_[span.index].bound_cycles;
+        *arg++ = {traces::ArgKey::SlowestTile, all.slowest_tile};
+        *arg++ = {traces::ArgKey::SlowestCycles, all.slowest_cycles};
+        *arg++ = {traces::ArgKey::Bound, bound};
+        if (bound > 0) {
+            *arg++ = {traces::ArgKey::OfBound, 100 * all.slowest_cycles / bound};
+        }
+        if (computes) {
+            const std::int64_t issues = all.work.worker_issues + all.work.supervisor_instructions;
+            *arg++ = {traces::ArgKey::Bundles, all.work.worker_bundles};
+            *arg++ = {traces::ArgKey::SlotsUsed, 100 * issues / all.tile_cycles};
+        } else {
+            *arg++ = {traces::ArgKey::Bytes, moved_[span.index].bytes};
+        }
     }
     sink_.span(told);
+}
+
+void TraceProducer::slowest_span(const events::PathSpan& part) {
+    if (!sink_.wants(traces::slowest_track())) {
+        return;
+    }
+    const Label label = label_of(part.span);
+    sink_.span(
+        {.track = traces::slowest_track(),
+         .kind = trace_kind(part.span.doing),
+         .name = label.name,
+         .begin = part.span.begin,
+         .end = part.span.end,
+         .args = {{{traces::ArgKey::Tile, part.tile}, {traces::ArgKey::Step, part.span.step}}}});
 }
 
 void TraceProducer::wait(TileId tile, Cycles begin, Cycles end) {

@@ -46,7 +46,9 @@ private:
     void tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin, Cycles end);
     void wait(TileId tile, Cycles begin, Cycles end);
     void contexts(const events::Segment& segment);
-    void machine_span(const events::Span& span);
+    void take(TileId tile, const events::Span& span);
+    void machine_span(const events::PathSpan& part);
+    void slowest_span(const events::PathSpan& part);
     void active_tiles();
     void sample(traces::Counter counter, Cycles cycle, std::int64_t value);
 
@@ -57,16 +59,18 @@ private:
     Label control_;
     Label told_;
     std::unordered_map<Address, traces::NameId> name_of_entry_;
-    std::vector<Cycles> arrived_; ///< by tile: how far its track goes
-    std::vector<Change> changes_; ///< since the last release
-    std::vector<Bytes> moved_;    ///< by exchange, of its last execution
-    /// By step since the last release: the slowest tile and its cycles.
-    struct Slowest {
-        TileId tile = 0;
-        Cycles cycles = -1;
+    std::vector<Cycles> arrived_;      ///< by tile: how far its track goes
+    std::vector<Change> changes_;      ///< since the last release
+    std::vector<events::Moved> moved_; ///< by exchange, its last execution
+    /// What all tiles together have done of a step.
+    struct Execution {
+        TileId slowest_tile = 0;
+        Cycles slowest_cycles = -1;
+        Cycles tile_cycles = 0; ///< of all tiles
+        events::Work work;      ///< of all tiles; the bound is that of the busiest
     };
-    std::vector<Slowest> slowest_;
-    std::int64_t first_step_ = 0; ///< of slowest_
+    std::vector<Execution> executions_; ///< by step since the last release
+    std::int64_t first_step_ = 0;       ///< of executions_
     Background background_;
 };
 

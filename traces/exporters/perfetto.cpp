@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 namespace tessera::traces {
@@ -146,7 +147,8 @@ private:
         std::uint64_t iid = 0;
         std::string_view text;
     };
-    std::array<Entry, 6> entries_;
+    /// Category, name, all arguments of a span and its cycles.
+    std::array<Entry, std::tuple_size_v<decltype(Span::args)> + 3> entries_;
     std::size_t used_ = 0;
 };
 

@@ -166,6 +166,26 @@ TEST_CASE("a path that ends in gz gets the same bytes compressed", "[unit][trace
     CHECK(fs::file_size(directory.file("t.pftrace.gz")) < plain.size() / 2);
 }
 
+TEST_CASE("a first slice on the machine's track may have as many arguments as a span has room for",
+          "[unit][traces]") {
+    const TestDirectory directory;
+    NameTable names;
+    PerfettoExporter trace{
+        directory.file("t"), parse_selection("", "machine", 3), names, {"tiny", kDefaultSliceCap}};
+    Span span = compute(machine_track(), 0, 5);
+    span.name = names.intern("work");
+    for (std::size_t i = 0; i < span.args.size(); ++i) {
+        span.args[i] = {static_cast<ArgKey>(kArgWords.size() - 1 - i), 1};
+    }
+    trace.span(span);
+    static_cast<void>(trace.finish());
+    const std::string bytes = bytes_of(directory.file("t"));
+    for (std::size_t i = 0; i < span.args.size(); ++i) {
+        CHECK(bytes.find(kArgWords[kArgWords.size() - 1 - i]) != std::string::npos);
+    }
+    CHECK(bytes.find("cycles") != std::string::npos);
+}
+
 TEST_CASE("counters stand above links, these above the machine, and it above its tiles",
           "[unit][traces]") {
     const TestDirectory directory;

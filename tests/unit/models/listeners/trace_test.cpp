@@ -88,12 +88,17 @@ TEST_CASE("a tile works, then streams while its copy lasts, then waits, then syn
 TEST_CASE(
     "the machine's spans are the critical tile's, with step, role and slowest tile or bytes") {
     Scene scene;
-    scene.producer.moved({.exchange = 0, .begin = 0, .end = 9, .bytes = 12});
+    scene.producer.moved({.exchange = 0, .begin = 0, .end = 9, .bytes = 12, .bound_cycles = 4});
     scene.run.does(0, Doing::Exchange, 9);
     scene.run.step = 2;
-    scene.run.does(0, Doing::ComputeSet, 30);
-    scene.run.does(1, Doing::ComputeSet, 38); // slower, but it has no row
-    scene.run.does(2, Doing::ComputeSet, 38);
+    scene.run.does(0, Doing::ComputeSet, 30, 0,
+                   {.worker_issues = 12,
+                    .worker_bundles = 7,
+                    .supervisor_instructions = 3,
+                    .bound_cycles = 15});
+    scene.run.does(1, Doing::ComputeSet, 38, 0,
+                   {.worker_issues = 30, .worker_bundles = 30, .bound_cycles = 19});
+    scene.run.does(2, Doing::ComputeSet, 38); // slower too, but without a row
     scene.run.released(1);
     std::vector<traces::Span> machine;
     for (const auto& span : scene.sink.spans) {
@@ -102,22 +107,47 @@ TEST_CASE(
         }
     }
     REQUIRE(machine.size() == 3);
-    const auto arg = [&](std::size_t span, std::size_t place) { return machine[span].args[place]; };
+    using traces::ArgKey;
+    const auto arg = [&](std::size_t span, ArgKey key) -> std::int64_t {
+        for (const auto& one : machine[span].args) {
+            if (one.key == key) {
+                return one.value;
+            }
+        }
+        return -1;
+    };
+    const auto role = [&](std::size_t span) {
+        return scene.names.text(static_cast<traces::NameId>(arg(span, ArgKey::Role)));
+    };
     CHECK(scene.names.text(machine[0].name) == "bring");
-    CHECK(arg(0, 0).key == traces::ArgKey::Step);
-    CHECK(arg(0, 0).value == 1);
-    CHECK(arg(0, 1).key == traces::ArgKey::Bytes);
-    CHECK(arg(0, 1).value == 12);
-    CHECK(scene.names.text(static_cast<traces::NameId>(arg(0, 2).value)) == "bring");
+    CHECK(arg(0, ArgKey::Step) == 1);
+    CHECK(arg(0, ArgKey::Bytes) == 12);
+    CHECK(arg(0, ArgKey::Bound) == 4);
+    CHECK(arg(0, ArgKey::OfBound) == 225);
+    CHECK(arg(0, ArgKey::SlowestTile) == 0);
+    CHECK(role(0) == "bring");
     CHECK(machine[1].begin == 9);
     CHECK(machine[1].end == 39);
-    CHECK(arg(1, 0).value == 2);
-    CHECK(arg(1, 1).key == traces::ArgKey::SlowestTile);
-    CHECK(arg(1, 1).value == 1);
-    CHECK(scene.names.text(static_cast<traces::NameId>(arg(1, 2).value)) == "reduce");
+    CHECK(arg(1, ArgKey::Step) == 2);
+    CHECK(arg(1, ArgKey::SlowestTile) == 1);
+    CHECK(arg(1, ArgKey::SlowestCycles) == 38);
+    CHECK(arg(1, ArgKey::Bound) == 19);
+    CHECK(arg(1, ArgKey::OfBound) == 200);
+    CHECK(arg(1, ArgKey::Bundles) == 37);
+    CHECK(arg(1, ArgKey::SlotsUsed) == 100 * 45 / (30 + 38 + 38));
+    CHECK(role(1) == "reduce");
     CHECK(machine[2].kind == Kind::Sync);
-    CHECK(arg(2, 1).value == 0); // who came last
-    CHECK(arg(2, 2).key == traces::ArgKey::None);
+    CHECK(arg(2, ArgKey::SlowestTile) == 0); // who came last
+    CHECK(arg(2, ArgKey::Role) == -1);
+    // and which tile it was has a track of its own
+    CHECK(scene.of(traces::slowest_track(), Kind::Compute) == Events{{9, 39}});
+    CHECK(scene.of(traces::slowest_track(), Kind::Exchange) == Events{{0, 9}});
+    for (const auto& span : scene.sink.spans) {
+        if (span.track == traces::slowest_track()) {
+            CHECK(span.args[0].key == ArgKey::Tile);
+            CHECK(span.args[0].value == 0);
+        }
+    }
 }
 
 TEST_CASE("spans of contexts are named by what they enter") {
