@@ -39,6 +39,9 @@ def main():
     for name, rate in units.items():
         print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
 
+    empty = json.loads(output([options.build / "tests" / "bench" / "bench_supersteps", 2000]))
+    print(f"supersteps with next to no work: {empty['ns_per_tile']:.0f} ns a tile and superstep")
+
     print(f"{'exchange':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}{'cycles':>12}{'over bound':>12}")
     lines = output([options.build / "tests" / "bench" / "bench_exchange", "--json",
                     *EXCHANGES]).decode().splitlines()
