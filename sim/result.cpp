@@ -321,8 +321,7 @@ Table<RunFacts> result_table() {
          }},
         {"phases",
          "the machine's view: the critical path, which from one release to the next is the tile "
-         "that "
-         "arrives last",
+         "that arrives last",
          phase_table(), account(&Account::phases)},
         {"tiles", "the tiles' view", tiles_table(), account(std::identity{})},
         {"tiles_busy", Count, "tiles that computed, exchanged or streamed",

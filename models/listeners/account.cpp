@@ -68,7 +68,6 @@ Account::Execution& Account::execution(std::int64_t step, StepRecord& record) {
     if (place >= executions_.size()) {
         executions_.resize(place + 1);
     }
-    executions_[place].step = step;
     executions_[place].record = &record;
     return executions_[place];
 }
@@ -94,8 +93,12 @@ void Account::take(TileId tile, const events::Span& span) {
     record->tile_cycles.resize(tiles_.size());
     record->tile_cycles[tile] += cycles;
     Execution& now = execution(span.step, *record);
-    const bool slower = cycles > now.slowest_cycles || now.active_tiles == 0;
-    if (slower || (cycles == now.slowest_cycles && tile < now.slowest_tile)) {
+    const bool first = now.active_tiles == 0;
+    if (first && span.doing == Doing::ComputeSet) { // of others their own events tell
+        ++record->executions;
+    }
+    if (first || cycles > now.slowest_cycles ||
+        (cycles == now.slowest_cycles && tile < now.slowest_tile)) {
         now.slowest_cycles = cycles;
         now.slowest_tile = tile;
     }
@@ -138,9 +141,6 @@ void Account::released(const events::Release& release) {
         done.record->slowest_tile = done.slowest_tile;
         done.record->active_tiles = done.active_tiles;
         done.record->bound_cycles += done.bound_cycles;
-        const bool counted = done.record >= compute_sets_.data() &&
-                             done.record < compute_sets_.data() + compute_sets_.size();
-        done.record->executions += counted ? 1 : 0;
     }
     executions_.clear();
     first_step_ = release.steps_done;

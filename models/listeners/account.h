@@ -70,7 +70,6 @@ public:
 private:
     /// One execution of a step, from when its first tile has done it until all tiles are released.
     struct Execution {
-        std::int64_t step = 0;
         StepRecord* record = nullptr;
         std::int64_t active_tiles = 0;
         Cycles slowest_cycles = 0;

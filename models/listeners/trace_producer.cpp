@@ -78,11 +78,9 @@ TraceProducer::Label TraceProducer::label_of(const events::Span& span) const {
 
 void TraceProducer::segment(const events::Segment& segment) {
     for (const events::Span& span : segment.spans) {
-        if (span.doing == Doing::ComputeSet) {
-            if (sink_.wants_counters()) {
-                changes_.push_back({span.begin, 1});
-                changes_.push_back({span.end, -1});
-            }
+        if (span.doing == Doing::ComputeSet && sink_.wants_counters()) {
+            changes_.push_back({span.begin, 1});
+            changes_.push_back({span.end, -1});
         }
         take(segment.tile, span);
         if (!sink_.wants(traces::tile_track(segment.tile))) {
@@ -142,14 +140,12 @@ void TraceProducer::released(const events::Release& release) {
         machine_span(part);
         slowest_span(part);
     }
-    const events::Span barrier{
-        .step = release.steps_done, .begin = release.last_arrival, .end = release.cycle};
-    if (barrier.cycles() > 0 && sink_.wants(traces::machine_track())) {
+    if (release.last_arrival < release.cycle && sink_.wants(traces::machine_track())) {
         sink_.span({.track = traces::machine_track(),
                     .kind = traces::Kind::Sync,
                     .name = traces::kUnnamed,
-                    .begin = barrier.begin,
-                    .end = barrier.end,
+                    .begin = release.last_arrival,
+                    .end = release.cycle,
                     .args = {{{traces::ArgKey::Step, release.steps_done},
                               {traces::ArgKey::SlowestTile, release.critical}}}});
     }

@@ -21,7 +21,6 @@
 
 #include <systemc>
 
-#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,7 +78,7 @@ private:
     StreamCopies copies_;
     StreamLink streaming_memory_;
     StreamLink host_;
-    std::deque<State> states_;         ///< by copy
+    std::vector<State> states_;        ///< by copy
     std::vector<events::Call> called_; ///< all tiles have come; they begin when the cycle settles
     std::vector<events::Flight> flights_; ///< begun, ascending ends
     sc_core::sc_event ev_called_;

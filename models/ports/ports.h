@@ -53,7 +53,7 @@ public:
 class Streams : public virtual sc_core::sc_interface {
 public:
     /// `tile` comes to the copy in this cycle; the copy begins when all its tiles have. @throws
-    /// ProgramError if the tile has no part in it or asks for another row than the others.
+    /// ProgramError if the tile asks for another row than the others, or in another step.
     virtual void arrive(TileId tile, const events::Call& call) = 0;
     /// `tile` has waited for the end of the copy, in this cycle.
     virtual void left(TileId tile, std::uint32_t copy) = 0;

@@ -417,7 +417,7 @@ struct Chip {
 } // namespace
 
 TEST_CASE("chips of one process, and of any order within a cycle, end as alone") {
-    // SystemC elaborates once: seven chips in one process, each with a program of its own.
+    // SystemC elaborates once: eight chips in one process, each with a program of its own.
     std::deque<HandProgram> programs;
     std::deque<Chip> chips;
     for (std::uint64_t seed = 0; seed < 6; ++seed) {

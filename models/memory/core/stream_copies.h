@@ -15,7 +15,6 @@
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 

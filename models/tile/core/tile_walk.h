@@ -95,8 +95,6 @@ public:
     [[nodiscard]] const std::vector<events::Span>& spans() const { return spans_; }
     [[nodiscard]] const std::vector<ContextSpan>& contexts() const { return contexts_; }
     [[nodiscard]] TileId tile() const { return tile_; }
-    /// Steps begun.
-    [[nodiscard]] std::int64_t steps() const { return steps_; }
 
 private:
     using Step = program::Step;
