@@ -126,13 +126,18 @@ TemporaryFile::TemporaryFile(const fs::path& folder) {
         if (path.size() + 1 > PATH_MAX) {
             fail(ENAMETOOLONG);
         }
+        // Known to the handler before it is there: a signal may come right after it is made. The
+        // name has this process's number, so what else may have it is a dead owner's.
+        slot_ = &free_slot();
+        std::memcpy(slot_->path.data(), path.c_str(), path.size() + 1);
+        slot_->is_file.store(true);
         descriptor_ = make_locked(path.c_str());
-        if (descriptor_ >= 0) {
-            slot_ = &free_slot();
-            std::memcpy(slot_->path.data(), path.c_str(), path.size() + 1);
-            slot_->is_file.store(true);
-        } else if (errno != EEXIST) {
-            fail(errno);
+        if (descriptor_ < 0) {
+            const int reason = errno;
+            let_go();
+            if (reason != EEXIST) {
+                fail(reason);
+            }
         }
     } while (descriptor_ < 0);
 }

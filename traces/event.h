@@ -101,14 +101,30 @@ enum class ArgKey : std::uint8_t {
     OfBound,       ///< slowest_cycles over bound, in hundredths
     SlotsUsed,     ///< of the issue slots of tiles that take part, until each has ended; percent
     Tile,          ///< which tile it is
+    MatrixUnit     ///< of the matrix unit's steps that fit until each tile has ended; percent
 };
-inline constexpr std::array<std::string_view, 11> kArgWords = {
-    "",     "bytes", "step",           "slowest_tile",        "bundles",
-    "role", "bound", "slowest_cycles", "hundredths_of_bound", "issue_slots_used_percent",
-    "tile"};
+inline constexpr std::array<std::string_view, 12> kArgWords = {"",
+                                                               "bytes",
+                                                               "step",
+                                                               "slowest_tile",
+                                                               "bundles",
+                                                               "role",
+                                                               "bound",
+                                                               "slowest_cycles",
+                                                               "hundredths_of_bound",
+                                                               "issue_slots_used_percent",
+                                                               "tile",
+                                                               "matrix_unit_percent"};
 struct Arg {
     ArgKey key = ArgKey::None;
     std::int64_t value = 0;
+};
+
+/// A chain of slices, drawn as arrows: from what the last tile to come did before a barrier to the
+/// machine's slice of that barrier.
+struct Flow {
+    std::int64_t number = 0; ///< the same for all slices of a flow; 0: none
+    bool ends = false;       ///< this slice is where it leads
 };
 
 /// Cycles [begin, end) of one track.
@@ -118,16 +134,21 @@ struct Span {
     NameId name = kUnnamed;
     Cycles begin = 0;
     Cycles end = 0;
-    std::array<Arg, 8> args = {}; ///< unused entries have the key None
+    std::array<Arg, 9> args = {}; ///< unused entries have the key None
+    Flow flow = {};
 };
 
 /// A machine-wide quantity over time.
 enum class Counter : std::uint8_t {
     ActiveTiles,   ///< tiles that compute
     ExchangeBytes, ///< payload of the exchange phase that is running, 0 between phases
+    WordsMoved,    ///< payload that exchanges and stream copies have moved since the start
+    MemoryBytes,   ///< in use by what is still needed, on the tile where that is most
 };
-inline constexpr std::array<std::string_view, 2> kCounterWords = {"active_tiles", "exchange_bytes"};
-inline constexpr std::array<std::string_view, 2> kCounterUnits = {"tiles", "bytes"};
+inline constexpr std::array<std::string_view, 4> kCounterWords = {"active_tiles", "exchange_bytes",
+                                                                  "words_moved", "memory_bytes"};
+inline constexpr std::array<std::string_view, 4> kCounterUnits = {"tiles", "bytes",
+                                                                  "words of 4 bytes", "bytes"};
 
 /// The value that `counter` has from `cycle` until its next sample.
 struct CounterSample {

@@ -59,7 +59,12 @@ class FilesCase(CliTest):
             pipe.unlink()
 
     def state(self, process):
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        """Its letter in /proc; "gone" once it has been waited for."""
+        try:
+            text = pathlib.Path(f"/proc/{process}/stat").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return "gone"
+        return text.rpartition(")")[2].split()[0]
 
     def refused(self, *arguments, code, says):
         done = self.tessera(*arguments, code=code)
@@ -285,7 +290,7 @@ class ProcessesTest(FilesCase):
         self.assertEqual(len(children), 1)
         process.kill()
         process.wait()
-        while pathlib.Path(f"/proc/{children[0]}").exists() and self.state(children[0]) != "Z" and time.monotonic() < deadline:
+        while self.state(children[0]) not in ("Z", "gone") and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertLess(time.monotonic(), deadline)
         self.assertEqual(list(self.scratch.rglob(".tessera-*.tmp")), [])

@@ -177,6 +177,18 @@ TEST_CASE("a file that another process took for one that was left is given up", 
     }
 }
 
+TEST_CASE("a signal that comes while a file is made finds it", "[unit][base]") {
+    const test::ScratchFolder scratch;
+    next_lock = [&](int) {
+        CHECK(scratch.names().size() == 1);
+        remove_temporary_files(); // as the handler does
+        CHECK(scratch.names().empty());
+        return 0;
+    };
+    const TemporaryFile file(scratch.path()); // as if the process lived on
+    CHECK(has_name(file.descriptor()));
+}
+
 TEST_CASE("a temporary file may be a process's first descriptor", "[unit][base]") {
     const test::ScratchFolder scratch;
     const int input = dup(0);
