@@ -11,13 +11,15 @@
 
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
-#include "sim/memory_use.h"
+#include "models/program/memory_use.h"
 
 #include <nlohmann/json.hpp>
 
 #include <string>
 
 namespace tessera::sim {
+
+using program::BytesByKind;
 
 inline constexpr int kMemorySchemaVersion = 2;
 

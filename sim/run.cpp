@@ -168,7 +168,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
     std::optional<listeners::TraceProducer> traced_run;
     if (trace != nullptr) {
-        traced_run.emplace(program, machine.chip.tiles, trace->exporter, trace->names);
+        traced_run.emplace(program, machine, trace->exporter, trace->names);
         options.listeners.push_back(&*traced_run);
     }
     std::optional<Looks> looks;
