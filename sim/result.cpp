@@ -206,8 +206,8 @@ Table<CriticalPath> critical_path_table() {
                            program::kRoles.at(role).sentence,
                            [role](const CriticalPath& path) { return path.by_role.at(role); }});
     }
-    by_role.push_back({"barriers", Cycle, "from a last arrival to the release",
-                       &CriticalPath::barriers});
+    by_role.push_back(
+        {"barriers", Cycle, "from a last arrival to the release", &CriticalPath::barriers});
     using Path = CriticalPath;
     return {{"sentence", Word, "in words", &Path::sentence},
             {"cycles", "by what its steps are for; they sum to the run", by_role, std::identity{}},
@@ -355,8 +355,7 @@ Table<RunFacts> result_table() {
          account(std::identity{})},
         {"compute_sets", "in the program's order", "one step", compute_set_table(),
          compute_set_records},
-        {"exchanges", "in the program's order", "one step", exchange_table(),
-         exchange_records},
+        {"exchanges", "in the program's order", "one step", exchange_table(), exchange_records},
         {"streams", "stream copies, in the program's order", "one step", stream_table(),
          stream_records},
         {"explanation", "where the machine's cycles went; the parts sum to the run",

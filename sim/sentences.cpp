@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sentences.h"
 
+#include "base/text.h"
 #include "sim/result_values.h"
 
 #include <fmt/format.h>
@@ -67,8 +68,8 @@ double share_of_work(const StepRecord& record, const program::ComputeSet& set) {
         return 0;
     }
     const auto sum = std::accumulate(set.work.begin(), set.work.end(), std::int64_t{0});
-    const auto have = std::count_if(set.work.begin(), set.work.end(),
-                                    [](std::int64_t work) { return work > 0; });
+    const auto have =
+        std::count_if(set.work.begin(), set.work.end(), [](std::int64_t work) { return work > 0; });
     return ratio(static_cast<double>(set.work[tile]) * static_cast<double>(have),
                  static_cast<double>(sum));
 }
@@ -86,7 +87,7 @@ std::string against_the_mean(const StepRecord& record, const program::ComputeSet
     }
     if (time < 1 + kShown) {
         return fmt::format("{} {} as long as the mean of {} tiles", subject, takes(record),
-                           record.active_tiles);
+                           grouped(record.active_tiles));
     }
     const double work = share_of_work(record, set);
     if (work < 1 + kShown) {
@@ -116,7 +117,7 @@ std::string compute_set_sentence(const StepRecord& record, const program::Comput
         said += fmt::format("; {:.0f} % of the step is waiting for it", waited);
     }
     const double slots = percent(record.bound_cycles, record.slowest_cycles);
-    if (slots < kFullSlots) {
+    if (record.bound_cycles > 0 && slots < kFullSlots) {
         said += fmt::format("; the slowest tile could issue it in {:.0f} % of its time", slots);
     }
     return said;
@@ -128,7 +129,7 @@ std::string exchange_sentence(const StepRecord& record) {
     }
     if (record.bound_cycles == 0) {
         return fmt::format("{} {} {} cycles in which no words move", who(record), takes(record),
-                           record.cycles);
+                           grouped(record.cycles));
     }
     const double over =
         ratio(static_cast<double>(record.cycles), static_cast<double>(record.bound_cycles));
@@ -171,10 +172,11 @@ CriticalPath critical_path(const listeners::Account& account) {
     const PathShare& most = longest(account.path());
     path.tile = most.tile;
     path.tile_cycles = most.cycles;
-    path.sentence = path.tiles == 1 ? fmt::format("tile {} all the time", path.tile)
-                                    : fmt::format("{} tiles in turn, tile {} for {:.1f} % of the run",
-                                                  path.tiles, path.tile,
-                                                  percent(path.tile_cycles, account.cycles()));
+    path.sentence =
+        path.tiles == 1
+            ? fmt::format("tile {} all the time", path.tile)
+            : fmt::format("{} tiles in turn, tile {} for {:.1f} % of the run", path.tiles,
+                          path.tile, percent(path.tile_cycles, account.cycles()));
     auto part = [&, mark = ":"](std::string_view word, Cycles cycles) mutable {
         if (cycles > 0) {
             path.sentence +=

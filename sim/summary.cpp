@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text.h"
 #include "sim/result.h"
 #include "sim/result_table.h"
 
@@ -22,21 +23,8 @@ constexpr std::size_t kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
 constexpr std::size_t kMostSentences = 4;
 constexpr std::int64_t kWorthASentence = 20; ///< steps of at least one part in so many of the run
-constexpr std::ptrdiff_t kOverBound = 5; ///< column of steps that is a ratio of two others
-constexpr std::size_t kLeastName = 13;   ///< columns that a step's name has in any case
-
-/// 1234567 -> "1,234,567"; no figure of a result is below zero.
-std::string grouped(std::int64_t value) {
-    const std::string digits = std::to_string(value);
-    std::string text;
-    for (std::size_t at = 0; at < digits.size(); ++at) {
-        if (at > 0 && (digits.size() - at) % 3 == 0) {
-            text += ',';
-        }
-        text += digits[at];
-    }
-    return text;
-}
+constexpr std::ptrdiff_t kOverBound = 5;     ///< column of steps that is a ratio of two others
+constexpr std::size_t kLeastName = 13;       ///< columns that a step's name has in any case
 
 std::string duration(double seconds) {
     if (seconds >= 1) {
@@ -60,6 +48,10 @@ std::string quantity(double giga, const char* unit) {
         giga *= 1000;
     }
     return fmt::format("{:.4g} {}{}", giga, kPrefixes.at(prefix), unit);
+}
+
+std::string clipped(const std::string& name, std::size_t room) {
+    return name.size() > room ? name.substr(0, room - 3) + "..." : name;
 }
 
 using Row = std::vector<std::string>;
@@ -247,8 +239,10 @@ private:
             if (cycles_of(step) * kWorthASentence < run || cycles_of(step) == 0) {
                 return;
             }
-            line(head, fmt::format("{}: {}", (*step)["name"].get<std::string>(),
-                                   (*step)["sentence"].get<std::string>()));
+            const std::string name =
+                clipped((*step)["name"].get<std::string>(),
+                        std::max(layout_.columns, kHead + 1 + kLeastName) - kHead - 1);
+            line(head, fmt::format("{}: {}", name, (*step)["sentence"].get<std::string>()));
             head = "";
         }
     }
@@ -312,9 +306,7 @@ private:
         }
         const std::size_t room = std::max(layout_.columns, others + kLeastName) - others;
         for (Row& row : rows) {
-            if (row.front().size() > room) {
-                row.front() = row.front().substr(0, room - 3) + "...";
-            }
+            row.front() = clipped(row.front(), room);
         }
     }
 

@@ -165,9 +165,8 @@ private:
     void add_chunk(std::int64_t chunk, std::vector<program::Step>& steps) {
         const auto bring =
             graph_.add_exchange({fmt::format("bring chunk {}", chunk), Role::Bring, kOwner});
-        const auto multiply =
-            graph_.add_compute_set({fmt::format("multiply chunk {}", chunk), Role::Work, kOwner,
-                                    "multiply-accumulates"});
+        const auto multiply = graph_.add_compute_set(
+            {fmt::format("multiply chunk {}", chunk), Role::Work, kOwner, "multiply-accumulates"});
         CopiedWords copied;
         for (const bool wide : {true, false}) {
             for (const Operand* operand : {&a_, &b_}) {
@@ -262,7 +261,8 @@ private:
                 add_partials(bring, static_cast<TileId>(tile), turn);
             }
         }
-        const auto reduce = graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
+        const auto reduce =
+            graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
         const std::int64_t workers = machine_.tile.workers;
         const std::int64_t others = partition_.parts_k - 1;
         const std::string symbol = fmt::format("reduce_{}", name_of(partials_type_));

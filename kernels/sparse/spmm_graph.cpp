@@ -359,7 +359,8 @@ private:
                 }
             }
         }
-        const auto reduce = graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
+        const auto reduce =
+            graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
         Cycles slowest = 0;
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const auto& jobs = reduction_.jobs_of_part[static_cast<std::size_t>(part)];

@@ -38,9 +38,9 @@ Cycles CyclesByKind::*kind_of(Doing doing) {
 }
 
 void add_to(std::vector<PathShare>& path, TileId tile, Cycles cycles) {
-    const auto place = std::lower_bound(
-        path.begin(), path.end(), tile,
-        [](const PathShare& share, TileId wanted) { return share.tile < wanted; });
+    const auto place =
+        std::lower_bound(path.begin(), path.end(), tile,
+                         [](const PathShare& share, TileId wanted) { return share.tile < wanted; });
     if (place != path.end() && place->tile == tile) {
         place->cycles += cycles;
     } else {

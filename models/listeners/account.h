@@ -52,7 +52,7 @@ struct StepRecord {
     std::int64_t worker_bundles = 0; ///< compute sets only, all tiles
     std::int64_t supervisor_instructions = 0; ///< compute sets only, all tiles
     std::int64_t matrix_steps = 0;            ///< compute sets only, all tiles
-    std::vector<PathShare> path; ///< whose `cycles` are, ascending by tile
+    std::vector<PathShare> path;              ///< whose `cycles` are, ascending by tile
     Cycles transfer_cycles = 0; ///< stream copies only: from start to end, waited for or not
 };
 

@@ -14,7 +14,7 @@ namespace tessera::listeners {
 struct Execution {
     events::Doing doing = events::Doing::Control; ///< Control: no tile had a part in it
     std::uint32_t index = 0;
-    std::int64_t tiles = 0; ///< that have done it
+    std::int64_t tiles = 0;  ///< that have done it
     TileId slowest_tile = 0; ///< the lowest number of equals
     Cycles slowest_cycles = 0;
     Cycles tile_cycles = 0; ///< of all tiles

@@ -85,9 +85,9 @@ void TraceProducer::name_entries(const program::Program& program, traces::NameTa
 traces::NameId TraceProducer::name_of(Address entry) {
     const auto [known, is_new] = name_of_entry_.try_emplace(entry, traces::kUnnamed);
     if (is_new) {
-        const auto next = std::upper_bound(
-            entries_.begin(), entries_.end(), entry,
-            [](Address address, const Entry& of) { return address < of.address; });
+        const auto next =
+            std::upper_bound(entries_.begin(), entries_.end(), entry,
+                             [](Address address, const Entry& of) { return address < of.address; });
         if (next != entries_.begin()) {
             known->second = std::prev(next)->name;
         }

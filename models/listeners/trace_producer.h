@@ -74,8 +74,8 @@ private:
     Label told_;
     std::vector<Entry> entries_; ///< ascending; where no codelet is, unnamed
     std::unordered_map<Address, traces::NameId> name_of_entry_; ///< of those seen, and of stubs
-    std::vector<Cycles> arrived_;      ///< by tile: how far its track goes
-    std::vector<traces::Span> last_;   ///< by traced tile: what is not sent yet
+    std::vector<Cycles> arrived_;                               ///< by tile: how far its track goes
+    std::vector<traces::Span> last_; ///< by traced tile: what is not sent yet
     std::int64_t flows_ = 0;
     std::vector<Change> changes_; ///< since the last release
     /// Bytes kept on the fullest tile in each compute set and exchange, and what was told last.
@@ -84,7 +84,7 @@ private:
     Bytes memory_ = -1;
     std::int64_t words_ = 0;
     std::vector<std::pair<Cycles, Bytes>> arriving_; ///< not yet in words_: when, how much
-    std::vector<events::Moved> moved_; ///< by exchange, its last execution
+    std::vector<events::Moved> moved_;               ///< by exchange, its last execution
     Executions executions_;
     Background background_;
 };

@@ -7,9 +7,9 @@
 #include <catch2/catch.hpp>
 
 using namespace tessera;
-using events::Doing;
 using Catch::Contains;
 using Catch::Equals;
+using events::Doing;
 
 namespace {
 
@@ -85,7 +85,8 @@ TEST_CASE("several tiles in turn are counted and the one with most is named") {
     CHECK(path.tiles == 2);
     CHECK(path.tile == 3);
     CHECK(path.tile_cycles == 80);
-    CHECK_THAT(path.sentence, Equals("2 tiles in turn, tile 3 for 66.7 % of the run: work 100.0 %"));
+    CHECK_THAT(path.sentence,
+               Equals("2 tiles in turn, tile 3 for 66.7 % of the run: work 100.0 %"));
 }
 
 TEST_CASE("an exchange is held to its bound, and near it nobody is blamed") {
@@ -115,12 +116,8 @@ TEST_CASE("steps off the critical path are said to be so") {
 
 TEST_CASE("a stream copy says how much of it is waited for, and how busy its link is") {
     Run run;
-    run.told.ended({.begin = 0,
-                    .service_begin = 10,
-                    .service_end = 40,
-                    .end = 60,
-                    .bytes = 4,
-                    .tiles = {}});
+    run.told.ended(
+        {.begin = 0, .service_begin = 10, .service_end = 40, .end = 60, .bytes = 4, .tiles = {}});
     run.told.phase(Doing::Stream, 0, {{1, 45}});
     CHECK_THAT(sim::stream_sentence(run.account.streams()[0]),
                Equals("tile 1 is waiting 75 % of the time from its start to its end, in which the "

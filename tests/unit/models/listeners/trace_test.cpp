@@ -19,7 +19,9 @@ namespace {
 
 /// Three tiles, all traced, and steps and a codelet with names.
 struct Scene {
-    Scene() : sink({true, true, true}), producer(program(), machine(), sink, names), run(3, {&producer}) {}
+    Scene()
+        : sink({true, true, true}), producer(program(), machine(), sink, names),
+          run(3, {&producer}) {}
 
     static spec::MachineSpec machine() {
         spec::MachineSpec made;
