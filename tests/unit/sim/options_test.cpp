@@ -36,6 +36,7 @@ Fields fields(const RunCommand& run) {
             {"trace_tiles", run.trace_tiles},
             {"trace_level", run.trace_level},
             {"threads", std::to_string(run.threads)},
+            {"shuffle", run.shuffle ? std::to_string(*run.shuffle) : ""},
             {"check", run.check ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
 }
@@ -125,6 +126,7 @@ const std::vector<Case> kCases{
     {{"run", "w", "--trace", "t"}, "trace-tiles", "0-3", "trace_tiles", "0-3"},
     {{"run", "w", "--trace", "t"}, "trace-level", "tile", "trace_level", "tile"},
     {{"run", "w"}, "threads", "777", "threads", "777"},
+    {{"run", "w"}, "shuffle", "0", "shuffle", "0"},
     {{"run", "w"}, "no-check", "", "check", "no"},
     {{"run", "w"}, "quiet", "", "quiet", "yes"},
     {{"vertex", "v"}, "machine", "m", "machine", "m"},
