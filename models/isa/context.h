@@ -53,7 +53,7 @@ struct WeightStore {
         special_units{}; ///< by n: units with an infinite or signalling half
     alignas(
         64) float channels[4][4][16] = {}; ///< `lanes` by output channel, for exec/matrix_loop.h
-    std::uint8_t channels_made = 0;        ///< 0 stale, 1 for both sets, 2 for one set
+    bool channels_made = false;            ///< of the present lanes
 
     /// To be called after a change of `registers`.
     void changed() { made_for = WeightLanes::Stale; }

@@ -202,24 +202,39 @@ inline bool allowed(const Context& c, const MatrixLoop& loop, const Streams& str
            (results_trail || disjoint(at.a2, length, at.a1 - p_back, length + p_back));
 }
 
-/// Weights by channel: [phase][lane][channel].
+/// Rows of sixteen units in the order of channels, two of either set in turn.
+inline void order_by_channel(const float* units, float* channels) {
+#ifdef __AVX2__
+    const __m256d first = _mm256_castps_pd(_mm256_load_ps(units));
+    const __m256d second = _mm256_castps_pd(_mm256_load_ps(units + 8));
+    const __m256d even = _mm256_unpacklo_pd(first, second);
+    const __m256d odd = _mm256_unpackhi_pd(first, second);
+    _mm256_store_ps(channels, _mm256_castpd_ps(_mm256_permute2f128_pd(even, odd, 0x20)));
+    _mm256_store_ps(channels + 8, _mm256_castpd_ps(_mm256_permute2f128_pd(even, odd, 0x31)));
+#else
+    for (unsigned channel = 0; channel < HalfPartials::kChannels; ++channel) {
+        channels[channel] = units[HalfPartials::unit_of(channel)];
+    }
+#endif
+}
+
+/// Weights by channel: [phase][lane][channel], rows of 16.
 template <typename Partials>
 inline const float* channel_weights(Context& c, const MicroOperation& op) {
     WeightStore& store = *c.weights;
     for (unsigned n = 0; n < 4; ++n) {
         weights::halves(c, op, n, Partials::kChannels == 16 ? 0xffffU : 0xffU);
     }
-    const unsigned which = Partials::kChannels == 16 ? 0 : 1;
-    if (store.channels_made != which + 1U) {
+    if constexpr (Partials::kChannels == 8) {
+        return &store.lanes[0][0][0]; // channels are units
+    }
+    if (!store.channels_made) {
         for (unsigned phase = 0; phase < 4; ++phase) {
             for (unsigned lane = 0; lane < 4; ++lane) {
-                for (unsigned channel = 0; channel < Partials::kChannels; ++channel) {
-                    store.channels[phase][lane][channel] =
-                        store.lanes[phase][lane][Partials::unit_of(channel)];
-                }
+                order_by_channel(store.lanes[phase][lane], store.channels[phase][lane]);
             }
         }
-        store.channels_made = static_cast<std::uint8_t>(which + 1U);
+        store.channels_made = true;
     }
     return &store.channels[0][0][0];
 }

@@ -10,8 +10,56 @@
 
 namespace tessera::isa::TESSERA_ENGINE::weights {
 
+#ifdef __AVX2__
+/// False, and nothing of use done, if one of the halves is infinite or NaN.
+inline bool widen_numbers(WeightStore& store) {
+    const __m128i exponent = _mm_set1_epi16(0x7c00);
+    __m128i special = _mm_setzero_si128();
+    const auto pair = [&](unsigned n, unsigned unit) {
+        const auto half = [&](unsigned of) {
+            return static_cast<long long>(store.registers[of * 4U + n]);
+        };
+        const __m128i halves = _mm_set_epi64x(half(unit + 1U), half(unit));
+        special = _mm_or_si128(special, _mm_cmpeq_epi16(_mm_and_si128(halves, exponent), exponent));
+        return halves;
+    };
+    /// The halves of four units by k: of k = 0 and 1, of k = 2 and 3.
+    const auto four = [&](unsigned n, unsigned unit, __m128i& low, __m128i& high) {
+        const __m128i even_odd[] = {pair(n, unit), pair(n, unit + 2U)};
+        const __m128i even = _mm_unpacklo_epi16(even_odd[0], even_odd[1]);
+        const __m128i odd = _mm_unpackhi_epi16(even_odd[0], even_odd[1]);
+        low = _mm_unpacklo_epi16(even, odd);
+        high = _mm_unpackhi_epi16(even, odd);
+    };
+    for (unsigned n = 0; n < 4; ++n) {
+        for (unsigned unit = 0; unit < 16; unit += 8) {
+            __m128i low[2];
+            __m128i high[2];
+            four(n, unit, low[0], high[0]);
+            four(n, unit + 4U, low[1], high[1]);
+            const auto put = [&](unsigned k, __m128i halves) {
+                _mm256_store_ps(&store.lanes[n][k][unit], _mm256_cvtph_ps(halves));
+            };
+            put(0, _mm_unpacklo_epi64(low[0], low[1]));
+            put(1, _mm_unpackhi_epi64(low[0], low[1]));
+            put(2, _mm_unpacklo_epi64(high[0], high[1]));
+            put(3, _mm_unpackhi_epi64(high[0], high[1]));
+        }
+    }
+    return _mm_testz_si128(special, special) != 0;
+}
+#endif
+
 /// Units whose halves in registers n are infinite or signalling raise INV when they are used.
 [[gnu::noinline]] inline void widen_halves(WeightStore& store) {
+#ifdef __AVX2__
+    if (widen_numbers(store)) [[likely]] {
+        store.special_units = {};
+        store.made_for = WeightLanes::Halves;
+        store.channels_made = false;
+        return;
+    }
+#endif
     store.special_units = {};
     for (unsigned unit = 0; unit < 16; ++unit) {
         for (unsigned n = 0; n < 4; ++n) {
@@ -29,7 +77,7 @@ namespace tessera::isa::TESSERA_ENGINE::weights {
     store.made_for = store.special_units == std::array<std::uint16_t, 4>{}
                          ? WeightLanes::Halves
                          : WeightLanes::SpecialHalves;
-    store.channels_made = 0;
+    store.channels_made = false;
 }
 
 [[gnu::noinline]] inline void prepare_halves(Context& c, const MicroOperation& op, unsigned n,
