@@ -27,6 +27,7 @@ struct RunCommand {
     std::string trace;             ///< file, or empty
     std::string trace_tiles;       ///< as written, or empty
     std::string trace_level;       ///< as written, or empty
+    std::string trace_clock;       ///< as written, or empty
     int threads = 1;
     bool check = true;
     bool quiet = false; ///< no summary

@@ -3,7 +3,7 @@
 // `three_events`, `run` and `truncated_run` come from the exporter. The rest are made packet by
 // packet, because the exporter cannot be brought to write them: `raw` is sound, each of the others
 // has one fault.
-#include "traces/exporters/perfetto.h"
+#include "traces/exporters/exporter.h"
 
 #include <protozero/pbf_writer.hpp>
 
@@ -27,7 +27,8 @@ void write_three_events(const std::string& path) {
     const auto matmul = names.intern("matmul");
     const auto vertex = names.intern("mac_f16");
     const auto work = names.intern("work");
-    PerfettoExporter trace{path, parse_selection("all", "worker", 1), names, {"tiny"}};
+    Exporter trace{
+        path, parse_selection("all", "worker", 1), names, {.metadata = {.machine = "tiny"}}};
     trace.counter({Counter::ActiveTiles, 0, 1});
     span(trace, machine_track(), Kind::Compute, 0, 40, matmul, {ArgKey::Role, work});
     span(trace, tile_track(0), Kind::Compute, 0, 40, matmul);
@@ -43,7 +44,10 @@ void write_run(const std::string& path, std::int64_t slice_cap) {
     const auto vertex = names.intern("mac_f16");
     const auto work = names.intern("work");
     const auto bring = names.intern("bring");
-    PerfettoExporter trace{path, parse_selection("all", "worker", 2), names, {"tiny", slice_cap}};
+    Exporter trace{path,
+                   parse_selection("all", "worker", 2),
+                   names,
+                   {.metadata = {.machine = "tiny"}, .slice_cap = slice_cap}};
     trace.counter({Counter::ActiveTiles, 0, 2});
     trace.counter({Counter::ActiveTiles, 25, 1});
     span(trace, machine_track(), Kind::Compute, 0, 40, matmul, {ArgKey::Role, work});
