@@ -32,11 +32,20 @@ std::string trimmed(std::string line) {
     return line;
 }
 
+/// Where the first word ends; "15.0 %" is one.
+std::size_t word_end(std::string_view text) {
+    std::size_t end = std::min(text.find(' '), text.size());
+    if (text.substr(end).starts_with(" %")) {
+        end = std::min(text.find(' ', end + 1), text.size());
+    }
+    return end;
+}
+
 /// Lines of words, none longer than `columns` unless a word is.
 std::vector<std::string> lines_of(std::string_view text, std::size_t columns) {
     std::vector<std::string> lines{{}};
     while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::size_t end = word_end(text);
         const std::string_view word = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (word.empty()) {

@@ -50,4 +50,16 @@ std::string with_words_cut(std::string_view text) {
     return out;
 }
 
+std::string grouped(std::int64_t value) {
+    const std::string digits = std::to_string(value);
+    std::string text;
+    for (std::size_t at = 0; at < digits.size(); ++at) {
+        if (at > 0 && (digits.size() - at) % 3 == 0) {
+            text += ',';
+        }
+        text += digits[at];
+    }
+    return text;
+}
+
 } // namespace tessera

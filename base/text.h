@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A user's words as messages may show them: a message about a token of megabytes is short.
+// A user's words as messages may show them: a message about a token of megabytes is short. Numbers
+// as people read them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,5 +21,8 @@ inline constexpr std::size_t kLongestShown = 60;
 
 /// `text` with every word of it that is longer than any path cut.
 [[nodiscard]] std::string with_words_cut(std::string_view text);
+
+/// 1234567 -> "1,234,567"; of a number not below zero.
+[[nodiscard]] std::string grouped(std::int64_t value);
 
 } // namespace tessera

@@ -5,6 +5,7 @@
 #include "base/layout.h"
 
 #include <stdexcept>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +30,7 @@ struct RunCommand {
     std::string trace_level;       ///< as written, or empty
     std::string trace_clock;       ///< as written, or empty
     int threads = 1;
+    std::optional<int> shuffle; ///< seed of another order of simultaneous events
     bool check = true;
     bool quiet = false; ///< no summary
 };

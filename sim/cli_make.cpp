@@ -69,6 +69,13 @@ Command make_run(const Given& given) {
     run.check = !given.has("no-check");
     run.quiet = given.has("quiet");
     run.threads = threads_of("run", given);
+    if (given.has("shuffle")) {
+        run.shuffle = given.number("shuffle");
+        if (*run.shuffle < 0) {
+            throw UsageError(
+                fmt::format("run: --shuffle: got {}, expected 0 or more", *run.shuffle));
+        }
+    }
     if (run.trace.empty() && run.out_directory.empty() &&
         !(run.trace_tiles.empty() && run.trace_level.empty() && run.trace_clock.empty())) {
         throw UsageError("run: --trace-tiles, --trace-level and --trace-clock say what a trace "

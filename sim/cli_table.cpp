@@ -60,10 +60,15 @@ OptionSpec otherwise(std::string value, OptionSpec option, std::string shown = {
     return option;
 }
 
-OptionSpec threads(std::string sentence) {
-    OptionSpec option = text("threads", "N", std::move(sentence), Completes::Nothing);
+OptionSpec number(std::string name, std::string value, std::string sentence) {
+    OptionSpec option =
+        text(std::move(name), std::move(value), std::move(sentence), Completes::Nothing);
     option.takes = Takes::Number;
-    return otherwise(default_threads(), std::move(option), "all cores");
+    return option;
+}
+
+OptionSpec threads(std::string sentence) {
+    return otherwise(default_threads(), number("threads", "N", std::move(sentence)), "all cores");
 }
 
 OptionSpec machine(std::string sentence) {
@@ -113,6 +118,9 @@ CommandSpec run_command() {
                       "given)",
                       {"cycles", "machine"}, {}),
                  threads("host threads; the result does not depend on it"),
+                 number("shuffle", "SEED",
+                        "take simultaneous events in another order, as a test; the result does not "
+                        "depend on it"),
                  flag("no-check", "do not compare the result with the host reference"), quiet()},
             .examples = {{"tessera run cora",
                           "the Cora citation graph times a dense matrix, on a Bow chip"},

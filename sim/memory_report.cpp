@@ -14,6 +14,10 @@ namespace tessera::sim {
 namespace {
 
 using nlohmann::json;
+using program::ImageUse;
+using program::kSegmentKinds;
+using program::MemoryUse;
+using program::sum_of;
 
 /// "0-3,7": ascending tiles or steps.
 std::string ranges_text(const std::vector<std::uint32_t>& numbers) {

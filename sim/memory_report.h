@@ -9,15 +9,17 @@
 //                  "first_step": 0, "last_step": 1, "tiles": "0-3"}]
 #pragma once
 
+#include "models/program/memory_use.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
-#include "sim/memory_use.h"
 
 #include <nlohmann/json.hpp>
 
 #include <string>
 
 namespace tessera::sim {
+
+using program::BytesByKind;
 
 inline constexpr int kMemorySchemaVersion = 2;
 

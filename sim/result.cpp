@@ -5,6 +5,7 @@
 #include "sim/memory_report.h"
 #include "sim/result_table.h"
 #include "sim/result_values.h"
+#include "sim/sentences.h"
 
 #include <fmt/format.h>
 
@@ -103,29 +104,35 @@ template <class Step> Table<Step> step_table(const char* bound_cycles, const Tab
          &Step::tile_cycles},
         {"bound_cycles", Cycle, bound_cycles, &Step::bound_cycles, "bound"},
         {"active_tiles", Count, "tiles that take part", &Step::active_tiles, "tiles"},
-        {"slowest_tile", Number, "of the last execution", &Step::slowest_tile, "slowest"}};
+        {"slowest_tile", Number, "of the last execution", &Step::slowest_tile, "slowest"},
+        {"critical_tile", Number, "that had most of cycles; 0 where they are none", critical_tile},
+        {"critical_tiles", Count, "that had any of cycles",
+         [](const Step& step) { return static_cast<std::int64_t>(step.path.size()); }},
+        {"sentence", Word, "what the critical tile did there, against others and the bound",
+         &Step::sentence}};
     table.insert(table.end(), more.begin(), more.end());
     return table;
 }
 
-Table<StepRecord> chip_step_table(const Table<StepRecord>& more) {
+Table<StepFacts> chip_step_table(const Table<StepFacts>& more) {
     return step_table("the fewest cycles in which the busiest tile could have done it; never more "
                       "than slowest_cycles",
                       more);
 }
 
-Table<StepRecord> compute_set_table() {
-    using Set = StepRecord;
+Table<StepFacts> compute_set_table() {
+    using Set = StepFacts;
     return chip_step_table(
         {{"worker_issues", Count, "issue slots used by workers", &Set::worker_issues},
          {"worker_bundles", Count, "instructions and bundles executed by workers",
           &Set::worker_bundles},
          {"supervisor_instructions", Count, "instructions executed by supervisors",
-          &Set::supervisor_instructions}});
+          &Set::supervisor_instructions},
+         {"matrix_steps", Count, "steps of the matrix units", &Set::matrix_steps}});
 }
 
-Table<StepRecord> exchange_table() {
-    using Set = StepRecord;
+Table<StepFacts> exchange_table() {
+    using Set = StepFacts;
     return chip_step_table(
         {{"bytes", Byte, "delivered, each receiver counted", &Set::bytes},
          {"sent_bytes", Byte, "sent, a multicast counted once each time that it is sent",
@@ -190,6 +197,23 @@ Table<Explanation> explanation_table() {
                          }});
     }
     return table;
+}
+
+Table<CriticalPath> critical_path_table() {
+    Table<CriticalPath> by_role;
+    for (std::size_t role = 0; role < program::kRoles.size(); ++role) {
+        by_role.push_back({std::string(program::kRoles.at(role).word), Cycle,
+                           program::kRoles.at(role).sentence,
+                           [role](const CriticalPath& path) { return path.by_role.at(role); }});
+    }
+    by_role.push_back(
+        {"barriers", Cycle, "from a last arrival to the release", &CriticalPath::barriers});
+    using Path = CriticalPath;
+    return {{"sentence", Word, "in words", &Path::sentence},
+            {"cycles", "by what its steps are for; they sum to the run", by_role, std::identity{}},
+            {"tile", Number, "that is on it longest", &Path::tile},
+            {"tile_cycles", Cycle, "for which it is", &Path::tile_cycles},
+            {"tiles", Count, "that are on it", &Path::tiles}};
 }
 
 Table<KernelShare> kernel_table() {
@@ -334,13 +358,15 @@ Table<RunFacts> result_table() {
          "tiles that took part in some step of the kind; a tile may count in several", busy_table(),
          account(std::identity{})},
         {"compute_sets", "in the program's order", "one step", compute_set_table(),
-         account(&Account::compute_sets)},
-        {"exchanges", "in the program's order", "one step", exchange_table(),
-         account(&Account::exchanges)},
+         compute_set_records},
+        {"exchanges", "in the program's order", "one step", exchange_table(), exchange_records},
         {"streams", "stream copies, in the program's order", "one step", stream_table(),
          stream_records},
         {"explanation", "where the machine's cycles went; the parts sum to the run",
          explanation_table(), account(explanation)},
+        {"critical_path",
+         "what the run waits for: from one release to the next what the tile does that comes last",
+         critical_path_table(), account(critical_path)},
         {"kernels", "whose the cycles were; they sum to the run",
          "a kernel, or a step of a pipeline", kernel_table(), kernel_shares},
         {"memory", "tile memory in the step in which most of it is used", memory_table(),

@@ -3,6 +3,7 @@
 
 #include "models/program/leaf_steps.h"
 #include "models/spec/matrix_unit.h"
+#include "sim/sentences.h"
 
 #include <algorithm>
 #include <numeric>
@@ -72,6 +73,23 @@ std::optional<Bytes> useful_bytes(const RunFacts& facts) {
     return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
+std::vector<StepFacts> compute_set_records(const RunFacts& facts) {
+    std::vector<StepFacts> sets;
+    for (const StepRecord& record : facts.account.compute_sets()) {
+        sets.push_back(
+            {record, compute_set_sentence(record, facts.program.compute_sets[sets.size()])});
+    }
+    return sets;
+}
+
+std::vector<StepFacts> exchange_records(const RunFacts& facts) {
+    std::vector<StepFacts> exchanges;
+    for (const StepRecord& record : facts.account.exchanges()) {
+        exchanges.push_back({record, exchange_sentence(record)});
+    }
+    return exchanges;
+}
+
 std::vector<StreamRecord> stream_records(const RunFacts& facts) {
     std::vector<StreamRecord> streams;
     for (std::size_t copy = 0; copy < facts.program.stream_copies.size(); ++copy) {
@@ -79,7 +97,8 @@ std::vector<StreamRecord> stream_records(const RunFacts& facts) {
         const auto& buffer = facts.program.remote_buffers.at(moved.buffer);
         const bool host = buffer.place == program::RemoteBuffer::Place::Host;
         const bool read = moved.direction == program::StreamCopy::Direction::Read;
-        streams.push_back({facts.account.streams()[copy],
+        const StepRecord& record = facts.account.streams()[copy];
+        streams.push_back({{record, stream_sentence(record)},
                            (host ? "host." : "streaming_memory.") + buffer.name,
                            read ? "read" : "write"});
     }
@@ -165,7 +184,7 @@ Explanation explanation(const Account& account) {
 
 MemoryPeak memory_peak(const RunFacts& facts) {
     const auto& image_of_tile = facts.program.image_of_tile;
-    const MemoryUse use = memory_use(facts.program);
+    const program::MemoryUse use = program::memory_use(facts.program);
     MemoryPeak out;
     out.tile_bytes = facts.machine.memory.bytes();
     std::uint32_t step = 0;
@@ -174,7 +193,7 @@ MemoryPeak memory_peak(const RunFacts& facts) {
         if (image_of_tile[tile] == program::Program::kNoImage) {
             continue;
         }
-        const ImageUse& image = use.images[image_of_tile[tile]];
+        const program::ImageUse& image = use.images[image_of_tile[tile]];
         for (const BytesByKind& kept : image.of_span) {
             std::transform(kept.begin(), kept.end(), out.most_by_kind.begin(),
                            out.most_by_kind.begin(),

@@ -4,7 +4,7 @@
 
 #include "base/units.h"
 #include "models/listeners/account.h"
-#include "sim/memory_use.h"
+#include "models/program/memory_use.h"
 #include "sim/result.h"
 
 #include <cstddef>
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace tessera::sim {
+
+using program::BytesByKind;
 
 /// A kernel's or a pipeline step's cycles; a row for those that are nobody's.
 struct KernelShare {
@@ -28,7 +30,12 @@ struct KernelShare {
     Cycles rearrange = 0;
 };
 
-struct StreamRecord : listeners::StepRecord {
+/// With what the critical path says of it.
+struct StepFacts : listeners::StepRecord {
+    std::string sentence;
+};
+
+struct StreamRecord : StepFacts {
     std::string peer;
     const char* direction = "";
 };
@@ -67,6 +74,8 @@ using Explanation = std::map<std::string, Share>; ///< by key; parts of no cycle
 [[nodiscard]] double seconds(const RunFacts& facts);
 [[nodiscard]] std::optional<Speed> product_speed(const RunFacts& facts);
 [[nodiscard]] std::optional<Bytes> useful_bytes(const RunFacts& facts);
+[[nodiscard]] std::vector<StepFacts> compute_set_records(const RunFacts& facts);
+[[nodiscard]] std::vector<StepFacts> exchange_records(const RunFacts& facts);
 [[nodiscard]] std::vector<StreamRecord> stream_records(const RunFacts& facts);
 /// In the order in which they first appear. They sum to the run.
 [[nodiscard]] std::vector<KernelShare> kernel_shares(const RunFacts& facts);

@@ -171,9 +171,10 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     listeners::Progress progress(
         program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
     ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
+    options.shuffle = command.shuffle;
     std::optional<listeners::TraceProducer> traced_run;
     if (trace != nullptr) {
-        traced_run.emplace(program, machine.chip.tiles, trace->exporter, trace->names);
+        traced_run.emplace(program, machine, trace->exporter, trace->names);
         options.listeners.push_back(&*traced_run);
     }
     std::optional<Looks> looks;

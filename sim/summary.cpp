@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/text.h"
 #include "sim/result.h"
 #include "sim/result_table.h"
 
@@ -20,21 +21,10 @@ using namespace nlohmann::literals;
 constexpr std::size_t kHead = 11; ///< columns of what stands in front of a line
 constexpr std::size_t kBarCharacters = 40;
 constexpr std::size_t kSlowestSteps = 8;
-constexpr std::ptrdiff_t kOverBound = 5; ///< column of steps that is a ratio of two others
-constexpr std::size_t kLeastName = 13;   ///< columns that a step's name has in any case
-
-/// 1234567 -> "1,234,567"; no figure of a result is below zero.
-std::string grouped(std::int64_t value) {
-    const std::string digits = std::to_string(value);
-    std::string text;
-    for (std::size_t at = 0; at < digits.size(); ++at) {
-        if (at > 0 && (digits.size() - at) % 3 == 0) {
-            text += ',';
-        }
-        text += digits[at];
-    }
-    return text;
-}
+constexpr std::size_t kMostSentences = 4;
+constexpr std::int64_t kWorthASentence = 20; ///< steps of at least one part in so many of the run
+constexpr std::ptrdiff_t kOverBound = 5;     ///< column of steps that is a ratio of two others
+constexpr std::size_t kLeastName = 13;       ///< columns that a step's name has in any case
 
 std::string duration(double seconds) {
     if (seconds >= 1) {
@@ -58,6 +48,10 @@ std::string quantity(double giga, const char* unit) {
         giga *= 1000;
     }
     return fmt::format("{:.4g} {}{}", giga, kPrefixes.at(prefix), unit);
+}
+
+std::string clipped(const std::string& name, std::size_t room) {
+    return name.size() > room ? name.substr(0, room - 3) + "..." : name;
 }
 
 using Row = std::vector<std::string>;
@@ -103,8 +97,10 @@ public:
         tiles_busy(tiles);
         shares("phases", result_["phases"], columns_.phases);
         shares("because of", result_["explanation"], columns_.explanation);
+        line("critical", result_["critical_path"]["sentence"].get<std::string>());
         kernels();
         steps();
+        sentences();
         memory();
         check();
         host();
@@ -216,22 +212,46 @@ private:
         return bound == 0 ? "" : fmt::format("{:.2f}", cycles.get<double>() / bound);
     }
 
-    void steps() {
+    static std::int64_t cycles_of(const json* step) {
+        return (*step)["cycles"].get<std::int64_t>();
+    }
+
+    [[nodiscard]] std::vector<const json*> slowest_first() const {
         std::vector<const json*> steps;
         for (const char* list : {"compute_sets", "exchanges", "streams"}) {
             for (const auto& step : result_[list]) {
                 steps.push_back(&step);
             }
         }
+        std::stable_sort(steps.begin(), steps.end(), [](const json* left, const json* right) {
+            return cycles_of(left) > cycles_of(right);
+        });
+        return steps;
+    }
+
+    /// Of the steps that take most of the run.
+    void sentences() {
+        const char* head = "why";
+        const auto run = result_["cycles"].get<std::int64_t>();
+        const std::vector<const json*> steps = slowest_first();
+        for (std::size_t i = 0; i < std::min(steps.size(), kMostSentences); ++i) {
+            const json* const step = steps[i];
+            if (cycles_of(step) * kWorthASentence < run || cycles_of(step) == 0) {
+                return;
+            }
+            const std::string name =
+                clipped((*step)["name"].get<std::string>(),
+                        std::max(layout_.columns, kHead + 1 + kLeastName) - kHead - 1);
+            line(head, fmt::format("{}: {}", name, (*step)["sentence"].get<std::string>()));
+            head = "";
+        }
+    }
+
+    void steps() {
+        const std::vector<const json*> steps = slowest_first();
         if (steps.empty()) {
             return;
         }
-        const auto cycles_of = [](const json* step) {
-            return (*step)["cycles"].get<std::int64_t>();
-        };
-        std::stable_sort(steps.begin(), steps.end(), [&](const json* left, const json* right) {
-            return cycles_of(left) > cycles_of(right);
-        });
         const std::size_t shown = std::min(steps.size(), kSlowestSteps);
         std::vector<Row> rows{headings(columns_.steps)};
         rows.front().insert(rows.front().begin() + kOverBound, "x bound");
@@ -286,9 +306,7 @@ private:
         }
         const std::size_t room = std::max(layout_.columns, others + kLeastName) - others;
         for (Row& row : rows) {
-            if (row.front().size() > room) {
-                row.front() = row.front().substr(0, room - 3) + "...";
-            }
+            row.front() = clipped(row.front(), room);
         }
     }
 

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Holds the record of results: what every workload of configs/ came to when it was last looked at.
 
-usage: record.py [--update] [--slow | --all] TESSERA [WORKLOAD ...]
+usage: record.py [--update | --orders] [--slow | --all] TESSERA [WORKLOAD ...]
 
 Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer;
 --all: both) and compares plan, cycles, steps, memory and digests with tests/system/record.json.
 Exits with 1 where something differs. --update writes what was found instead: a commit that changes
-the record names the one mechanism that changed it.
+the record names the one mechanism that changed it. --orders runs each with other numbers of host
+threads and simultaneous events in other orders: nothing may change.
 """
 import argparse
 import json
@@ -21,6 +22,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests/system/record.json"
 SLOW = {"dense_4096_f16", "dense_4096_f32", "spmm_static_b1_4096"}
 TINY = ("tiny_", "four_tiles")
+USUAL = [()]
+ORDERS = [("--threads", "1", "--shuffle", "1"), ("--threads", "3", "--shuffle", "2"),
+          ("--threads", "2", "--shuffle", "3")]
 
 
 def entry_of(result):
@@ -41,10 +45,11 @@ def entry_of(result):
     }
 
 
-def run(tessera, workload, folder):
+def run(tessera, workload, folder, order):
     machine = "tiny" if workload.startswith(TINY) else "bow"
     command = [tessera, "run", workload, "--machine", machine, "-q", "--out", str(folder)]
-    if workload in SLOW:
+    command += order
+    if order or workload in SLOW:
         command.append("--no-check")
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if done.returncode != 0:
@@ -64,6 +69,7 @@ def differences(before, after, path=""):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--orders", action="store_true")
     parser.add_argument("--slow", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("tessera")
@@ -78,11 +84,13 @@ def main():
                                    or (name in SLOW) == options.slow]
     record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
     found = {}
+    wrong = []
     for workload in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            found[workload] = run(tessera, workload, folder)
-    wrong = [line for name in chosen
-             for line in differences(record.get(name, {}), found[name], name)]
+        for order in ORDERS if options.orders else USUAL:
+            with tempfile.TemporaryDirectory() as folder:
+                found[workload] = run(tessera, workload, folder, order)
+            wrong += differences(record.get(workload, {}), found[workload],
+                                 " ".join((workload, *order)))
     wrong += [f"{name}: recorded, but configs/ has no such workload" for name in record
               if name not in every]
     for line in wrong:

@@ -114,6 +114,9 @@ private:
                 vertex.symbol = symbols_[vertex.symbol];
                 vertex.fields.first += fields_;
             }
+            if (!set.work.empty()) {
+                set.work.insert(set.work.begin(), first_tile_, 0);
+            }
             set.owner = owner_;
             whole_.add_compute_set(std::move(set));
         }
@@ -229,6 +232,18 @@ private:
         name_for_both(left, right);
         left.vertices.insert(left.vertices.end(), right.vertices.begin(), right.vertices.end());
         right.vertices.clear();
+        join_work(left, right);
+    }
+    /// Amounts in different units do not add up.
+    static void join_work(ComputeSet& left, const ComputeSet& right) {
+        if (left.work_unit != right.work_unit) {
+            left.work_unit.clear();
+            left.work.clear();
+            return;
+        }
+        left.work.resize(std::max(left.work.size(), right.work.size()));
+        std::transform(right.work.begin(), right.work.end(), left.work.begin(), left.work.begin(),
+                       std::plus<>());
     }
     static void join(Exchange& left, Exchange& right) {
         name_for_both(left, right);

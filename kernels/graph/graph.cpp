@@ -83,6 +83,12 @@ void Graph::add_vertex(ComputeSetId set, TileId tile, std::string_view symbol,
         {tile, symbol_number(symbol), kind, add_fields(state)});
 }
 
+void Graph::add_work(ComputeSetId set, TileId tile, std::int64_t amount) {
+    auto& work = compute_sets.at(set.index).work;
+    work.resize(std::max<std::size_t>(work.size(), tile + std::size_t{1}));
+    work[tile] += amount;
+}
+
 TableId Graph::add_table(TileId tile, std::span<const Field> words) {
     return append(tables, Table{tile, add_fields(words)});
 }

@@ -156,7 +156,9 @@ struct ComputeSet {
     std::string name;
     program::Role role;
     std::string owner;
+    std::string work_unit = {}; ///< what add_work() counts, as people say it: "non-zeros"
     std::vector<Vertex> vertices = {};
+    std::vector<std::int64_t> work = {}; ///< by add_work()
 };
 
 /// A place on a tile, in 12 bytes: there are as many of them as messages and receivers.
@@ -254,6 +256,9 @@ public:
                     program::VertexKind kind, std::initializer_list<Field> state) {
         add_vertex(set, tile, symbol, kind, std::span(state.begin(), state.size()));
     }
+    /// The tile has so much (more) to do in the compute set; for reports, and of those that wait
+    /// for others the reason.
+    void add_work(ComputeSetId set, TileId tile, std::int64_t amount);
     TableId add_table(TileId tile, std::span<const Field> words);
 
     ExchangeId add_exchange(Exchange traits);

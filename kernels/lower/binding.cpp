@@ -76,6 +76,8 @@ BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles
         made.name = set.name;
         made.role = set.role;
         made.owner = set.owner;
+        made.work = set.work;
+        made.work_unit = set.work_unit;
         made.tiles.resize(tiles);
         auto place = places.state.of_vertex.begin() +
                      static_cast<std::ptrdiff_t>(places.state.first_vertex[number]);

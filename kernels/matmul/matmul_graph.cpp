@@ -165,8 +165,8 @@ private:
     void add_chunk(std::int64_t chunk, std::vector<program::Step>& steps) {
         const auto bring =
             graph_.add_exchange({fmt::format("bring chunk {}", chunk), Role::Bring, kOwner});
-        const auto multiply =
-            graph_.add_compute_set({fmt::format("multiply chunk {}", chunk), Role::Work, kOwner});
+        const auto multiply = graph_.add_compute_set(
+            {fmt::format("multiply chunk {}", chunk), Role::Work, kOwner, "multiply-accumulates"});
         CopiedWords copied;
         for (const bool wide : {true, false}) {
             for (const Operand* operand : {&a_, &b_}) {
@@ -220,6 +220,7 @@ private:
         const std::int64_t k_groups = grid_.chunk(part.ik, chunk).length();
         const std::int64_t workers = machine_.tile.workers;
         const bool fresh = chunk == 0;
+        graph_.add_work(set, tile, rows * out_groups * k_groups);
         graph_.add_vertex(
             set, tile,
             fmt::format("matmul_{}_{}", name_of(partials_type_), fresh ? "fresh" : "add"),
@@ -260,7 +261,8 @@ private:
                 add_partials(bring, static_cast<TileId>(tile), turn);
             }
         }
-        const auto reduce = graph_.add_compute_set({"reduce", Role::Reduce, kOwner});
+        const auto reduce =
+            graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
         const std::int64_t workers = machine_.tile.workers;
         const std::int64_t others = partition_.parts_k - 1;
         const std::string symbol = fmt::format("reduce_{}", name_of(partials_type_));
@@ -274,6 +276,7 @@ private:
             }
             const graph::Place own{out_, share.begin * kCellBytes};
             const Bytes bytes = share.length() * kCellBytes;
+            graph_.add_work(reduce, static_cast<TileId>(tile), units * (others + 1));
             graph_.add_vertex(
                 reduce, static_cast<TileId>(tile), symbol, program::VertexKind::MultiWorker,
                 {graph::read(own, bytes),

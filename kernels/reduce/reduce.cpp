@@ -95,7 +95,7 @@ public:
             graph::kRowAlignment, {site.first_tile, site.machine.chip.tiles});
         const graph::InRows y = graph::add_rows_beside(
             graph, {.name = site.owner + ": y", .type = x_.type, .shape = {x_.shape[0]}}, x.blocks);
-        const auto set = graph.add_compute_set({op_, program::Role::Work, site.owner});
+        const auto set = graph.add_compute_set({op_, program::Role::Work, site.owner, "rows"});
         graph.need_codelet(fmt::format("reduce_rows_{}", name_of(x_.type)));
         for (std::size_t i = 0; i < x.blocks.size(); ++i) {
             add_vertex(graph, set, x.blocks[i], y.blocks[i]);
@@ -135,6 +135,7 @@ private:
         state.push_back(graph::word(from.step));
         state.push_back(graph::word(from.rows));
         state.push_back(graph::word(columns()));
+        graph.add_work(set, from.tile, from.rows);
         graph.add_vertex(set, from.tile, fmt::format("reduce_rows_{}_{}", op_, name_of(x_.type)),
                          program::VertexKind::MultiWorker, state);
     }

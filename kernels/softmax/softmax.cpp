@@ -93,7 +93,8 @@ public:
             alignment, {site.first_tile, site.machine.chip.tiles});
         const graph::InRows y = graph::add_rows_beside(
             graph, {.name = site.owner + ": y", .type = x_.type, .shape = x_.shape}, x.blocks);
-        const auto set = graph.add_compute_set({"softmax", program::Role::Work, site.owner});
+        const auto set =
+            graph.add_compute_set({"softmax", program::Role::Work, site.owner, "rows"});
         graph.need_codelet(symbol());
         add_vertices(graph, set, site.machine.tile.workers, x, y);
         return {{x.tensor}, y.tensor, graph::sequence({graph::run(set)})};
@@ -146,6 +147,7 @@ private:
                 state.push_back(graph::word(room_bytes(columns())));
                 offset += bytes;
             }
+            graph.add_work(set, from.tile, from.rows);
             graph.add_vertex(set, from.tile, symbol(), program::VertexKind::MultiWorker, state);
         }
         for (const auto& [tile, bytes] : taken) {

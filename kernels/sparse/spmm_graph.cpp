@@ -46,7 +46,7 @@ public:
         add_buffers();
         lower::check_together(machine_, graph_, {partials_, x_, values_}, "multiply");
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
-        const auto multiply = graph_.add_compute_set({"multiply", Role::Work, kOwner});
+        const auto multiply = graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit()});
         CopiedWords copied;
         bring_values(bring, multiply, copied);
         bring_x(bring, multiply, copied);
@@ -63,6 +63,14 @@ public:
     }
 
 private:
+    /// Of a tile's non-zeros, or blocks of them, times its columns; these differ where they cannot
+    /// be dealt evenly.
+    [[nodiscard]] std::string work_unit() const {
+        const bool even = columns(0) == columns(split_.parts_n - 1);
+        return std::string(problem_.block == 1 ? "non-zeros" : "blocks") +
+               (even ? "" : " times columns");
+    }
+
     void add_sources() {
         if (problem_.block == 1) {
             graph_.codelets = {"spmm_elementwise_" + type_, "reduce_add_" + type_, "copy"};
@@ -234,6 +242,7 @@ private:
                                                 : block_entries(part, width);
                 }
                 graph_.hold(lists_, tile, lists.contents, lists.relocations);
+                graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
                 add_vertex(set, tile, part, width, static_cast<Bytes>(lists.contents->size()));
                 ++emitted_.tiles_busy;
                 const std::vector<std::int64_t>& words = copied[tile];
@@ -350,7 +359,8 @@ private:
                 }
             }
         }
-        const auto reduce = graph_.add_compute_set({"reduce", Role::Reduce, kOwner});
+        const auto reduce =
+            graph_.add_compute_set({"reduce", Role::Reduce, kOwner, "partial results"});
         Cycles slowest = 0;
         for (std::int64_t part = 0; part < split_.parts(); ++part) {
             const auto& jobs = reduction_.jobs_of_part[static_cast<std::size_t>(part)];
@@ -392,6 +402,7 @@ private:
         const auto others = static_cast<std::int64_t>(job.others.size());
         const Bytes bytes = job.rows * problem_.partial_line_bytes(width);
         const graph::Place own = partial_line(part, job.first_row, width);
+        graph_.add_work(reduce, partition_.tile(part, in), units * (others + 1));
         graph_.add_vertex(
             reduce, partition_.tile(part, in), "reduce_" + type_, program::VertexKind::MultiWorker,
             {graph::read(own, bytes),

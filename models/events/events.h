@@ -30,7 +30,8 @@ struct Work {
     std::int64_t worker_issues = 0; ///< slots used (a bundle or a solo instruction each)
     std::int64_t worker_bundles = 0;
     std::int64_t supervisor_instructions = 0;
-    Cycles bound_cycles = 0; ///< fewest cycles in which the tile can issue that
+    std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps
+    Cycles bound_cycles = 0;       ///< fewest cycles in which the tile can issue that
 };
 
 /// One context's activity, in cycles since the start of what it is told of: of a compute set to the

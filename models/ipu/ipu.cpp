@@ -59,7 +59,13 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
     make_tiles();
 }
 
-Ipu::~Ipu() = default;
+/// SystemC looks for a port that goes from the youngest one on: the other way round costs its
+/// square.
+Ipu::~Ipu() {
+    while (!tiles_.empty()) {
+        tiles_.pop_back();
+    }
+}
 
 void Ipu::check_finished() const {
     if (failure_ != nullptr) {

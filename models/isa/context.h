@@ -171,6 +171,7 @@ struct Context {
     /// running operation; after an exit the totals.
     std::int64_t issues = 0;
     std::int64_t executed = 0;
+    std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps since the worker began
     /// Where steps of the matrix unit share issues (Target::steps_sharing): the issue of the last
     /// one, and how many it holds.
     std::int64_t step_issue = kNoIssue;

@@ -256,6 +256,7 @@ void count_steps(Context& c, std::int64_t steps) {
     interpret(c.repeat_first, c.repeat_first + 8U * before);
     matrix_loop::run(c, body_end, loop, streams);
     count_steps(c, streams.bundles);
+    c.matrix_steps += streams.bundles;
     c.issues += static_cast<std::int64_t>(passes - 1) * c.repeat_issues;
     c.executed += static_cast<std::int64_t>(passes - 1) * c.repeat_executed;
     if (before != 0) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "models/listeners/account.h"
 
-#include "base/error.h"
-
 #include <algorithm>
 
 namespace tessera::listeners {
@@ -39,6 +37,17 @@ Cycles CyclesByKind::*kind_of(Doing doing) {
     return &CyclesByKind::idle;
 }
 
+void add_to(std::vector<PathShare>& path, TileId tile, Cycles cycles) {
+    const auto place =
+        std::lower_bound(path.begin(), path.end(), tile,
+                         [](const PathShare& share, TileId wanted) { return share.tile < wanted; });
+    if (place != path.end() && place->tile == tile) {
+        place->cycles += cycles;
+    } else {
+        path.insert(place, {tile, cycles});
+    }
+}
+
 } // namespace
 
 Account::Account(const program::Program& program, std::int64_t tiles)
@@ -46,30 +55,20 @@ Account::Account(const program::Program& program, std::int64_t tiles)
       compute_sets_(records_of(program.compute_sets)), exchanges_(records_of(program.exchanges)),
       streams_(records_of(program.stream_copies)), background_(tiles) {}
 
-StepRecord* Account::record_of(const events::Span& span) {
-    switch (span.doing) {
+StepRecord* Account::record_of(Doing doing, std::uint32_t index) {
+    switch (doing) {
     case Doing::ComputeSet:
-        return &compute_sets_[span.index];
+        return &compute_sets_[index];
     case Doing::Exchange:
-        return &exchanges_[span.index];
+        return &exchanges_[index];
     case Doing::Stream:
-        return &streams_[span.index];
+        return &streams_[index];
     case Doing::Control:
     case Doing::Told:
     case Doing::Awaited:
         break;
     }
     return nullptr;
-}
-
-Account::Execution& Account::execution(std::int64_t step, StepRecord& record) {
-    TESSERA_ASSERT(step >= first_step_);
-    const auto place = static_cast<std::size_t>(step - first_step_);
-    if (place >= executions_.size()) {
-        executions_.resize(place + 1);
-    }
-    executions_[place].record = &record;
-    return executions_[place];
 }
 
 void Account::segment(const events::Segment& segment) {
@@ -84,29 +83,30 @@ void Account::take(TileId tile, const events::Span& span) {
         idle(tile, span.begin, span.end);
         return;
     }
-    const Cycles cycles = span.cycles();
-    tiles_[tile].*kind_of(span.doing) += cycles;
-    StepRecord* const record = record_of(span);
+    tiles_[tile].*kind_of(span.doing) += span.cycles();
+    if (StepRecord* const record = record_of(span.doing, span.index)) {
+        record->tile_cycles.resize(tiles_.size());
+        record->tile_cycles[tile] += span.cycles();
+        executions_.take(tile, span);
+    }
+}
+
+void Account::add(const Execution& done) {
+    StepRecord* const record = record_of(done.doing, done.index);
     if (record == nullptr) {
         return;
     }
-    record->tile_cycles.resize(tiles_.size());
-    record->tile_cycles[tile] += cycles;
-    Execution& now = execution(span.step, *record);
-    const bool first = now.active_tiles == 0;
-    if (first && span.doing == Doing::ComputeSet) { // of others their own events tell
+    if (done.doing == Doing::ComputeSet) { // of others their own events tell
         ++record->executions;
     }
-    if (first || cycles > now.slowest_cycles ||
-        (cycles == now.slowest_cycles && tile < now.slowest_tile)) {
-        now.slowest_cycles = cycles;
-        now.slowest_tile = tile;
-    }
-    ++now.active_tiles;
-    now.bound_cycles = std::max(now.bound_cycles, span.work.bound_cycles);
-    record->worker_issues += span.work.worker_issues;
-    record->worker_bundles += span.work.worker_bundles;
-    record->supervisor_instructions += span.work.supervisor_instructions;
+    record->slowest_cycles += done.slowest_cycles;
+    record->slowest_tile = done.slowest_tile;
+    record->active_tiles = done.tiles;
+    record->bound_cycles += done.work.bound_cycles;
+    record->worker_issues += done.work.worker_issues;
+    record->worker_bundles += done.work.worker_bundles;
+    record->supervisor_instructions += done.work.supervisor_instructions;
+    record->matrix_steps += done.work.matrix_steps;
 }
 
 void Account::idle(TileId tile, Cycles begin, Cycles end) {
@@ -127,23 +127,18 @@ void Account::released(const events::Release& release) {
     phases_.sync += barrier;
     for (const auto& [tile, span] : release.path) {
         phases_.*kind_of(span.doing) += span.cycles();
-        if (StepRecord* const record = record_of(span)) {
+        add_to(path_, tile, span.cycles());
+        if (StepRecord* const record = record_of(span.doing, span.index)) {
             record->cycles += span.cycles();
+            add_to(record->path, tile, span.cycles());
         } else {
             control_cycles_ += span.cycles();
         }
     }
-    for (const Execution& done : executions_) {
-        if (done.record == nullptr) {
-            continue;
-        }
-        done.record->slowest_cycles += done.slowest_cycles;
-        done.record->slowest_tile = done.slowest_tile;
-        done.record->active_tiles = done.active_tiles;
-        done.record->bound_cycles += done.bound_cycles;
+    for (const Execution& done : executions_.all()) {
+        add(done);
     }
-    executions_.clear();
-    first_step_ = release.steps_done;
+    executions_.released(release);
 }
 
 void Account::moved(const events::Moved& moved) {

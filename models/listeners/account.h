@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "models/events/events.h"
 #include "models/listeners/background.h"
+#include "models/listeners/executions.h"
 #include "models/program/program.h"
 
 #include <cstdint>
@@ -28,6 +29,12 @@ struct CyclesByKind {
     [[nodiscard]] Cycles sum() const { return compute + exchange + sync + stream + idle; }
 };
 
+/// What a tile had of the critical path.
+struct PathShare {
+    TileId tile = 0;
+    Cycles cycles = 0;
+};
+
 /// One compute set, exchange or stream copy over all its executions.
 struct StepRecord {
     std::string name;
@@ -44,6 +51,8 @@ struct StepRecord {
     std::int64_t worker_issues = 0;  ///< compute sets only, all tiles
     std::int64_t worker_bundles = 0; ///< compute sets only, all tiles
     std::int64_t supervisor_instructions = 0; ///< compute sets only, all tiles
+    std::int64_t matrix_steps = 0;            ///< compute sets only, all tiles
+    std::vector<PathShare> path;              ///< whose `cycles` are, ascending by tile
     Cycles transfer_cycles = 0; ///< stream copies only: from start to end, waited for or not
 };
 
@@ -63,22 +72,16 @@ public:
     [[nodiscard]] Cycles cycles() const { return phases_.sum(); }
     [[nodiscard]] const CyclesByKind& phases() const { return phases_; }
     [[nodiscard]] const std::vector<CyclesByKind>& tiles() const { return tiles_; }
+    /// Whose the critical path was, but for barriers; ascending by tile.
+    [[nodiscard]] const std::vector<PathShare>& path() const { return path_; }
     [[nodiscard]] const std::vector<StepRecord>& compute_sets() const { return compute_sets_; }
     [[nodiscard]] const std::vector<StepRecord>& exchanges() const { return exchanges_; }
     [[nodiscard]] const std::vector<StepRecord>& streams() const { return streams_; }
 
 private:
-    /// One execution of a step, from when its first tile has done it until all tiles are released.
-    struct Execution {
-        StepRecord* record = nullptr;
-        std::int64_t active_tiles = 0;
-        Cycles slowest_cycles = 0;
-        TileId slowest_tile = 0;
-        Cycles bound_cycles = 0;
-    };
     void take(TileId tile, const events::Span& span);
-    [[nodiscard]] StepRecord* record_of(const events::Span& span);
-    [[nodiscard]] Execution& execution(std::int64_t step, StepRecord& record);
+    [[nodiscard]] StepRecord* record_of(events::Doing doing, std::uint32_t index);
+    void add(const Execution& done);
     void idle(TileId tile, Cycles begin, Cycles end);
 
     CyclesByKind phases_;
@@ -88,8 +91,8 @@ private:
     std::vector<StepRecord> compute_sets_;
     std::vector<StepRecord> exchanges_;
     std::vector<StepRecord> streams_;
-    std::vector<Execution> executions_; ///< since the last release, by step
-    std::int64_t first_step_ = 0;       ///< of executions_
+    std::vector<PathShare> path_;
+    Executions executions_;
     Background background_;
 };
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "models/listeners/trace_producer.h"
 
+#include "models/program/leaf_steps.h"
+#include "models/program/memory_use.h"
+
 #include <algorithm>
+#include <iterator>
 
 namespace tessera::listeners {
 
 using events::Doing;
 
 namespace {
+
+constexpr Bytes kWordBytes = 4;
 
 traces::Kind trace_kind(Doing doing) {
     switch (doing) {
@@ -25,12 +31,19 @@ traces::Kind trace_kind(Doing doing) {
     return traces::Kind::Idle;
 }
 
+/// Of the steps that the matrix units of the tiles that take part could have done.
+std::int64_t matrix_percent(const Execution& all, double steps_per_issue) {
+    return static_cast<std::int64_t>(100 * static_cast<double>(all.work.matrix_steps) /
+                                     (static_cast<double>(all.tile_cycles) * steps_per_issue));
+}
+
 } // namespace
 
-TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles,
+TraceProducer::TraceProducer(const program::Program& program, const spec::MachineSpec& machine,
                              traces::TraceSink& sink, traces::NameTable& names)
-    : sink_(sink), arrived_(static_cast<std::size_t>(tiles)), moved_(program.exchanges.size()),
-      background_(tiles) {
+    : sink_(sink), steps_per_issue_(machine.amp.steps_per_issue),
+      arrived_(static_cast<std::size_t>(machine.chip.tiles)), last_(arrived_.size()),
+      moved_(program.exchanges.size()), background_(machine.chip.tiles) {
     const auto label = [&](const auto& step) -> Label {
         const traces::NameId name = names.intern(step.name);
         return {name, names.intern(program::word(step.role))};
@@ -49,13 +62,88 @@ TraceProducer::TraceProducer(const program::Program& program, std::int64_t tiles
     for (const auto& copy : program.stream_copies) {
         streams_.push_back(label(copy));
     }
-    for (const auto& codelet : program.codelets) {
-        for (const auto& [symbol, address] : codelet.symbols) {
-            name_of_entry_.insert_or_assign(address, names.intern(symbol));
-        }
-    }
+    name_entries(program, names);
+    find_memory(program);
     control_.name = names.intern("control");
     told_.name = names.intern("control value");
+}
+
+void TraceProducer::name_entries(const program::Program& program, traces::NameTable& names) {
+    for (const auto& codelet : program.codelets) {
+        for (const auto& [symbol, address] : codelet.symbols) {
+            entries_.push_back({address, names.intern(symbol)});
+        }
+        const auto bytes = static_cast<Address>(codelet.words.size() * sizeof(std::uint32_t));
+        entries_.push_back({codelet.address + bytes, traces::kUnnamed});
+    }
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& left, const Entry& right) {
+        return left.address < right.address;
+    });
+}
+
+/// Workers may begin behind a label that is not kept as a symbol: they are of the symbol before.
+traces::NameId TraceProducer::name_of(Address entry) {
+    const auto [known, is_new] = name_of_entry_.try_emplace(entry, traces::kUnnamed);
+    if (is_new) {
+        const auto next =
+            std::upper_bound(entries_.begin(), entries_.end(), entry,
+                             [](Address address, const Entry& of) { return address < of.address; });
+        if (next != entries_.begin()) {
+            known->second = std::prev(next)->name;
+        }
+    }
+    return known->second;
+}
+
+/// A step that stands in the control program several times is taken where it stands first.
+void TraceProducer::find_memory(const program::Program& program) {
+    using Kind = program::Step::Kind;
+    const program::MemoryUse use = program::memory_use(program);
+    std::vector<Bytes> most(use.spans.size());
+    for (const program::ImageUse& image : use.images) {
+        for (std::size_t span = 0; span < most.size(); ++span) {
+            most[span] = std::max(most[span], program::sum_of(image.of_span[span]));
+        }
+    }
+    memory_of_set_.resize(program.compute_sets.size());
+    memory_of_exchange_.resize(program.exchanges.size());
+    std::uint32_t number = 0;
+    std::size_t span = 0;
+    for (const program::Step* leaf : program::leaf_steps(program)) {
+        while (span + 1 < use.spans.size() && use.spans[span + 1] <= number) {
+            ++span;
+        }
+        ++number;
+        Bytes* const of = leaf->kind == Kind::ComputeSet ? &memory_of_set_[leaf->index]
+                          : leaf->kind == Kind::Exchange ? &memory_of_exchange_[leaf->index]
+                                                         : nullptr;
+        if (of != nullptr && *of == 0) {
+            *of = most[span];
+        }
+    }
+}
+
+void TraceProducer::memory(const events::PathSpan& part) {
+    const bool computes = part.span.doing == Doing::ComputeSet;
+    if (!computes && part.span.doing != Doing::Exchange) {
+        return;
+    }
+    const Bytes now = (computes ? memory_of_set_ : memory_of_exchange_)[part.span.index];
+    if (now != memory_) {
+        memory_ = now;
+        sample(traces::Counter::MemoryBytes, part.span.begin, now);
+    }
+}
+
+/// What has arrived by then is counted.
+void TraceProducer::words_until(Cycles cycle) {
+    std::sort(arriving_.begin(), arriving_.end());
+    auto next = arriving_.begin();
+    for (; next != arriving_.end() && next->first <= cycle; ++next) {
+        words_ += next->second / kWordBytes;
+        sample(traces::Counter::WordsMoved, next->first, words_);
+    }
+    arriving_.erase(arriving_.begin(), next);
 }
 
 TraceProducer::Label TraceProducer::label_of(const events::Span& span) const {
@@ -82,7 +170,7 @@ void TraceProducer::segment(const events::Segment& segment) {
             changes_.push_back({span.begin, 1});
             changes_.push_back({span.end, -1});
         }
-        take(segment.tile, span);
+        executions_.take(segment.tile, span);
         if (!sink_.wants(traces::tile_track(segment.tile))) {
             continue;
         }
@@ -97,25 +185,6 @@ void TraceProducer::segment(const events::Segment& segment) {
     contexts(segment);
 }
 
-void TraceProducer::take(TileId tile, const events::Span& span) {
-    if (span.doing != Doing::ComputeSet && span.doing != Doing::Exchange) {
-        return;
-    }
-    const auto place = static_cast<std::size_t>(span.step - first_step_);
-    executions_.resize(std::max(executions_.size(), place + 1));
-    Execution& all = executions_[place];
-    if (span.cycles() > all.slowest_cycles ||
-        (span.cycles() == all.slowest_cycles && tile < all.slowest_tile)) {
-        all.slowest_tile = tile;
-        all.slowest_cycles = span.cycles();
-    }
-    all.tile_cycles += span.cycles();
-    all.work.worker_issues += span.work.worker_issues;
-    all.work.worker_bundles += span.work.worker_bundles;
-    all.work.supervisor_instructions += span.work.supervisor_instructions;
-    all.work.bound_cycles = std::max(all.work.bound_cycles, span.work.bound_cycles);
-}
-
 void TraceProducer::contexts(const events::Segment& segment) {
     for (const auto& span : segment.contexts) {
         const auto track =
@@ -125,10 +194,9 @@ void TraceProducer::contexts(const events::Segment& segment) {
         if (!sink_.wants(track)) {
             continue;
         }
-        const auto name = name_of_entry_.find(span.entry);
         sink_.span({.track = track,
                     .kind = traces::Kind::Compute,
-                    .name = name == name_of_entry_.end() ? traces::kUnnamed : name->second,
+                    .name = name_of(span.entry),
                     .begin = span.begin,
                     .end = span.end,
                     .args = {}});
@@ -136,30 +204,38 @@ void TraceProducer::contexts(const events::Segment& segment) {
 }
 
 void TraceProducer::released(const events::Release& release) {
+    const bool waits = release.last_arrival < release.cycle;
+    const std::int64_t flow = waits && !release.path.empty() ? ++flows_ : 0;
     for (const auto& part : release.path) {
         machine_span(part);
-        slowest_span(part);
+        slowest_span(part, {&part == &release.path.back() ? flow : 0});
+        memory(part);
     }
-    if (release.last_arrival < release.cycle && sink_.wants(traces::machine_track())) {
+    if (flow != 0 && release.path.back().tile == release.critical) {
+        last_[release.critical].flow.number = flow;
+    }
+    if (waits && sink_.wants(traces::machine_track())) {
         sink_.span({.track = traces::machine_track(),
                     .kind = traces::Kind::Sync,
                     .name = traces::kUnnamed,
                     .begin = release.last_arrival,
                     .end = release.cycle,
                     .args = {{{traces::ArgKey::Step, release.steps_done},
-                              {traces::ArgKey::SlowestTile, release.critical}}}});
+                              {traces::ArgKey::SlowestTile, release.critical}}},
+                    .flow = {flow, flow != 0}});
     }
     for (TileId tile = 0; tile < arrived_.size(); ++tile) {
         if (sink_.wants(traces::tile_track(tile))) {
             wait(tile, arrived_[tile], release.last_arrival);
             tile_span(tile, traces::Kind::Sync, traces::kUnnamed, release.last_arrival,
                       release.cycle);
+            flush(tile);
         }
         arrived_[tile] = release.cycle;
     }
     active_tiles();
-    executions_.clear();
-    first_step_ = release.steps_done;
+    words_until(release.cycle);
+    executions_.released(release);
 }
 
 void TraceProducer::active_tiles() {
@@ -177,6 +253,7 @@ void TraceProducer::active_tiles() {
 
 void TraceProducer::moved(const events::Moved& moved) {
     moved_[moved.exchange] = moved;
+    arriving_.emplace_back(moved.end, moved.bytes);
     sample(traces::Counter::ExchangeBytes, moved.begin, moved.bytes);
     sample(traces::Counter::ExchangeBytes, moved.end, 0);
 }
@@ -186,6 +263,7 @@ void TraceProducer::copy_begun(const events::Flight& flight) {
 }
 
 void TraceProducer::copy_ended(const events::Flight& flight) {
+    arriving_.emplace_back(flight.end, flight.bytes);
     const auto link = flight.streaming_memory ? traces::Link::StreamingMemory : traces::Link::Host;
     const auto track = traces::link_track(link, flight.read);
     if (!sink_.wants(track)) {
@@ -220,7 +298,7 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
         *arg++ = {traces::ArgKey::Role, label.role};
     }
     if (span.doing == Doing::ComputeSet || span.doing == Doing::Exchange) {
-        const Execution& all = executions_[static_cast<std::size_t>(span.step - first_step_)];
+        const Execution& all = executions_.of(span.step);
         const bool computes = span.doing == Doing::ComputeSet;
         const Cycles bound = computes ? all.work.bound_cycles : moved_[span.index].bound_cycles;
         *arg++ = {traces::ArgKey::SlowestTile, all.slowest_tile};
@@ -233,6 +311,7 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
             const std::int64_t issues = all.work.worker_issues + all.work.supervisor_instructions;
             *arg++ = {traces::ArgKey::Bundles, all.work.worker_bundles};
             *arg++ = {traces::ArgKey::SlotsUsed, 100 * issues / all.tile_cycles};
+            *arg++ = {traces::ArgKey::MatrixUnit, matrix_percent(all, steps_per_issue_)};
         } else {
             *arg++ = {traces::ArgKey::Bytes, moved_[span.index].bytes};
         }
@@ -240,7 +319,7 @@ void TraceProducer::machine_span(const events::PathSpan& part) {
     sink_.span(told);
 }
 
-void TraceProducer::slowest_span(const events::PathSpan& part) {
+void TraceProducer::slowest_span(const events::PathSpan& part, traces::Flow flow) {
     if (!sink_.wants(traces::slowest_track())) {
         return;
     }
@@ -251,7 +330,8 @@ void TraceProducer::slowest_span(const events::PathSpan& part) {
          .name = label.name,
          .begin = part.span.begin,
          .end = part.span.end,
-         .args = {{{traces::ArgKey::Tile, part.tile}, {traces::ArgKey::Step, part.span.step}}}});
+         .args = {{{traces::ArgKey::Tile, part.tile}, {traces::ArgKey::Step, part.span.step}}},
+         .flow = flow});
 }
 
 void TraceProducer::wait(TileId tile, Cycles begin, Cycles end) {
@@ -264,13 +344,23 @@ void TraceProducer::wait(TileId tile, Cycles begin, Cycles end) {
 void TraceProducer::tile_span(TileId tile, traces::Kind kind, traces::NameId name, Cycles begin,
                               Cycles end) {
     if (begin < end) {
-        sink_.span({.track = traces::tile_track(tile),
-                    .kind = kind,
-                    .name = name,
-                    .begin = begin,
-                    .end = end,
-                    .args = {}});
+        flush(tile);
+        last_[tile] = {.track = traces::tile_track(tile),
+                       .kind = kind,
+                       .name = name,
+                       .begin = begin,
+                       .end = end,
+                       .args = {}};
     }
+}
+
+/// Sends the tile's last span, which was kept in case that a flow begins at it.
+void TraceProducer::flush(TileId tile) {
+    traces::Span& span = last_[tile];
+    if (span.begin < span.end && sink_.wants(span.track)) {
+        sink_.span(span);
+    }
+    span = {};
 }
 
 void TraceProducer::sample(traces::Counter counter, Cycles cycle, std::int64_t value) {

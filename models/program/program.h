@@ -113,6 +113,9 @@ struct ComputeSet {
     std::vector<TileVertices> tiles; ///< indexed by tile; shorter than the chip = the rest idle
     Role role = Role::Work;
     std::string owner = {};
+    /// By tile, how much it has to do, in words of its kernel; empty where that is not said.
+    std::vector<std::int64_t> work = {};
+    std::string work_unit = {}; ///< "non-zeros"
 };
 
 struct Destination {

@@ -247,7 +247,7 @@ TEST_CASE("decisions of a control program are in the trace") {
     selection.tiles.assign(4, true);
     traces::CoverageSink sink(selection);
     traces::NameTable names;
-    listeners::TraceProducer trace(counting.hand.program(), 4, sink, names);
+    listeners::TraceProducer trace(counting.hand.program(), counting.hand.machine(), sink, names);
     ipu::RunOptions options;
     options.listeners = {&trace};
     simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), options);

@@ -185,7 +185,7 @@ TEST_CASE("spans of contexts begin behind the control program's own step") {
     hand.then_compute(hand.compute_set("work", {{1, "loop_of_5"}, {2, "all_workers"}}));
     test::RecordingSink sink({false, true, true, false});
     traces::NameTable names;
-    listeners::TraceProducer trace(hand.program(), 4, sink, names);
+    listeners::TraceProducer trace(hand.program(), hand.machine(), sink, names);
     ipu::RunOptions options;
     options.listeners = {&trace};
     simulation::Simulation simulation(hand.machine(), hand.program(), options);
@@ -233,7 +233,7 @@ TEST_CASE("spans of a trace cover the run and agree with the accounts") {
     selection.tiles.assign(4, true);
     traces::CoverageSink sink(selection);
     traces::NameTable names;
-    listeners::TraceProducer trace(hand.program(), 4, sink, names);
+    listeners::TraceProducer trace(hand.program(), hand.machine(), sink, names);
     ipu::RunOptions options;
     options.listeners = {&trace};
     simulation::Simulation simulation(hand.machine(), hand.program(), options);

@@ -372,7 +372,7 @@ TEST_CASE("streams are in the trace, on tiles and on their link") {
     selection.tiles.assign(4, true);
     traces::CoverageSink sink(selection);
     traces::NameTable names;
-    listeners::TraceProducer trace(hand.program(), 4, sink, names);
+    listeners::TraceProducer trace(hand.program(), hand.machine(), sink, names);
     ipu::RunOptions options;
     options.listeners = {&trace};
     simulation::Simulation simulation(hand.machine(), hand.program(), options);

@@ -116,6 +116,17 @@ add_test(NAME "workloads come to what the record says"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" $<TARGET_FILE:tessera>)
 set_tests_properties("workloads come to what the record says" PROPERTIES LABELS "system;cli"
   TIMEOUT 300)
+add_test(NAME "workloads come to the same in any order and with any number of threads"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --orders
+          $<TARGET_FILE:tessera> four_tiles tiny_matmul tiny_spmm_b1 streamed_triad stencil
+          two_side_by_side)
+set_tests_properties("workloads come to the same in any order and with any number of threads"
+  PROPERTIES LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "all workloads come to the same in any order and with any number of threads"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --orders --all
+          $<TARGET_FILE:tessera>)
+set_tests_properties("all workloads come to the same in any order and with any number of threads"
+  PROPERTIES LABELS "slow" TIMEOUT 3600)
 add_test(NAME "workloads that take long come to what the record says"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --slow
           $<TARGET_FILE:tessera>)

@@ -269,6 +269,7 @@ void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle)
     slot_free[number] = cycle + spec->tile.pipeline_cycles;
     outcome.worker_issues += lane.issues;
     outcome.worker_bundles += lane.executed;
+    outcome.matrix_steps += worker.matrix_steps;
     if (spans != nullptr) {
         (*spans)[lane.span].end = cycle + 1;
     }

@@ -196,6 +196,7 @@ void TileCore::Implementation::launch(const isa::MicroOperation& op, std::size_t
     worker.exited = false;
     worker.issues = 0;
     worker.executed = 0;
+    worker.matrix_steps = 0;
     worker.step_issue = isa::Context::kNoIssue;
     worker.start_cycle = first_issue;
     worker.target = entry;
@@ -226,6 +227,7 @@ void TileCore::Implementation::start(std::size_t number) {
     slot_free[number] = last + spec->tile.pipeline_cycles;
     outcome.worker_issues += worker.issues;
     outcome.worker_bundles += worker.executed;
+    outcome.matrix_steps += worker.matrix_steps;
     if (spans != nullptr) {
         spans->push_back({static_cast<int>(number), entry, worker.start_cycle, last + 1});
     }

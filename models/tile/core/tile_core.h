@@ -64,6 +64,7 @@ struct ComputeOutcome {
         0; ///< worker issue slots used (a bundle or a solo instruction each)
     std::int64_t worker_bundles = 0; ///< of those, instructions and bundles executed
     std::int64_t supervisor_instructions = 0;
+    std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps of workers
 };
 
 /// Decoded code that tiles of one generation share: each distinct code segment is decoded once. Not

@@ -153,7 +153,7 @@ void TileWalk::compute(std::uint32_t index) {
         const std::int64_t most_of_worker =
             (outcome.worker_issues + tile.workers - 1) / tile.workers;
         spans_.back().work = {outcome.worker_issues, outcome.worker_bundles,
-                              outcome.supervisor_instructions,
+                              outcome.supervisor_instructions, outcome.matrix_steps,
                               std::max(outcome.worker_issues + outcome.supervisor_instructions,
                                        (most_of_worker - 1) * tile.round_cycles() + 1)};
     }

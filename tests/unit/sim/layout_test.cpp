@@ -34,6 +34,10 @@ TEST_CASE("a head stands in front of the first line, or above all") {
     CHECK(paragraph(of(40), "head", 5, "text") == "head text\n");
     CHECK(paragraph(of(40), "head", 4, "text") == "head\n    text\n");
     CHECK(paragraph(of(40), "head", 6, "") == "head\n");
+    CHECK(paragraph(of(30), "head", 6, "aaaaaaaaaaaaaaaaa 12.0 % b") ==
+          "head  aaaaaaaaaaaaaaaaa 12.0 %\n      b\n");
+    CHECK(paragraph(of(30), "head", 6, "aaaaaaaaaaaaaaaaaa 12.0 %, b") ==
+          "head  aaaaaaaaaaaaaaaaaa\n      12.0 %, b\n"); // a number and its sign stay together
     CHECK(paragraph(of(30), "head", 6, "aaaaaaaaaaaa bbbbbbbbbbbb") ==
           "head  aaaaaaaaaaaa\n      bbbbbbbbbbbb\n");
 }

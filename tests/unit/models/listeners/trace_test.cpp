@@ -19,8 +19,15 @@ namespace {
 
 /// Three tiles, all traced, and steps and a codelet with names.
 struct Scene {
-    Scene() : sink({true, true, true}), producer(program(), 3, sink, names), run(3, {&producer}) {}
+    Scene()
+        : sink({true, true, true}), producer(program(), machine(), sink, names),
+          run(3, {&producer}) {}
 
+    static spec::MachineSpec machine() {
+        spec::MachineSpec made;
+        made.chip.tiles = 3;
+        return made;
+    }
     static program::Program program() {
         program::Program made;
         made.compute_sets.push_back(
@@ -28,7 +35,9 @@ struct Scene {
         made.exchanges.push_back({"bring", {}, {}});
         made.stream_copies.push_back({"fetch", 0, program::StreamCopy::Direction::Read, 1, {}});
         program::Codelet codelet;
-        codelet.symbols = {{"loop", 0x4c200}};
+        codelet.address = 0x4c200;
+        codelet.words.resize(16);
+        codelet.symbols = {{"loop", 0x4c200}, {"last", 0x4c220}};
         made.codelets.push_back(codelet);
         return made;
     }
@@ -95,6 +104,7 @@ TEST_CASE(
                    {.worker_issues = 12,
                     .worker_bundles = 7,
                     .supervisor_instructions = 3,
+                    .matrix_steps = 21,
                     .bound_cycles = 15});
     scene.run.does(1, Doing::ComputeSet, 38, 0,
                    {.worker_issues = 30, .worker_bundles = 30, .bound_cycles = 19});
@@ -135,6 +145,7 @@ TEST_CASE(
     CHECK(arg(1, ArgKey::OfBound) == 200);
     CHECK(arg(1, ArgKey::Bundles) == 37);
     CHECK(arg(1, ArgKey::SlotsUsed) == 100 * 45 / (30 + 38 + 38));
+    CHECK(arg(1, ArgKey::MatrixUnit) == 100 * 21 / (30 + 38 + 38));
     CHECK(role(1) == "reduce");
     CHECK(machine[2].kind == Kind::Sync);
     CHECK(arg(2, ArgKey::SlowestTile) == 0); // who came last
@@ -152,17 +163,100 @@ TEST_CASE(
 
 TEST_CASE("spans of contexts are named by what they enter") {
     Scene scene;
-    const std::array<events::ContextSpan, 3> contexts{
-        {{-1, 0x4c100, 1000, 1090}, {0, 0x4c200, 1012, 1040}, {5, 0x4c300, 1017, 1041}}};
+    const std::array<events::ContextSpan, 5> contexts{{{-1, 0x4c100, 1000, 1090},
+                                                       {0, 0x4c200, 1012, 1040},
+                                                       {1, 0x4c218, 1013, 1040}, // a label of it
+                                                       {2, 0x4c23c, 1014, 1040},
+                                                       {5, 0x4c240, 1017, 1041}}};
     scene.producer.segment(
         {.tile = 2, .begin = 1000, .end = 1000, .spans = {}, .contexts = contexts});
-    REQUIRE(scene.sink.spans.size() == 3);
+    REQUIRE(scene.sink.spans.size() == 5);
     CHECK(scene.of(traces::supervisor_track(2), Kind::Compute) == Events{{1000, 1090}});
     CHECK(scene.of(traces::worker_track(2, 0), Kind::Compute) == Events{{1012, 1040}});
     CHECK(scene.of(traces::worker_track(2, 5), Kind::Compute) == Events{{1017, 1041}});
     CHECK(scene.names.text(scene.sink.spans[0].name) == "work");
     CHECK(scene.names.text(scene.sink.spans[1].name) == "loop");
-    CHECK(scene.names.text(scene.sink.spans[2].name).empty());
+    CHECK(scene.names.text(scene.sink.spans[2].name) == "loop");
+    CHECK(scene.names.text(scene.sink.spans[3].name) == "last");
+    CHECK(scene.names.text(scene.sink.spans[4].name).empty()); // behind the codelet's end
+}
+
+TEST_CASE("a flow leads from what the last tile did to the barrier") {
+    Scene scene;
+    for (int barrier = 1; barrier <= 2; ++barrier) {
+        const TileId last = barrier == 1 ? 2 : 1;
+        scene.run.does(last, Doing::ComputeSet, 10);
+        scene.run.does(last, Doing::Exchange, 7);
+        scene.run.does(0, Doing::ComputeSet, 16);
+        scene.run.released(5);
+        std::vector<traces::Track> from;
+        Cycles to = -1;
+        for (const traces::Span& span : scene.sink.spans) {
+            if (span.flow.number != barrier) {
+                continue;
+            }
+            CHECK(span.flow.ends == (span.track == traces::machine_track()));
+            if (span.flow.ends) {
+                CHECK(span.kind == Kind::Sync);
+                to = span.begin;
+            } else {
+                CHECK(span.kind == Kind::Exchange); // the last that it did
+                CHECK(span.end == barrier * 17 + (barrier - 1) * 5);
+                from.push_back(span.track);
+            }
+        }
+        CHECK(to == barrier * 17 + (barrier - 1) * 5);
+        CHECK(from == std::vector{traces::slowest_track(), traces::tile_track(last)});
+    }
+    scene.run.released(0); // no slice to lead to
+    CHECK(std::none_of(scene.sink.spans.begin(), scene.sink.spans.end(),
+                       [](const auto& span) { return span.flow.number > 2; }));
+}
+
+TEST_CASE("words are counted where they arrive, in order of time") {
+    Scene scene;
+    const auto copied = [&](Cycles end, Bytes bytes) {
+        scene.producer.copy_ended({.end = end, .bytes = bytes, .tiles = {}});
+    };
+    scene.producer.moved({.exchange = 0, .begin = 0, .end = 40, .bytes = 64});
+    copied(25, 400);
+    copied(40, 4);
+    copied(60, 40);
+    scene.run.does(0, Doing::Exchange, 50);
+    scene.run.released(0);
+    CHECK(scene.of(traces::Counter::WordsMoved) == Events{{25, 100}, {40, 101}, {40, 117}});
+    scene.run.does(0, Doing::ComputeSet, 10);
+    scene.run.released(0);
+    CHECK(scene.of(traces::Counter::WordsMoved).back() == std::pair<Cycles, std::int64_t>{60, 127});
+}
+
+TEST_CASE("memory is what is kept on the fullest tile in the step that is critical") {
+    using program::Step;
+    program::Program made = Scene::program();
+    made.control.children.resize(2);
+    made.control.children[0].kind = Step::Kind::ComputeSet;
+    made.control.children[1].kind = Step::Kind::Exchange;
+    made.images.resize(2);
+    const auto segment = [](Bytes bytes, std::uint32_t first, std::uint32_t last) {
+        program::Segment of;
+        of.bytes = bytes;
+        of.lifetime = {first, last};
+        return of;
+    };
+    made.images[0].segments = {segment(100, 0, 1), segment(50, 0, 0)};
+    made.images[1].segments = {segment(120, 0, 1), segment(10, 1, 1)};
+    RecordingSink sink({false, false, false});
+    traces::NameTable names;
+    listeners::TraceProducer producer(made, Scene::machine(), sink, names);
+    test::Told run(3, {&producer});
+    for (int turn = 0; turn < 2; ++turn) {
+        run.does(0, Doing::ComputeSet, 10);
+        run.does(0, Doing::ComputeSet, 10); // no change
+        run.does(0, Doing::Exchange, 10);
+        run.released(0);
+    }
+    CHECK(sink.of(traces::Counter::MemoryBytes) ==
+          Events{{0, 150}, {20, 130}, {30, 150}, {50, 130}});
 }
 
 TEST_CASE("a copy's span lies on its link's own track") {

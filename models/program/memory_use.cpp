@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim/memory_use.h"
+#include "models/program/memory_use.h"
 
 #include "models/program/leaf_steps.h"
 
@@ -7,14 +7,14 @@
 #include <numeric>
 #include <set>
 
-namespace tessera::sim {
+namespace tessera::program {
 namespace {
 
 /// Steps at which a buffer of any tile comes or goes, from 0.
-std::vector<std::uint32_t> spans_of(const program::Program& program, std::uint32_t steps) {
+std::vector<std::uint32_t> spans_of(const Program& program, std::uint32_t steps) {
     std::set<std::uint32_t> begins{0};
-    for (const program::Image& image : program.images) {
-        for (const program::Segment& segment : image.segments) {
+    for (const Image& image : program.images) {
+        for (const Segment& segment : image.segments) {
             begins.insert(segment.lifetime.first);
             if (segment.lifetime.last < steps) {
                 begins.insert(segment.lifetime.last + 1);
@@ -24,11 +24,11 @@ std::vector<std::uint32_t> spans_of(const program::Program& program, std::uint32
     return {begins.begin(), begins.lower_bound(steps)};
 }
 
-ImageUse use_of(const program::Image& image, const std::vector<std::uint32_t>& spans) {
+ImageUse use_of(const Image& image, const std::vector<std::uint32_t>& spans) {
     ImageUse use;
     use.of_span.resize(spans.size());
     const auto at = [&](auto found) { return static_cast<std::size_t>(found - spans.begin()); };
-    for (const program::Segment& segment : image.segments) {
+    for (const Segment& segment : image.segments) {
         const auto kind = static_cast<std::size_t>(segment.kind);
         const auto& [first, last] = segment.lifetime;
         const std::size_t begin = at(std::lower_bound(spans.begin(), spans.end(), first));
@@ -53,19 +53,19 @@ Bytes sum_of(const BytesByKind& by_kind) {
     return std::accumulate(by_kind.begin(), by_kind.end(), Bytes{0});
 }
 
-MemoryUse memory_use(const program::Program& program) {
+MemoryUse memory_use(const Program& program) {
     MemoryUse use;
-    for (const program::Step* leaf : program::leaf_steps(program)) {
-        use.steps.push_back(program::step_name(program, *leaf));
+    for (const Step* leaf : leaf_steps(program)) {
+        use.steps.push_back(step_name(program, *leaf));
     }
     if (use.steps.empty()) {
         use.steps.emplace_back("start");
     }
     use.spans = spans_of(program, static_cast<std::uint32_t>(use.steps.size()));
-    for (const program::Image& image : program.images) {
+    for (const Image& image : program.images) {
         use.images.push_back(use_of(image, use.spans));
     }
     return use;
 }
 
-} // namespace tessera::sim
+} // namespace tessera::program

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::sim {
+namespace tessera::program {
 
 /// Words of SegmentKind, in its order.
 inline constexpr std::array<const char*, 6> kSegmentKinds{
@@ -43,6 +43,6 @@ struct MemoryUse {
     }
 };
 
-[[nodiscard]] MemoryUse memory_use(const program::Program& program);
+[[nodiscard]] MemoryUse memory_use(const Program& program);
 
-} // namespace tessera::sim
+} // namespace tessera::program
