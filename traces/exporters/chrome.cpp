@@ -137,13 +137,25 @@ void ChromeFormat::span(const Span& span) {
     }
 }
 
-/// Viewers want a flow's points in order of time, and spans come as they end on their tracks.
+/// Viewers want a flow's points in order of time, and a tile's slice may come after the machine's
+/// at which the flow ends: so it is written when another one ends.
 void ChromeFormat::add_to_flow(const Span& span) {
-    auto& points = open_flows_[span.flow.number];
-    points.push_back({span.begin, span.track});
     if (span.flow.ends) {
-        write_flow(span.flow.number, std::move(points));
-        open_flows_.erase(span.flow.number);
+        write_ended_flows();
+    }
+    Flow& flow = flows_[span.flow.number];
+    flow.points.push_back({span.begin, span.track});
+    flow.ended |= span.flow.ends;
+}
+
+void ChromeFormat::write_ended_flows() {
+    for (auto flow = flows_.begin(); flow != flows_.end();) {
+        if (flow->second.ended) {
+            write_flow(flow->first, std::move(flow->second.points));
+            flow = flows_.erase(flow);
+        } else {
+            ++flow;
+        }
     }
 }
 
@@ -182,6 +194,7 @@ void ChromeFormat::truncated(Cycles cycle) {
 }
 
 void ChromeFormat::end(Cycles cycles) {
+    write_ended_flows();
     fmt::format_to(std::back_inserter(bytes()), "\n],\"{}\":{}}}\n", metadata_word::kCycles,
                    cycles);
 }

@@ -43,6 +43,10 @@ private:
         Cycles cycle = 0;
         Track track;
     };
+    struct Flow {
+        std::vector<FlowPoint> points;
+        bool ended = false;
+    };
     [[nodiscard]] std::string microseconds(Cycles from, Cycles to) const;
     [[nodiscard]] std::string microseconds(Cycles cycle) const { return microseconds(0, cycle); }
     [[nodiscard]] const std::string& quoted_name(const Span& span);
@@ -50,11 +54,12 @@ private:
     void name_process(int pid, std::string_view name, int sort_index);
     void name_thread(int pid, std::uint64_t tid, std::string_view name, int sort_index);
     void add_to_flow(const Span& span);
+    void write_ended_flows();
     void write_flow(std::int64_t number, std::vector<FlowPoint> points);
 
     bool first_event_ = true;
-    std::vector<std::string> quoted_names_;                     ///< by NameId, where one was used
-    std::map<std::int64_t, std::vector<FlowPoint>> open_flows_; ///< by number
+    std::vector<std::string> quoted_names_; ///< by NameId, where one was used
+    std::map<std::int64_t, Flow> flows_;    ///< by number, those not written
 };
 
 } // namespace tessera::traces
