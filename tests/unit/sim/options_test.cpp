@@ -35,6 +35,7 @@ Fields fields(const RunCommand& run) {
             {"trace", run.trace},
             {"trace_tiles", run.trace_tiles},
             {"trace_level", run.trace_level},
+            {"trace_clock", run.trace_clock},
             {"threads", std::to_string(run.threads)},
             {"check", run.check ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
@@ -124,6 +125,7 @@ const std::vector<Case> kCases{
     {{"run", "w"}, "trace", "t", "trace", "t"},
     {{"run", "w", "--trace", "t"}, "trace-tiles", "0-3", "trace_tiles", "0-3"},
     {{"run", "w", "--trace", "t"}, "trace-level", "tile", "trace_level", "tile"},
+    {{"run", "w", "--trace", "t"}, "trace-clock", "machine", "trace_clock", "machine"},
     {{"run", "w"}, "threads", "777", "threads", "777"},
     {{"run", "w"}, "no-check", "", "check", "no"},
     {{"run", "w"}, "quiet", "", "quiet", "yes"},
