@@ -36,8 +36,9 @@ def main():
     print(f"native sgemm 4096 x 4096 x 4096, {options.threads} threads: {native:.3f} s")
 
     units = json.loads(output([options.build / "tests" / "bench" / "bench_interpreter"]))
-    for name, rate in units.items():
-        print(f"one core, {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
+    for engine, rates in units.items():
+        for name, rate in rates.items():
+            print(f"one core, {engine + ',':<9} {name.replace('_', ' '):<18} {rate / 1e6:8.0f} M bundles/s")
 
     empty = json.loads(output([options.build / "tests" / "bench" / "bench_supersteps", 2000]))
     print(f"supersteps with next to no work: {empty['ns_per_tile']:.0f} ns a tile and superstep")

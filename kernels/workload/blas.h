@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace tessera::workload {
 
@@ -18,6 +19,9 @@ public:
     /// buffers.
     [[nodiscard]] int most_at_once() const { return most_at_once_; }
 
+    /// What the library takes the processor for; empty if it does not say.
+    [[nodiscard]] const std::string& core() const { return core_; }
+
     /// c[m x n] = a[m x k] * b[k x n], row-major without gaps, on the calling thread.
     void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, const double* b,
                   double* c) const;
@@ -30,6 +34,7 @@ private:
     int most_at_once_;
     void* dgemm_;
     void* sgemm_;
+    std::string core_;
 };
 
 } // namespace tessera::workload

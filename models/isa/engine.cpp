@@ -15,6 +15,9 @@ extern const Engine kEngine;
 namespace avx2 {
 extern const Engine kEngine;
 }
+namespace avx512 {
+extern const Engine kEngine;
+}
 namespace observed {
 extern const ObservedEngine kObservedEngine;
 }
@@ -31,13 +34,22 @@ bool host_has_avx2_fma_f16c() {
     return f16c && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
 
+bool host_has_avx512() {
+    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+           __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+}
+
+/// A virtual host takes long to answer: asked once.
+std::size_t runnable() {
+    return !host_has_avx2_fma_f16c() ? 1 : !host_has_avx512() ? 2 : 3;
+}
+
 } // namespace
 
 std::span<const Engine> engines() {
-    static const std::array<Engine, 2> all = {portable::kEngine, avx2::kEngine};
-    static const std::size_t runnable =
-        host_has_avx2_fma_f16c() ? 2 : 1; // a virtual host takes long to answer
-    return {all.data(), runnable};
+    static const std::array<Engine, 3> all = {portable::kEngine, avx2::kEngine, avx512::kEngine};
+    static const std::size_t here = runnable();
+    return {all.data(), here};
 }
 
 const Engine& engine() {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Bundles a second of one tile on one core: a matrix-unit loop by rows and bundle by bundle, an
-// element-sparse loop and an integer loop. Prints one line of JSON.
+// element-sparse loop and an integer loop, with each engine. Prints JSON.
 #include "models/isa/assembler.h"
+#include "models/isa/engine.h"
 #include "models/tile/core/tile_core.h"
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ const char* const kInteger = R"(
             exitz $mzero
 )";
 
-double bundles_per_s(const char* body, bool rows_at_once) {
+double bundles_per_s(const isa::Engine& engine, const char* body, bool rows_at_once) {
     const spec::MachineSpec machine;
     std::vector<program::Codelet> codelets{
         isa::assemble("bench", {{"bench.S", std::string(kFrame) + body}},
@@ -82,6 +83,7 @@ double bundles_per_s(const char* body, bool rows_at_once) {
                               program::SegmentKind::Code, "bench", bytes});
     core.load(image, cache);
     core.set_rows_at_once(rows_at_once);
+    core.set_engine(engine);
     double best = 0;
     for (int run = 0; run < 3; ++run) {
         const auto start = std::chrono::steady_clock::now();
@@ -96,10 +98,15 @@ double bundles_per_s(const char* body, bool rows_at_once) {
 } // namespace
 
 int main() {
-    fmt::print(
-        "{{\"matrix_by_rows\": {:.4g}, \"matrix_by_bundles\": {:.4g}, \"element_sparse\": {:.4g}, "
-        "\"integer\": {:.4g}}}\n",
-        bundles_per_s(kMatrix, true), bundles_per_s(kMatrix, false), bundles_per_s(kSparse, true),
-        bundles_per_s(kInteger, true));
+    const char* before = "{";
+    for (const isa::Engine& engine : isa::engines()) {
+        fmt::print("{}\"{}\": {{\"matrix_by_rows\": {:.4g}, \"matrix_by_bundles\": {:.4g}, "
+                   "\"element_sparse\": {:.4g}, \"integer\": {:.4g}}}",
+                   before, engine.name, bundles_per_s(engine, kMatrix, true),
+                   bundles_per_s(engine, kMatrix, false), bundles_per_s(engine, kSparse, true),
+                   bundles_per_s(engine, kInteger, true));
+        before = ",\n ";
+    }
+    fmt::print("}}\n");
     return 0;
 }

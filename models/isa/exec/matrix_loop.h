@@ -224,6 +224,51 @@ inline const float* channel_weights(Context& c, const MicroOperation& op) {
     return &store.channels[0][0][0];
 }
 
+#ifdef __AVX512F__
+/// Sixteen channels, or inputs of a row, are one register: four rows at a time are computed there,
+/// from halves to halves. Their sums depend on nothing of each other.
+namespace sixteen {
+
+constexpr unsigned kRows = 4;
+
+/// The halves that are infinite or NaN.
+inline __mmask16 special_of(__m256i halves) {
+    const __m256i exponent = _mm256_set1_epi16(0x7c00);
+    return _mm256_cmpeq_epi16_mask(_mm256_and_si256(halves, exponent), exponent);
+}
+
+/// Notes in `special` whether a half is infinite or NaN.
+inline __m512 load(const std::byte* words, __mmask16& special) {
+    const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
+    special |= special_of(halves);
+    return _mm512_maskz_cvtph_ps(0xffff, halves); // GCC 12 warns of the one without a mask
+}
+
+/// Adds the four dot products of the rows (16 inputs each) to their sums.
+TESSERA_INLINE void multiply(const float* weights, const float* inputs, __m512 (&sums)[kRows]) {
+#pragma GCC unroll 4
+    for (unsigned phase = 0; phase < 4; ++phase) {
+        __m512 dot[kRows];
+#pragma GCC unroll 4
+        for (unsigned lane = 0; lane < 4; ++lane) {
+            const unsigned at = phase * 4U + lane;
+            const __m512 w = _mm512_load_ps(weights + 16U * at);
+#pragma GCC unroll 4
+            for (unsigned r = 0; r < kRows; ++r) {
+                const __m512 x = _mm512_set1_ps(inputs[16U * r + at]);
+                dot[r] = lane == 0 ? _mm512_mul_ps(x, w) : _mm512_fmadd_ps(x, w, dot[r]);
+            }
+        }
+#pragma GCC unroll 4
+        for (unsigned r = 0; r < kRows; ++r) {
+            sums[r] = _mm512_add_ps(sums[r], dot[r]);
+        }
+    }
+}
+
+} // namespace sixteen
+#endif
+
 /// Adds the four dot products of `kRows` rows (16 inputs each, 16 apart) to their sums.
 template <typename Partials, unsigned kRows>
 inline void multiply_rows(const float* weights, const float* inputs, float* sums) {
@@ -289,6 +334,13 @@ public:
         store_registers();
         const std::uint32_t rows = streams_.bundles / 4;
         std::uint32_t row = 0;
+#ifdef __AVX512F__
+        if constexpr (Partials::kChannels == 16) {
+            for (; row + sixteen::kRows <= rows; row += sixteen::kRows) {
+                advance_in_registers(row);
+            }
+        }
+#endif
         for (; row + 2 <= rows; row += 2) {
             advance<2>(row);
         }
@@ -313,9 +365,9 @@ private:
 
     template <unsigned kRows> void advance(std::uint32_t row) {
         constexpr unsigned kChannels = Partials::kChannels;
-        alignas(32) float inputs[kRows * 16];
-        alignas(32) float sums[kRows * kChannels];
-        alignas(32) float fed[kRows * kChannels];
+        alignas(64) float inputs[kRows * 16];
+        alignas(64) float sums[kRows * kChannels];
+        alignas(64) float fed[kRows * kChannels];
         const Address x = streams_.at.a0 + 32U * row - 8U * loop_.input_lag;
         const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
         for (unsigned r = 0; r < kRows; ++r) {
@@ -336,6 +388,60 @@ private:
         }
         std::memcpy(finished_, sums + (kRows - 1) * kChannels, sizeof finished_);
     }
+
+#ifdef __AVX512F__
+    /// The same of sixteen channels and four rows.
+    void advance_in_registers(std::uint32_t row) {
+        constexpr unsigned kRows = sixteen::kRows;
+        alignas(64) float inputs[kRows * 16];
+        const Address x = streams_.at.a0 + 32U * row - 8U * loop_.input_lag;
+        const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
+        __mmask16 special = 0;
+        __m512 sums[kRows + 1] = {_mm512_load_ps(waiting_)};
+        for (unsigned r = 0; r < kRows; ++r) {
+            _mm512_store_ps(inputs + 16U * r, sixteen::load(at(x + 32U * r), special));
+            sums[r + 1] = loop_.reads_partials ? sixteen::load(at(p + 32U * r), special)
+                                               : _mm512_setzero_ps();
+        }
+        if (special != 0) [[unlikely]] {
+            advance<2>(row);
+            advance<2>(row + 2);
+            return;
+        }
+        // A load broadcasts for nothing; GCC would take the lanes from registers instead, two
+        // permutes each.
+        asm("" : "+m"(inputs));
+        _mm512_store_ps(waiting_, sums[kRows]);
+        __m512 rows[kRows] = {sums[0], sums[1], sums[2], sums[3]};
+        sixteen::multiply(weights_, inputs, rows);
+        emit_in_registers(row, rows);
+    }
+
+    void emit_in_registers(std::uint32_t row, const __m512 (&rows)[sixteen::kRows]) {
+        const __m512 leaving[] = {_mm512_load_ps(finished_), rows[0], rows[1], rows[2]};
+        const std::uint32_t first = 4U * row + loop_.result_lag;
+        __m256i halves[sixteen::kRows];
+        __mmask16 special = 0;
+        for (unsigned r = 0; r < sixteen::kRows; ++r) {
+            halves[r] = _mm512_maskz_cvtps_ph(0xffff, leaving[r], _MM_FROUND_TO_NEAREST_INT);
+            special |= sixteen::special_of(halves[r]);
+        }
+        if (special == 0 && first + 4U * sixteen::kRows <= streams_.bundles) [[likely]] {
+            std::byte* const to = at(streams_.at.a2 + 8U * first);
+            for (unsigned r = 0; r < sixteen::kRows; ++r) {
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32U * r), halves[r]);
+            }
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(results_), halves[sixteen::kRows - 1]);
+        } else {
+            for (unsigned r = 0; r < sixteen::kRows; ++r) {
+                alignas(64) float values[16];
+                _mm512_store_ps(values, leaving[r]);
+                emit(row + r, values);
+            }
+        }
+        _mm512_store_ps(finished_, rows[sixteen::kRows - 1]);
+    }
+#endif
 
     /// The results that leave during `row`; the last few stay in registers.
     void emit(std::uint32_t row, const float* values) {
@@ -374,8 +480,8 @@ private:
     const MatrixLoop& loop_;
     Streams streams_;
     const float* weights_;
-    alignas(32) float finished_[Partials::kChannels];
-    alignas(32) float waiting_[Partials::kChannels];
+    alignas(64) float finished_[Partials::kChannels];
+    alignas(64) float waiting_[Partials::kChannels];
     std::uint64_t results_[4] = {};
 };
 

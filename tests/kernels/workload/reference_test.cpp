@@ -6,6 +6,7 @@
 #include "tests/kernels/workload/support.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <initializer_list>
 #include <limits>
 
@@ -61,6 +62,12 @@ TEST_CASE("the tolerance follows its formula", "[operands]") {
     CHECK(tolerance(options, 64) == 6 * 0x1p-11 + 64 * 0x1p-24);
     options.partials = tessera::ElementType::F32;
     CHECK(tolerance(options, 64) == 6 * 0x1p-24 + 64 * 0x1p-24 + 0x1p-11);
+}
+
+TEST_CASE("the library is not left to take a processor with AVX2 for an old one", "[operands]") {
+    if (__builtin_cpu_supports("avx2") != 0 && std::getenv("OPENBLAS_CORETYPE") == nullptr) {
+        CHECK(Blas::loaded().core() != "Prescott");
+    }
 }
 
 TEST_CASE("the dense reference equals a plain product", "[operands]") {

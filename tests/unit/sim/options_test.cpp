@@ -37,6 +37,7 @@ Fields fields(const RunCommand& run) {
             {"trace_level", run.trace_level},
             {"trace_clock", run.trace_clock},
             {"threads", std::to_string(run.threads)},
+            {"shuffle", run.shuffle ? std::to_string(*run.shuffle) : ""},
             {"check", run.check ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
 }
@@ -127,6 +128,7 @@ const std::vector<Case> kCases{
     {{"run", "w", "--trace", "t"}, "trace-level", "tile", "trace_level", "tile"},
     {{"run", "w", "--trace", "t"}, "trace-clock", "machine", "trace_clock", "machine"},
     {{"run", "w"}, "threads", "777", "threads", "777"},
+    {{"run", "w"}, "shuffle", "0", "shuffle", "0"},
     {{"run", "w"}, "no-check", "", "check", "no"},
     {{"run", "w"}, "quiet", "", "quiet", "yes"},
     {{"vertex", "v"}, "machine", "m", "machine", "m"},
