@@ -28,6 +28,7 @@ struct RunCommand {
     std::string trace;             ///< file, or empty
     std::string trace_tiles;       ///< as written, or empty
     std::string trace_level;       ///< as written, or empty
+    std::string trace_clock;       ///< as written, or empty
     int threads = 1;
     std::optional<int> shuffle; ///< seed of another order of simultaneous events
     bool check = true;

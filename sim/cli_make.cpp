@@ -65,6 +65,7 @@ Command make_run(const Given& given) {
     run.trace = given.text("trace");
     run.trace_tiles = given.text("trace-tiles");
     run.trace_level = given.text("trace-level");
+    run.trace_clock = given.text("trace-clock");
     run.check = !given.has("no-check");
     run.quiet = given.has("quiet");
     run.threads = threads_of("run", given);
@@ -76,10 +77,9 @@ Command make_run(const Given& given) {
         }
     }
     if (run.trace.empty() && run.out_directory.empty() &&
-        !(run.trace_tiles.empty() && run.trace_level.empty())) {
-        throw UsageError(
-            "run: --trace-tiles and --trace-level say what a trace shows, and there is "
-            "no --trace or --out");
+        !(run.trace_tiles.empty() && run.trace_level.empty() && run.trace_clock.empty())) {
+        throw UsageError("run: --trace-tiles, --trace-level and --trace-clock say what a trace "
+                         "shows, and there is no --trace or --out");
     }
     if (!run.trace.empty() && run.workloads.size() > 1) {
         throw UsageError("run: --trace: got several workloads, expected one a trace");

@@ -106,12 +106,17 @@ CommandSpec run_command() {
                  text("memory", "FILE",
                       "write what stands in tile memory in each step, as JSON; - for stdout"),
                  text("trace", "FILE",
-                      "write a Perfetto trace; compressed if FILE ends in .gz, - for stdout"),
+                      "write a trace: of value changes if FILE ends in .vcd, of Chrome's events if "
+                      "in .json, else Perfetto's; compressed if .gz follows, - for stdout"),
                  text("trace-tiles", "TILES",
                       "tiles in the trace: all, or as in 0-15,700 (16 evenly spread if not given)",
                       Completes::Nothing),
                  word("trace-level", "LEVEL", "how fine the trace is (worker if not given)",
                       {"machine", "tile", "worker"}, {}),
+                 word("trace-clock", "CLOCK",
+                      "time of the trace: 1 ns a tile cycle, or the machine's own (cycles if not "
+                      "given)",
+                      {"cycles", "machine"}, {}),
                  threads("host threads; the result does not depend on it"),
                  number("shuffle", "SEED",
                         "take simultaneous events in another order, as a test; the result does not "
@@ -154,7 +159,8 @@ CommandSpec vertex_command_spec() {
              word("fit-of", "WHAT", "what is fitted", {"tile_cycles", "worker_cycles"},
                   "tile_cycles"),
              flag("lockstep", "list races and memory conflicts instead of stopping at the first"),
-             text("trace", "FILE", "write a Perfetto trace of each instruction"),
+             text("trace", "FILE",
+                  "write a trace of each instruction, in the formats of `tessera run --trace`"),
              text("konata", "FILE", "write a pipeline trace for the viewer Konata"), quiet()},
         .examples = {{"tessera vertex scaled_add --set parameters.length=96",
                       "one point of a kernel, cycle by cycle"},

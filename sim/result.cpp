@@ -278,7 +278,11 @@ Table<Speed> matrix_unit_table() {
 
 Table<traces::TraceSummary> trace_table() {
     using Trace = traces::TraceSummary;
-    return {{"slices", Count, "written", &Trace::slices},
+    return {{"clock",
+             {{"enum", traces::kClockWords}, {"description", "what the trace's time is"}},
+             [](const Trace& trace) { return traces::word(trace.clock); }},
+            {"format", Word, "chrome, perfetto or vcd", &Trace::format},
+            {"slices", Count, "written", &Trace::slices},
             {"tiles", {{"type", "array"}, {"items", schema::whole("tile number")}}, &Trace::tiles},
             {"truncated", {{"type", "boolean"}}, &Trace::truncated}};
 }

@@ -15,7 +15,7 @@
 #include "models/listeners/account.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
-#include "traces/exporters/perfetto.h"
+#include "traces/exporters/exporter.h"
 
 #include <nlohmann/json.hpp>
 

@@ -18,7 +18,7 @@
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/unused_parameters.h"
-#include "traces/exporters/perfetto.h"
+#include "traces/exporters/exporter.h"
 #include "traces/selection.h"
 
 #include <tbb/global_control.h>
@@ -80,14 +80,19 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
 
 /// The trace of a run, if one is asked for.
 struct Trace {
-    Trace(const RunCommand& command, const spec::MachineSpec& machine)
+    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload)
         : exporter(std::make_unique<traces::OutputFile>(command.trace),
                    traces::parse_selection(command.trace_tiles, command.trace_level,
                                            static_cast<TileId>(machine.chip.tiles)),
-                   names, {.machine_name = machine.name}) {}
+                   names,
+                   {.metadata = {.workload = workload,
+                                 .machine = machine.name,
+                                 .clock_hz = machine.chip.clock_hz,
+                                 .version = TESSERA_VERSION,
+                                 .clock = traces::parse_clock(command.trace_clock)}}) {}
 
     traces::NameTable names;
-    traces::PerfettoExporter exporter;
+    traces::Exporter exporter;
 };
 
 /// A tensor of the program as a file.
@@ -154,7 +159,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     const spec::MachineSpec& machine = configuration.machine.spec;
     std::unique_ptr<Trace> trace;
     if (!command.trace.empty()) {
-        trace = std::make_unique<Trace>(command, machine);
+        trace = std::make_unique<Trace>(command, machine, configuration.workload.workload.name);
     }
     const auto [job, program] = planned_job(configuration);
     give_back_holes();

@@ -155,7 +155,8 @@ public:
             }
         }
         if (trace_ != nullptr) {
-            vertex::write_perfetto(std::move(trace_), setup_.machine, bench, result);
+            vertex::write_trace(std::move(trace_), setup_.machine, bench, result,
+                                setup_.loaded.file.stem().string());
         }
         if (konata_ != nullptr) {
             vertex::write_konata(*konata_, setup_.machine, bench, result);

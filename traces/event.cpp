@@ -12,10 +12,15 @@ std::string path(Track track) {
     if (track.level == Level::Tile) {
         return fmt::format("tile_{}", track.tile);
     }
-    if (track.context == kSupervisorContext) {
-        return fmt::format("tile_{}.supervisor", track.tile);
+    return fmt::format("tile_{}.{}", track.tile, own_name(track));
+}
+
+std::string own_name(Track track) {
+    if (track.level != Level::Worker) {
+        return path(track);
     }
-    return fmt::format("tile_{}.worker_{}", track.tile, track.context);
+    return track.context == kSupervisorContext ? "supervisor"
+                                               : fmt::format("worker_{}", track.context);
 }
 
 NameId NameTable::intern(std::string_view text) {

@@ -70,6 +70,8 @@ inline constexpr std::array<std::string_view, 6> kMachineTracks = {
 
 /// The path of a track as the statistics spell it: `machine`, `tile_12`, `tile_12.worker_3`.
 [[nodiscard]] std::string path(Track track);
+/// Its last part, as below the track of its tile: `worker_3`.
+[[nodiscard]] std::string own_name(Track track);
 
 /// A name as a small integer; kUnnamed shows the word of the span's kind.
 using NameId = std::uint32_t;

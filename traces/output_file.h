@@ -25,6 +25,9 @@ public:
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
 
+    /// As the user named it.
+    [[nodiscard]] const std::string& path() const { return path_; }
+
     void write(std::string_view bytes);
     void commit();
 
@@ -34,7 +37,7 @@ private:
     [[noreturn]] void fail(const char* what, int error_number) const;
 
     OutputPlace place_;
-    std::string path_;                       ///< as the user named it
+    std::string path_;
     std::optional<TemporaryFile> temporary_; ///< nothing where it is written in place
     gzFile_s* file_ = nullptr;
 };

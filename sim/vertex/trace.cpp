@@ -2,8 +2,8 @@
 #include "sim/vertex/trace.h"
 
 #include "models/tile/core/pipeline_trace.h"
+#include "traces/exporters/exporter.h"
 #include "traces/exporters/konata.h"
-#include "traces/exporters/perfetto.h"
 #include "traces/selection.h"
 
 #include <utility>
@@ -20,13 +20,15 @@ traces::DescribeAddress describe_in(const Bench& bench) {
 
 } // namespace
 
-void write_perfetto(std::unique_ptr<traces::OutputFile> output, const spec::MachineSpec& machine,
-                    const Bench& bench, const PointResult& result) {
+void write_trace(std::unique_ptr<traces::OutputFile> output, const spec::MachineSpec& machine,
+                 const Bench& bench, const PointResult& result, const std::string& vertex) {
     traces::NameTable names;
-    traces::PerfettoOptions options;
-    options.machine_name = machine.name;
-    traces::PerfettoExporter exporter(std::move(output), {traces::Level::Worker, {true}}, names,
-                                      options);
+    traces::Exporter exporter(std::move(output), {traces::Level::Worker, {true}}, names,
+                              {.metadata = {.workload = vertex,
+                                            .machine = machine.name,
+                                            .clock_hz = machine.chip.clock_hz,
+                                            .version = TESSERA_VERSION,
+                                            .clock = traces::Clock::Cycles}});
     traces::send_pipeline(exporter, names, 0, result.tile_cycles,
                           tile::pipeline_instructions(*result.log, machine), describe_in(bench));
     static_cast<void>(exporter.finish());

@@ -58,6 +58,16 @@ add_test(NAME "pipelines on the command line"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("pipelines on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 
+add_test(NAME "traces in every format"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/traces_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" QuickTest)
+set_tests_properties("traces in every format" PROPERTIES LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "traces of every workload in every format"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/traces_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" WholeTest)
+set_tests_properties("traces of every workload in every format" PROPERTIES LABELS "slow"
+  TIMEOUT 3600)
+
 add_test(NAME "measured rows on the command line"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/calibrate_test.py"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")

@@ -2,14 +2,13 @@
 #include "traces/exporters/perfetto.h"
 
 #include "base/error.h"
+#include "traces/exporters/track_order.h"
 
-#include <fmt/format.h>
 #include <protozero/pbf_writer.hpp>
 
 #include <algorithm>
 #include <array>
 #include <tuple>
-#include <utility>
 
 namespace tessera::traces {
 namespace {
@@ -51,6 +50,8 @@ constexpr protozero::pbf_tag_type kNameIid = 10;
 constexpr protozero::pbf_tag_type kTrackUuid = 11;
 constexpr protozero::pbf_tag_type kName = 23;
 constexpr protozero::pbf_tag_type kCounterValue = 30;
+constexpr protozero::pbf_tag_type kFlowIds = 47;
+constexpr protozero::pbf_tag_type kTerminatingFlowIds = 48;
 } // namespace event_field
 namespace interned_field {
 constexpr protozero::pbf_tag_type kEventCategories = 1;
@@ -62,6 +63,7 @@ constexpr protozero::pbf_tag_type kName = 2;
 namespace annotation_field {
 constexpr protozero::pbf_tag_type kNameIid = 1;
 constexpr protozero::pbf_tag_type kInt = 4;
+constexpr protozero::pbf_tag_type kDouble = 5;
 constexpr protozero::pbf_tag_type kString = 6;
 } // namespace annotation_field
 
@@ -71,39 +73,11 @@ constexpr std::int32_t kExplicitOrdering = 3;
 
 constexpr std::uint32_t kSequence = 1;
 constexpr std::int32_t kProcessId = 1;
-constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
-
-// Track uuids. 0 belongs to Perfetto; tile tracks begin at 256.
-constexpr std::uint64_t kProcessUuid = 1;
-constexpr std::uint64_t kMachineUuid = 2;
-constexpr std::uint64_t kTilesUuid = 3;
-constexpr std::uint64_t kNotesUuid = 4;
-constexpr std::uint64_t kFirstCounterUuid = 16;
-constexpr std::uint64_t kFirstLinkUuid = 32;
-
-constexpr int kFirstLinkRank = 8; // counters come first, by their number
-constexpr int kMachineRank = 16;
-constexpr int kTilesRank = 17;
-constexpr int kNotesRank = 18;
 
 // Identifiers in the file: a name's own number lies behind the five words that unnamed spans show.
+// Those of arguments are their numbers; metadata comes behind them.
 constexpr std::uint64_t kFirstNameIid = 16;
-constexpr std::uint64_t kCyclesArgIid = 16; // beside those of ArgKey, which are their numbers
-
-std::uint64_t uuid_of(Track track) {
-    if (track.level == Level::Machine) {
-        return track == machine_track() ? kMachineUuid : kFirstLinkUuid + track.context;
-    }
-    const std::uint64_t tile = (std::uint64_t{track.tile} + 1) << 8;
-    if (track.level == Level::Tile) {
-        return tile;
-    }
-    return track.context == kSupervisorContext ? tile + 255 : tile + 1 + track.context;
-}
-
-std::uint64_t uuid_of(Counter counter) {
-    return kFirstCounterUuid + static_cast<std::uint64_t>(counter);
-}
+constexpr std::uint64_t kFirstMetadataIid = 32;
 
 std::uint64_t category_iid(Kind kind) {
     return static_cast<std::uint64_t>(kind) + 1;
@@ -113,8 +87,8 @@ std::uint64_t name_iid(const Span& span) {
     return span.name == kUnnamed ? category_iid(span.kind) : kFirstNameIid + span.name;
 }
 
-/// What a packet says for the first time in the file: at most a category, a name and four
-/// arguments.
+/// What a packet says for the first time in the file: at most a category, a name and all arguments
+/// of a span.
 class InternedData {
 public:
     /// Notes `text` unless `seen` shows that an earlier packet defined `iid`.
@@ -147,8 +121,8 @@ private:
         std::uint64_t iid = 0;
         std::string_view text;
     };
-    /// Category, name, all arguments of a span and its cycles.
-    std::array<Entry, std::tuple_size_v<decltype(Span::args)> + 3> entries_;
+    /// Category, name, all arguments of a span, where it begins and its cycles.
+    std::array<Entry, std::tuple_size_v<decltype(Span::args)> + 4> entries_;
     std::size_t used_ = 0;
 };
 
@@ -160,8 +134,9 @@ public:
         packet_.add_uint32(packet_field::kSequenceId, kSequence);
         packet_.add_uint32(packet_field::kSequenceFlags, flags);
     }
-    Packet(std::string& buffer, Cycles cycle) : Packet(buffer) {
-        packet_.add_uint64(packet_field::kTimestamp, static_cast<std::uint64_t>(cycle));
+    /// An event at `time_ns`.
+    Packet(std::string& buffer, std::int64_t time_ns) : Packet(buffer) {
+        packet_.add_uint64(packet_field::kTimestamp, static_cast<std::uint64_t>(time_ns));
     }
     protozero::pbf_writer& operator*() { return packet_; }
 
@@ -189,183 +164,143 @@ void add_annotation(protozero::pbf_writer& event, std::uint64_t iid, std::string
     annotation.add_string(annotation_field::kString, text.data(), text.size());
 }
 
+void add_annotation(protozero::pbf_writer& event, std::uint64_t iid, double value) {
+    protozero::pbf_writer annotation{event, event_field::kDebugAnnotations};
+    annotation.add_uint64(annotation_field::kNameIid, iid);
+    annotation.add_double(annotation_field::kDouble, value);
+}
+
 } // namespace
 
-PerfettoExporter::PerfettoExporter(std::unique_ptr<OutputFile> output, const Selection& selection,
-                                   const NameTable& names, PerfettoOptions options)
-    : TraceSink(selection.level, selection.tiles), output_(std::move(output)), names_(names),
-      options_(std::move(options)) {
+PerfettoFormat::PerfettoFormat(const FormatContext& context) : Format(context) {
     declare_process();
-    declare_track(machine_track());
+    declare_child(kRunNumber, kProcessNumber, "run", kRunRank);
+    describe_run();
 }
 
-void PerfettoExporter::span(const Span& span) {
-    TESSERA_ASSERT(!finished_);
-    if (!wants(span.track)) {
-        return;
-    }
-    TESSERA_ASSERT(span.begin >= 0 && span.end >= span.begin);
-    if (span.begin == span.end) {
-        ++summary_.skipped_empty_spans;
-        return;
-    }
-    if (span.track.level != Level::Machine && summary_.slices >= options_.slice_cap) {
-        truncate(span.begin);
-        return;
-    }
-    const auto uuid = uuid_of(span.track);
-    auto known = end_of_track_.find(uuid);
-    if (known == end_of_track_.end()) {
-        declare_track(span.track);
-        known = end_of_track_.find(uuid);
-    }
-    // An overlap would load without a word and change durations, so it must not get into a file.
-    TESSERA_ASSERT(span.begin >= known->second);
-    known->second = span.end;
-    write_begin(uuid, span);
-    write_end(uuid, span.end);
-    ++summary_.slices;
-    flush_if(kFlushBytes);
+std::int64_t PerfettoFormat::time_ns(Cycles cycle) const {
+    return metadata().clock == Clock::Cycles
+               ? cycle
+               : machine_time(cycle, metadata().clock_hz, Tick::Nanosecond);
 }
 
-void PerfettoExporter::counter(const CounterSample& sample) {
-    TESSERA_ASSERT(!finished_ && sample.cycle >= 0);
-    const auto uuid = uuid_of(sample.counter);
-    if (end_of_track_.count(uuid) == 0) {
-        declare_counter(sample.counter);
-    }
-    TESSERA_ASSERT(sample.cycle >= end_of_track_[uuid]);
-    end_of_track_[uuid] = sample.cycle;
-    {
-        Packet packet{buffer_, sample.cycle};
-        auto event = event_on(packet, kCounterEvent, uuid);
-        event.add_int64(event_field::kCounterValue, sample.value);
-    }
-    flush_if(kFlushBytes);
+void PerfettoFormat::span(const Span& span) {
+    write_begin(span);
+    Packet packet{bytes(), time_ns(span.end)};
+    event_on(packet, kEnd, track_number(span.track));
 }
 
-TraceSummary PerfettoExporter::finish() {
-    TESSERA_ASSERT(!finished_);
-    finished_ = true;
-    flush_if(0);
-    output_->commit();
-    std::sort(summary_.tiles.begin(), summary_.tiles.end());
-    return summary_;
+void PerfettoFormat::sample(const CounterSample& sample) {
+    Packet packet{bytes(), time_ns(sample.cycle)};
+    auto event = event_on(packet, kCounterEvent, track_number(sample.counter));
+    event.add_int64(event_field::kCounterValue, sample.value);
 }
 
-void PerfettoExporter::declare_process() {
-    Packet packet{buffer_, kIncrementalStateCleared};
+void PerfettoFormat::declare_process() {
+    Packet packet{bytes(), kIncrementalStateCleared};
     (*packet).add_bool(packet_field::kFirstOnSequence, true);
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
-    track.add_uint64(track_field::kUuid, kProcessUuid);
+    track.add_uint64(track_field::kUuid, kProcessNumber);
     track.add_enum(track_field::kChildOrdering, kExplicitOrdering);
     protozero::pbf_writer process{track, track_field::kProcess};
     process.add_int32(process_field::kPid, kProcessId);
-    process.add_string(process_field::kProcessName,
-                       fmt::format("{} (1 ns = 1 cycle)", options_.machine_name));
+    process.add_string(process_field::kProcessName, title(metadata()));
 }
 
-void PerfettoExporter::declare_child(std::uint64_t uuid, std::uint64_t parent_uuid,
-                                     std::string_view name, int rank) {
-    end_of_track_.emplace(uuid, 0);
-    Packet packet{buffer_};
+void PerfettoFormat::declare_child(std::uint64_t uuid, std::uint64_t parent_uuid,
+                                   std::string_view name, int place) {
+    Packet packet{bytes()};
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
     track.add_uint64(track_field::kUuid, uuid);
     track.add_string(track_field::kName, name.data(), name.size());
     track.add_uint64(track_field::kParentUuid, parent_uuid);
     track.add_enum(track_field::kChildOrdering, kExplicitOrdering);
-    track.add_int32(track_field::kSiblingOrderRank, rank);
+    track.add_int32(track_field::kSiblingOrderRank, place);
 }
 
-void PerfettoExporter::declare_track(Track track) {
-    if (track.level == Level::Machine) {
-        declare_child(uuid_of(track), kProcessUuid, path(track),
-                      track == machine_track() ? kMachineRank : kFirstLinkRank + track.context);
-        return;
+void PerfettoFormat::declare(Track track) {
+    if (track.level == Level::Tile && !tiles_declared_) {
+        declare_child(kTilesNumber, kProcessNumber, "tiles", kTilesRank);
+        tiles_declared_ = true;
     }
-    if (end_of_track_.count(kTilesUuid) == 0) {
-        declare_child(kTilesUuid, kProcessUuid, "tiles", kTilesRank);
-    }
-    const auto tile_uuid = uuid_of(tile_track(track.tile));
-    if (end_of_track_.count(tile_uuid) == 0) {
-        declare_child(tile_uuid, kTilesUuid, path(tile_track(track.tile)),
-                      static_cast<int>(track.tile));
-        summary_.tiles.push_back(track.tile);
-    }
-    if (track.level == Level::Worker) {
-        const auto name = path(track);
-        declare_child(uuid_of(track), tile_uuid, name.substr(name.find('.') + 1), track.context);
-    }
+    const std::uint64_t parent = track.level == Level::Machine ? kProcessNumber
+                                 : track.level == Level::Tile  ? kTilesNumber
+                                                               : track_number(tile_of(track));
+    declare_child(track_number(track), parent, own_name(track), rank(track));
 }
 
-void PerfettoExporter::declare_counter(Counter counter) {
+void PerfettoFormat::declare(Counter counter) {
     const auto number = static_cast<std::size_t>(counter);
-    const auto uuid = uuid_of(counter);
-    Packet packet{buffer_};
+    Packet packet{bytes()};
     protozero::pbf_writer track{*packet, packet_field::kTrackDescriptor};
-    track.add_uint64(track_field::kUuid, uuid);
+    track.add_uint64(track_field::kUuid, track_number(counter));
     track.add_string(track_field::kName, std::string{kCounterWords[number]});
-    track.add_uint64(track_field::kParentUuid, kProcessUuid);
-    track.add_int32(track_field::kSiblingOrderRank, static_cast<std::int32_t>(number));
+    track.add_uint64(track_field::kParentUuid, kProcessNumber);
+    track.add_int32(track_field::kSiblingOrderRank, rank(counter));
     protozero::pbf_writer properties{track, track_field::kCounter};
     properties.add_string(counter_field::kUnitName, std::string{kCounterUnits[number]});
 }
 
-void PerfettoExporter::write_begin(std::uint64_t uuid, const Span& span) {
-    Packet packet{buffer_, span.begin};
+void PerfettoFormat::write_begin(const Span& span) {
+    Packet packet{bytes(), time_ns(span.begin)};
     InternedData interned;
     interned.add(interned_categories_, interned_field::kEventCategories, category_iid(span.kind),
                  word(span.kind));
-    interned.add(interned_names_, interned_field::kEventNames, name_iid(span),
-                 span.name == kUnnamed ? word(span.kind) : names_.text(span.name));
+    interned.add(interned_names_, interned_field::kEventNames, name_iid(span), name_of(span));
     {
-        auto event = event_on(packet, kBegin, uuid);
+        auto event = event_on(packet, kBegin, track_number(span.track));
         event.add_uint64(event_field::kCategoryIids, category_iid(span.kind));
         event.add_uint64(event_field::kNameIid, name_iid(span));
-        const auto annotate = [&](std::uint64_t iid, std::string_view name, auto value) {
+        each_argument(span, [&](std::uint64_t iid, std::string_view name, auto value) {
             interned.add(interned_args_, interned_field::kDebugAnnotationNames, iid, name);
             add_annotation(event, iid, value);
-        };
-        for (const auto& arg : span.args) {
-            const auto key = static_cast<std::size_t>(arg.key);
-            if (arg.key == ArgKey::Role) {
-                annotate(key, kArgWords[key], names_.text(static_cast<NameId>(arg.value)));
-            } else if (arg.key != ArgKey::None) {
-                annotate(key, kArgWords[key], arg.value);
-            }
-        }
-        if (span.track.level == Level::Machine) {
-            annotate(kCyclesArgIid, "cycles", span.end - span.begin);
+        });
+        if (span.flow.number != 0) {
+            event.add_fixed64(span.flow.ends ? event_field::kTerminatingFlowIds
+                                             : event_field::kFlowIds,
+                              static_cast<std::uint64_t>(span.flow.number));
         }
     }
     interned.write(*packet);
 }
 
-void PerfettoExporter::write_end(std::uint64_t uuid, Cycles cycle) {
-    Packet packet{buffer_, cycle};
-    event_on(packet, kEnd, uuid);
-}
-
-void PerfettoExporter::truncate(Cycles cycle) {
-    stop_finer_levels();
-    declare_child(kNotesUuid, kProcessUuid, "notes", kNotesRank);
+template <typename Annotate>
+void PerfettoFormat::write_note(std::uint64_t uuid, Cycles cycle, std::string_view name,
+                                Annotate annotate) {
+    Packet packet{bytes(), time_ns(cycle)};
+    InternedData interned;
     {
-        Packet packet{buffer_, cycle};
-        auto event = event_on(packet, kInstant, kNotesUuid);
-        event.add_string(event_field::kName, "truncated");
+        auto event = event_on(packet, kInstant, uuid);
+        event.add_string(event_field::kName, name.data(), name.size());
+        annotate([&](std::uint64_t number, std::string_view word, auto value) {
+            const std::uint64_t iid = kFirstMetadataIid + number;
+            interned.add(interned_args_, interned_field::kDebugAnnotationNames, iid, word);
+            add_annotation(event, iid, value);
+        });
     }
-    summary_.truncated = true;
-    summary_.message = fmt::format("the trace shows tiles only until cycle {}, where it reached {} "
-                                   "slices; show fewer tiles with "
-                                   "--trace-tiles or less of each with --trace-level",
-                                   cycle, summary_.slices);
+    interned.write(*packet);
 }
 
-void PerfettoExporter::flush_if(std::size_t least_buffered_bytes) {
-    if (buffer_.size() >= least_buffered_bytes) {
-        output_->write(buffer_);
-        buffer_.clear();
-    }
+void PerfettoFormat::describe_run() {
+    write_note(kRunNumber, 0, "run", [&](auto annotate) {
+        using namespace metadata_word;
+        annotate(0, kWorkload, std::string_view{metadata().workload});
+        annotate(1, kMachine, std::string_view{metadata().machine});
+        annotate(2, kClockHz, metadata().clock_hz);
+        annotate(3, kVersion, std::string_view{metadata().version});
+        annotate(4, kClock, word(metadata().clock));
+        annotate(5, kTimeUnit, time_unit(metadata().clock));
+    });
+}
+
+void PerfettoFormat::truncated(Cycles cycle) {
+    declare_child(kNotesNumber, kProcessNumber, "notes", kNotesRank);
+    write_note(kNotesNumber, cycle, "truncated", [](auto /*annotate*/) {});
+}
+
+void PerfettoFormat::end(Cycles cycles) {
+    write_note(kRunNumber, cycles, "end",
+               [&](auto annotate) { annotate(6, metadata_word::kCycles, std::int64_t{cycles}); });
 }
 
 } // namespace tessera::traces

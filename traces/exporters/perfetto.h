@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Writes a run as a Perfetto trace: the protobuf format of ui.perfetto.dev and trace_processor.
-// Time: 1 ns in the viewer is 1 tile cycle; absolute timestamps. Every span is one BEGIN and one
-// END on a flat track. Not written: flows, real time. A span of no cycles is skipped, because
-// viewers draw it as an instant and END before BEGIN at one timestamp would be ambiguous. What it
+// Timestamps are absolute and whole nanoseconds: cycles, or the machine's time to the nearest one.
+// Every span is one BEGIN and one END on a flat track, a flow its numbers at the BEGINs. What it
 // looks like in the viewer (docs/formats/perfetto.md has the rest):
 //
 //   bow (1 ns = 1 cycle)
+//     run                               what ran, on which machine, by which version
 //     active_tiles, exchange_bytes      counters
 //     machine    |matmul    |exchange |sync |matmul ...   a slice a phase, named by its step
 //     tiles
@@ -16,80 +16,38 @@
 // their numbers in tests/support/perfetto_subset.proto.
 #pragma once
 
-#include "traces/event.h"
-#include "traces/output_file.h"
-#include "traces/selection.h"
+#include "traces/exporters/format.h"
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace tessera::traces {
 
-/// A viewer in a browser needs some 270 bytes a slice: two million are about half a gigabyte.
-inline constexpr std::int64_t kDefaultSliceCap = 2'000'000;
-
-struct PerfettoOptions {
-    std::string machine_name = "machine";
-    std::int64_t slice_cap = kDefaultSliceCap;
-};
-
-/// What was written. `message` is empty unless `truncated`.
-struct TraceSummary {
-    std::int64_t slices = 0;
-    std::int64_t skipped_empty_spans = 0;
-    std::vector<TileId> tiles; ///< tiles that have tracks, ascending
-    bool truncated = false;
-    std::string message; ///< for the user: where it was cut and how to narrow the trace
-};
-
-/// The Perfetto exporter.
-///
-/// Contract:
-/// - The names given to span() come from `names`, which outlives the exporter.
-/// - When `slice_cap` slices are there, spans of tiles and workers are no longer wanted. The
-/// machine's
-///   track goes on to the end, so its totals stay right.
-/// - IoError in the constructor if the file cannot be written, later if the disk fills up. Without
-///   finish() no file is left behind.
-class PerfettoExporter final : public TraceSink {
+class PerfettoFormat final : public Format {
 public:
-    PerfettoExporter(std::unique_ptr<OutputFile> output, const Selection& selection,
-                     const NameTable& names, PerfettoOptions options = {});
-    PerfettoExporter(const std::string& path, const Selection& selection, const NameTable& names,
-                     PerfettoOptions options = {})
-        : PerfettoExporter(std::make_unique<OutputFile>(path), selection, names,
-                           std::move(options)) {}
+    explicit PerfettoFormat(const FormatContext& context);
 
+    void declare(Track track) override;
+    void declare(Counter counter) override;
     void span(const Span& span) override;
-    void counter(const CounterSample& sample) override;
-
-    /// Completes the file and puts it in place. Nothing may follow.
-    TraceSummary finish();
+    void sample(const CounterSample& sample) override;
+    void truncated(Cycles cycle) override;
+    void end(Cycles cycles) override;
 
 private:
+    [[nodiscard]] std::int64_t time_ns(Cycles cycle) const;
     void declare_process();
     void declare_child(std::uint64_t uuid, std::uint64_t parent_uuid, std::string_view name,
-                       int rank);
-    void declare_track(Track track);
-    void declare_counter(Counter counter);
-    void write_begin(std::uint64_t uuid, const Span& span);
-    void write_end(std::uint64_t uuid, Cycles cycle);
-    void truncate(Cycles cycle);
-    void flush_if(std::size_t least_buffered_bytes);
+                       int place);
+    void describe_run();
+    void write_begin(const Span& span);
+    /// An instant; `annotate` gets a function that takes number, word and value of an argument.
+    template <typename Annotate>
+    void write_note(std::uint64_t uuid, Cycles cycle, std::string_view name, Annotate annotate);
 
-    std::unique_ptr<OutputFile> output_;
-    const NameTable& names_;
-    PerfettoOptions options_;
-    std::string buffer_;
-    TraceSummary summary_;
-    bool finished_ = false;
-    std::unordered_map<std::uint64_t, Cycles> end_of_track_; // by uuid, for each declared track
-    std::vector<bool> interned_categories_;                  // by identifier in the file
+    bool tiles_declared_ = false;
+    std::vector<bool> interned_categories_; ///< by identifier in the file
     std::vector<bool> interned_names_;
     std::vector<bool> interned_args_;
 };

@@ -56,8 +56,13 @@ TEST_CASE("trace options belong to a trace of one workload") {
     CHECK(run.trace == "t.gz");
     CHECK(run.trace_tiles == "0-3");
     CHECK(run.trace_level == "worker");
-    CHECK(refusal({"run", "cora", "--trace-tiles", "0-3"}).find("there is no --trace") !=
-          std::string::npos);
+    for (const auto& [option, value] :
+         {std::pair{"--trace-tiles", "0-3"}, {"--trace-clock", "machine"}}) {
+        CHECK(refusal({"run", "cora", option, value}).find("there is no --trace") !=
+              std::string::npos);
+    }
+    CHECK(refusal({"run", "cora", "--trace", "t", "--trace-clock", "machines"})
+              .find("did you mean 'machine'?") != std::string::npos);
     CHECK(refusal({"run", "cora", "cora_dense", "--trace", "t"}).find("several workloads") !=
           std::string::npos);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
-#include "traces/exporters/perfetto.h"
+#include "traces/exporters/exporter.h"
 
 #include <catch2/catch.hpp>
 #include <protozero/pbf_reader.hpp>
@@ -87,7 +87,10 @@ Span compute(Track track, Cycles begin, Cycles end) {
 /// Compute phases of 10 cycles, on the machine and on each of two tiles.
 TraceSummary write_phases(const std::string& path, int phases, std::int64_t slice_cap) {
     const NameTable names;
-    PerfettoExporter trace{path, parse_selection("all", "tile", 2), names, {"tiny", slice_cap}};
+    Exporter trace{path,
+                   parse_selection("all", "tile", 2),
+                   names,
+                   {.metadata = {.machine = "tiny"}, .slice_cap = slice_cap}};
     for (int phase = 0; phase < phases; ++phase) {
         const Cycles begin = 10 * phase;
         for (const auto track : {machine_track(), tile_track(0), tile_track(1)}) {
@@ -123,7 +126,7 @@ std::map<std::string, std::int32_t> ranks_in(const std::string& bytes) {
 std::string constructor_error(const std::string& path) {
     const NameTable names;
     try {
-        const PerfettoExporter trace{path, parse_selection("", "", 1), names};
+        const Exporter trace{path, parse_selection("", "", 1), names};
     } catch (const IoError& error) {
         return error.what();
     }
@@ -153,7 +156,7 @@ TEST_CASE("a trace holds one begin and one end for every slice", "[unit][traces]
     CHECK_FALSE(summary.truncated);
     CHECK(summary.message.empty());
     const auto counts = events_by_type(bytes_of(directory.file("t.pftrace")));
-    CHECK(counts == std::map<std::int32_t, int>{{1, 21}, {2, 21}});
+    CHECK(counts == std::map<std::int32_t, int>{{1, 21}, {2, 21}, {3, 2}}); // metadata: run, end
     CHECK(directory.names() == std::vector<std::string>{"t.pftrace"});
 }
 
@@ -170,8 +173,10 @@ TEST_CASE("a first slice on the machine's track may have as many arguments as a 
           "[unit][traces]") {
     const TestDirectory directory;
     NameTable names;
-    PerfettoExporter trace{
-        directory.file("t"), parse_selection("", "machine", 3), names, {"tiny", kDefaultSliceCap}};
+    Exporter trace{directory.file("t"),
+                   parse_selection("", "machine", 3),
+                   names,
+                   {.metadata = {.machine = "tiny"}}};
     Span span = compute(machine_track(), 0, 5);
     span.name = names.intern("work");
     for (std::size_t i = 0; i < span.args.size(); ++i) {
@@ -190,10 +195,10 @@ TEST_CASE("counters stand above links, these above the machine, and it above its
           "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
-    PerfettoExporter trace{directory.file("t"),
-                           parse_selection("all", "worker", 3),
-                           names,
-                           {"tiny", kDefaultSliceCap}};
+    Exporter trace{directory.file("t"),
+                   parse_selection("all", "worker", 3),
+                   names,
+                   {.metadata = {.machine = "tiny"}}};
     std::vector<std::string> wanted;
     for (std::size_t counter = 0; counter < kCounterWords.size(); ++counter) {
         trace.counter({static_cast<Counter>(counter), 0, 1});
@@ -244,14 +249,16 @@ TEST_CASE("at the cap the tiles stop and the machine goes on", "[unit][traces]")
           "the trace shows tiles only until cycle 20, where it reached 7 slices; show fewer tiles "
           "with --trace-tiles or less of each with --trace-level");
     const auto counts = events_by_type(bytes_of(directory.file("t")));
-    CHECK(counts == std::map<std::int32_t, int>{{1, 9}, {2, 9}, {3, 1}});
+    CHECK(counts == std::map<std::int32_t, int>{{1, 9}, {2, 9}, {3, 3}});
 }
 
 TEST_CASE("at the cap the finer levels are no longer wanted", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
-    PerfettoExporter trace{
-        directory.file("t"), parse_selection("all", "worker", 1), names, {"tiny", 1}};
+    Exporter trace{directory.file("t"),
+                   parse_selection("all", "worker", 1),
+                   names,
+                   {.metadata = {.machine = "tiny"}, .slice_cap = 1}};
     CHECK(trace.wants(worker_track(0, 0)));
     trace.span(compute(worker_track(0, 0), 0, 5));
     trace.span(compute(worker_track(0, 0), 5, 9));
@@ -263,7 +270,7 @@ TEST_CASE("at the cap the finer levels are no longer wanted", "[unit][traces]") 
 TEST_CASE("spans of tiles that are not selected are not written", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
-    PerfettoExporter trace{directory.file("t"), parse_selection("1", "tile", 3), names};
+    Exporter trace{directory.file("t"), parse_selection("1", "tile", 3), names};
     trace.span(compute(tile_track(0), 0, 5));
     trace.span(compute(tile_track(1), 0, 5));
     trace.span(compute(worker_track(1, 0), 0, 5));
@@ -275,7 +282,7 @@ TEST_CASE("spans of tiles that are not selected are not written", "[unit][traces
 TEST_CASE("traced tiles are told in order, whichever came first", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
-    PerfettoExporter trace{directory.file("t"), parse_selection("all", "worker", 4), names};
+    Exporter trace{directory.file("t"), parse_selection("all", "worker", 4), names};
     trace.span(compute(worker_track(3, 0), 0, 5));
     trace.span(compute(tile_track(1), 0, 5));
     trace.span(compute(worker_track(1, 0), 0, 5)); // a track of its own, beside its tile's
@@ -287,7 +294,7 @@ TEST_CASE("traced tiles are told in order, whichever came first", "[unit][traces
 TEST_CASE("a span of no cycles is counted and not written", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
-    PerfettoExporter trace{directory.file("t"), parse_selection("all", "tile", 1), names};
+    Exporter trace{directory.file("t"), parse_selection("all", "tile", 1), names};
     trace.span(compute(machine_track(), 0, 0));
     trace.span(compute(machine_track(), 0, 5));
     const auto summary = trace.finish();
@@ -311,7 +318,7 @@ TEST_CASE("a full disk is an error and leaves nothing behind", "[unit][traces]")
         const TestDirectory directory;
         const auto path = directory.file("full" + suffix);
         fs::create_symlink("/dev/full", path);
-        PerfettoExporter trace{path, parse_selection("", "", 1), names};
+        Exporter trace{path, parse_selection("", "", 1), names};
         trace.span(compute(machine_track(), 0, 5));
         CHECK_THROWS_WITH(trace.finish(), path + ": cannot be written: No space left on device");
     }
@@ -321,7 +328,7 @@ TEST_CASE("a trace that is not finished leaves no file", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
     {
-        PerfettoExporter trace{directory.file("t.pftrace"), parse_selection("", "", 1), names};
+        Exporter trace{directory.file("t.pftrace"), parse_selection("", "", 1), names};
         trace.span(compute(machine_track(), 0, 5));
         REQUIRE(directory.names().size() == 1);
         CHECK(directory.names().front().ends_with(".tmp"));
@@ -332,7 +339,7 @@ TEST_CASE("a trace that is not finished leaves no file", "[unit][traces]") {
 TEST_CASE("spans that overlap or run backwards are a broken invariant", "[unit][traces]") {
     const TestDirectory directory;
     const NameTable names;
-    PerfettoExporter trace{directory.file("t"), parse_selection("all", "tile", 1), names};
+    Exporter trace{directory.file("t"), parse_selection("all", "tile", 1), names};
     trace.span(compute(tile_track(0), 0, 10));
     CHECK(aborts([&] { trace.span(compute(tile_track(0), 9, 12)); }));
     CHECK(aborts([&] { trace.span(compute(tile_track(0), 12, 11)); }));

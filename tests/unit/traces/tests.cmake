@@ -5,7 +5,9 @@ find_program(TESSERA_PROTOC protoc REQUIRED)
 tessera_test(test_unit_traces LABELS unit
   SOURCES unit/traces/event_test.cpp unit/traces/selection_test.cpp unit/traces/coverage_test.cpp
           unit/traces/output_file_test.cpp unit/traces/perfetto_test.cpp unit/traces/konata_test.cpp
-  LINK tessera_traces ZLIB::ZLIB)
+          unit/traces/clock_test.cpp unit/traces/exporter_test.cpp unit/traces/chrome_test.cpp
+          unit/traces/vcd_test.cpp
+  LINK tessera_traces nlohmann_json::nlohmann_json ZLIB::ZLIB)
 target_include_directories(test_unit_traces SYSTEM PRIVATE "${TESSERA_PROTOZERO_INCLUDE_DIR}")
 
 add_executable(trace_writer unit/traces/trace_writer.cpp)
@@ -20,6 +22,20 @@ add_test(NAME "trace golden: protoc decodes the three-event scene"
     -P "${CMAKE_CURRENT_SOURCE_DIR}/support/compare_decoded.cmake")
 set_tests_properties("trace golden: protoc decodes the three-event scene"
   PROPERTIES LABELS unit TIMEOUT 60)
+
+foreach(ending json vcd)
+  add_test(NAME "trace golden: the three-event scene as ${ending}"
+    COMMAND "${CMAKE_COMMAND}" "-DWRITER=$<TARGET_FILE:trace_writer>" -DSCENE=three_events
+      "-DTRACE=${CMAKE_CURRENT_BINARY_DIR}/three_events.${ending}"
+      "-DGOLDEN=${CMAKE_CURRENT_SOURCE_DIR}/golden/trace/scene.${ending}"
+      -P "${CMAKE_CURRENT_SOURCE_DIR}/support/compare_decoded.cmake")
+  set_tests_properties("trace golden: the three-event scene as ${ending}"
+    PROPERTIES LABELS unit TIMEOUT 60)
+endforeach()
+add_test(NAME "check_trace: what is wrong in any format"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/unit/traces/check_trace_test.py"
+          $<TARGET_FILE:trace_writer> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("check_trace: what is wrong in any format" PROPERTIES LABELS unit TIMEOUT 120)
 
 # tessera_trace_check(NAME SCENE EXIT TEXT [FILE name] [more -D arguments of
 # check_trace_case.cmake]).
@@ -40,13 +56,13 @@ endfunction()
 set(trace_run_result "-DRESULT=${CMAKE_CURRENT_SOURCE_DIR}/unit/traces/run_result.json")
 tessera_trace_check("accepts the three-event scene" three_events 0
   "3 slices on 3 tracks, 40 cycles")
-tessera_trace_check("accepts a run and its result" run 0 "18 slices on 7 tracks, 75 cycles"
+tessera_trace_check("accepts a run and its result" run 0 "21 slices on 8 tracks, 75 cycles"
   ${trace_run_result})
-tessera_trace_check("accepts a compressed run" run 0 "18 slices" FILE run.pftrace.gz
+tessera_trace_check("accepts a compressed run" run 0 "21 slices" FILE run.pftrace.gz
   ${trace_run_result})
 tessera_trace_check("accepts a truncated run" truncated_run 0
-  "9 slices on 4 tracks, 75 cycles, truncated"
-  ${trace_run_result} "-DFROM=\"slices\": 18" "-DTO=\"slices\": 9")
+  "12 slices on 5 tracks, 75 cycles, truncated"
+  ${trace_run_result} "-DFROM=\"slices\": 21" "-DTO=\"slices\": 12")
 tessera_trace_check("accepts packets made by hand" raw 0 "3 slices on 2 tracks, 60 cycles")
 
 tessera_trace_check("rejects a state never cleared" never_cleared 1 "does not clear")
@@ -67,6 +83,7 @@ tessera_trace_check("rejects an empty slice" empty_slice 1 "the slice at 40 is e
 tessera_trace_check("rejects a wrong cycles argument" wrong_cycles 1 "says 41 cycles and lasts 40")
 tessera_trace_check("rejects a gap" gap 1 "machine: nothing from 40 to 50")
 tessera_trace_check("rejects a tile that ends early" short_tile 1 "tile_0: ends at 50, before")
+tessera_trace_check("rejects a run without its cycles" no_cycles 1 "the metadata lacks 'cycles'")
 tessera_trace_check("rejects a file that is cut off" cut_off 1 "the last packet is cut off")
 
 # Each changes one figure of the result; the checker must name it.
@@ -82,8 +99,14 @@ tessera_trace_result_check("tile means" "\"mean\": 32.5" "\"mean\": 33"
   "tiles.compute_cycles.mean says 33")
 tessera_trace_result_check("roles" "\"role\": \"work\"" "\"role\": \"bring\""
   "a slice 'matmul' has the role 'work', which no step of that name has")
-tessera_trace_result_check("names" "\"name\": \"gather\"" "\"name\": \"gathering\""
+tessera_trace_result_check("names" "\"name\": \"gather rows\"" "\"name\": \"gathering\""
   "the step 'gathering' of role 'bring' has no slice that says so")
-tessera_trace_result_check("slices" "\"slices\": 18" "\"slices\": 17" "trace.slices says 17")
+tessera_trace_result_check("slices" "\"slices\": 21" "\"slices\": 17" "trace.slices says 17")
 tessera_trace_result_check("tiles" "[0, 1]" "[0]" "trace.tiles says [0]")
+tessera_trace_result_check("workload" "\"scene\"" "\"scenes\"" "workload.name says scenes")
+tessera_trace_result_check("machine" "\"tiny\"" "\"bow\"" "machine.name says bow")
+tessera_trace_result_check("clock" "1850000000.0" "1e9" "machine.chip.clock_hz says 1000000000.0")
+tessera_trace_result_check("format" "\"perfetto\"" "\"vcd\"" "trace.format says vcd")
+tessera_trace_result_check("clock of the trace" "\"cycles\", \"format" "\"machine\", \"format"
+  "trace.clock says machine")
 tessera_trace_result_check("keys" "\"phases\"" "\"phasen\"" "the key 'phases' is missing")

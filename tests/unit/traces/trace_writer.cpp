@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Writes one scene for the tests of tools/check_trace.py: `trace_writer SCENE PATH`.
-// `three_events`, `run` and `truncated_run` come from the exporter. The rest are made packet by
-// packet, because the exporter cannot be brought to write them: `raw` is sound, each of the others
-// has one fault.
-#include "traces/exporters/perfetto.h"
+// Writes one scene for the tests of tools/check_trace.py: `trace_writer SCENE PATH [CLOCK]`.
+// `three_events`, `run` and `truncated_run` come from the exporter, in the format of PATH's ending.
+// The rest are made packet by packet, because the exporter cannot be brought to write them: `raw`
+// is sound, each of the others has one fault.
+#include "traces/exporters/exporter.h"
 
 #include <protozero/pbf_writer.hpp>
 
@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -22,12 +24,21 @@ void span(TraceSink& sink, Track track, Kind kind, Cycles begin, Cycles end, Nam
     sink.span({track, kind, name, begin, end, {arg, other, Arg{}}});
 }
 
-void write_three_events(const std::string& path) {
+ExporterOptions options_of(const std::string& clock, std::int64_t slice_cap = kDefaultSliceCap) {
+    return {.metadata = {.workload = "scene",
+                         .machine = "tiny",
+                         .clock_hz = 1.85e9,
+                         .version = "1.2.3",
+                         .clock = parse_clock(clock)},
+            .slice_cap = slice_cap};
+}
+
+void write_three_events(const std::string& path, const std::string& clock) {
     NameTable names;
     const auto matmul = names.intern("matmul");
     const auto vertex = names.intern("mac_f16");
     const auto work = names.intern("work");
-    PerfettoExporter trace{path, parse_selection("all", "worker", 1), names, {"tiny"}};
+    Exporter trace{path, parse_selection("all", "worker", 1), names, options_of(clock)};
     trace.counter({Counter::ActiveTiles, 0, 1});
     span(trace, machine_track(), Kind::Compute, 0, 40, matmul, {ArgKey::Role, work});
     span(trace, tile_track(0), Kind::Compute, 0, 40, matmul);
@@ -35,31 +46,49 @@ void write_three_events(const std::string& path) {
     trace.finish();
 }
 
-/// Two tiles, four phases; tile 1 waits for tile 0 twice.
-void write_run(const std::string& path, std::int64_t slice_cap) {
+/// Two tiles, four phases; tile 1 waits for tile 0 twice, which comes last to the barrier.
+void write_run(const std::string& path, const std::string& clock, std::int64_t slice_cap) {
     NameTable names;
     const auto matmul = names.intern("matmul");
-    const auto gather = names.intern("gather");
+    const auto gather = names.intern("gather rows");
     const auto vertex = names.intern("mac_f16");
     const auto work = names.intern("work");
     const auto bring = names.intern("bring");
-    PerfettoExporter trace{path, parse_selection("all", "worker", 2), names, {"tiny", slice_cap}};
+    Exporter trace{path, parse_selection("all", "worker", 2), names, options_of(clock, slice_cap)};
     trace.counter({Counter::ActiveTiles, 0, 2});
     trace.counter({Counter::ActiveTiles, 25, 1});
+    trace.counter({Counter::WordsMoved, 0, 0});
     span(trace, machine_track(), Kind::Compute, 0, 40, matmul, {ArgKey::Role, work});
-    span(trace, machine_track(), Kind::Sync, 40, 50);
+    trace.span({slowest_track(),
+                Kind::Compute,
+                matmul,
+                0,
+                40,
+                {Arg{ArgKey::Tile, 0}, Arg{ArgKey::Step, 0}},
+                {1, false}});
+    trace.span({machine_track(),
+                Kind::Sync,
+                kUnnamed,
+                40,
+                50,
+                {Arg{ArgKey::Step, 1}, Arg{ArgKey::SlowestTile, 0}},
+                {1, true}});
     span(trace, machine_track(), Kind::Exchange, 50, 70, gather, {ArgKey::Bytes, 256},
          {ArgKey::Role, bring});
+    span(trace, slowest_track(), Kind::Exchange, 50, 70, gather, {ArgKey::Tile, 0});
     span(trace, machine_track(), Kind::Stream, 70, 75);
+    span(trace, slowest_track(), Kind::Stream, 70, 75, kUnnamed, {ArgKey::Tile, 0});
     trace.counter({Counter::ActiveTiles, 40, 0});
     trace.counter({Counter::ExchangeBytes, 50, 256});
     trace.counter({Counter::ExchangeBytes, 70, 0});
+    trace.counter({Counter::WordsMoved, 70, 64});
     for (TileId tile = 0; tile < 2; ++tile) {
         const Cycles computed = tile == 0 ? 40 : 25;
         const Cycles exchanged = tile == 0 ? 70 : 60;
         span(trace, supervisor_track(tile), Kind::Compute, 0, 4);
         span(trace, worker_track(tile, 2), Kind::Compute, 4, 20, vertex);
-        span(trace, tile_track(tile), Kind::Compute, 0, computed, matmul);
+        trace.span(
+            {tile_track(tile), Kind::Compute, matmul, 0, computed, {}, {tile == 0 ? 1 : 0, false}});
         span(trace, tile_track(tile), Kind::Idle, computed, 40);
         span(trace, tile_track(tile), Kind::Sync, 40, 50);
         span(trace, tile_track(tile), Kind::Exchange, 50, exchanged, gather);
@@ -108,6 +137,24 @@ public:
     }
     void end(std::uint64_t uuid, std::uint64_t time) {
         event(uuid, time, 2, [](protozero::pbf_writer&) {});
+    }
+    /// An instant whose arguments are texts and numbers, by interned words.
+    void note(std::uint64_t uuid, std::uint64_t time,
+              const std::vector<std::pair<std::uint64_t, std::string>>& texts,
+              const std::vector<std::pair<std::uint64_t, double>>& numbers) {
+        event(uuid, time, 3, [&](protozero::pbf_writer& event) {
+            event.add_string(23, "note");
+            for (const auto& [iid, text] : texts) {
+                protozero::pbf_writer argument{event, 4};
+                argument.add_uint64(1, iid);
+                argument.add_string(6, text);
+            }
+            for (const auto& [iid, number] : numbers) {
+                protozero::pbf_writer argument{event, 4};
+                argument.add_uint64(1, iid);
+                argument.add_double(5, number);
+            }
+        });
     }
     void without_needs() { say_needs_ = false; }
 
@@ -165,6 +212,19 @@ std::string raw_scene(const std::string& fault) {
     }
     trace.intern(1, "compute");
     trace.intern(2, "cycles");
+    constexpr std::uint64_t kRun = 5;
+    trace.track(kRun, "run", 1);
+    const std::vector<std::string> words{"workload",    "machine",   "tessera",
+                                         "trace_clock", "time_unit", "clock_hz"};
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        trace.intern(3 + i, words[i]);
+    }
+    trace.note(kRun, 0,
+               {{3, "raw"}, {4, "tiny"}, {5, "1.2.3"}, {6, "cycles"}, {7, "1 ns = 1 cycle"}},
+               {{8, 1e9}});
+    if (fault != "no_cycles") {
+        trace.note(kRun, 60, {}, {{2, 60}});
+    }
     if (fault == "redefined_iid") {
         trace.intern(1, "exchange");
     }
@@ -200,18 +260,19 @@ std::string raw_scene(const std::string& fault) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::fputs("usage: trace_writer SCENE PATH\n", stderr);
+    if (argc != 3 && argc != 4) {
+        std::fputs("usage: trace_writer SCENE PATH [CLOCK]\n", stderr);
         return 2;
     }
     const std::string scene = argv[1];
     const std::string path = argv[2];
+    const std::string clock = argc == 4 ? argv[3] : "cycles";
     if (scene == "three_events") {
-        write_three_events(path);
+        write_three_events(path, clock);
     } else if (scene == "run") {
-        write_run(path, kDefaultSliceCap);
+        write_run(path, clock, kDefaultSliceCap);
     } else if (scene == "truncated_run") {
-        write_run(path, 9);
+        write_run(path, clock, 12);
     } else {
         std::ofstream{path, std::ios::binary} << raw_scene(scene);
     }

@@ -3,8 +3,8 @@
 #include "models/tile/core/pipeline_trace.h"
 #include "tests/support/assembled_tile.h"
 #include "tests/support/konata_check.h"
+#include "traces/exporters/exporter.h"
 #include "traces/exporters/konata.h"
-#include "traces/exporters/perfetto.h"
 
 #include <catch2/catch.hpp>
 
@@ -127,7 +127,7 @@ TEST_CASE("a run in lock-step is a Perfetto trace with a slice an instruction", 
     const Traced run;
     const std::string path = temporary(".pftrace");
     traces::NameTable names;
-    traces::PerfettoExporter exporter(path, {traces::Level::Worker, {true}}, names);
+    traces::Exporter exporter(path, {traces::Level::Worker, {true}}, names);
     traces::send_pipeline(exporter, names, 0, run.cycles, run.instructions,
                           [&run](Address address) {
                               return tile::describe_instruction(run.tile.codelets(), address);

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Rules about a whole trace, and about a trace beside the result of its run."""
+
+from .model import KINDS, PHASES
+
+METADATA = ("workload", "machine", "clock_hz", "tessera", "trace_clock", "time_unit", "cycles")
+
+
+def check(trace):
+    machines = trace.of_role("machine")
+    if len(machines) != 1:
+        trace.complain(f"{len(machines)} machine tracks, expected 1")
+        return
+    machine = machines[0]
+    if machine.cycles["idle"]:
+        trace.complain(f"machine: {machine.cycles['idle']} cycles idle, expected none")
+    check_metadata(trace, machine)
+    check_slowest(trace, machine)
+    for track in trace.of_role("tile") + trace.of_role("context") + trace.of_role("link"):
+        if track.last > machine.last:
+            trace.complain(f"{track.path()}: ends at {track.last}, after the machine's "
+                           f"{machine.last}")
+    for track in trace.of_role("tile"):
+        if track.last < machine.last and not trace.truncated:
+            trace.complain(f"{track.path()}: ends at {track.last}, before the machine's "
+                           f"{machine.last}")
+    for number, points in trace.flows.items():
+        check_flow(trace, number, points)
+
+
+def check_metadata(trace, machine):
+    for word in METADATA:
+        if word not in trace.metadata:
+            trace.complain(f"the metadata lacks '{word}'")
+    clock = trace.metadata.get("trace_clock", "cycles")
+    unit = trace.metadata.get("time_unit", "").replace("_", " ")
+    if (clock, unit.strip()) not in (("cycles", "1 ns = 1 cycle"), ("machine", "machine time"),
+                                     ("cycles", "")):
+        trace.complain(f"the metadata says the clock '{clock}' and the unit '{unit}'")
+    if trace.metadata.get("cycles", machine.last) != machine.last:
+        trace.complain(f"the metadata says {trace.metadata['cycles']} cycles, the machine's track "
+                       f"ends at {machine.last}")
+
+
+def check_slowest(trace, machine):
+    for track in trace.of_role("slowest"):
+        for kind in KINDS:
+            if kind != "sync":
+                same(trace, f"the critical tile's {kind} cycles", track.cycles[kind],
+                     "the machine's", machine.cycles[kind])
+
+
+def check_flow(trace, number, points):
+    """From the last slice before a barrier, of the critical tile, to the machine's barrier."""
+    ends = [(track, told) for track, told, is_end in points if is_end]
+    starts = [(track, told) for track, told, is_end in points if not is_end]
+    if len(ends) != 1:
+        trace.complain(f"flow {number}: ends {len(ends)} times, expected once")
+        return
+    where, barrier = ends[0]
+    if where.role != "machine" or barrier.category != "sync":
+        trace.complain(f"flow {number}: ends at a slice of kind {barrier.category} on {where.path()}, "
+                       "expected a sync of the machine")
+    roles = sorted(track.role for track, _ in starts)
+    if roles not in (["slowest"], ["slowest", "tile"]):
+        begins = ", ".join(track.path() for track, _ in starts) or "nowhere"
+        trace.complain(f"flow {number}: begins on {begins}, expected slowest and at most one tile")
+    for track, told in starts:
+        if told.end != barrier.begin:
+            trace.complain(f"flow {number}: the slice on {track.path()} ends at {told.end}, the "
+                           f"barrier begins at {barrier.begin}")
+        last = barrier.arguments.get("slowest_tile")
+        tile = int(track.name[5:]) if track.role == "tile" else told.arguments.get("tile")
+        if last is not None and tile is not None and tile != last:
+            trace.complain(f"flow {number}: begins on {track.path()} with tile {tile}, and the "
+                           f"barrier's slowest tile is {last}")
+
+
+def compare(trace, result):
+    """Beside the result of the same run. @throws KeyError"""
+    machine = trace.of_role("machine")[0]
+    cycles = result["cycles"]
+    same(trace, "the machine's cycles", sum(machine.cycles.values()), "cycles", cycles)
+    for kind in PHASES:
+        same(trace, f"the machine's {kind} cycles", machine.cycles[kind], f"phases.{kind}",
+             result["phases"][kind])
+    compare_metadata(trace, result)
+    tiles = trace.of_role("tile")
+    for track in tiles:
+        if not trace.truncated:
+            same(trace, f"{track.name}: its cycles", sum(track.cycles.values()), "cycles", cycles)
+        for kind in KINDS:
+            within(trace, track, kind, result["tiles"][f"{kind}_cycles"])
+    if trace.carries_roles:
+        compare_roles(trace, result)
+    told = result["trace"]
+    same(trace, "slices", trace.slices(), "trace.slices", told["slices"])
+    same(trace, "format", trace.form, "trace.format", told["format"])
+    same(trace, "clock", trace.metadata.get("trace_clock"), "trace.clock", told["clock"])
+    numbers = sorted(int(track.name[5:]) for track in tiles)
+    if numbers != sorted(told["tiles"]) and not trace.truncated:
+        trace.complain(f"tiles: the trace shows {numbers}, trace.tiles says "
+                       f"{sorted(told['tiles'])}")
+    if tiles and result["machine"]["chip"]["tiles"] == len(tiles) and not trace.truncated:
+        compare_all_tiles(trace, tiles, result["tiles"])
+
+
+def compare_metadata(trace, result):
+    for word, key, expected in (
+            ("workload", "workload.name", result["workload"]["name"]),
+            ("machine", "machine.name", result["machine"]["name"]),
+            ("clock_hz", "machine.chip.clock_hz", result["machine"]["chip"]["clock_hz"])):
+        if trace.form == "vcd" and isinstance(expected, str):
+            expected = "_".join(expected.split(" "))
+        if word in trace.metadata:
+            same(trace, word, trace.metadata[word], key, expected)
+
+
+def compare_roles(trace, result):
+    steps = [step for kind in ("compute_sets", "exchanges", "streams")
+             for step in result.get(kind, [])]
+
+    def shown(name):
+        return "_".join(name.split(" ")) if trace.form == "vcd" else name
+
+    known = {(shown(step["name"]), step["role"]) for step in steps}
+    for name, role in sorted(trace.roles - known):
+        trace.complain(f"a slice '{name}' has the role '{role}', which no step of that name has")
+    for step in steps:
+        if step["cycles"] and (shown(step["name"]), step["role"]) not in trace.roles:
+            trace.complain(f"the step '{step['name']}' of role '{step['role']}' has no slice that "
+                           "says so")
+
+
+def compare_all_tiles(trace, tiles, expected):
+    for kind in KINDS:
+        values = [track.cycles[kind] for track in tiles]
+        bounds = expected[f"{kind}_cycles"]
+        key = f"tiles.{kind}_cycles"
+        same(trace, f"least {kind} cycles", min(values), f"{key}.min", bounds["min"])
+        same(trace, f"most {kind} cycles", max(values), f"{key}.max", bounds["max"])
+        mean = sum(values) / len(values)
+        if abs(mean - bounds["mean"]) > 1e-6 * max(1.0, abs(mean)):
+            trace.complain(f"mean {kind} cycles: the trace says {mean}, {key}.mean says "
+                           f"{bounds['mean']}")
+
+
+def same(trace, what, got, key, expected):
+    if got != expected:
+        trace.complain(f"{what}: the trace says {got}, {key} says {expected}")
+
+
+def within(trace, track, kind, bounds):
+    got = track.cycles[kind]
+    if got > bounds["max"] or (got < bounds["min"] and not trace.truncated):
+        trace.complain(f"{track.name}: {got} cycles {kind}, outside tiles.{kind}_cycles "
+                       f"{bounds['min']}..{bounds['max']}")

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Tracks as numbers, and how viewers order them: the same in all formats.
+#pragma once
+
+#include "traces/event.h"
+
+#include <cstdint>
+
+namespace tessera::traces {
+
+// Tile tracks begin at 256; 0 means no track to Perfetto and the idle thread to Chrome's viewers.
+inline constexpr std::uint64_t kProcessNumber = 1;
+inline constexpr std::uint64_t kMachineNumber = 2;
+inline constexpr std::uint64_t kTilesNumber = 3;
+inline constexpr std::uint64_t kNotesNumber = 4;
+inline constexpr std::uint64_t kRunNumber = 5;
+inline constexpr std::uint64_t kFirstCounterNumber = 16;
+inline constexpr std::uint64_t kFirstLinkNumber = 32;
+
+[[nodiscard]] constexpr std::uint64_t track_number(Track track) {
+    if (track.level == Level::Machine) {
+        return track == machine_track() ? kMachineNumber : kFirstLinkNumber + track.context;
+    }
+    const std::uint64_t tile = (std::uint64_t{track.tile} + 1) << 8U;
+    if (track.level == Level::Tile) {
+        return tile;
+    }
+    return track.context == kSupervisorContext ? tile + 255 : tile + 1 + track.context;
+}
+[[nodiscard]] constexpr std::uint64_t track_number(Counter counter) {
+    return kFirstCounterNumber + static_cast<std::uint64_t>(counter);
+}
+
+// Among the parts of the machine; tiles go by their number, contexts by theirs.
+inline constexpr int kRunRank = 0;
+inline constexpr int kFirstCounterRank = 1;
+inline constexpr int kFirstLinkRank = 8;
+inline constexpr int kMachineRank = 16;
+inline constexpr int kTilesRank = 17;
+inline constexpr int kNotesRank = 18;
+
+[[nodiscard]] constexpr int rank(Track track) {
+    if (track.level == Level::Machine) {
+        return track == machine_track() ? kMachineRank : kFirstLinkRank + track.context;
+    }
+    return track.level == Level::Tile ? static_cast<int>(track.tile) : int{track.context};
+}
+[[nodiscard]] constexpr int rank(Counter counter) {
+    return kFirstCounterRank + static_cast<int>(counter);
+}
+
+/// The track of the tile that `track` lies below, or is.
+[[nodiscard]] constexpr Track tile_of(Track track) {
+    return tile_track(track.tile);
+}
+
+} // namespace tessera::traces
