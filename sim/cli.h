@@ -4,8 +4,8 @@
 
 #include "base/layout.h"
 
-#include <stdexcept>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
