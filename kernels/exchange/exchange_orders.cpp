@@ -4,6 +4,8 @@
 #include "base/sort_keys.h"
 #include "kernels/exchange/exchange_groups.h"
 
+#include <tbb/parallel_invoke.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -14,18 +16,21 @@ namespace tessera::plan {
 
 namespace {
 
-/// Jobs by ascending `key`, below 2^32; equal ones as given.
-template <typename Key> JobOrder order_by(const JobList& list, Key key) {
+/// Jobs by ascending `key`, below 2^32; equal ones as they stood.
+template <typename Key> void sort_by(JobOrder& order, Key key) {
     std::vector<std::uint64_t> keys;
-    keys.reserve(list.jobs.size());
-    for (std::uint32_t job = 0; job < list.jobs.size(); ++job)
-        keys.push_back(sort_key(key(list.jobs[job]), job));
+    keys.reserve(order.size());
+    for (const auto job : order)
+        keys.push_back(sort_key(key(job), job));
     std::vector<std::uint64_t> scratch;
     sort_keys(keys, scratch);
-    JobOrder order;
-    order.reserve(keys.size());
-    for (const auto sorted : keys)
-        order.push_back(index_of_key(sorted));
+    std::ranges::transform(keys, order.begin(), index_of_key);
+}
+
+/// Likewise, all jobs of a list, equal ones as given.
+template <typename Key> JobOrder order_by(const JobList& list, Key key) {
+    auto order = given_order(list);
+    sort_by(order, [&](std::uint32_t job) { return key(list.jobs[job]); });
     return order;
 }
 
@@ -100,20 +105,22 @@ JobOrder shift_order(const JobList& list, const timing::TileGrid& grid) {
 }
 
 JobOrder grouped_order(const JobList& list, const timing::TileGrid& grid) {
-    auto groups = find_groups(list, grid.pair_bit(), GroupBy::Receivers);
-    if (auto closed = find_groups(list, grid.pair_bit(), GroupBy::AllTiles);
-        closed.pairs.size() < groups.pairs.size())
+    Groups groups;
+    Groups closed;
+    tbb::parallel_invoke([&] { groups = find_groups(list, grid.pair_bit(), GroupBy::Receivers); },
+                         [&] { closed = find_groups(list, grid.pair_bit(), GroupBy::AllTiles); });
+    if (closed.pairs.size() < groups.pairs.size())
         groups = std::move(closed);
     Rounds pairs{static_cast<std::size_t>(grid.tiles())};
     std::vector<std::uint32_t> rounds;
     for (const auto& group : groups.pairs)
         rounds.push_back(pairs.claim(group));
-    const auto key = [&](std::uint32_t job) {
-        const auto group = groups.group_of_job[job];
-        return std::tuple{rounds[group], group, list.jobs[job].source, !list.jobs[job].wide};
-    };
-    auto order = given_order(list);
-    std::ranges::stable_sort(order, {}, key);
+    // By round, group, sender and width: the last first, so that equal ones stay as they were sorted.
+    auto order = order_by(list, [](const Job& job) -> std::uint64_t {
+        return 2 * std::uint64_t{job.source} + (job.wide ? 0 : 1);
+    });
+    sort_by(order, [&](std::uint32_t job) { return groups.group_of_job[job]; });
+    sort_by(order, [&](std::uint32_t job) { return rounds[groups.group_of_job[job]]; });
     return order;
 }
 

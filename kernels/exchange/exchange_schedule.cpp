@@ -37,7 +37,7 @@ MessagePlacer::MessagePlacer(const spec::MachineSpec& machine, const timing::Exc
                              const JobList& jobs)
     : pair_bit_(timing::pair_bit(machine.chip)), elements_(machine.memory),
       row_tail_(machine.exchange.row_tail_cycles), list_(jobs),
-      tiles_(static_cast<std::size_t>(machine.chip.tiles)) {
+      tiles_(static_cast<std::size_t>(machine.chip.tiles)), marks_(tiles_.size()) {
     schedule_.placements.resize(jobs.jobs.size());
     schedule_.rows.resize(tiles_.size());
     lanes_.add(2 * tiles_.size());
@@ -116,9 +116,9 @@ void MessagePlacer::take_elements(TileId tile, bool write, Address address, std:
 /// Events by which the send must be later for the rules of its own tile; 0 if none.
 Cycles MessagePlacer::send_conflict(const Placement& placed) const {
     const auto& job = list_.jobs[placed.job];
-    const auto wide_lanes = tiles_[job.source].wide_lanes;
-    if (wide_lanes != kNone && (lanes_.any_taken(wide_lanes + kWideControls, placed.start, 2) ||
-                                lanes_.taken(wide_lanes + kPlainControls, placed.start + 1)))
+    const auto& marks = marks_[job.source];
+    if (marks.wide_controls.any_marked(placed.start, 2) ||
+        marks.plain_controls.marked(placed.start + 1))
         return 1;
     return element_conflict(job.source, false, job.address + static_cast<Address>(placed.offset()),
                             placed.items, Job::item_bytes(placed.wide), placed.start + 1);
@@ -132,18 +132,19 @@ bool MessagePlacer::controls_fit(const Reception& run) const {
     const auto lanes = tiles_[run.tile].wide_lanes;
     if (lanes == kNone)
         return true;
+    const auto& marks = marks_[run.tile];
     const auto mux_end = run.mux_first + run.events;
     if (!run.wide) {
         const auto plain_fits = [&](Cycles event) {
-            return !lanes_.any_taken(lanes + kWideControls, event - 1, 3) &&
-                   !lanes_.taken(lanes + kSendStarts, event);
+            return !marks.wide_controls.any_marked(event - 1, 3) &&
+                   !marks.send_starts.marked(event);
         };
         return plain_fits(run.mux_first) && plain_fits(mux_end) && plain_fits(run.arrival);
     }
     const auto fits = [&](Cycles event) {
-        return event >= 1 && !lanes_.taken(lanes + kWideControls, event) &&
-               !lanes_.any_taken(lanes + kPlainControls, event - 1, 3) &&
-               !lanes_.any_taken(lanes + kSendStarts, event, 2);
+        return event >= 1 && !marks.wide_controls.marked(event) &&
+               !marks.plain_controls.any_marked(event - 1, 3) &&
+               !marks.send_starts.any_marked(event, 2);
     };
     // Where wide runs join, mux and format stay: the boundary has one control or none.
     const bool joins_before = lanes_.taken(lanes + kWideRuns, run.mux_first - 1);
@@ -215,6 +216,10 @@ bool MessagePlacer::place_all(std::span<const std::uint32_t> order, const Placem
     constexpr std::size_t kAhead = 8;
     constexpr std::size_t kTold = 1024; // messages from one word about it to the next
     const Activity placing("message", static_cast<std::int64_t>(order.size()));
+    wide_left_ = rules.wide ? static_cast<std::size_t>(std::count_if(
+                                  order.begin(), order.end(),
+                                  [&](std::uint32_t job) { return list_.jobs[job].wide; }))
+                            : 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         if (i % kTold == 0)
             placing.step(kTold);
@@ -239,8 +244,11 @@ bool MessagePlacer::place_all(std::span<const std::uint32_t> order, const Placem
 
 void MessagePlacer::place(std::uint32_t index, const PlacementRules& rules) {
     const auto& job = list_.jobs[index];
+    const bool may_be_wide = job.wide && rules.wide;
+    if (may_be_wide)
+        --wide_left_;
     for (const bool wide : {true, false}) {
-        if (wide && !(job.wide && rules.wide))
+        if (wide && !may_be_wide)
             continue;
         set_uses(job, wide);
         Placement placed{index, 0, static_cast<std::uint32_t>(job.items(wide)), wide,
@@ -305,7 +313,7 @@ void MessagePlacer::take_send(const Placement& placed) {
     tile.first_send = std::min(tile.first_send, placed.start);
     lengthen_row(job.source, end);
     if (tile.wide_lanes != kNone)
-        lanes_.take(tile.wide_lanes + kSendStarts, placed.start + 1, 1);
+        marks_[job.source].send_starts.mark(placed.start + 1);
     take_elements(job.source, false, job.address + static_cast<Address>(placed.offset()),
                   placed.items, Job::item_bytes(placed.wide), placed.start + 1);
     if (!placed.wide)
@@ -325,31 +333,40 @@ void MessagePlacer::take_reception(const Reception& run, const Receiver& to) {
                 run.events + (run.wide ? 2 : 0));
     lengthen_row(run.tile, std::max(mux_end, run.arrival + run.events - 1 + row_tail_));
     take_elements(run.tile, true, run.address, run.items, Job::item_bytes(run.wide), run.arrival);
-    const auto lanes = tile.wide_lanes;
-    if (lanes == kNone)
+    if (tile.wide_lanes == kNone)
         return;
+    if (wide_left_ > 0)
+        take_wide_lanes(run, to);
+    mark_controls(run);
+}
+
+/// What further wide messages must keep clear of.
+void MessagePlacer::take_wide_lanes(const Reception& run, const Receiver& to) {
+    const auto lanes = tiles_[run.tile].wide_lanes;
     // Wide messages from the two directions keep two events: the early member changes.
     for (const std::uint32_t direction : {1U, 2U}) {
         const Cycles margin = !run.wide ? 1 : direction == to.direction ? 0 : 2;
         lanes_.take(lanes + (direction == 1 ? kFromDirection1 : kFromDirection2),
                     run.mux_first - margin, run.events + 2 * margin);
     }
-    if (run.wide) {
+    if (run.wide)
         lanes_.take(lanes + kWideRuns, run.mux_first, run.events);
-        take_wide_controls(run, lanes);
-        return;
-    }
-    for (const auto event : {run.mux_first, mux_end, run.arrival})
-        lanes_.take(lanes + kPlainControls, event, 1);
 }
 
-void MessagePlacer::take_wide_controls(const Reception& run, std::uint32_t lanes) {
+void MessagePlacer::mark_controls(const Reception& run) {
+    auto& marks = marks_[run.tile];
+    const auto mux_end = run.mux_first + run.events;
+    if (!run.wide) {
+        for (const auto event : {run.mux_first, mux_end, run.arrival})
+            marks.plain_controls.mark(event);
+        return;
+    }
     const auto format = run.arrival - kFormatLead;
     for (const auto event : {run.arrival, format, format + run.events})
-        lanes_.take(lanes + kWideControls, event, 1);
+        marks.wide_controls.mark(event);
     if (!run.late)
-        for (const auto event : {run.mux_first, run.mux_first + run.events})
-            lanes_.take(lanes + kWideControls, event, 1);
+        for (const auto event : {run.mux_first, mux_end})
+            marks.wide_controls.mark(event);
 }
 
 } // namespace tessera::plan

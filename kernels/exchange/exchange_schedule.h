@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "kernels/exchange/event_lanes.h"
+#include "kernels/exchange/event_marks.h"
 #include "kernels/exchange/exchange_jobs.h"
 #include "kernels/exchange/memory_elements.h"
 #include "models/spec/machine_spec.h"
@@ -80,10 +81,14 @@ private:
         kFromDirection1, ///< taken for a wide message from direction 1
         kFromDirection2, ///< ... from direction 2
         kWideRuns,       ///< a wide message passes the mux
-        kWideControls,   ///< controls of wide messages
-        kPlainControls,  ///< other controls
-        kSendStarts,     ///< first events of sends
         kWideLanes
+    };
+
+    /// Events of a tile that takes part in double width.
+    struct WideMarks {
+        EventMarks wide_controls;  ///< controls of wide messages
+        EventMarks plain_controls; ///< other controls
+        EventMarks send_starts;    ///< first events of sends
     };
 
     struct TileState {
@@ -134,7 +139,8 @@ private:
     void lengthen_row(TileId tile, Cycles events);
     void take_send(const Placement& placed);
     void take_reception(const Reception& run, const Receiver& to);
-    void take_wide_controls(const Reception& run, std::uint32_t lanes);
+    void take_wide_lanes(const Reception& run, const Receiver& to);
+    void mark_controls(const Reception& run);
     void take_elements(TileId tile, bool write, Address address, std::int64_t items,
                        Bytes item_bytes, Cycles first);
 
@@ -144,6 +150,8 @@ private:
     const JobList& list_;
     EventLanes lanes_;
     std::vector<TileState> tiles_;
+    std::vector<WideMarks> marks_; ///< by tile
+    std::size_t wide_left_ = 0;    ///< messages still to be placed that may be wide
     Schedule schedule_;
     std::vector<LaneUse> uses_; ///< scratch
 };

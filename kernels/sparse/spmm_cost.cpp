@@ -5,7 +5,6 @@
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/plan/vertex_cost.h"
-#include "kernels/sparse/spmm_reduction.h"
 #include "models/timing/exchange_latency.h"
 
 #include <algorithm>
@@ -260,12 +259,11 @@ double incoming_x(const Partition& partition, const Part& part, double line_even
 } // namespace
 
 plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
-                             const Partition& partition) {
+                             const Partition& partition, const Reduction& reduction) {
     const Problem& problem = partition.problem();
     const Split& split = partition.split();
     const std::int64_t columns = problem.widest_slice(split);
     const double line_events = message_events(machine, problem.x_line_bytes(columns));
-    const Reduction reduction = find_reduction(partition);
     Cycles multiply = 0;
     Cycles sum = 0;
     double bring = 0;

@@ -12,6 +12,7 @@
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/plan/predicted_cycles.h"
 #include "kernels/sparse/spmm_partition.h"
+#include "kernels/sparse/spmm_reduction.h"
 #include "models/spec/machine_spec.h"
 
 #include <vector>
@@ -27,7 +28,7 @@ namespace tessera::spmm {
 /// busiest tile.
 [[nodiscard]] plan::PredictedCycles refine(const spec::MachineSpec& machine,
                                            const plan::ExchangeCost& exchange,
-                                           const Partition& partition);
+                                           const Partition& partition, const Reduction& reduction);
 
 /// Bytes of one tile by averages, without the code zone.
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,

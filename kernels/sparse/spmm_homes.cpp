@@ -14,6 +14,30 @@ constexpr Bytes kShortestMessage = 256;
 /// time of all at once).
 constexpr std::size_t kGathered = 2;
 
+std::vector<LineRun> line_runs(const Partition& partition) {
+    std::vector<LineRun> runs;
+    const std::int64_t lines = partition.problem().matrix->block_columns();
+    for (std::int64_t line = 0; line < lines; ++line) {
+        if (runs.empty() || partition.users_of_line(line) != partition.users_of_line(line - 1)) {
+            runs.push_back({line, line});
+        }
+        runs.back().last = line + 1;
+    }
+    return runs;
+}
+
+std::size_t messages_to(std::size_t users) {
+    return (users + kGathered - 1) / kGathered;
+}
+
+std::size_t reduction_messages(const Partition& partition, const Reduction& reduction) {
+    std::size_t count = 0;
+    for (const SumJob& job : reduction.jobs) {
+        count += job.others.size() * static_cast<std::size_t>(partition.split().parts_n);
+    }
+    return count;
+}
+
 } // namespace
 
 Homes::Homes(const spec::MachineSpec& machine, const Partition& partition)
@@ -54,20 +78,14 @@ std::size_t Homes::messages() const {
     std::size_t count = values_.size();
     for (const std::vector<HomeRun>& homes : x_) {
         for (const HomeRun& run : homes) {
-            count += (users(runs_[run.home.group]).size() + kGathered - 1) / kGathered;
+            count += messages_to(users(runs_[run.home.group]).size());
         }
     }
     return count;
 }
 
 void Homes::find_runs() {
-    const std::int64_t lines = partition_.problem().matrix->block_columns();
-    for (std::int64_t line = 0; line < lines; ++line) {
-        if (runs_.empty() || partition_.users_of_line(line) != partition_.users_of_line(line - 1)) {
-            runs_.push_back({line, line});
-        }
-        runs_.back().last = line + 1;
-    }
+    runs_ = line_runs(partition_);
 }
 
 /// A line that one tile needs is at home there. The others of slice `in` stand on the tiles of the
@@ -146,6 +164,25 @@ void Homes::deal_values() {
     std::stable_sort(values_.begin(), values_.end(), [](const HomeRun& left, const HomeRun& right) {
         return left.turn < right.turn;
     });
+}
+
+std::size_t messages(const Homes& homes, const Reduction& reduction) {
+    return homes.messages() + reduction_messages(homes.partition(), reduction);
+}
+
+/// Every part's values and every run of lines in every slice have at least one home.
+std::size_t least_messages(const Partition& partition, const Reduction& reduction) {
+    const Split& split = partition.split();
+    std::size_t count = 0;
+    for (const LineRun& run : line_runs(partition)) {
+        const std::size_t users = partition.users_of_line(run.first).size();
+        count += users == 1 ? 0 : messages_to(users);
+    }
+    count *= static_cast<std::size_t>(split.parts_n);
+    for (std::int64_t part = 0; split.parts_n > 1 && part < split.parts(); ++part) {
+        count += partition.part(part).blocks.empty() ? 0 : 1;
+    }
+    return count + reduction_messages(partition, reduction);
 }
 
 } // namespace tessera::spmm

@@ -70,4 +70,10 @@ private:
     std::vector<Bytes> filled_values_;
 };
 
+/// Messages of both exchanges, at most.
+[[nodiscard]] std::size_t messages(const Homes& homes, const Reduction& reduction);
+
+/// No more than `messages` says, whatever the homes are: for who has not dealt them.
+[[nodiscard]] std::size_t least_messages(const Partition& partition, const Reduction& reduction);
+
 } // namespace tessera::spmm

@@ -53,63 +53,57 @@ void Partition::cut_bands() {
 void Partition::cut_parts() {
     const workload::SparseF16& a = *problem_.matrix;
     const auto bands = static_cast<std::size_t>(split_.parts_k);
-    std::vector<std::int64_t> work(bands);
-    std::vector<std::int64_t> blocks(bands);
-    const auto blocks_by_band = [&](std::int64_t row) {
-        std::fill(blocks.begin(), blocks.end(), 0);
+    // Columns ascend in a row, and bands with them: a row's blocks of one band are neighbours.
+    const auto for_each_band = [&](std::int64_t row, auto visit) {
         const std::int64_t end = a.row_start.at(static_cast<std::size_t>(row + 1));
-        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)]; b < end; ++b) {
-            const std::int32_t column = a.block_column[static_cast<std::size_t>(b)];
-            ++blocks[static_cast<std::size_t>(band_of_column_[static_cast<std::size_t>(column)])];
+        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)]; b < end;) {
+            const std::int64_t first = b;
+            const std::int32_t band = band_of_block(first);
+            while (b < end && band_of_block(b) == band) {
+                ++b;
+            }
+            visit(static_cast<std::size_t>(band), first, b);
         }
     };
+    std::vector<std::int64_t> work(bands);
     for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        blocks_by_band(row);
-        for (std::size_t band = 0; band < bands; ++band) {
-            work[band] += problem_.row_work(blocks[band]);
-        }
+        for_each_band(row, [&](std::size_t band, std::int64_t first, std::int64_t last) {
+            work[band] += problem_.row_work(last - first);
+        });
     }
     std::vector<std::int64_t> done(bands);
     for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        blocks_by_band(row);
-        std::vector<Part*> part_of_band(bands, nullptr);
-        for (std::size_t band = 0; band < bands; ++band) {
-            if (blocks[band] == 0) {
-                continue;
-            }
-            const std::int64_t row_work = problem_.row_work(blocks[band]);
+        for_each_band(row, [&](std::size_t band, std::int64_t first, std::int64_t last) {
+            const std::int64_t row_work = problem_.row_work(last - first);
             const std::int64_t im =
                 std::min((2 * done[band] + row_work) * split_.parts_m / (2 * work[band]),
                          split_.parts_m - 1);
             done[band] += row_work;
             Part& part = parts_[static_cast<std::size_t>(im) * bands + band];
             part.rows.push_back(static_cast<std::int32_t>(row));
-            part.row_blocks.push_back(static_cast<std::int32_t>(blocks[band]));
-            part_of_band[band] = &part;
-        }
-        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)];
-             b < a.row_start[static_cast<std::size_t>(row + 1)]; ++b) {
-            const std::int32_t column = a.block_column[static_cast<std::size_t>(b)];
-            part_of_band[static_cast<std::size_t>(
-                             band_of_column_[static_cast<std::size_t>(column)])]
-                ->blocks.push_back(b);
-        }
+            part.row_blocks.push_back(static_cast<std::int32_t>(last - first));
+            for (std::int64_t b = first; b < last; ++b) {
+                part.blocks.push_back(b);
+            }
+        });
     }
+}
+
+std::int32_t Partition::band_of_block(std::int64_t block) const {
+    const std::int32_t column = problem_.matrix->block_column[static_cast<std::size_t>(block)];
+    return band_of_column_[static_cast<std::size_t>(column)];
 }
 
 void Partition::collect_lines() {
     const workload::SparseF16& a = *problem_.matrix;
     users_of_line_.resize(static_cast<std::size_t>(a.block_columns()));
     for (std::size_t number = 0; number < parts_.size(); ++number) {
-        std::vector<std::int32_t> lines;
         for (const std::int64_t block : parts_[number].blocks) {
-            lines.push_back(a.block_column[static_cast<std::size_t>(block)]);
-        }
-        std::sort(lines.begin(), lines.end());
-        lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
-        for (const std::int32_t line : lines) {
-            users_of_line_[static_cast<std::size_t>(line)].push_back(
-                static_cast<std::int32_t>(number));
+            const std::int32_t line = a.block_column[static_cast<std::size_t>(block)];
+            std::vector<std::int32_t>& users = users_of_line_[static_cast<std::size_t>(line)];
+            if (users.empty() || users.back() != static_cast<std::int32_t>(number)) {
+                users.push_back(static_cast<std::int32_t>(number));
+            }
         }
     }
     for (std::size_t line = 0; line < users_of_line_.size(); ++line) {
@@ -127,10 +121,16 @@ void Partition::collect_lines() {
                 static_cast<std::int32_t>(line));
         }
     }
+    std::vector<std::int32_t> place_of_line(users_of_line_.size()); // in the part at hand
     for (Part& part : parts_) {
+        for (std::size_t place = 0; place < part.x_lines.size(); ++place) {
+            place_of_line[static_cast<std::size_t>(part.x_lines[place])] =
+                static_cast<std::int32_t>(place);
+        }
+        part.local_x.reserve(part.blocks.size());
         for (const std::int64_t block : part.blocks) {
-            part.local_x.push_back(static_cast<std::int32_t>(
-                part.local_line(a.block_column[static_cast<std::size_t>(block)])));
+            const std::int32_t line = a.block_column[static_cast<std::size_t>(block)];
+            part.local_x.push_back(place_of_line[static_cast<std::size_t>(line)]);
         }
     }
 }

@@ -116,6 +116,7 @@ private:
     void cut_parts();
     void collect_lines();
     void collect_rows();
+    [[nodiscard]] std::int32_t band_of_block(std::int64_t block) const;
 
     Problem problem_;
     Split split_;

@@ -49,15 +49,6 @@ std::string name_of(const Problem& problem) {
                        problem.n);
 }
 
-/// Messages of both exchanges, at most.
-std::size_t messages(const Homes& homes, const Reduction& reduction) {
-    std::size_t count = homes.messages();
-    for (const SumJob& job : reduction.jobs) {
-        count += job.others.size() * static_cast<std::size_t>(homes.partition().split().parts_n);
-    }
-    return count;
-}
-
 /// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
 /// fits and planning it would take long. @throws DoesNotFit
 std::optional<std::pair<graph::Graph, family::Division>>
@@ -110,6 +101,9 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
         if (planned == kPlanned || (tried++ >= kTried && planned > 0) ||
             tried > (vain ? 1 : 4 * kTried)) {
             break;
+        }
+        if (best && candidate.least_messages > kManyTransfers) {
+            continue;
         }
         const Split& split = candidate.split;
         try {

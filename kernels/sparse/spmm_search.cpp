@@ -3,6 +3,10 @@
 
 #include "base/activity.h"
 #include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_homes.h"
+#include "kernels/sparse/spmm_reduction.h"
+
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <tuple>
@@ -62,9 +66,13 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
         static_cast<std::ptrdiff_t>(std::min(std::clamp(affordable, kFewestRanked, kMostRanked),
                                              static_cast<std::int64_t>(candidates.size())));
     const Activity comparing("comparing splits", ranked);
-    std::for_each(candidates.begin(), candidates.begin() + ranked, [&](Candidate& candidate) {
+    tbb::parallel_for(std::ptrdiff_t{0}, ranked, [&](std::ptrdiff_t rank) {
+        Candidate& candidate = candidates[static_cast<std::size_t>(rank)];
+        const Partition partition(problem, candidate.split);
+        const Reduction reduction = find_reduction(partition);
+        candidate.cycles = refine(machine, exchange, partition, reduction).total();
+        candidate.least_messages = least_messages(partition, reduction);
         comparing.step();
-        candidate.cycles = refine(machine, exchange, Partition(problem, candidate.split)).total();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,
                      [limit](const Candidate& left, const Candidate& right) {

@@ -5,6 +5,7 @@
 #include "kernels/sparse/spmm_partition.h"
 #include "models/spec/machine_spec.h"
 
+#include <cstddef>
 #include <vector>
 
 namespace tessera::spmm {
@@ -13,10 +14,12 @@ struct Candidate {
     Split split;
     Cycles cycles = 0;
     Bytes bytes = 0;
+    std::size_t least_messages = 0; ///< of what was cut out, see spmm_homes.h; else 0
 };
 
 /// Splits by estimated cycles, those whose estimated bytes fit first. The best by averages are cut
-/// out and ranked again by their parts: as many as some 30 million blocks allow.
+/// out and ranked again by their parts: as many as some 30 million blocks allow,
+/// shared out among host threads.
 [[nodiscard]] std::vector<Candidate> search(const spec::MachineSpec& machine,
                                             const Problem& problem);
 

@@ -287,7 +287,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
             sum = std::max(sum, stub.finish());
             move = std::max(move, 1.3 * partials);
         }
-        const auto got = spmm::refine(machine, cost, partition);
+        const auto got = spmm::refine(machine, cost, partition, reduction);
         const Cycles step = machine.control.step_cycles;
         CHECK(got.compute == multiply + step + (reduction.jobs.empty() ? 0 : sum + step));
         const auto far =

@@ -186,8 +186,10 @@ TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels
     const auto exchange_of = [&](Bytes lane_bytes, bool refined) {
         machine.exchange.lane_bytes = lane_bytes;
         const plan::ExchangeCost exchange(machine);
-        return refined ? spmm::refine(machine, exchange, spmm::Partition(problem, split)).exchange
-                       : spmm::estimate(machine, exchange, problem, split).exchange;
+        const spmm::Partition partition(problem, split);
+        return refined
+                   ? spmm::refine(machine, exchange, partition, find_reduction(partition)).exchange
+                   : spmm::estimate(machine, exchange, problem, split).exchange;
     };
     for (const bool refined : {false, true}) {
         // Long lines: what is not a fixed cost halves with the lane's width.

@@ -2,12 +2,14 @@
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_homes.h"
+#include "kernels/sparse/spmm_reduction.h"
 #include "kernels/sparse/spmm_search.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 #include <tuple>
 
@@ -62,6 +64,12 @@ bool is_useful(std::int64_t length, std::int64_t parts) {
     return parts == 1 || spmm::ceil_div(length, parts) < spmm::ceil_div(length, parts - 1);
 }
 
+/// What the parts of a split cost.
+Cycles refined_exchange(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
+                        const Partition& partition) {
+    return spmm::refine(machine, exchange, partition, spmm::find_reduction(partition)).exchange;
+}
+
 } // namespace
 
 TEST_CASE(
@@ -108,6 +116,36 @@ TEST_CASE("a sparse split fits whose bytes leave one memory element, and none la
     CHECK(first_with(best.bytes - 1).bytes < best.bytes);
 }
 
+TEST_CASE("the least number of a split's messages is known without its homes", "[kernels]") {
+    std::mt19937 random(7);
+    for (int round = 0; round < 40; ++round) {
+        CAPTURE(round);
+        const std::int64_t block = round % 2 == 0 ? 1 : 16;
+        const std::int32_t columns = 8 + static_cast<std::int32_t>(random() % 24);
+        std::vector<std::vector<std::int32_t>> rows(4 + random() % 24);
+        for (auto& row : rows) {
+            for (std::int32_t column = 0; column < columns; ++column) {
+                if (random() % 4 == 0) {
+                    row.push_back(column);
+                }
+            }
+        }
+        rows.front().push_back(columns); // the matrix has a block
+        const auto a = matrix_of(columns + 1, block, rows);
+        const Problem problem(workload_of(64, block), a);
+        const auto machine = machine_with(64);
+        for (const Split split : {Split{4, 1, 1}, Split{2, 2, 4}, Split{4, 4, 2}, Split{1, 1, 8}}) {
+            const Partition partition(problem, split);
+            const auto reduction = spmm::find_reduction(partition);
+            const auto most = spmm::messages(spmm::Homes(machine, partition), reduction);
+            const auto least = spmm::least_messages(partition, reduction);
+            CAPTURE(split.parts_m, split.parts_k, split.parts_n);
+            CHECK(least > 0);
+            CHECK(least <= most);
+        }
+    }
+}
+
 TEST_CASE("values that an even number of slices takes come at double width", "[kernels]") {
     const auto a = full(64, 64, 16);
     const Problem problem(workload_of(96, 16), a);
@@ -119,7 +157,7 @@ TEST_CASE("values that an even number of slices takes come at double width", "[k
             machine.exchange.pair_double = pairs;
             const plan::ExchangeCost exchange(machine);
             return std::pair(spmm::estimate(machine, exchange, problem, split).exchange,
-                             spmm::refine(machine, exchange, Partition(problem, split)).exchange);
+                             refined_exchange(machine, exchange, Partition(problem, split)));
         };
         const auto [averaged, refined] = exchange_of(true);
         const auto [averaged_single, refined_single] = exchange_of(false);
@@ -151,7 +189,7 @@ TEST_CASE(
         }
         const auto a = matrix_of(columns, 1, rows);
         const Problem problem(workload_of(kColumns, 1), a);
-        return spmm::refine(machine, exchange, Partition(problem, Split{kParts, 1, 1})).exchange;
+        return refined_exchange(machine, exchange, Partition(problem, Split{kParts, 1, 1}));
     };
     const auto overhead = static_cast<double>(exchange.to_all_over(kParts));
     CHECK(exchange_of(kParts * kLines, kLines) == 0);
@@ -272,7 +310,7 @@ TEST_CASE("the part that sums most decides how long partial rows come", "[kernel
     REQUIRE(partition.contributors(0).size() == 2);
     REQUIRE(partition.contributors(1).size() == 1);
     REQUIRE(partition.contributors(2).size() == 1);
-    const auto cycles = spmm::refine(machine, exchange, partition);
+    const auto cycles = spmm::refine(machine, exchange, partition, spmm::find_reduction(partition));
     CHECK(cycles.exchange == static_cast<Cycles>(bring + kRegular * 4 * events) +
                                  static_cast<Cycles>(move + kIrregular * events));
     CHECK(cycles.sync == 2 * machine.sync.internal_cycles);

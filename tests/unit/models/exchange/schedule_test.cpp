@@ -2,6 +2,7 @@
 // What a schedule keeps: the earliest legal starts, margins in elements, controls of double width
 // that stand alone; and the lanes that it is made of, beside a plain model of them.
 #include "kernels/exchange/event_lanes.h"
+#include "kernels/exchange/event_marks.h"
 #include "kernels/exchange/exchange_orders.h"
 #include "kernels/exchange/exchange_planner.h"
 #include "kernels/exchange/exchange_schedule.h"
@@ -97,6 +98,21 @@ TEST_CASE("lanes find what a plain model of them finds", "[exchange][lanes]") {
             REQUIRE(lanes.free_from(uses, start, 50) == free);
             REQUIRE(lanes.free_from(uses, start, 2) == std::min<std::int64_t>(free, 2));
         }
+    }
+}
+
+TEST_CASE("marks are of single events, and none stands below 0", "[exchange][lanes]") {
+    plan::EventMarks marks;
+    CHECK_FALSE(marks.any_marked(-2, 3));
+    for (const Cycles event : {-1, 0, 63, 64, 300})
+        marks.mark(event);
+    const std::set<Cycles> marked{0, 63, 64, 300};
+    for (Cycles event = -3; event < 1000; ++event) {
+        CAPTURE(event);
+        REQUIRE(marks.marked(event) == marked.contains(event));
+        REQUIRE(
+            marks.any_marked(event, 3) ==
+            (marked.contains(event) || marked.contains(event + 1) || marked.contains(event + 2)));
     }
 }
 
