@@ -6,8 +6,8 @@
 //   t.vcd, t.vcd.gz                          value changes, docs/formats/vcd.md
 //
 // What holds in every format is here: which spans are written, where a large trace is cut, that a
-// track is flat. A span of no cycles is skipped, because viewers draw it as an instant and END
-// before BEGIN at one timestamp would be ambiguous.
+// track is flat. A span of no cycles is skipped: viewers would draw it as an instant, and it says
+// nothing.
 #pragma once
 
 #include "traces/event.h"
