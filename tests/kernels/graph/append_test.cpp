@@ -475,6 +475,34 @@ TEST_CASE("steps that go together have the names, vertices and messages of both"
     CHECK(one_owner.graph.compute_sets[0].owner == "left");
 }
 
+TEST_CASE("work moves with its tiles, and adds up where it is of one kind", "[kernels][append]") {
+    using Work = std::vector<std::int64_t>;
+    const auto set_of = [](Graph& graph, const char* unit) {
+        return graph.add_compute_set({"set", program::Role::Work, "owner", unit});
+    };
+    Graph part("part");
+    const auto set = set_of(part, "rows");
+    part.add_work(set, 1, 3);
+    part.add_work(set, 1, 4);
+    set_of(part, ""); // of which nothing is said
+    CHECK(part.compute_sets[0].work == Work{0, 7});
+    Graph whole("whole");
+    static_cast<void>(graph::append(whole, std::move(part), 2, "owner"));
+    CHECK(whole.compute_sets[0].work == Work{0, 0, 0, 7});
+    CHECK(whole.compute_sets[1].work.empty());
+    for (const char* unit : {"rows", "blocks"}) {
+        Graph graph("graph");
+        const auto left = set_of(graph, "rows");
+        const auto right = set_of(graph, unit);
+        graph.add_work(left, 0, 5);
+        graph.add_work(right, 2, 6);
+        static_cast<void>(graph::side_by_side(graph, graph::run(left), graph::run(right)));
+        const bool alike = unit == std::string("rows");
+        CHECK(graph.compute_sets[0].work == (alike ? Work{5, 0, 6} : Work{}));
+        CHECK(graph.compute_sets[0].work_unit == (alike ? "rows" : ""));
+    }
+}
+
 TEST_CASE("loops side by side have one count and stand at one place", "[kernels][append]") {
     const std::string refused =
         "parallel parts with different control: not modelled; see docs/kernels.md";
