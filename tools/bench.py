@@ -9,6 +9,7 @@ The machine that it runs on may be shared: quote the ratios, not the seconds.
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,9 +18,21 @@ WORKLOADS = ["dense_4096_f16", "spmm_static_b16_4096", "spmm_static_b1_4096", "c
 EXCHANGES = ["all-to-all", "random-pairs-30", "broadcast"]
 
 
-def output(command):
+# What OpenBLAS may be told to take the processor for: of one that it does not know it thinks little.
+CORES = {"avx512bw": "SkylakeX", "avx2": "Haswell"}
+
+
+def output(command, **environment):
     return subprocess.run([str(c) for c in command], check=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL).stdout
+                          stderr=subprocess.DEVNULL, env=os.environ | environment).stdout
+
+
+def native_sgemm(build, threads):
+    """Seconds, by whichever kernel of the library is fastest here."""
+    command = [build / "tests" / "bench" / "bench_native_sgemm", 4096, threads, 3]
+    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
+    told = [{"OPENBLAS_CORETYPE": core} for flag, core in CORES.items() if flag in flags]
+    return min(float(output(command, **core)) for core in [{}, *told])
 
 
 def main():
@@ -31,8 +44,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
 
-    sgemm = options.build / "tests" / "bench" / "bench_native_sgemm"
-    native = float(output([sgemm, 4096, options.threads, 3]))
+    native = native_sgemm(options.build, options.threads)
     print(f"native sgemm 4096 x 4096 x 4096, {options.threads} threads: {native:.3f} s")
 
     units = json.loads(output([options.build / "tests" / "bench" / "bench_interpreter"]))
@@ -72,8 +84,8 @@ def main():
         print(f"{workload:<22}" + "".join(f"{cell:>13}" for cell in row))
         if workload == "dense_4096_f16":
             dense = host["simulate_s"]
-    native = min(native, float(output([sgemm, 4096, options.threads, 3])))
-    print(f"dense_4096_f16 simulate / native sgemm: {dense / native:.2f} (target: at most 10)")
+    native = min(native, native_sgemm(options.build, options.threads))
+    print(f"dense_4096_f16 simulate / native sgemm: {dense / native:.2f} (target: at most 2.5)")
     return 0
 
 
