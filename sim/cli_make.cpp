@@ -76,6 +76,17 @@ Command make_run(const Given& given) {
                 fmt::format("run: --shuffle: got {}, expected 0 or more", *run.shuffle));
         }
     }
+    run.mode = given.text("mode");
+    if (given.has("audit")) {
+        run.audit = given.number("audit");
+        if (*run.audit < 0) {
+            throw UsageError(fmt::format("run: --audit: got {}, expected 0 or more", *run.audit));
+        }
+        if (run.mode.empty() || run.mode == "functional") {
+            throw UsageError("run: --audit says how many tiles timing mode runs in full, and there "
+                             "is no --mode timing or auto");
+        }
+    }
     if (run.trace.empty() && run.out_directory.empty() &&
         !(run.trace_tiles.empty() && run.trace_level.empty() && run.trace_clock.empty())) {
         throw UsageError("run: --trace-tiles, --trace-level and --trace-clock say what a trace "

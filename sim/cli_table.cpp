@@ -118,6 +118,14 @@ CommandSpec run_command() {
                       "given)",
                       {"cycles", "machine"}, {}),
                  threads("host threads; the result does not depend on it"),
+                 word("mode", "MODE",
+                      "functional: all data and a check of the result; timing: the same cycles "
+                      "without data; auto: timing, where control does not depend on data "
+                      "(functional if not given)",
+                      {"functional", "timing", "auto"}, {}),
+                 number("audit", "N",
+                        "tiles that timing mode runs in full and holds against what it counted (4 "
+                        "if not given)"),
                  number("shuffle", "SEED",
                         "take simultaneous events in another order, as a test; the result does not "
                         "depend on it"),

@@ -287,6 +287,25 @@ Table<traces::TraceSummary> trace_table() {
             {"truncated", {{"type", "boolean"}}, &Trace::truncated}};
 }
 
+Table<ipu::TimingFacts> timing_table() {
+    using Timing = ipu::TimingFacts;
+    return {{"phases", Count, "of compute sets, tile by tile", &Timing::phases},
+            {"phases_run", Count, "of those, run: one of each class of tiles that do the same",
+             &Timing::phases_run},
+            {"phases_counted", Count, "the others",
+             [](const Timing& timing) { return timing.phases - timing.phases_run; }},
+            {"audited_tiles", Count, "tiles that were run in full and held against their classes",
+             &Timing::audited_tiles},
+            {"missing",
+             {{"type", "array"},
+              {"items", {{"type", "string"}}},
+              {"description", "what only a run with data finds"}},
+             [](const Timing&) {
+                 return json{"the check of the answer", "element conflicts inside repeats",
+                             "the answer"};
+             }}};
+}
+
 Table<RunFacts> digest_table() {
     return {{"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
              [](const RunFacts& facts) { return tile_cycles_digest(facts.account); }},
@@ -373,6 +392,7 @@ Table<RunFacts> result_table() {
          memory_peak},
         {"plan", schema_of_object("what the planner chose"),
          [](const Facts& facts) { return facts.job.plan_json(); }},
+        {"timing", "of timing mode", timing_table(), &Facts::timing},
         {"digests", "CRC-32 in hexadecimal; runs with equal ones found the same", digest_table(),
          std::identity{}},
         {"check",

@@ -12,6 +12,7 @@
 
 #include "base/layout.h"
 #include "kernels/job/job.h"
+#include "models/ipu/run_options.h"
 #include "models/listeners/account.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -49,6 +50,7 @@ struct RunFacts {
     const listeners::Account& account;
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
+    std::optional<ipu::TimingFacts> timing; ///< nothing in functional mode
     std::string output_digest; ///< of the tensors that the run makes and keeps
     HostFacts host;
 };

@@ -32,6 +32,8 @@
 namespace tessera::sim {
 namespace {
 
+constexpr int kAuditedTiles = 4; ///< of timing mode, if --audit does not say it
+
 struct Configuration {
     spec::LoadedMachine machine;
     catalog::LoadedWorkload workload;
@@ -172,13 +174,17 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
     ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
     options.shuffle = command.shuffle;
+    const bool with_data = command.mode.empty() || command.mode == "functional";
+    if (!with_data) {
+        options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
+    }
     std::optional<listeners::TraceProducer> traced_run;
     if (trace != nullptr) {
         traced_run.emplace(program, machine, trace->exporter, trace->names);
         options.listeners.push_back(&*traced_run);
     }
     std::optional<Looks> looks;
-    if (command.check) {
+    if (command.check && with_data) {
         looks.emplace(*job, program, command.threads);
         options.listeners.push_back(&*looks);
     }
@@ -186,15 +192,17 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     if (looks) {
         looks->read_from(simulation);
     }
-    for (const auto& operand : job->operands()) {
-        simulation.write(operand.tensor, operand.bytes);
+    if (with_data) {
+        for (const auto& operand : job->operands()) {
+            simulation.write(operand.tensor, operand.bytes);
+        }
     }
     if (looks) {
         looks->begin();
     }
     simulation.run();
     std::vector<std::byte> answer;
-    if (!job->answer().empty()) {
+    if (!job->answer().empty() && with_data) {
         answer = simulation.read(job->answer());
     }
     host.check_s = looks ? looks->seconds() : 0;
@@ -202,7 +210,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     activity.reset();
 
     std::optional<job::CheckOutcome> check;
-    if (command.check) {
+    if (command.check && with_data) {
         const Activity checking("checking");
         const auto read = [&](const std::string& tensor) {
             return tensor == job->answer() ? answer : simulation.read(tensor);
@@ -213,13 +221,13 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
 
     Digest output;
     for (const program::Tensor& tensor : program.tensors) {
-        if (tensor.kept && !is_operand(*job, tensor.name)) {
+        if (with_data && tensor.kept && !is_operand(*job, tensor.name)) {
             output.add(tensor.name);
             output.add(tensor.name == job->answer() ? answer : simulation.read(tensor.name));
         }
     }
     RunReport report;
-    if (!job->answer().empty()) {
+    if (!job->answer().empty() && with_data) {
         report.output_npy = npy_bytes(program, job->answer(), answer);
     }
     std::optional<traces::TraceSummary> traced;
@@ -246,7 +254,8 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
          .account = simulation.account(),
          .check = std::move(check),
          .trace = std::move(traced),
-         .output_digest = output.text(),
+         .timing = simulation.timing(),
+         .output_digest = with_data ? output.text() : "",
          .host = host});
     return report;
 }

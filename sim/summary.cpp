@@ -333,6 +333,10 @@ private:
 
     void check() {
         const json& check = result_["check"];
+        if (result_.contains("timing") && !result_["timing"].is_null()) {
+            timing(result_["timing"]);
+            return;
+        }
         if (check.is_null()) {
             line("check", "not made");
             return;
@@ -342,6 +346,20 @@ private:
         const Paint paint = check["passed"].get<bool>() ? Paint::Good : Paint::Bad;
         line("check", painted(layout_, paint, sentence.substr(0, word)) +
                           (word == std::string::npos ? "" : sentence.substr(word)));
+    }
+
+    void timing(const json& timing) {
+        line("timing", fmt::format("of {} compute phases of tiles {} were run, {} counted; {} tiles "
+                                   "audited",
+                                   grouped(timing["phases"].get<std::int64_t>()),
+                                   grouped(timing["phases_run"].get<std::int64_t>()),
+                                   grouped(timing["phases_counted"].get<std::int64_t>()),
+                                   timing["audited_tiles"].get<std::int64_t>()));
+        std::string missing;
+        for (const json& one : timing["missing"]) {
+            missing += (missing.empty() ? "" : ", ") + one.get<std::string>();
+        }
+        line("", "without data: no " + missing);
     }
 
     void host() {

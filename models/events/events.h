@@ -41,6 +41,8 @@ struct ContextSpan {
     Address entry = 0;
     Cycles begin = 0;
     Cycles end = 0;
+
+    friend bool operator==(const ContextSpan&, const ContextSpan&) = default;
 };
 
 /// Cycles [begin, end) of one tile. Spans of a tile follow each other without a gap between two

@@ -4,6 +4,9 @@
 #include "base/activity.h"
 #include "base/error.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -25,7 +28,15 @@ void ExchangeFabric::prepare() {
 }
 
 void ExchangeFabric::prepare(std::uint32_t exchange) {
-    const auto read_row = [this](TileId tile, Address address, std::span<std::uint32_t> words) {
+    const auto read_row = [&](TileId tile, Address address, std::span<std::uint32_t> words) {
+        if (known_ != nullptr) { // which leaves rows where they are
+            const auto& rows = exchanges_[exchange].rows;
+            const auto row =
+                std::lower_bound(rows.begin(), rows.end(), tile,
+                                 [](const auto& one, TileId number) { return one.tile < number; });
+            std::copy(row->words.begin(), row->words.end(), words.begin());
+            return;
+        }
         const auto bytes = static_cast<Bytes>(words.size_bytes());
         std::memcpy(words.data(), memory_.at(tile, address, bytes), words.size_bytes());
     };
@@ -66,9 +77,13 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
     for_each_(received.size(), [&](std::size_t group) {
         for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
             const auto& copy = copies[run];
-            std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
-                        memory_.at(copy.source_tile, copy.source_address, copy.bytes),
-                        static_cast<std::size_t>(copy.bytes));
+            if (known_ == nullptr ||
+                known_->copy(copy.source_tile, copy.source_address, copy.destination_tile,
+                             copy.destination_address, copy.bytes)) {
+                std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
+                            memory_.at(copy.source_tile, copy.source_address, copy.bytes),
+                            static_cast<std::size_t>(copy.bytes));
+            }
             received[group] += copy.bytes;
         }
     });
@@ -76,6 +91,12 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
 }
 
 void ExchangeFabric::tell(const program::TileValue& value) {
+    if (known_ != nullptr && !known_->is_known(value.tile, value.address)) {
+        throw NotModelled(fmt::format(
+            "the control program goes on with the word at {:#x} of tile_{}, tensor data that "
+            "timing mode does not have",
+            value.address, value.tile));
+    }
     std::memcpy(&told_.word, memory_.at(value.tile, value.address, sizeof told_.word),
                 sizeof told_.word);
     told_.cycles = broadcast_cycles(spec_, value.tile);

@@ -11,6 +11,7 @@
 #include "base/for_each.h"
 #include "models/exchange/core/fabric.h"
 #include "models/ports/ports.h"
+#include "models/program/known_words.h"
 #include "models/program/program.h"
 #include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
@@ -29,6 +30,9 @@ public:
     ExchangeFabric(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                    const std::vector<program::Exchange>& exchanges,
                    const program::TileMemory& memory, const ForEach& for_each);
+
+    /// From now on only known words move: timing mode. Before prepare(); outlives the fabric.
+    void set_known(program::KnownWords& known) { known_ = &known; }
 
     /// The host's part, before the run: decodes and checks the rows of all exchanges, which do not
     /// change. Throws nothing: outcome() does.
@@ -59,6 +63,7 @@ private:
     const spec::MachineSpec& spec_;
     const std::vector<program::Exchange>& exchanges_;
     const program::TileMemory& memory_;
+    program::KnownWords* known_ = nullptr; ///< null: all words are
     const ForEach& for_each_;
     std::vector<Prepared> prepared_;
     Told told_;

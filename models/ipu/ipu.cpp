@@ -6,6 +6,7 @@
 #include "models/exchange/core/fabric.h"
 #include "models/ports/clock.h"
 #include "models/program/control_check.h"
+#include "models/tile/core/tile_classes.h"
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -40,6 +41,17 @@ struct Ipu::HostThreads {
     tbb::task_arena arena;
 };
 
+struct Ipu::Timing {
+    explicit Timing(const spec::MachineSpec& spec)
+        : known(static_cast<TileId>(spec.chip.tiles), spec.memory.region0_begin(),
+                spec.memory.bytes()) {}
+
+    program::KnownWords known;
+    tile::TileClasses classes;
+    tile::TimingMode mode{known, classes};
+    std::int64_t audited_tiles = 0;
+};
+
 Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
          const program::Program& program, RunOptions options)
     : sc_module(name), spec_(spec), program_(program), options_(std::move(options)),
@@ -50,8 +62,13 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       memory_(spec), fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
       sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles)),
       stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
-      code_(program.codelets), facts_(facts()) {
+      code_(program.codelets),
+      timing_(options_.timing ? std::make_unique<Timing>(spec) : nullptr), facts_(facts()) {
     check_program();
+    if (timing_ != nullptr) {
+        fabric_.set_known(timing_->known);
+        stream_links_.set_known(timing_->known);
+    }
     sync_unit_.at_release.bind(*this);
     sync_unit_.witness.bind(*this);
     stream_links_.at_copy.bind(*this);
@@ -95,6 +112,7 @@ void Ipu::check_program() const {
 
 tile::WalkFacts Ipu::facts() {
     tile::WalkFacts made{spec_, program_, memory_};
+    made.timing = timing_ != nullptr ? &timing_->mode : nullptr;
     for (std::uint32_t copy = 0; copy < program_.stream_copies.size(); ++copy) {
         made.tiles_of_copy.push_back(stream_links_.tiles_of(copy));
     }
@@ -137,6 +155,7 @@ void Ipu::make_tiles() {
                         memory_.of_tile(tile));
         }
     }
+    choose_audited();
     std::vector<TileId> order(tiles_.size());
     std::iota(order.begin(), order.end(), TileId{0});
     if (options_.shuffle) {
@@ -145,6 +164,40 @@ void Ipu::make_tiles() {
     }
     for (const TileId tile : order) {
         sync_unit_.tiles.bind(tiles_[tile]);
+    }
+}
+
+std::optional<TimingFacts> Ipu::timing() const {
+    if (timing_ == nullptr) {
+        return std::nullopt;
+    }
+    return TimingFacts{timing_->classes.phases(), timing_->classes.classes(),
+                       timing_->audited_tiles};
+}
+
+/// Which tiles follows from the program, so that a run can be repeated.
+void Ipu::choose_audited() {
+    if (!options_.timing) {
+        return;
+    }
+    std::vector<TileId> with_code;
+    std::uint64_t hash = 0xcbf29ce484222325U; // FNV-1a, of what is cheap to look at
+    const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 0x100000001b3U; };
+    for (const char letter : program_.name) {
+        mix(static_cast<unsigned char>(letter));
+    }
+    for (TileId tile = 0; tile < program_.image_of_tile.size(); ++tile) {
+        mix(program_.image_of_tile[tile]);
+        if (program_.image_of_tile[tile] != program::Program::kNoImage) {
+            with_code.push_back(tile);
+        }
+    }
+    std::shuffle(with_code.begin(), with_code.end(), std::mt19937_64(hash));
+    const auto audited = std::min(with_code.size(),
+                                  static_cast<std::size_t>(options_.timing->audited_tiles));
+    timing_->audited_tiles = static_cast<std::int64_t>(audited);
+    for (std::size_t i = 0; i < audited; ++i) {
+        tiles_[with_code[i]].set_audited(true);
     }
 }
 

@@ -58,6 +58,8 @@ public:
     [[nodiscard]] Cycles finished_at() const { return *finished_at_; }
 
     [[nodiscard]] ChipMemory& memory() { return memory_; }
+    /// Of timing mode; nothing otherwise.
+    [[nodiscard]] std::optional<TimingFacts> timing() const;
     [[nodiscard]] const memory::RemoteMemory& remote_memory() const {
         return stream_links_.remote_memory();
     }
@@ -74,6 +76,7 @@ private:
     void start_of_simulation() override;
     void check_program() const;
     void make_tiles();
+    void choose_audited();
     /// Every tile's way to its next stop, on the host threads.
     void compute_ahead();
     [[nodiscard]] tile::WalkFacts facts();
@@ -93,6 +96,8 @@ private:
     memory::StreamLinks stream_links_;
     tile::Alarm alarm_;
     tile::CodeCache code_;
+    struct Timing;
+    std::unique_ptr<Timing> timing_;
     tile::WalkFacts facts_;
     std::deque<tile::Tile> tiles_;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the host runs a chip; nothing here changes a result.
+// How the host runs a chip; nothing here changes a cycle.
 #pragma once
 
 #include "models/events/events.h"
@@ -10,10 +10,24 @@
 
 namespace tessera::ipu {
 
+/// Without tensor data, phases of tiles that do the same run once.
+struct TimingOptions {
+    std::int64_t audited_tiles = 0; ///< of the chip: always run in full, and held against the others
+};
+
+/// What timing mode did: of the phases of compute sets, tile by tile, one of each class was run and
+/// the others counted.
+struct TimingFacts {
+    std::int64_t phases = 0;
+    std::int64_t phases_run = 0;
+    std::int64_t audited_tiles = 0;
+};
+
 struct RunOptions {
     int threads = 1; ///< host threads, 1 or more
     /// Who hears of the run, in this order; they outlive the chip.
     std::vector<events::Listener*> listeners = {};
+    std::optional<TimingOptions> timing = std::nullopt; ///< nothing: with all data
     /// For tests: what happens in one cycle happens in an order that follows from the number.
     std::optional<std::uint64_t> shuffle = std::nullopt;
 };

@@ -102,6 +102,7 @@ inline constexpr unsigned kMainCopies = 18;
 inline constexpr unsigned kMainReadOnly = 12; ///< $m12..$m15 keep their values
 
 struct DecodedProgram;
+class ShadowMemory;
 
 /// One access of an instruction to tile memory, as it happened.
 struct MemoryAccess {
@@ -191,6 +192,11 @@ struct Context {
     const MicroOperation* repeat_end_operation = nullptr; ///< its BodyEnd
     std::int64_t repeat_issues = 0; ///< what going back to the first operation adds
     std::int64_t repeat_executed = 0;
+
+    /// Of the shadow engine alone: what it knows of memory, and its registers $m0..$m11 that it does
+    /// not know, as bits.
+    ShadowMemory* shadow = nullptr;
+    std::uint32_t unknown = 0;
 
     AccessLog* log = nullptr; ///< only the observed engine writes it, and needs it
 };

@@ -49,6 +49,8 @@ public:
             const auto found = body_end_operation_.find(body_end_word);
             TESSERA_ASSERT(found != body_end_operation_.end());
             program_.operations[rpt].imm2 = found->second;
+            note_affine(program_.address_of[rpt], body_end_word,
+                        program_.operations[static_cast<std::size_t>(found->second)]);
         }
         for (const std::size_t index : branches_) {
             resolve_branch(index);
@@ -114,6 +116,21 @@ private:
                  : at == words_.size()                 ? end_
                                                        : program_.first_of[at];
         append_marker(go, at);
+    }
+
+    /// Describes the body of the rpt at `rpt` at its end, if no other has the same end.
+    void note_affine(Address rpt, std::size_t body_end_word, MicroOperation& end) {
+        const std::size_t first = behind((rpt - program_.base) / 4);
+        std::vector<Operation> halves;
+        for (std::size_t at = first; at < body_end_word; ++at) {
+            halves.push_back(isa::decode(words_[at]));
+        }
+        auto body = affine_body(halves);
+        if (body && end.imm2 == 0) {
+            body->first_word = static_cast<std::uint32_t>(first);
+            program_.affine_bodies.push_back(*body);
+            end.imm2 = static_cast<std::int32_t>(program_.affine_bodies.size());
+        }
     }
 
     void resolve_branch(std::size_t index) {
@@ -287,6 +304,7 @@ private:
             }
         }
         append(op, at, source.opcode == Opcode::kNone ? MainRegisters{} : main_registers(source));
+        program_.shadow_rules.back() = shadow_rule(source);
     }
 
     void append(const MicroOperation& op, std::size_t at, MainRegisters registers) {
@@ -294,6 +312,7 @@ private:
         program_.address_of.push_back(address(at));
         program_.positions.push_back(position_);
         program_.main_registers.push_back(registers);
+        program_.shadow_rules.emplace_back();
     }
 
     /// Starts the bookkeeping of an instruction that takes `issues`.

@@ -4,7 +4,9 @@
 // bookkeeping at all, and with the targets of its branches.
 #pragma once
 
+#include "models/isa/affine_body.h"
 #include "models/isa/context.h"
+#include "models/isa/shadow.h"
 
 #include <array>
 #include <cstdint>
@@ -101,6 +103,8 @@ struct DecodedProgram {
     std::vector<std::uint8_t> is_bundle; ///< for each word
     std::vector<Branch> branches; ///< imm2 of a branch to a constant address is its index here
     std::vector<MatrixLoop> matrix_loops; ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<ShadowRule> shadow_rules; ///< of each operation
+    std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0
 
     [[nodiscard]] std::uint32_t bytes() const {
         return static_cast<std::uint32_t>(first_of.size() * 4);

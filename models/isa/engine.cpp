@@ -18,6 +18,9 @@ extern const Engine kEngine;
 namespace avx512 {
 extern const Engine kEngine;
 }
+namespace shadow {
+extern const Engine kEngine;
+}
 namespace observed {
 extern const ObservedEngine kObservedEngine;
 }
@@ -54,6 +57,10 @@ std::span<const Engine> engines() {
 
 const Engine& engine() {
     return engines().back();
+}
+
+const Engine& shadow_engine() {
+    return shadow::kEngine;
 }
 
 const ObservedEngine& observed_engine() {

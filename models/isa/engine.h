@@ -28,6 +28,9 @@ struct Engine {
 /// All engines that this host can run, the portable one first.
 [[nodiscard]] std::span<const Engine> engines();
 
+/// The engine of timing mode (models/isa/shadow.h), which needs Context::shadow.
+[[nodiscard]] const Engine& shadow_engine();
+
 /// Host rounding as the machine's: to nearest even, binary32 subnormals are zero. Restores on
 /// destruction.
 class FpEnvironment {

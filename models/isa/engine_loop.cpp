@@ -213,9 +213,13 @@ constexpr bool has_constant_target(Form form) {
 
 void execute(Context& c, const MicroOperation& op);
 
-#ifdef TESSERA_OBSERVED
+#if defined(TESSERA_OBSERVED)
 
 void run_worker(Context& c); // an instruction after the other: exec/observed_step.h
+
+#elif defined(TESSERA_SHADOW)
+
+void run_worker(Context& c); // what is known of it: exec/shadow_step.h
 
 #else
 
@@ -375,7 +379,11 @@ label_end_of_code:
 
 #endif
 
+#ifdef TESSERA_SHADOW
+void execute_known(Context& c, const MicroOperation& op) {
+#else
 void execute(Context& c, const MicroOperation& op) {
+#endif
     switch (op.code) {
 #define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
     case static_cast<std::uint16_t>(Opcode::id):                                                   \
@@ -416,6 +424,12 @@ void execute(Context& c, const MicroOperation& op) {
 }
 
 } // namespace
+
+#ifdef TESSERA_SHADOW
+} // namespace tessera::isa::TESSERA_ENGINE
+#include "models/isa/exec/shadow_step.h"
+namespace tessera::isa::TESSERA_ENGINE {
+#endif
 
 extern const Engine kEngine;
 const Engine kEngine = {TESSERA_ENGINE_NAME, run_worker, execute};

@@ -129,8 +129,22 @@ void StreamLinks::on_end() {
     });
 }
 
+Bytes StreamLinks::move(const events::Flight& flight) {
+    if (known_ == nullptr) {
+        return copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
+    }
+    Bytes moved = 0;
+    for (const auto& piece : copies_.pieces(flight.copy)) {
+        moved += piece.bytes;
+        if (flight.read) {
+            known_->forget(piece.tile, piece.address, piece.bytes);
+        }
+    }
+    return moved;
+}
+
 void StreamLinks::end(events::Flight flight) {
-    flight.bytes = copies_.move({flight.copy, flight.row, flight.step}, memory_, remote_memory_);
+    flight.bytes = move(flight);
     State& state = states_[flight.copy];
     ++state.times_ended;
     if (at_copy.size() > 0) {

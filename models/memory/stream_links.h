@@ -15,6 +15,7 @@
 #include "models/memory/core/stream_copies.h"
 #include "models/memory/core/stream_link.h"
 #include "models/ports/ports.h"
+#include "models/program/known_words.h"
 #include "models/program/program.h"
 #include "models/program/tile_memory.h"
 #include "models/spec/machine_spec.h"
@@ -36,6 +37,9 @@ public:
     /// All outlive the links. @throws ProgramError, DoesNotFit as StreamCopies and RemoteMemory.
     StreamLinks(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
                 const program::Program& program, const program::TileMemory& memory);
+
+    /// From now on copies move tensor data that nobody has: timing mode. Outlives the links.
+    void set_known(program::KnownWords& known) { known_ = &known; }
 
     void arrive(TileId tile, const events::Call& call) override;
     void left(TileId tile, std::uint32_t copy) override;
@@ -71,9 +75,12 @@ private:
     void on_end();
     void begin(const events::Call& call);
     void end(events::Flight flight);
+    /// Returns the bytes that arrived.
+    Bytes move(const events::Flight& flight);
     template <class Body> void guarded(const Body& body);
 
     const program::TileMemory& memory_;
+    program::KnownWords* known_ = nullptr; ///< null: all words are
     RemoteMemory remote_memory_;
     StreamCopies copies_;
     StreamLink streaming_memory_;

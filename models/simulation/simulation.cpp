@@ -90,6 +90,10 @@ void Simulation::run() {
     implementation_->laws.check();
 }
 
+std::optional<ipu::TimingFacts> Simulation::timing() const {
+    return implementation_->chip.timing();
+}
+
 const listeners::Account& Simulation::account() const {
     return implementation_->account;
 }

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ public:
     /// ProgramError, NotModelled
     void run();
 
+    /// Of timing mode; nothing otherwise.
+    [[nodiscard]] std::optional<ipu::TimingFacts> timing() const;
     [[nodiscard]] const listeners::Account& account() const;
     /// Cycles that SystemC's clock has counted; equals account().cycles() after run().
     [[nodiscard]] Cycles systemc_cycles() const;

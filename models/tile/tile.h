@@ -39,6 +39,8 @@ public:
     /// Gives the tile a core over `memory` (TileCore's conditions) and writes the image.
     /// @throws ProgramError if a segment is outside memory.
     void load(const program::Image& image, CodeCache& code, std::byte* memory);
+    /// Timing mode: TileCore::set_audited(). Behind load().
+    void set_audited(bool audited) { walk_.set_audited(audited); }
     void want_contexts(bool wanted) { walk_.want_contexts(wanted); }
 
     /// The host's part, on any host thread: computes the way to the next stop, if what the tile

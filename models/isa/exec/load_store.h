@@ -12,7 +12,7 @@ namespace tessera::isa::TESSERA_ENGINE {
 namespace access {
 
 /// How a loaded value of `kBytes` lands in a register file.
-struct Word {
+struct MainWord {
     static constexpr unsigned kBytes = 4;
     TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
                                     Address at) {
@@ -20,11 +20,19 @@ struct Word {
     }
 };
 
+struct Word {
+    static constexpr unsigned kBytes = 4;
+    TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
+                                    Address at) {
+        *to = read_data<std::uint32_t>(c, op, at);
+    }
+};
+
 struct Pair {
     static constexpr unsigned kBytes = 8;
     TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
                                     Address at) {
-        store_pair(to, read<std::uint64_t>(c, op, at));
+        store_pair(to, read_data<std::uint64_t>(c, op, at));
     }
 };
 
@@ -36,7 +44,12 @@ struct Quad {
         if (at - c.memory->base < c.memory->region0_bytes) [[unlikely]] {
             fault(op, "a 128-bit load outside the interleaved region");
         }
+#ifdef TESSERA_SHADOW
+        static_cast<void>(from);
+        static_cast<void>(to);
+#else
         std::memcpy(to, from, 16);
+#endif
     }
 };
 
@@ -53,7 +66,7 @@ struct BroadcastHalf {
     static constexpr unsigned kBytes = 2;
     TESSERA_INLINE static void load(std::uint32_t* to, const Context& c, const MicroOperation& op,
                                     Address at) {
-        *to = read<std::uint16_t>(c, op, at) * 0x10001U;
+        *to = read_data<std::uint16_t>(c, op, at) * 0x10001U;
     }
 };
 
@@ -79,10 +92,17 @@ TESSERA_INLINE void load_step(Context& c, const MicroOperation& op, std::uint32_
     c.main[op.b] = delta + steps * Value::kBytes;
 }
 
-template <typename T>
-TESSERA_INLINE void store_step(Context& c, const MicroOperation& op, T value, std::uint32_t steps) {
+TESSERA_INLINE void store_step(Context& c, const MicroOperation& op, std::uint32_t value,
+                               std::uint32_t steps) {
     const std::uint32_t delta = c.main[op.b];
-    write<T>(c, op, c.main[op.a] + delta, value);
+    write(c, op, c.main[op.a] + delta, value);
+    c.main[op.b] = delta + steps * static_cast<std::uint32_t>(sizeof value);
+}
+template <typename T>
+TESSERA_INLINE void store_data_step(Context& c, const MicroOperation& op, T value,
+                                    std::uint32_t steps) {
+    const std::uint32_t delta = c.main[op.b];
+    write_data<T>(c, op, c.main[op.a] + delta, value);
     c.main[op.b] = delta + steps * static_cast<std::uint32_t>(sizeof(T));
 }
 
@@ -103,7 +123,7 @@ TESSERA_INLINE void store_step(Context& c, const MicroOperation& op, T value, st
         access::load_step<access::value>(c, op, c.file, c.main[op.c]);                             \
     }
 
-TESSERA_LOAD(ld32_m, Word, main)
+TESSERA_LOAD(ld32_m, MainWord, main)
 TESSERA_LOAD(ld32_a, Word, aux)
 TESSERA_LOAD(ld64, Pair, aux)
 TESSERA_LOAD(ld128, Quad, aux)
@@ -112,7 +132,7 @@ TESSERA_LOAD(lds8, Narrow<std::int8_t>, main)
 TESSERA_LOAD(ldz16, Narrow<std::uint16_t>, main)
 TESSERA_LOAD(lds16, Narrow<std::int16_t>, main)
 TESSERA_LOAD(ldb16, BroadcastHalf, aux)
-TESSERA_LOAD_STEP(ld32step_m, Word, main)
+TESSERA_LOAD_STEP(ld32step_m, MainWord, main)
 TESSERA_LOAD_STEP(ld32step_a, Word, aux)
 TESSERA_LOAD_STEP(ld64step, Pair, aux)
 TESSERA_LOAD_STEP(ld128step, Quad, aux)
@@ -134,17 +154,17 @@ TESSERA_INLINE void st32_m_i(Context& c, const MicroOperation& op) {
     write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.main[op.d]);
 }
 TESSERA_INLINE void st32_a_i(Context& c, const MicroOperation& op) {
-    write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.aux[op.d]);
+    write_data(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 4U), c.aux[op.d]);
 }
 TESSERA_INLINE void st64_i(Context& c, const MicroOperation& op) {
-    write(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 8U),
+    write_data(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 8U),
           load_pair(c.aux + op.d));
 }
 TESSERA_INLINE void st32_a_r(Context& c, const MicroOperation& op) {
-    write(c, op, store_address(c, op, c.main[op.c] * 4U), c.aux[op.d]);
+    write_data(c, op, store_address(c, op, c.main[op.c] * 4U), c.aux[op.d]);
 }
 TESSERA_INLINE void st64_r(Context& c, const MicroOperation& op) {
-    write(c, op, store_address(c, op, c.main[op.c] * 8U), load_pair(c.aux + op.d));
+    write_data(c, op, store_address(c, op, c.main[op.c] * 8U), load_pair(c.aux + op.d));
 }
 /// Main sources with a register offset are stored by stm32, which has no delta.
 TESSERA_INLINE void stm32(Context& c, const MicroOperation& op) {
@@ -164,16 +184,16 @@ TESSERA_INLINE void st32step_m_r(Context& c, const MicroOperation& op) {
     access::store_step(c, op, c.main[op.d], c.main[op.c]);
 }
 TESSERA_INLINE void st32step_a_i(Context& c, const MicroOperation& op) {
-    access::store_step(c, op, c.aux[op.d], static_cast<std::uint32_t>(op.imm));
+    access::store_data_step(c, op, c.aux[op.d], static_cast<std::uint32_t>(op.imm));
 }
 TESSERA_INLINE void st32step_a_r(Context& c, const MicroOperation& op) {
-    access::store_step(c, op, c.aux[op.d], c.main[op.c]);
+    access::store_data_step(c, op, c.aux[op.d], c.main[op.c]);
 }
 TESSERA_INLINE void st64step_i(Context& c, const MicroOperation& op) {
-    access::store_step(c, op, load_pair(c.aux + op.d), static_cast<std::uint32_t>(op.imm));
+    access::store_data_step(c, op, load_pair(c.aux + op.d), static_cast<std::uint32_t>(op.imm));
 }
 TESSERA_INLINE void st64step_r(Context& c, const MicroOperation& op) {
-    access::store_step(c, op, load_pair(c.aux + op.d), c.main[op.c]);
+    access::store_data_step(c, op, load_pair(c.aux + op.d), c.main[op.c]);
 }
 
 // ---- three packed addresses
@@ -208,8 +228,8 @@ TESSERA_INLINE std::uint32_t pace_step(std::uint32_t strides, unsigned selector)
 TESSERA_INLINE void ld2x64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a1);
-    const auto first = read<std::uint64_t>(c, op, at.a0);
-    const auto second = read<std::uint64_t>(c, op, at.a1);
+    const auto first = read_data<std::uint64_t>(c, op, at.a0);
+    const auto second = read_data<std::uint64_t>(c, op, at.a1);
     const auto select = static_cast<unsigned>(op.imm);
     at.a0 += pace_step(c.main[op.b], select & 3U);
     at.a1 += pace_step(c.main[op.b], (select >> 2U) & 3U);
@@ -224,7 +244,7 @@ namespace access {
 template <typename Value> TESSERA_INLINE void load_two(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a1);
-    const auto first = read<std::uint64_t>(c, op, at.a0);
+    const auto first = read_data<std::uint64_t>(c, op, at.a0);
     std::uint32_t second = 0;
     Value::load(&second, c, op, at.a1);
     const auto select = static_cast<unsigned>(op.imm);
@@ -247,8 +267,8 @@ TESSERA_INLINE void ld64b16pace(Context& c, const MicroOperation& op) {
 TESSERA_INLINE void ldst64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
     check_elements(c, op, at.a0, at.a2);
-    const auto loaded = read<std::uint64_t>(c, op, at.a0);
-    write(c, op, at.a2, load_pair(c.aux + op.c));
+    const auto loaded = read_data<std::uint64_t>(c, op, at.a0);
+    write_data(c, op, at.a2, load_pair(c.aux + op.c));
     const auto select = static_cast<unsigned>(op.imm);
     at.a0 += pace_step(c.main[op.b], select & 3U);
     at.a2 += pace_step(c.main[op.b], (select >> 2U) & 3U);
@@ -264,9 +284,9 @@ TESSERA_INLINE void ld2xst64pace(Context& c, const MicroOperation& op) {
     if (at.a1 - c.memory->base < c.memory->region0_bytes) [[unlikely]] {
         fault(op, "the second load of ld2xst64pace is in the executable region");
     }
-    const auto first = read<std::uint64_t>(c, op, at.a0);
-    const auto second = read<std::uint64_t>(c, op, at.a1);
-    write(c, op, at.a2, load_pair(c.aux + op.c));
+    const auto first = read_data<std::uint64_t>(c, op, at.a0);
+    const auto second = read_data<std::uint64_t>(c, op, at.a1);
+    write_data(c, op, at.a2, load_pair(c.aux + op.c));
     const auto select = static_cast<unsigned>(op.imm);
     at.a0 += pace_step(c.main[op.b], select & 3U);
     at.a1 += pace_step(c.main[op.b], (select >> 2U) & 3U);
@@ -278,7 +298,7 @@ TESSERA_INLINE void ld2xst64pace(Context& c, const MicroOperation& op) {
 
 TESSERA_INLINE void st64pace(Context& c, const MicroOperation& op) {
     AddressTriple at = AddressTriple::unpack(c.main + op.a);
-    write(c, op, at.a2, load_pair(c.aux + op.c));
+    write_data(c, op, at.a2, load_pair(c.aux + op.c));
     at.a2 += pace_step(c.main[op.b], static_cast<unsigned>(op.imm) & 3U);
     at.pack(c.main + op.a);
 }
@@ -313,7 +333,7 @@ TESSERA_INLINE void ldd16v2a32(Context& c, const MicroOperation& op) {
     const Address data = c.main[op.b] + (c.main[op.c] >> 16U);
     const Address list = c.main[op.a];
     check_elements(c, op, data, list);
-    const auto value = read<std::uint32_t>(c, op, data);
+    const auto value = read_data<std::uint32_t>(c, op, data);
     c.main[op.c] = read<std::uint32_t>(c, op, list);
     c.main[op.a] = list + 4U;
     c.aux[op.d] = value;
@@ -324,8 +344,8 @@ TESSERA_INLINE void ld64a32(Context& c, const MicroOperation& op) {
     const Address pair = c.main[op.a];
     const Address single = c.main[op.b] + (c.main[op.c] & 0xffffU);
     check_elements(c, op, pair, single);
-    const auto upper = read<std::uint64_t>(c, op, pair);
-    c.aux[op.d + 1U] = read<std::uint32_t>(c, op, single);
+    const auto upper = read_data<std::uint64_t>(c, op, pair);
+    c.aux[op.d + 1U] = read_data<std::uint32_t>(c, op, single);
     store_pair(c.aux + op.d + 2, upper);
     c.main[op.a] = pair + 8U;
 }
@@ -339,8 +359,8 @@ TESSERA_INLINE void ldb16b16(Context& c, const MicroOperation& op) {
     const Address low = c.main[op.a] + (deltas & 0xffffU);
     const Address high = c.main[op.a] + (deltas >> 16U);
     check_elements(c, op, low, high);
-    const std::uint32_t first = read<std::uint16_t>(c, op, low) * 0x10001U;
-    const std::uint32_t second = read<std::uint16_t>(c, op, high) * 0x10001U;
+    const std::uint32_t first = read_data<std::uint16_t>(c, op, low) * 0x10001U;
+    const std::uint32_t second = read_data<std::uint16_t>(c, op, high) * 0x10001U;
     const std::uint32_t upper = (deltas & 0xffff0000U) + ((steps & 15U) << 17U);
     c.main[op.b] = upper | ((deltas + 2U) & 0xffffU);
     c.main[op.c] = steps >> 4U;

@@ -7,6 +7,9 @@
 #include "models/isa/decoded_program.h"
 #include "models/isa/exec/fault.h"
 #include "models/isa/exec/numbers.h"
+#ifdef TESSERA_SHADOW
+#include "models/isa/shadow.h"
+#endif
 
 #include <cstring>
 
@@ -29,7 +32,17 @@ inline bool conflict_goes_on(const Context& c, ConflictKind kind, Address addres
     return !c.log->conflicts_fault;
 }
 #else
+#ifdef TESSERA_SHADOW
+/// The shadow engine follows the addresses of a repeat's passes.
+inline void observe(const Context& c, Address address, unsigned access_bytes, bool writes) {
+    if (c.shadow->watching) {
+        c.shadow->trail.push_back(
+            {address - c.memory->base, static_cast<std::uint8_t>(access_bytes), writes});
+    }
+}
+#else
 constexpr void observe(const Context&, Address, unsigned, bool) {}
+#endif
 constexpr bool conflict_goes_on(const Context&, ConflictKind, Address) {
     return false;
 }
@@ -76,10 +89,25 @@ TESSERA_INLINE std::byte* checked(const Context& c, const MicroOperation& op, Ad
     return memory.bytes + offset;
 }
 
+/// For a main register.
 template <typename T>
 TESSERA_INLINE T read(const Context& c, const MicroOperation& op, Address address) {
     T value{};
     std::memcpy(&value, checked<sizeof(T)>(c, op, address), sizeof(T));
+#ifdef TESSERA_SHADOW
+    c.shadow->loaded_unknown = !c.shadow->read(address - c.memory->base);
+#endif
+    return value;
+}
+
+/// For aux registers.
+template <typename T>
+TESSERA_INLINE T read_data(const Context& c, const MicroOperation& op, Address address) {
+    T value{};
+    [[maybe_unused]] const std::byte* from = checked<sizeof(T)>(c, op, address);
+#ifndef TESSERA_SHADOW
+    std::memcpy(&value, from, sizeof(T));
+#endif
     return value;
 }
 
@@ -95,13 +123,37 @@ TESSERA_INLINE void check_store_beside_code(const Context& c, const MicroOperati
 }
 
 template <typename T>
-TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address address, T value) {
+TESSERA_INLINE std::byte* checked_store(const Context& c, const MicroOperation& op,
+                                        Address address) {
     std::byte* to = checked<sizeof(T)>(c, op, address, true);
     const std::uint32_t offset = address - c.memory->base;
     if (offset < c.memory->code_end && offset + sizeof(T) > c.memory->code_begin) [[unlikely]] {
         check_store_beside_code(c, op, address, sizeof(T));
     }
+    return to;
+}
+
+/// Of a main register.
+TESSERA_INLINE void write(const Context& c, const MicroOperation& op, Address address,
+                          std::uint32_t value) {
+    std::byte* to = checked_store<std::uint32_t>(c, op, address);
+    std::memcpy(to, &value, sizeof value);
+#ifdef TESSERA_SHADOW
+    c.shadow->store(address - c.memory->base, !c.shadow->stores_unknown);
+#endif
+}
+
+/// Of aux registers.
+template <typename T>
+TESSERA_INLINE void write_data(const Context& c, const MicroOperation& op, Address address,
+                               T value) {
+    [[maybe_unused]] std::byte* to = checked_store<T>(c, op, address);
+#ifdef TESSERA_SHADOW
+    static_cast<void>(value);
+    c.shadow->store_data(address - c.memory->base, sizeof(T));
+#else
     std::memcpy(to, &value, sizeof(T));
+#endif
 }
 
 /// The memory element of an address inside memory: region 1 elements are paired and bit 3 selects

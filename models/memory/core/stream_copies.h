@@ -48,6 +48,9 @@ public:
     [[nodiscard]] const std::vector<TileId>& tiles(std::uint32_t copy) const {
         return facts_.at(copy).tiles;
     }
+    [[nodiscard]] const std::vector<program::StreamPiece>& pieces(std::uint32_t copy) const {
+        return program_.stream_copies.at(copy).pieces;
+    }
     [[nodiscard]] bool in_streaming_memory(std::uint32_t copy) const;
 
     /// @throws ProgramError if rows [row, row + rows) are not in the buffer.

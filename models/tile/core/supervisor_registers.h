@@ -26,6 +26,8 @@ public:
     /// The worker whose WORKERn_BASE this is, or -1.
     [[nodiscard]] std::int32_t worker_of(std::int32_t number) const;
 
+    [[nodiscard]] bool operator==(const SupervisorRegisters&) const = default;
+
     std::vector<Address> worker_base;
     std::uint32_t fp_initial = 0;        ///< FP_ICTL: FP_CTL of launched workers
     std::uint32_t fp_initial_format = 0; ///< FP_INFMT: their FP_NFMT

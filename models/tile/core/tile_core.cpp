@@ -15,6 +15,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
 
 namespace tessera::tile {
 namespace {
@@ -22,6 +24,15 @@ namespace {
 constexpr unsigned kLinkRegister = 10;
 constexpr unsigned kStackRegister = 11;
 constexpr std::int32_t kLocalSyncZone = 2;
+
+/// $m0..$m11: what a phase finds in them. Launches leave them as they are.
+constexpr std::uint32_t kAllUnknown = 0xfff;
+
+/// What timing mode knows from the start.
+bool is_known(program::SegmentKind kind) {
+    using Kind = program::SegmentKind;
+    return kind == Kind::Code || kind == Kind::VertexState || kind == Kind::Metadata;
+}
 
 std::string describe(const Fault& fault) {
     std::string text = fmt::format("tile_{}.{} @ {}: ", fault.tile,
@@ -84,9 +95,16 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
                 fmt::format("tile_{}: segment '{}' at {:#x} of {} bytes is outside tile memory",
                             tile, segment.name, segment.address, segment.bytes));
         }
-        if (segment.data != nullptr) {
+        const bool unknown = timing != nullptr && !is_known(segment.kind);
+        if (segment.data != nullptr && !unknown) {
             std::memcpy(memory.bytes + offset, segment.data->data(),
                         static_cast<std::size_t>(segment.bytes));
+        }
+        if (timing != nullptr && !unknown) {
+            timing->known.learn(tile, segment.address, segment.bytes);
+            if (segment.kind == program::SegmentKind::Metadata && segment.data != nullptr) {
+                timing->known.share(tile, segment.address, segment.bytes, segment.data.get());
+            }
         }
         if (segment.kind == program::SegmentKind::Stack) {
             stack_end = static_cast<Address>(segment.address + static_cast<Address>(segment.bytes));
@@ -109,6 +127,10 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
     supervisor.programs = programs;
     for (isa::Context& worker : workers) {
         worker.programs = programs;
+    }
+    if (timing != nullptr) {
+        code_number = timing->classes.code_number(programs);
+        registers_number = timing->classes.registers_number(registers);
     }
 }
 
@@ -343,7 +365,44 @@ void TileCore::Implementation::zero_weights(const isa::MicroOperation& op, Cycle
     weights.changed();
 }
 
+void TileCore::Implementation::check_known(const isa::MicroOperation& op) {
+    const auto index = static_cast<std::size_t>(&op - supervisor.program->operations.data());
+    const isa::ShadowRule& rule = supervisor.program->shadow_rules[index];
+    if ((supervisor.unknown & rule.used) != 0) {
+        throw isa::ExecutionFault{
+            fmt::format("what happens here depends on tensor data ($m{}), which timing mode does "
+                        "not have",
+                        std::countr_zero(supervisor.unknown & rule.used)),
+            true, &op};
+    }
+    if (static_cast<isa::Opcode>(op.code) != isa::Opcode::get) {
+        return;
+    }
+    const bool counts = op.imm == isa::kCsrCountL || op.imm == isa::kCsrCountU;
+    supervisor.unknown = counts ? supervisor.unknown | rule.written
+                                : supervisor.unknown & ~std::uint32_t{rule.written};
+    if (op.imm == isa::kCsrTileId) {
+        supervisor.shadow->read_tile_number(tile);
+    }
+}
+
+/// Those that the tile carries out by itself; the engine looks at the others.
+bool is_of_tile(const isa::MicroOperation& op) {
+    switch (static_cast<isa::Opcode>(op.code)) {
+    case isa::Opcode::run:
+    case isa::Opcode::runall:
+    case isa::Opcode::put:
+    case isa::Opcode::get:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& op, Cycles issue) {
+    if (supervisor.shadow != nullptr && is_of_tile(op)) {
+        check_known(op);
+    }
     const Address vertex_base = supervisor.main[op.b];
     const auto stride = static_cast<Address>(op.imm) * 4U;
     switch (static_cast<isa::Opcode>(op.code)) {
@@ -520,6 +579,10 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     supervisor.program = nullptr;
     supervisor.main[kLinkRegister] = 0;
     supervisor.main[kStackRegister] = stack_end;
+    for (isa::Context& worker : workers) {
+        worker.unknown = kAllUnknown;
+    }
+    supervisor.unknown = kAllUnknown & ~(1U << kLinkRegister) & ~(1U << kStackRegister);
     try {
         supervise();
     } catch (const isa::ExecutionFault& fault) {
@@ -533,6 +596,76 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     return outcome;
 }
 
+void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shadow,
+                                          PhaseResult& result) {
+    std::uint64_t* const known = timing->known.of_tile(tile);
+    shadow.begin(timing->known.words_of_tile(), memory.bytes, known, &timing->known.shared(tile));
+    supervisor.shadow = &shadow;
+    for (isa::Context& worker : workers) {
+        worker.shadow = &shadow;
+    }
+    engine = &isa::shadow_engine();
+    result.outcome = run(stub, &result.contexts);
+    result.registers = timing->classes.registers_number(registers);
+    result.lost = shadow.lost();
+    result.stored = shadow.stored();
+    for (const program::WordRange& range : result.stored) {
+        const std::size_t end = result.stored_values.size();
+        result.stored_values.resize(end + range.count);
+        std::memcpy(&result.stored_values[end], memory.bytes + std::size_t{range.first} * 4,
+                    std::size_t{range.count} * 4);
+    }
+}
+
+void TileCore::Implementation::take_over(const PhaseResult& result) {
+    std::uint64_t* const known = timing->known.of_tile(tile);
+    const std::uint32_t* value = result.stored_values.data();
+    for (const program::WordRange& range : result.stored) {
+        std::memcpy(memory.bytes + std::size_t{range.first} * 4, value,
+                    std::size_t{range.count} * 4);
+        value += range.count;
+        program::word_bits::fill(known, range.first, range.count, true);
+        timing->known.changed(tile, range);
+    }
+    for (const program::WordRange& range : result.lost) {
+        program::word_bits::fill(known, range.first, range.count, false);
+        timing->known.changed(tile, range);
+    }
+    if (result.registers != registers_number) {
+        registers = timing->classes.registers(result.registers);
+        registers_number = result.registers;
+    }
+}
+
+ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<ContextSpan>* to) {
+    thread_local isa::ShadowMemory shadow;
+    const TileClasses::Found found = timing->classes.find(
+        {stub, stack_end, code_number, registers_number},
+        {memory.bytes, timing->known.of_tile(tile), &timing->known.shared(tile), tile});
+    PhaseResult own;
+    const PhaseResult* result = found.result;
+    if (result == nullptr || audited) {
+        shadow.every_pass = audited;
+        run_shadow(stub, shadow, own);
+        if (result != nullptr && !(own == *result)) {
+            throw std::logic_error(fmt::format(
+                "tile_{}: timing mode counted a compute set of {} cycles that takes {} where it is "
+                "run (audit)",
+                tile, result->outcome.cycles, own.outcome.cycles));
+        }
+        result = &own;
+    }
+    if (to != nullptr) {
+        to->insert(to->end(), result->contexts.begin(), result->contexts.end());
+    }
+    take_over(*result);
+    const ComputeOutcome done = result->outcome;
+    if (found.result == nullptr) {
+        timing->classes.add(found, shadow.reads(), std::move(own));
+    }
+    return done;
+}
+
 TileCore::TileCore(const spec::MachineSpec& spec, TileId tile, std::byte* memory)
     : implementation_(std::make_unique<Implementation>(spec, tile, memory)) {}
 TileCore::~TileCore() = default;
@@ -544,7 +677,16 @@ void TileCore::load(const program::Image& image, CodeCache& code) {
 }
 
 ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
-    return implementation_->run(stub, spans);
+    return implementation_->timing != nullptr ? implementation_->run_known(stub, spans)
+                                              : implementation_->run(stub, spans);
+}
+
+void TileCore::set_timing(TimingMode& timing) {
+    implementation_->timing = &timing;
+}
+
+void TileCore::set_audited(bool audited) {
+    implementation_->audited = audited;
 }
 
 void TileCore::set_engine(const isa::Engine& engine) {

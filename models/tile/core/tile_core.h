@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "models/events/events.h"
+#include "models/program/known_words.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -65,6 +66,16 @@ struct ComputeOutcome {
     std::int64_t worker_bundles = 0; ///< of those, instructions and bundles executed
     std::int64_t supervisor_instructions = 0;
     std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps of workers
+
+    friend bool operator==(const ComputeOutcome&, const ComputeOutcome&) = default;
+};
+
+class TileClasses;
+
+/// Timing mode, for all tiles of a chip.
+struct TimingMode {
+    program::KnownWords& known;
+    TileClasses& classes;
 };
 
 /// Decoded code that tiles of one generation share: each distinct code segment is decoded once. Not
@@ -103,6 +114,13 @@ public:
     /// launches. `spans`, if given, receives one entry a worker launch (appended). @throws
     /// TileFault
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
+
+    /// From now on the tile has no tensor data, and phases that another tile has run are counted.
+    /// Before load(). `timing` outlives the tile.
+    void set_timing(TimingMode& timing);
+    /// Whether phases that could be counted are run instead, with every pass of every loop, and
+    /// held against what was counted. @throws std::logic_error from run() if they differ.
+    void set_audited(bool audited);
 
     /// The engine that executes from now on (isa::engines()); results are the same with each.
     void set_engine(const isa::Engine& engine);

@@ -7,6 +7,7 @@
 #include "models/isa/context.h"
 #include "models/isa/engine.h"
 #include "models/tile/core/supervisor_registers.h"
+#include "models/tile/core/tile_classes.h"
 #include "models/tile/core/tile_core.h"
 
 #include <array>
@@ -36,6 +37,12 @@ struct TileCore::Implementation {
     void set_register(int number, unsigned place, std::uint32_t value);
     [[nodiscard]] std::span<std::byte> bytes_at(Address address, Bytes bytes) const;
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans);
+    /// In timing mode: the outcome of a tile that did the same, or by running what is known.
+    ComputeOutcome run_known(Address stub, std::vector<ContextSpan>* spans);
+    void run_shadow(Address stub, isa::ShadowMemory& shadow, PhaseResult& result);
+    void take_over(const PhaseResult& result);
+    /// What timing mode has to know of an operation that the tile carries out.
+    void check_known(const isa::MicroOperation& op);
 
     /// The supervisor's instructions until it returns; sets outcome.cycles.
     virtual void supervise();
@@ -85,6 +92,11 @@ struct TileCore::Implementation {
     Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
 
     SupervisorRegisters registers;
+
+    TimingMode* timing = nullptr; ///< null: with all data
+    bool audited = false;
+    std::uint32_t code_number = 0;
+    std::uint32_t registers_number = 0;
 
     // the running phase
     Cycles now = 0;                 ///< earliest next issue of the supervisor

@@ -20,6 +20,9 @@ TileWalk::TileWalk(const WalkFacts& facts, TileId tile)
 
 void TileWalk::load(const program::Image& image, CodeCache& code, std::byte* memory) {
     core_ = std::make_unique<TileCore>(facts_.machine, tile_, memory);
+    if (facts_.timing != nullptr) {
+        core_->set_timing(*facts_.timing);
+    }
     core_->load(image, code);
 }
 
@@ -281,6 +284,12 @@ bool TileWalk::takes_part(std::uint32_t copy) const {
 }
 
 std::uint32_t TileWalk::own_word(Address address) const {
+    if (facts_.timing != nullptr && !facts_.timing->known.is_known(tile_, address)) {
+        throw NotModelled(fmt::format(
+            "tile_{} @ {}: the row of a stream copy is the word at {:#x}, tensor data that timing "
+            "mode does not have",
+            tile_, at_, address));
+    }
     std::uint32_t word = 0;
     std::memcpy(&word, facts_.memory.at(tile_, address, sizeof word), sizeof word);
     return word;

@@ -59,6 +59,7 @@ struct WalkFacts {
     const program::TileMemory& memory;
     std::vector<std::vector<TileId>> tiles_of_copy = {}; ///< by stream copy, ascending
     Watch watch = {};
+    TimingMode* timing = nullptr; ///< null: with all data
 };
 
 class TileWalk {
@@ -68,6 +69,8 @@ public:
     /// Gives the tile a core over `memory` (TileCore's conditions) and writes the image.
     /// @throws ProgramError if a segment is outside memory.
     void load(const program::Image& image, CodeCache& code, std::byte* memory);
+    /// In timing mode: TileCore::set_audited(). Behind load().
+    void set_audited(bool audited) { core_->set_audited(audited); }
     /// What contexts() are to hold from now on.
     void want_contexts(bool wanted) { wants_contexts_ = wanted; }
 

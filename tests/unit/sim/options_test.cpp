@@ -38,6 +38,8 @@ Fields fields(const RunCommand& run) {
             {"trace_clock", run.trace_clock},
             {"threads", std::to_string(run.threads)},
             {"shuffle", run.shuffle ? std::to_string(*run.shuffle) : ""},
+            {"mode", run.mode},
+            {"audit", run.audit ? std::to_string(*run.audit) : ""},
             {"check", run.check ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
 }
@@ -129,6 +131,8 @@ const std::vector<Case> kCases{
     {{"run", "w", "--trace", "t"}, "trace-clock", "machine", "trace_clock", "machine"},
     {{"run", "w"}, "threads", "777", "threads", "777"},
     {{"run", "w"}, "shuffle", "0", "shuffle", "0"},
+    {{"run", "w"}, "mode", "timing", "mode", "timing"},
+    {{"run", "w", "--mode", "auto"}, "audit", "7", "audit", "7"},
     {{"run", "w"}, "no-check", "", "check", "no"},
     {{"run", "w"}, "quiet", "", "quiet", "yes"},
     {{"vertex", "v"}, "machine", "m", "machine", "m"},

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// The end of engine_loop.cpp where that is compiled as the shadow engine (models/isa/shadow.h): the
+// main lane on known values, repeats that only move addresses in constant time.
+#pragma once
+
+#include "models/isa/shadow.h"
+
+namespace tessera::isa::TESSERA_ENGINE {
+
+namespace {
+
+[[gnu::noinline, noreturn]] void fault_unknown(const Context& c, const MicroOperation& op,
+                                               unsigned used) {
+    std::string which;
+    for (unsigned number = 0; number < 12; ++number) {
+        if ((used & c.unknown & (1U << number)) != 0) {
+            which += (which.empty() ? "$m" : ", $m") + std::to_string(number);
+        }
+    }
+    throw ExecutionFault{"what happens here depends on tensor data (" + which +
+                             "), which timing mode does not have",
+                         true, &op};
+}
+
+const ShadowRule& rule_of(const Context& c, const MicroOperation& op) {
+    return c.program->shadow_rules[static_cast<std::size_t>(&op - c.program->operations.data())];
+}
+
+TESSERA_INLINE void before(Context& c, const MicroOperation& op, const ShadowRule& rule) {
+    if ((c.unknown & rule.used) != 0) [[unlikely]] {
+        fault_unknown(c, op, rule.used);
+    }
+    c.shadow->stores_unknown = (c.unknown & rule.sources) != 0;
+}
+
+TESSERA_INLINE void behind(Context& c, const ShadowRule& rule) {
+    const bool unknown = (c.unknown & rule.sources) != 0;
+    c.unknown = unknown ? c.unknown | rule.written : c.unknown & ~std::uint32_t{rule.written};
+}
+
+/// Registers that a memory or an aux register has filled.
+TESSERA_INLINE void loaded(Context& c, const ShadowRule& rule, bool unknown) {
+    if (unknown) {
+        c.unknown |= rule.loaded;
+    }
+}
+
+/// Cycle counters and what debugging leaves; the others follow from the program and the launch.
+bool is_unknown_register(std::int32_t number) {
+    return number == kCsrCountL || number == kCsrCountU || number == kCsrDebugData ||
+           number == kCsrDebugBreak;
+}
+
+constexpr bool is_jump(std::uint16_t flags) {
+    return (flags & kControl) != 0;
+}
+
+/// An operation of the main lane with what it makes known.
+#define TESSERA_SHADOW_OPERATION(id, flags)                                                        \
+    {                                                                                              \
+        const ShadowRule& rule = rule_of(c, op);                                                   \
+        before(c, op, rule);                                                                       \
+        id(c, op);                                                                                 \
+        behind(c, rule);                                                                           \
+        if constexpr (Opcode::id == Opcode::atom) {                                                \
+            loaded(c, rule, true);                                                                 \
+        } else if constexpr (Opcode::id == Opcode::get) {                                          \
+            if (is_unknown_register(op.imm)) {                                                     \
+                c.unknown |= rule.written;                                                         \
+            }                                                                                      \
+        } else if constexpr (((flags)&kLoad) != 0) {                                               \
+            loaded(c, rule, c.shadow->loaded_unknown);                                             \
+        }                                                                                          \
+    }
+
+/// Behind the first or second of a repeat's passes: how far each address moves. Behind the second
+/// all passes but the last are skipped, if nothing stands against it.
+[[gnu::noinline]] void end_pass(Context& c, const AffineBody& body) {
+    ShadowMemory& shadow = *c.shadow;
+    if (++shadow.passes_watched == 1) {
+        std::copy(std::begin(c.main), std::end(c.main), shadow.first_registers.begin());
+        shadow.first_trail.swap(shadow.trail);
+        shadow.first_steps = c.matrix_steps;
+        shadow.trail.clear();
+        return;
+    }
+    shadow.watching = false;
+    const std::uint32_t passes = c.repeat_count - 1;
+    if (!shadow.straight(c.repeat_count)) {
+        return;
+    }
+    for (unsigned number = 0; number < std::size(c.main); ++number) {
+        if (number + 1 < 16 && ((body.triples >> number) & 1U) != 0) {
+            const auto first = AddressTriple::unpack(&shadow.first_registers[number]);
+            AddressTriple now = AddressTriple::unpack(c.main + number);
+            now.a0 += (now.a0 - first.a0) * passes;
+            now.a1 += (now.a1 - first.a1) * passes;
+            now.a2 += (now.a2 - first.a2) * passes;
+            now.pack(c.main + number);
+            ++number;
+        } else {
+            c.main[number] += (c.main[number] - shadow.first_registers[number]) * passes;
+        }
+    }
+    shadow.skip_stores(passes);
+    c.matrix_steps += (c.matrix_steps - shadow.first_steps) * passes;
+    c.issues += c.repeat_issues * passes;
+    c.executed += c.repeat_executed * passes;
+    c.repeat_count = 1;
+}
+
+/// The body that ends at the operation, where it can be skipped.
+const AffineBody* skippable(const Context& c, const MicroOperation& body_end) {
+    constexpr std::uint32_t kFewest = 4;
+    if (body_end.imm2 == 0 || c.repeat_count < kFewest || c.shadow->every_pass) {
+        return nullptr;
+    }
+    const AffineBody& body = c.program->affine_bodies[static_cast<std::size_t>(body_end.imm2) - 1];
+    const bool same = c.program->base + body.first_word * 4 == c.repeat_first;
+    return same && !(body.has_steps && c.machine->steps_sharing > 1) ? &body : nullptr;
+}
+
+void run_worker(Context& c) {
+    static const void* const kLabels[] = {
+        &&label_none,
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source) &&label_##id,
+#include "models/isa/opcodes.def"
+#undef TESSERA_OP
+        &&label_skip,    &&label_skip,       &&label_skip,     &&label_body_end,
+        &&label_invalid, &&label_bad_repeat, &&label_continue, &&label_end_of_code,
+        &&label_copy,    &&label_copy,       &&label_step,
+    };
+    static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
+
+    c.shadow->watching = false;
+    const MicroOperation* running = enter(c);
+
+#define TESSERA_DISPATCH() goto* kLabels[running->code]
+
+    TESSERA_DISPATCH();
+
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+    label_##id : {                                                                                 \
+        const MicroOperation& op = *running;                                                       \
+        if constexpr (Lane::lane == Lane::Aux) {                                                   \
+            if constexpr (((flags)&kStep) != 0) {                                                  \
+                ++c.matrix_steps;                                                                  \
+            }                                                                                      \
+            ++running;                                                                             \
+        } else {                                                                                   \
+            if constexpr (is_jump(flags)) {                                                        \
+                c.taken = false;                                                                   \
+            }                                                                                      \
+            TESSERA_SHADOW_OPERATION(id, flags)                                                    \
+            if constexpr (Opcode::id == Opcode::rpt_r || Opcode::id == Opcode::rpt_i) {            \
+                running = enter_repeat(c, op);                                                     \
+                if (c.repeat_count != 0 && skippable(c, *c.repeat_end_operation) != nullptr) {     \
+                    c.shadow->watch_pass();                                                        \
+                }                                                                                  \
+            } else if constexpr (is_jump(flags)) {                                                 \
+                if constexpr (((flags)&kSolo) != 0) {                                              \
+                    goto exited;                                                                   \
+                } else if (c.taken) {                                                              \
+                    running =                                                                      \
+                        has_constant_target(Form::form) ? follow_constant(c, op) : follow(c, op);  \
+                    check_limit(c, *running, c.issues);                                            \
+                } else {                                                                           \
+                    ++running;                                                                     \
+                }                                                                                  \
+            } else {                                                                               \
+                ++running;                                                                         \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    TESSERA_DISPATCH();
+#include "models/isa/opcodes.def"
+#undef TESSERA_OP
+
+exited:
+    count_jump(c, c.program->position_of(*running), Position{});
+    return;
+
+label_body_end:
+    if (c.repeat_count == 0 || c.repeat_end_operation != running || --c.repeat_count == 0) {
+        ++running;
+        TESSERA_DISPATCH();
+    }
+    c.issues += c.repeat_issues;
+    c.executed += c.repeat_executed;
+    if (c.shadow->watching) {
+        end_pass(c, c.program->affine_bodies[static_cast<std::size_t>(running->imm2) - 1]);
+    }
+    running = c.repeat_first_operation;
+    TESSERA_DISPATCH();
+
+label_skip:
+    ++running;
+    TESSERA_DISPATCH();
+label_copy:
+    execute_known(c, *running);
+    ++running;
+    TESSERA_DISPATCH();
+label_step:
+    count_step(c, *running);
+    ++running;
+    TESSERA_DISPATCH();
+label_continue : {
+    const MicroOperation* const next = c.program->operations.data() + running->imm;
+    count_jump(c, c.program->position_of(*running), c.program->position_of(*next));
+    running = next;
+    TESSERA_DISPATCH();
+}
+label_bad_repeat:
+    bad_repeat(*running);
+label_none:
+label_invalid:
+    invalid(*running);
+label_end_of_code:
+    fault(*running, "execution runs past the end of the code");
+
+#undef TESSERA_DISPATCH
+}
+
+void execute(Context& c, const MicroOperation& op) {
+    switch (op.code) {
+#define TESSERA_OP(id, mnemonic, form, lane, code, cycles, flags, source)                          \
+    case static_cast<std::uint16_t>(Opcode::id):                                                   \
+        if constexpr (Lane::lane == Lane::Main) {                                                  \
+            TESSERA_SHADOW_OPERATION(id, flags)                                                    \
+        }                                                                                          \
+        break;
+#include "models/isa/opcodes.def"
+#undef TESSERA_OP
+    case static_cast<std::uint16_t>(Internal::CommitSingle):
+    case static_cast<std::uint16_t>(Internal::CommitPair):
+    case static_cast<std::uint16_t>(Internal::CommitQuad):
+        break;
+    default:
+        execute_known(c, op);
+    }
+}
+
+#undef TESSERA_SHADOW_OPERATION
+
+} // namespace
+
+} // namespace tessera::isa::TESSERA_ENGINE

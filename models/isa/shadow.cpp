@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "models/isa/shadow.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+namespace tessera::isa {
+
+
+void ShadowMemory::begin(std::uint32_t words, const std::byte* bytes, std::uint64_t* known,
+                         const std::vector<SharedWords>* shared) {
+    bytes_ = bytes;
+    known_ = known;
+    shared_ = shared;
+    const std::size_t size = (words + 63) / 64;
+    settled_.assign(size, 0);
+    lost_.assign(size, 0);
+    stored_.assign(size, 0);
+    reads_.clear();
+    watching = false;
+    passes_watched = 0;
+}
+
+void ShadowMemory::first_read(std::uint32_t word) {
+    for (const SharedWords& one : *shared_) {
+        if (word - one.words.first < one.words.count) {
+            // What this phase has stored among them stays what it is: known, and settled.
+            word_bits::fill(settled_.data(), one.words.first, one.words.count, true);
+            reads_.push_back({ShadowRead::Kind::Shared, one.words.first, one.identity});
+            return;
+        }
+    }
+    word_bits::set(settled_.data(), word);
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes_ + std::size_t{word} * 4, sizeof value);
+    reads_.push_back(
+        {ShadowRead::Kind::Word, word, shadow_value(word_bits::get(known_, word), value)});
+}
+
+void ShadowMemory::read_tile_number(std::uint32_t number) {
+    const bool read_before = std::any_of(reads_.begin(), reads_.end(), [](const auto& one) {
+        return one.kind == ShadowRead::Kind::TileNumber;
+    });
+    if (!read_before) {
+        reads_.push_back({ShadowRead::Kind::TileNumber, 0, number});
+    }
+}
+
+bool ShadowMemory::straight(std::uint32_t passes) const {
+    constexpr std::int64_t kFar = std::int64_t{1} << 20U; // half of what a packed address holds
+    for (std::size_t i = 0; i < trail.size(); ++i) {
+        const std::int64_t stride = static_cast<std::int64_t>(trail[i].offset) -
+                                    static_cast<std::int64_t>(first_trail[i].offset);
+        if (std::abs(stride) * (std::int64_t{passes} + 1) >= kFar) {
+            return false;
+        }
+    }
+    return trail.size() == first_trail.size();
+}
+
+void ShadowMemory::skip_stores(std::uint32_t passes) {
+    for (std::size_t i = 0; i < trail.size(); ++i) {
+        if (!trail[i].writes) {
+            continue;
+        }
+        const std::int64_t stride = (static_cast<std::int64_t>(trail[i].offset) -
+                                     static_cast<std::int64_t>(first_trail[i].offset)) /
+                                    4;
+        const auto count = static_cast<std::uint32_t>((trail[i].access_bytes + 3) / 4);
+        const std::int64_t first = static_cast<std::int64_t>(trail[i].offset / 4) + stride;
+        if (std::abs(stride) == count) {
+            const std::int64_t lowest = stride > 0 ? first : first + stride * (passes - 1);
+            lose(WordRange{static_cast<std::uint32_t>(lowest), count * passes});
+            continue;
+        }
+        for (std::int64_t pass = 0; pass < (stride == 0 ? 1 : passes); ++pass) {
+            for (std::uint32_t word = 0; word < count; ++word) {
+                lose(static_cast<std::uint32_t>(first + stride * pass) + word);
+            }
+        }
+    }
+}
+
+void ShadowMemory::lose(WordRange range) {
+    word_bits::fill(settled_.data(), range.first, range.count, true);
+    word_bits::fill(lost_.data(), range.first, range.count, true);
+    word_bits::fill(stored_.data(), range.first, range.count, false);
+    word_bits::fill(known_, range.first, range.count, false);
+}
+
+std::vector<WordRange> ShadowMemory::ranges(const std::vector<std::uint64_t>& bits) const {
+    std::vector<WordRange> found;
+    for (std::size_t index = 0; index < bits.size(); ++index) {
+        for (std::uint64_t left = bits[index]; left != 0;) {
+            const auto shift = static_cast<std::uint32_t>(std::countr_zero(left));
+            const auto count = static_cast<std::uint32_t>(std::countr_one(left >> shift));
+            const auto first = static_cast<std::uint32_t>(index * 64) + shift;
+            if (!found.empty() && found.back().first + found.back().count == first) {
+                found.back().count += count;
+            } else {
+                found.push_back({first, count});
+            }
+            left = shift + count >= 64 ? 0 : left & (~std::uint64_t{0} << (shift + count));
+        }
+    }
+    return found;
+}
+
+} // namespace tessera::isa
