@@ -50,7 +50,7 @@ struct RunFacts {
     const listeners::Account& account;
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
-    std::optional<ipu::TimingFacts> timing; ///< nothing in functional mode
+    std::optional<ipu::TimingFacts> timing = std::nullopt; ///< nothing in functional mode
     std::string output_digest; ///< of the tensors that the run makes and keeps
     HostFacts host;
 };
