@@ -124,7 +124,7 @@ CommandSpec run_command() {
                       "(functional if not given)",
                       {"functional", "timing", "auto"}, {}),
                  number("audit", "N",
-                        "tiles that timing mode runs in full and holds against what it counted (4 "
+                        "tiles that timing mode runs in full and holds against what it counted (2 "
                         "if not given)"),
                  number("shuffle", "SEED",
                         "take simultaneous events in another order, as a test; the result does not "

@@ -32,7 +32,7 @@
 namespace tessera::sim {
 namespace {
 
-constexpr int kAuditedTiles = 4; ///< of timing mode, if --audit does not say it
+constexpr int kAuditedTiles = 2; ///< of timing mode, if --audit does not say it
 
 struct Configuration {
     spec::LoadedMachine machine;
@@ -133,11 +133,11 @@ struct PlannedJob {
 };
 
 /// Reads the workload's operands and plans. What shows only there is told at the workload's value.
-PlannedJob planned_job(const Configuration& configuration) {
+PlannedJob planned_job(const Configuration& configuration, job::Operands operands) {
     try {
         auto job = job::make_job(configuration.workload.workload);
         const Activity planning("planning");
-        const program::Program& program = job->plan(configuration.machine.spec);
+        const program::Program& program = job->plan(configuration.machine.spec, operands);
         return {std::move(job), program};
     } catch (const ConfigError& error) {
         const config::Document document{
@@ -163,7 +163,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     if (!command.trace.empty()) {
         trace = std::make_unique<Trace>(command, machine, configuration.workload.workload.name);
     }
-    const auto [job, program] = planned_job(configuration);
+    const bool with_data = command.mode.empty() || command.mode == "functional";
+    const auto [job, program] =
+        planned_job(configuration, with_data ? job::Operands::Made : job::Operands::None);
     give_back_holes();
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
@@ -174,7 +176,6 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
         program, [&](std::int64_t done, std::int64_t total) { activity->at(done, total); });
     ipu::RunOptions options{.threads = command.threads, .listeners = {&progress}};
     options.shuffle = command.shuffle;
-    const bool with_data = command.mode.empty() || command.mode == "functional";
     if (!with_data) {
         options.timing = ipu::TimingOptions{command.audit.value_or(kAuditedTiles)};
     }

@@ -50,15 +50,21 @@ struct Look {
     std::string tensor;
 };
 
+/// Whether plan() makes the values of operands: timing mode does without.
+enum class Operands { Made, None };
+
 class Job {
 public:
     virtual ~Job() = default;
 
-    /// Plans for the machine and makes the operands. @throws DoesNotFit, NotModelled; ConfigError
+    /// Plans for the machine and makes the operands, if they are wanted. @throws DoesNotFit, NotModelled; ConfigError
     /// or IoError if a file of the workload is wrong or missing; OutOfHostMemory
-    virtual const program::Program& plan(const spec::MachineSpec& machine) = 0;
+    virtual const program::Program& plan(const spec::MachineSpec& machine, Operands operands) = 0;
+    const program::Program& plan(const spec::MachineSpec& machine) {
+        return plan(machine, Operands::Made);
+    }
 
-    /// After plan().
+    /// After plan() that made them.
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
     virtual void arrived(std::uint32_t /*copy*/, const ReadTensor& /*read*/) {}

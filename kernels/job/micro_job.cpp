@@ -48,7 +48,7 @@ template <class Kind> class MicroJob final : public Job {
 public:
     explicit MicroJob(Kind given) : workload_(std::move(given)) {}
 
-    const program::Program& plan(const spec::MachineSpec& machine) override {
+    const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         auto emitted = micro::emit(machine, workload_);
         sentence_ = emitted.graph.name;
         arrivals_ = std::move(emitted.arrivals);
@@ -60,7 +60,9 @@ public:
                 *emitted.expected_cycles + lower::predicted_exchanges(machine, lowered).total();
         }
         program_ = std::move(lowered.program);
-        values_ = emitted.values();
+        if (operands == Operands::Made) {
+            values_ = emitted.values();
+        }
         return program_;
     }
     std::vector<HostArray> operands() const override {

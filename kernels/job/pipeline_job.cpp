@@ -51,7 +51,7 @@ class PipelineJob final : public Job {
 public:
     explicit PipelineJob(const workload::PipelineWorkload& workload) : workload_(workload) {}
 
-    const program::Program& plan(const spec::MachineSpec& machine) override {
+    const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         catalog::SparseMatrices sparse;
         for (std::size_t i = 0; i < workload_.tensors.size(); ++i) {
             if (workload_.tensors[i].is_sparse()) {
@@ -64,9 +64,13 @@ public:
         }
         pipeline_ = std::move(resolved.pipeline);
         pipeline_.name = sentence();
-        need_memory();
+        if (operands == Operands::Made) {
+            need_memory();
+        }
         planned_ = pipeline::plan(machine, pipeline_);
-        make_values();
+        if (operands == Operands::Made) {
+            make_values();
+        }
         for (const auto& finished : planned_.finished) {
             outcomes_.push_back({finished.node, 0, {}});
         }

@@ -128,9 +128,12 @@ public:
     using ProductJob::ProductJob;
 
     /// What does not fit the machine is told before the host has its operands.
-    const program::Program& plan(const spec::MachineSpec& machine) override {
+    const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         const auto& given = workload();
         set_divided(matmul::choose(machine, given));
+        if (operands == Operands::None) {
+            return program();
+        }
         const auto m = static_cast<double>(given.m);
         const auto k = static_cast<double>(given.k);
         const auto n = static_cast<double>(given.n);
@@ -163,14 +166,15 @@ class SpmmJob final : public ProductJob<workload::SpmmWorkload, workload::Sparse
 public:
     using ProductJob::ProductJob;
 
-    const program::Program& plan(const spec::MachineSpec& machine) override {
-        const bool from_file = workload().of_b().kind == workload::ValuesSpec::Kind::File;
+    const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
+        const bool made = operands == Operands::Made;
+        const bool from_file = made && workload().of_b().kind == workload::ValuesSpec::Kind::File;
         set_left(workload::make_sparse(workload()));
         if (from_file) { // its mistakes come before a long plan
             make_right();
         }
         set_divided(spmm::choose(machine, workload(), a()));
-        if (!from_file) {
+        if (made && !from_file) {
             const auto n = static_cast<double>(workload().n);
             need_memory(static_cast<double>(a().values.size()),
                         static_cast<double>(a().columns) * n, static_cast<double>(a().rows) * n,

@@ -9,10 +9,10 @@
 namespace tessera::isa {
 
 
-void ShadowMemory::begin(std::uint32_t words, const std::byte* bytes, std::uint64_t* known,
+void ShadowMemory::begin(std::uint32_t words, const std::byte* bytes, program::TileWords& known,
                          const std::vector<SharedWords>* shared) {
     bytes_ = bytes;
-    known_ = known;
+    known_ = &known;
     shared_ = shared;
     const std::size_t size = (words + 63) / 64;
     settled_.assign(size, 0);
@@ -36,7 +36,7 @@ void ShadowMemory::first_read(std::uint32_t word) {
     std::uint32_t value = 0;
     std::memcpy(&value, bytes_ + std::size_t{word} * 4, sizeof value);
     reads_.push_back(
-        {ShadowRead::Kind::Word, word, shadow_value(word_bits::get(known_, word), value)});
+        {ShadowRead::Kind::Word, word, shadow_value(known_->get(word), value)});
 }
 
 void ShadowMemory::read_tile_number(std::uint32_t number) {
@@ -87,7 +87,7 @@ void ShadowMemory::lose(WordRange range) {
     word_bits::fill(settled_.data(), range.first, range.count, true);
     word_bits::fill(lost_.data(), range.first, range.count, true);
     word_bits::fill(stored_.data(), range.first, range.count, false);
-    word_bits::fill(known_, range.first, range.count, false);
+    known_->clear(range);
 }
 
 std::vector<WordRange> ShadowMemory::ranges(const std::vector<std::uint64_t>& bits) const {

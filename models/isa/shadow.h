@@ -51,7 +51,7 @@ class ShadowMemory {
 public:
     /// Before a phase of a tile whose memory has `words` words; `known` are their bits,
     /// `shared` those that did not change.
-    void begin(std::uint32_t words, const std::byte* bytes, std::uint64_t* known,
+    void begin(std::uint32_t words, const std::byte* bytes, program::TileWords& known,
                const std::vector<SharedWords>* shared);
 
     /// Whether the word is known, when a main register takes it.
@@ -60,14 +60,14 @@ public:
         if (!word_bits::get(settled_.data(), word)) {
             first_read(word);
         }
-        return word_bits::get(known_, word);
+        return known_->get(word);
     }
     /// A main register's word is stored.
     void store(std::uint32_t offset, bool known) {
         const std::uint32_t word = offset / 4;
         word_bits::set(settled_.data(), word);
         if (known) {
-            word_bits::set(known_, word);
+            known_->set(word);
             word_bits::set(stored_.data(), word);
             word_bits::clear(lost_.data(), word);
         } else {
@@ -123,13 +123,13 @@ private:
         word_bits::set(settled_.data(), word);
         word_bits::set(lost_.data(), word);
         word_bits::clear(stored_.data(), word);
-        word_bits::clear(known_, word);
+        known_->clear(word);
     }
     void lose(WordRange range);
     [[nodiscard]] std::vector<WordRange> ranges(const std::vector<std::uint64_t>& bits) const;
 
     const std::byte* bytes_ = nullptr;
-    std::uint64_t* known_ = nullptr;
+    program::TileWords* known_ = nullptr;
     const std::vector<SharedWords>* shared_ = nullptr;
     std::vector<std::uint64_t> settled_; ///< read before, or written in this phase
     std::vector<std::uint64_t> lost_;

@@ -40,24 +40,62 @@ bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
 
 } // namespace word_bits
 
+WordRange TileWords::inside(WordRange words) const {
+    const std::uint32_t first = std::max(words.first, stretch_.first);
+    const std::uint32_t end =
+        std::min(words.first + words.count, stretch_.first + stretch_.count);
+    return {first, end > first ? end - first : 0};
+}
+
+void TileWords::widen(WordRange words) {
+    if (stretch_.count == 0) {
+        stretch_ = words;
+        return;
+    }
+    const std::uint32_t first = std::min(words.first, stretch_.first);
+    const std::uint32_t end =
+        std::max(words.first + words.count, stretch_.first + stretch_.count);
+    stretch_ = {first, end - first};
+}
+
+void TileWords::set(WordRange words) {
+    widen(words);
+    word_bits::fill(bits_, words.first, words.count, true);
+}
+
+void TileWords::clear(WordRange words) {
+    const WordRange here = inside(words);
+    word_bits::fill(bits_, here.first, here.count, false);
+}
+
+bool TileWords::any(WordRange words) const {
+    const WordRange here = inside(words);
+    return word_bits::any(bits_, here.first, here.count);
+}
+
 KnownWords::KnownWords(TileId tiles, Address base, Bytes tile_bytes)
     : base_(base), words_(static_cast<std::uint32_t>(tile_bytes / 4)),
-      stride_((words_ + std::size_t{63}) / 64), pages_(stride_ * sizeof(std::uint64_t) * tiles),
-      shared_(tiles) {}
+      pages_((words_ + std::size_t{63}) / 64 * sizeof(std::uint64_t) * tiles), shared_(tiles) {
+    auto* const bits = reinterpret_cast<std::uint64_t*>(pages_.begin());
+    const std::size_t stride = (words_ + std::size_t{63}) / 64;
+    tiles_.reserve(tiles);
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+        tiles_.emplace_back(bits + tile * stride);
+    }
+}
 
 bool KnownWords::is_known(TileId tile, Address address) {
-    return word_bits::get(of_tile(tile), range(address, 4).first);
+    return tiles_[tile].get(range(address, 4).first);
 }
 
 void KnownWords::learn(TileId tile, Address address, Bytes bytes) {
-    const WordRange words = range(address, bytes);
-    word_bits::fill(of_tile(tile), words.first, words.count, true);
+    tiles_[tile].set(range(address, bytes));
 }
 
 void KnownWords::forget(TileId tile, Address address, Bytes bytes) {
     const WordRange words = range(address, bytes);
-    if (word_bits::any(of_tile(tile), words.first, words.count)) {
-        word_bits::fill(of_tile(tile), words.first, words.count, false);
+    if (tiles_[tile].any(words)) {
+        tiles_[tile].clear(words);
         changed(tile, words);
     }
 }
@@ -65,14 +103,17 @@ void KnownWords::forget(TileId tile, Address address, Bytes bytes) {
 bool KnownWords::copy(TileId from, Address from_address, TileId to, Address to_address,
                       Bytes bytes) {
     const WordRange source = range(from_address, bytes);
-    if (!word_bits::any(of_tile(from), source.first, source.count)) {
+    if (!tiles_[from].any(source)) {
         forget(to, to_address, bytes);
         return false;
     }
     const WordRange target = range(to_address, bytes);
     for (std::uint32_t word = 0; word < source.count; ++word) {
-        const bool known = word_bits::get(of_tile(from), source.first + word);
-        word_bits::fill(of_tile(to), target.first + word, 1, known);
+        if (tiles_[from].get(source.first + word)) {
+            tiles_[to].set(target.first + word);
+        } else {
+            tiles_[to].clear(target.first + word);
+        }
     }
     changed(to, target);
     return true;

@@ -39,6 +39,39 @@ struct WordRange {
     friend bool operator==(const WordRange&, const WordRange&) = default;
 };
 
+/// The known words of one tile. Nothing is known outside a stretch, so that the bits of what is
+/// never known cost nothing.
+class TileWords {
+public:
+    TileWords() = default;
+    explicit TileWords(std::uint64_t* bits) : bits_(bits) {}
+
+    [[nodiscard]] bool get(std::uint32_t word) const {
+        return word - stretch_.first < stretch_.count && word_bits::get(bits_, word);
+    }
+    void set(std::uint32_t word) {
+        if (word - stretch_.first >= stretch_.count) {
+            widen({word, 1});
+        }
+        word_bits::set(bits_, word);
+    }
+    void clear(std::uint32_t word) {
+        if (word - stretch_.first < stretch_.count) {
+            word_bits::clear(bits_, word);
+        }
+    }
+    void set(WordRange words);
+    void clear(WordRange words);
+    [[nodiscard]] bool any(WordRange words) const;
+
+private:
+    void widen(WordRange words);
+    [[nodiscard]] WordRange inside(WordRange words) const;
+
+    std::uint64_t* bits_ = nullptr; ///< from the base of memory on
+    WordRange stretch_;
+};
+
 /// Words that do not change, with one identity wherever their bytes are the same object.
 struct SharedWords {
     WordRange words;
@@ -51,10 +84,7 @@ class KnownWords {
 public:
     KnownWords(TileId tiles, Address base, Bytes tile_bytes);
 
-    /// One bit a word, from the base of memory on.
-    [[nodiscard]] std::uint64_t* of_tile(TileId tile) {
-        return reinterpret_cast<std::uint64_t*>(pages_.begin()) + tile * stride_;
-    }
+    [[nodiscard]] TileWords& of_tile(TileId tile) { return tiles_[tile]; }
     [[nodiscard]] std::uint32_t words_of_tile() const { return words_; }
 
     [[nodiscard]] bool is_known(TileId tile, Address address);
@@ -78,8 +108,8 @@ private:
 
     Address base_;
     std::uint32_t words_;
-    std::size_t stride_; ///< of 64 bits
-    ZeroPages pages_;
+    ZeroPages pages_; ///< of bits
+    std::vector<TileWords> tiles_;
     std::vector<std::vector<SharedWords>> shared_; ///< by tile
 };
 

@@ -34,7 +34,7 @@ std::uint64_t TileClasses::value_of(const Node& node, const View& tile) {
     case ReadKind::Word: {
         std::uint32_t value = 0;
         std::memcpy(&value, tile.memory + std::size_t{node.word} * 4, sizeof value);
-        return isa::shadow_value(program::word_bits::get(tile.known, node.word), value);
+        return isa::shadow_value(tile.known->get(node.word), value);
     }
     case ReadKind::Shared:
         for (const program::SharedWords& one : *tile.shared) {

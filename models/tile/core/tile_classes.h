@@ -58,7 +58,7 @@ public:
     /// A tile as reads find it.
     struct View {
         const std::byte* memory = nullptr;
-        std::uint64_t* known = nullptr;
+        const program::TileWords* known = nullptr;
         const std::vector<program::SharedWords>* shared = nullptr;
         TileId tile = 0;
     };

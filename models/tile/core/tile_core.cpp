@@ -598,8 +598,8 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
 
 void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shadow,
                                           PhaseResult& result) {
-    std::uint64_t* const known = timing->known.of_tile(tile);
-    shadow.begin(timing->known.words_of_tile(), memory.bytes, known, &timing->known.shared(tile));
+    shadow.begin(timing->known.words_of_tile(), memory.bytes, timing->known.of_tile(tile),
+                 &timing->known.shared(tile));
     supervisor.shadow = &shadow;
     for (isa::Context& worker : workers) {
         worker.shadow = &shadow;
@@ -618,17 +618,17 @@ void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shado
 }
 
 void TileCore::Implementation::take_over(const PhaseResult& result) {
-    std::uint64_t* const known = timing->known.of_tile(tile);
+    program::TileWords& known = timing->known.of_tile(tile);
     const std::uint32_t* value = result.stored_values.data();
     for (const program::WordRange& range : result.stored) {
         std::memcpy(memory.bytes + std::size_t{range.first} * 4, value,
                     std::size_t{range.count} * 4);
         value += range.count;
-        program::word_bits::fill(known, range.first, range.count, true);
+        known.set(range);
         timing->known.changed(tile, range);
     }
     for (const program::WordRange& range : result.lost) {
-        program::word_bits::fill(known, range.first, range.count, false);
+        known.clear(range);
         timing->known.changed(tile, range);
     }
     if (result.registers != registers_number) {
@@ -641,7 +641,7 @@ ComputeOutcome TileCore::Implementation::run_known(Address stub, std::vector<Con
     thread_local isa::ShadowMemory shadow;
     const TileClasses::Found found = timing->classes.find(
         {stub, stack_end, code_number, registers_number},
-        {memory.bytes, timing->known.of_tile(tile), &timing->known.shared(tile), tile});
+        {memory.bytes, &timing->known.of_tile(tile), &timing->known.shared(tile), tile});
     PhaseResult own;
     const PhaseResult* result = found.result;
     if (result == nullptr || audited) {
