@@ -59,6 +59,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Of timing mode: what happens next depends on tensor data, which it does not have.
+class NeedsData : public NotModelled {
+public:
+    using NotModelled::NotModelled;
+};
+
 /// A file cannot be read or written. Exit code 6.
 class IoError : public std::runtime_error {
 public:

@@ -21,6 +21,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera::sim {
 namespace {
@@ -74,6 +76,59 @@ RunReport run_elaborated(const RunCommand& command, const std::string& workload,
     return report;
 }
 
+/// In a child: the run in timing mode, or why it needs data, or how it failed.
+nlohmann::json timing_attempt(const RunCommand& command, const std::string& workload,
+                              const Elaborate& elaborate) {
+    try {
+        const RunReport report = run_elaborated(command, workload, elaborate);
+        return {{"result", report.result}, {"memory", report.memory},
+                {"warnings", report.warnings}};
+    } catch (const NeedsData& reason) {
+        return {{"needs_data", reason.what()}};
+    } catch (...) {
+        const Failure failure = failure_of(std::current_exception());
+        return {{"exit_code", failure.exit_code}, {"message", failure.message}};
+    }
+}
+
+/// Without data where that goes: tried in a child, as SystemC elaborates once a process.
+RunReport run_auto(RunCommand command, const std::string& workload, const Elaborate& elaborate) {
+    command.mode = "timing";
+    const ChildBody body = [&] {
+        return ChildOutcome{kOk, timing_attempt(command, workload, elaborate).dump()};
+    };
+    const ChildOutcome outcome = run_children({body}, 1).front();
+    if (outcome.text.empty()) {
+        throw ChildFailed({outcome.exit_code,
+                           fmt::format("tessera: {}: the run in timing mode ended {}", workload,
+                                       outcome.signal != 0 ? strsignal(outcome.signal)
+                                                           : "without a result")});
+    }
+    nlohmann::json attempt = nlohmann::json::parse(outcome.text);
+    if (attempt.contains("exit_code")) {
+        throw ChildFailed(
+            {attempt["exit_code"].get<int>(), attempt["message"].get<std::string>()});
+    }
+    if (attempt.contains("needs_data")) {
+        command.mode = "functional";
+        RunReport report = run_elaborated(command, workload, elaborate);
+        report.warnings.push_back("run with all data, as timing mode cannot: " +
+                                  attempt["needs_data"].get<std::string>());
+        return report;
+    }
+    RunReport report;
+    report.result = std::move(attempt["result"]);
+    report.memory = std::move(attempt["memory"]);
+    report.warnings = attempt["warnings"].get<std::vector<std::string>>();
+    return report;
+}
+
+RunReport run_in_mode(const RunCommand& command, const std::string& workload,
+                      const Elaborate& elaborate) {
+    return command.mode == "auto" ? run_auto(command, workload, elaborate)
+                                  : run_elaborated(command, workload, elaborate);
+}
+
 /// The same with the files of `out`, which a run that fails leaves without those of an older one.
 RunReport run_into(OutDirectory& out, RunCommand command, const std::string& workload,
                    const Elaborate& elaborate) {
@@ -84,7 +139,7 @@ RunReport run_into(OutDirectory& out, RunCommand command, const std::string& wor
         command.trace = out.trace();
     }
     try {
-        RunReport report = run_elaborated(command, workload, elaborate);
+        RunReport report = run_in_mode(command, workload, elaborate);
         out.write(report, trace_elsewhere);
         return report;
     } catch (const ConfigError&) { // a slip of the fingers costs nothing
@@ -101,7 +156,7 @@ RunReport run_here(const RunCommand& command, const std::string& workload,
                    const Elaborate& elaborate) {
     RunReport report;
     if (out_directory.empty()) {
-        report = run_elaborated(command, workload, elaborate);
+        report = run_in_mode(command, workload, elaborate);
     } else {
         OutDirectory out(out_directory);
         report = run_into(out, command, workload, elaborate);

@@ -45,6 +45,8 @@ void tell_warning(const std::string& sentence) {
 Failure failure_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);
+    } catch (const ChildFailed& child) {
+        return child.failure();
     } catch (const UsageError& usage) {
         return {kUsage, std::string("tessera: ") + usage.what()};
     } catch (const ConfigError& config) {

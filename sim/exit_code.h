@@ -3,7 +3,9 @@
 #pragma once
 
 #include <exception>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tessera::sim {
 
@@ -25,6 +27,17 @@ struct Failure {
     std::string message; ///< lines for people
 };
 [[nodiscard]] Failure failure_of(const std::exception_ptr& error);
+
+/// What a child process failed with.
+class ChildFailed : public std::runtime_error {
+public:
+    explicit ChildFailed(Failure failure)
+        : std::runtime_error(failure.message), failure_(std::move(failure)) {}
+    [[nodiscard]] const Failure& failure() const { return failure_; }
+
+private:
+    Failure failure_;
+};
 
 /// Prints a warning to stderr.
 void tell_warning(const std::string& sentence);

@@ -359,7 +359,7 @@ private:
         for (const json& one : timing["missing"]) {
             missing += (missing.empty() ? "" : ", ") + one.get<std::string>();
         }
-        line("", "without data: no " + missing);
+        line("", "not found without data: " + missing);
     }
 
     void host() {

@@ -92,7 +92,7 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
 
 void ExchangeFabric::tell(const program::TileValue& value) {
     if (known_ != nullptr && !known_->is_known(value.tile, value.address)) {
-        throw NotModelled(fmt::format(
+        throw NeedsData(fmt::format(
             "the control program goes on with the word at {:#x} of tile_{}, tensor data that "
             "timing mode does not have",
             value.address, value.tile));

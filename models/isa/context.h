@@ -206,6 +206,7 @@ struct ExecutionFault {
     std::string reason;
     bool not_modelled = false;
     const MicroOperation* operation = nullptr;
+    bool needs_data = false; ///< not modelled, as timing mode has no tensor data
 };
 
 } // namespace tessera::isa

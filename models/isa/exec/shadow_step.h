@@ -19,7 +19,7 @@ namespace {
     }
     throw ExecutionFault{"what happens here depends on tensor data (" + which +
                              "), which timing mode does not have",
-                         true, &op};
+                         true, &op, true};
 }
 
 const ShadowRule& rule_of(const Context& c, const MicroOperation& op) {

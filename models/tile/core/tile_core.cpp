@@ -373,7 +373,7 @@ void TileCore::Implementation::check_known(const isa::MicroOperation& op) {
             fmt::format("what happens here depends on tensor data ($m{}), which timing mode does "
                         "not have",
                         std::countr_zero(supervisor.unknown & rule.used)),
-            true, &op};
+            true, &op, true};
     }
     if (static_cast<isa::Opcode>(op.code) != isa::Opcode::get) {
         return;
@@ -527,6 +527,7 @@ Fault TileCore::Implementation::report_of(const isa::Context& context,
     report.cycle = cycle;
     report.reason = fault.reason;
     report.not_modelled = fault.not_modelled;
+    report.needs_data = fault.needs_data;
     if (fault.operation != nullptr && context.program != nullptr) {
         const auto& operations = context.program->operations;
         if (fault.operation >= operations.data() &&

@@ -41,6 +41,7 @@ struct Fault {
     Cycles cycle = 0; ///< since the start of the phase
     Address address = 0;
     bool not_modelled = false;
+    bool needs_data = false; ///< not modelled, as timing mode has no tensor data
     std::string instruction; ///< disassembled
     std::string source_line; ///< "matmul.S:41", or empty
     std::string reason;

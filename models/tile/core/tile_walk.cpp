@@ -285,7 +285,7 @@ bool TileWalk::takes_part(std::uint32_t copy) const {
 
 std::uint32_t TileWalk::own_word(Address address) const {
     if (facts_.timing != nullptr && !facts_.timing->known.is_known(tile_, address)) {
-        throw NotModelled(fmt::format(
+        throw NeedsData(fmt::format(
             "tile_{} @ {}: the row of a stream copy is the word at {:#x}, tensor data that timing "
             "mode does not have",
             tile_, at_, address));
