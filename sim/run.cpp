@@ -30,14 +30,20 @@
 #include <utility>
 
 namespace tessera::sim {
-namespace {
-
-constexpr int kAuditedTiles = 2; ///< of timing mode, if --audit does not say it
 
 struct Configuration {
     spec::LoadedMachine machine;
     catalog::LoadedWorkload workload;
 };
+
+struct PlannedJob {
+    std::shared_ptr<job::Job> job;             ///< null: not yet made
+    const program::Program* program = nullptr; ///< the job's; null: not yet planned
+};
+
+namespace {
+
+constexpr int kAuditedTiles = 2; ///< of timing mode, if --audit does not say it
 
 using LoadWorkload =
     std::function<catalog::LoadedWorkload(const std::vector<std::string>& set_overrides)>;
@@ -127,18 +133,14 @@ bool is_operand(const job::Job& job, const std::string& tensor) {
                        [&](const job::HostArray& operand) { return operand.tensor == tensor; });
 }
 
-struct PlannedJob {
-    std::unique_ptr<job::Job> job;
-    const program::Program& program; ///< the job's
-};
+bool has_data(const RunCommand& command) {
+    return command.mode.empty() || command.mode == "functional";
+}
 
-/// Reads the workload's operands and plans. What shows only there is told at the workload's value.
-PlannedJob planned_job(const Configuration& configuration, job::Operands operands) {
+/// Calls `body`. What shows of a workload only when its operands are read is told at its value.
+template <class Body> void at_the_workload(const Configuration& configuration, const Body& body) {
     try {
-        auto job = job::make_job(configuration.workload.workload);
-        const Activity planning("planning");
-        const program::Program& program = job->plan(configuration.machine.spec, operands);
-        return {std::move(job), program};
+        body();
     } catch (const ConfigError& error) {
         const config::Document document{
             .root = {}, .origins = configuration.workload.origins, .duplicates = {}};
@@ -152,9 +154,25 @@ PlannedJob planned_job(const Configuration& configuration, job::Operands operand
     }
 }
 
+/// Reads the workload's operands and plans, as far as that is not done.
+void complete(PlannedJob& planned, const RunCommand& command, const Configuration& configuration) {
+    at_the_workload(configuration, [&] {
+        if (planned.job == nullptr) {
+            planned.job = job::make_job(configuration.workload.workload);
+        }
+        if (planned.program == nullptr) {
+            const Activity planning("planning");
+            planned.program =
+                &planned.job->plan(configuration.machine.spec, has_data(command)
+                                                                   ? job::Operands::Made
+                                                                   : job::Operands::None);
+        }
+    });
+}
+
 /// `whole` was started before the configuration was read.
 RunReport run_configured(const RunCommand& command, const Configuration& configuration,
-                         Stopwatch whole) {
+                         Stopwatch whole, PlannedJob planned = {}) {
     Stopwatch watch = whole;
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(command.threads));
@@ -163,9 +181,10 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     if (!command.trace.empty()) {
         trace = std::make_unique<Trace>(command, machine, configuration.workload.workload.name);
     }
-    const bool with_data = command.mode.empty() || command.mode == "functional";
-    const auto [job, program] =
-        planned_job(configuration, with_data ? job::Operands::Made : job::Operands::None);
+    const bool with_data = has_data(command);
+    complete(planned, command, configuration);
+    job::Job* const job = planned.job.get();
+    const program::Program& program = *planned.program;
     give_back_holes();
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
@@ -277,6 +296,61 @@ RunReport run_document(const RunCommand& command, const nlohmann::json& workload
                                       sets);
     };
     return run_configured(command, read_configuration(command, paths, load), whole);
+}
+
+struct PreparedRun::Implementation {
+    RunCommand command;
+    Configuration configuration;
+    PlannedJob planned;
+};
+
+PreparedRun::PreparedRun(RunCommand command, const std::string& workload,
+                         const config::ConfigPaths& paths)
+    : implementation_(std::make_unique<Implementation>()) {
+    implementation_->configuration = read_configuration(command, workload, paths);
+    implementation_->command = std::move(command);
+}
+PreparedRun::~PreparedRun() = default;
+PreparedRun::PreparedRun(PreparedRun&&) noexcept = default;
+PreparedRun& PreparedRun::operator=(PreparedRun&&) noexcept = default;
+
+std::string PreparedRun::operands_key() const {
+    const auto& [command, configuration, planned] = *implementation_;
+    return configuration.workload.resolved.dump() + (has_data(command) ? " data" : "");
+}
+
+std::string PreparedRun::plan_key() const {
+    nlohmann::json machine = implementation_->configuration.machine.resolved;
+    machine.erase("name");
+    machine["chip"].erase("clock_hz"); // plans count cycles
+    return operands_key() + machine.dump();
+}
+
+void PreparedRun::make_operands() {
+    auto& [command, configuration, planned] = *implementation_;
+    at_the_workload(configuration, [&] {
+        planned.job = job::make_job(configuration.workload.workload);
+        planned.job->share(has_data(command) ? job::Operands::Made : job::Operands::None);
+    });
+}
+
+void PreparedRun::make_plan() {
+    complete(implementation_->planned, implementation_->command, implementation_->configuration);
+}
+
+void PreparedRun::share_operands(const PreparedRun& other) {
+    TESSERA_ASSERT(operands_key() == other.operands_key());
+    implementation_->planned = {other.implementation_->planned.job, nullptr};
+}
+
+void PreparedRun::share_plan(const PreparedRun& other) {
+    TESSERA_ASSERT(plan_key() == other.plan_key());
+    implementation_->planned = other.implementation_->planned;
+}
+
+RunReport PreparedRun::run() {
+    return run_configured(implementation_->command, implementation_->configuration, Stopwatch(),
+                          implementation_->planned);
 }
 
 } // namespace tessera::sim

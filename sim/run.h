@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,35 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 /// written
 [[nodiscard]] RunReport run_workload(const RunCommand& command, const std::string& workload,
                                      const config::ConfigPaths& paths);
+
+/// A run as far as it has been prepared: configuration, and what may be shared with runs that agree
+/// on it.
+class PreparedRun {
+public:
+    /// Reads machine and workload. @throws ConfigError, IoError
+    PreparedRun(RunCommand command, const std::string& workload, const config::ConfigPaths& paths);
+    ~PreparedRun();
+    PreparedRun(PreparedRun&&) noexcept;
+    PreparedRun& operator=(PreparedRun&&) noexcept;
+
+    /// Runs with equal keys have equal patterns and operands; with equal plan keys, equal plans.
+    [[nodiscard]] std::string operands_key() const;
+    [[nodiscard]] std::string plan_key() const;
+
+    /// Makes patterns and operands; all of the plan too. @throws as run_workload
+    void make_operands();
+    void make_plan();
+    /// Has what `other` has made, whose key is the same. Only one of them may run in a process.
+    void share_operands(const PreparedRun& other);
+    void share_plan(const PreparedRun& other);
+
+    /// Inside sc_main, once a process. @throws as run_workload
+    [[nodiscard]] RunReport run();
+
+private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation_;
+};
 
 /// The same with a workload that no file holds; `name` is what errors call it.
 [[nodiscard]] RunReport run_document(const RunCommand& command, const nlohmann::json& workload,

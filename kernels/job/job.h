@@ -57,6 +57,10 @@ class Job {
 public:
     virtual ~Job() = default;
 
+    /// Makes what does not depend on the machine (patterns, and operands if they are wanted), so that
+    /// copies of the process have it; plan() otherwise does it. @throws as plan()
+    virtual void share(Operands /*operands*/) {}
+
     /// Plans for the machine and makes the operands, if they are wanted. @throws DoesNotFit, NotModelled; ConfigError
     /// or IoError if a file of the workload is wrong or missing; OutOfHostMemory
     virtual const program::Program& plan(const spec::MachineSpec& machine, Operands operands) = 0;

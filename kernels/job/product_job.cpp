@@ -102,8 +102,18 @@ public:
 protected:
     /// Both operands are small whole numbers, so that no sum is rounded.
     [[nodiscard]] virtual bool is_exact() const = 0;
-    void set_left(MatrixA a) { a_ = std::move(a); }
-    void set_right(workload::DenseF16 b) { b_ = std::move(b); }
+    template <class Make> void make_left(const Make& make) {
+        if (!has_left_) {
+            a_ = make();
+            has_left_ = true;
+        }
+    }
+    template <class Make> void make_right(const Make& make) {
+        if (!has_right_) {
+            b_ = make();
+            has_right_ = true;
+        }
+    }
     const Workload& workload() const { return workload_; }
     const MatrixA& a() const { return a_; }
     void set_divided(family::Divided divided) { divided_ = std::move(divided); }
@@ -113,6 +123,8 @@ private:
     Workload workload_;
     MatrixA a_;
     workload::DenseF16 b_;
+    bool has_left_ = false;
+    bool has_right_ = false;
     family::Divided divided_;
 };
 
@@ -138,11 +150,13 @@ public:
         const auto k = static_cast<double>(given.k);
         const auto n = static_cast<double>(given.n);
         need_memory(m * k, k * n, m * n, sentence());
-        set_left(
-            workload::make_dense(given.m, given.k, given.of_a(), given.seed, Operand::A, given.k));
-        set_right(
-            workload::make_dense(given.k, given.n, given.of_b(), given.seed, Operand::B, given.k));
+        make_operands();
         return program();
+    }
+    void share(Operands operands) override {
+        if (operands == Operands::Made) {
+            make_operands();
+        }
     }
     bool is_exact() const override {
         using Kind = workload::ValuesSpec::Kind;
@@ -155,6 +169,19 @@ public:
     std::string sentence() const override {
         return fmt::format("matmul {} x {} x {}, {} partials", workload().m, workload().k,
                            workload().n, name_of(workload().partials));
+    }
+
+private:
+    void make_operands() {
+        const auto& given = workload();
+        make_left([&] {
+            return workload::make_dense(given.m, given.k, given.of_a(), given.seed, Operand::A,
+                                        given.k);
+        });
+        make_right([&] {
+            return workload::make_dense(given.k, given.n, given.of_b(), given.seed, Operand::B,
+                                        given.k);
+        });
     }
 };
 
@@ -169,9 +196,9 @@ public:
     const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         const bool made = operands == Operands::Made;
         const bool from_file = made && workload().of_b().kind == workload::ValuesSpec::Kind::File;
-        set_left(workload::make_sparse(workload()));
+        make_pattern();
         if (from_file) { // its mistakes come before a long plan
-            make_right();
+            make_dense_operand();
         }
         set_divided(spmm::choose(machine, workload(), a()));
         if (made && !from_file) {
@@ -179,9 +206,15 @@ public:
             need_memory(static_cast<double>(a().values.size()),
                         static_cast<double>(a().columns) * n, static_cast<double>(a().rows) * n,
                         sentence());
-            make_right();
+            make_dense_operand();
         }
         return program();
+    }
+    void share(Operands operands) override {
+        make_pattern();
+        if (operands == Operands::Made) {
+            make_dense_operand();
+        }
     }
     bool is_exact() const override {
         using Kind = workload::ValuesSpec::Kind;
@@ -198,11 +231,16 @@ public:
     }
 
 private:
-    void make_right() {
+    void make_pattern() {
+        make_left([&] { return workload::make_sparse(workload()); });
+    }
+    void make_dense_operand() {
         const auto& given = workload();
-        set_right(
-            workload::make_dense(a().columns, given.n, given.of_b(), given.seed, Operand::B,
-                                 std::max<std::int64_t>(1, workload::contraction_length(a()))));
+        make_right([&] {
+            return workload::make_dense(
+                a().columns, given.n, given.of_b(), given.seed, Operand::B,
+                std::max<std::int64_t>(1, workload::contraction_length(a())));
+        });
     }
 };
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "sim/warm_worker.h"
+
+#include "base/config/paths.h"
+#include "sim/exit_code.h"
+#include "sim/run.h"
+#include "sim/several.h"
+
+#include <tbb/global_control.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tessera::sim {
+namespace {
+
+ChildOutcome failed(const std::string& workload) {
+    const Failure failure = failure_of(std::current_exception());
+    return {failure.exit_code, failed_result(workload, failure).dump()};
+}
+
+/// Numbers of runs by what they share.
+using ByKey = std::map<std::string, std::vector<std::size_t>>;
+
+/// Threads of this process would be missing in its children: what `make` does, it does on one. Each
+/// child finds out by itself what went wrong, and says it.
+template <class Make> bool on_one_thread(const Make& make) {
+    const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+    try {
+        make();
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+} // namespace
+
+std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int at_once,
+                                   const Elaborate& elaborate,
+                                   const std::function<void(std::size_t)>& ended) {
+    const config::ConfigPaths paths = config::default_config_paths();
+    std::vector<ChildOutcome> outcomes(commands.size());
+    std::vector<std::optional<PreparedRun>> runs(commands.size());
+    ByKey by_operands;
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        try {
+            runs[i].emplace(commands[i], commands[i].workloads.front(), paths);
+            by_operands[runs[i]->operands_key()].push_back(i);
+        } catch (...) {
+            outcomes[i] = failed(commands[i].workloads.front());
+            ++done;
+        }
+    }
+    const auto run = [&](const std::vector<std::size_t>& some) {
+        std::vector<ChildBody> bodies;
+        for (const std::size_t i : some) {
+            bodies.emplace_back([&, i] {
+                try {
+                    RunReport report;
+                    elaborate([&] { report = runs[i]->run(); });
+                    return ChildOutcome{report.passed ? kOk : kCheckFailed, report.result.dump()};
+                } catch (...) {
+                    return failed(commands[i].workloads.front());
+                }
+            });
+        }
+        auto ran = run_children(bodies, at_once, [&](std::size_t of_these) {
+            if (ended) {
+                ended(done + of_these);
+            }
+        });
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            outcomes[some[i]] = std::move(ran[i]);
+        }
+        done += some.size();
+    };
+    for (const auto& [operands, with_equal_operands] : by_operands) {
+        PreparedRun& first = *runs[with_equal_operands.front()];
+        const bool made = with_equal_operands.size() > 1 &&
+                          on_one_thread([&] { first.make_operands(); });
+        ByKey by_plan;
+        for (const std::size_t i : with_equal_operands) {
+            by_plan[runs[i]->plan_key()].push_back(i);
+            if (made && &*runs[i] != &first) {
+                runs[i]->share_operands(first);
+            }
+        }
+        std::vector<std::size_t> alone;
+        for (const auto& [plan, with_equal_plans] : by_plan) {
+            if (with_equal_plans.size() == 1) {
+                alone.push_back(with_equal_plans.front());
+                continue;
+            }
+            // A job holds one plan at a time: these run before the next is made.
+            PreparedRun& planned = *runs[with_equal_plans.front()];
+            if (on_one_thread([&] { planned.make_plan(); })) {
+                for (const std::size_t i : with_equal_plans) {
+                    if (&*runs[i] != &planned) {
+                        runs[i]->share_plan(planned);
+                    }
+                }
+            }
+            run(with_equal_plans);
+        }
+        run(alone);
+        for (const std::size_t i : with_equal_operands) {
+            runs[i].reset();
+        }
+    }
+    return outcomes;
+}
+
+} // namespace tessera::sim

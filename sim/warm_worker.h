@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Many runs from one process that stays warm: it reads every configuration once, and makes operands,
+// patterns and plans once for all runs that agree on them. Each run is a forked child, as SystemC
+// elaborates once a process; a child that crashes takes no other with it.
+//
+// Contract: this process has one thread and has not started SystemC. It plans on this one thread;
+// plans that only one run needs are left to its child.
+#pragma once
+
+#include "sim/batch.h"
+#include "sim/child.h"
+#include "sim/cli.h"
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace tessera::sim {
+
+/// Runs each command, which has one workload and names no output, `at_once` at a time. What a child
+/// hands back is its result as JSON, or failed_result() of why there is none; in the order of the
+/// commands. Mode auto is functional here. `ended` is called after each with how many have ended.
+/// @throws IoError if a process cannot be had
+[[nodiscard]] std::vector<ChildOutcome>
+run_warm(const std::vector<RunCommand>& commands, int at_once, const Elaborate& elaborate,
+         const std::function<void(std::size_t ended)>& ended = {});
+
+} // namespace tessera::sim
