@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 namespace tessera::isa {
 
@@ -61,24 +62,38 @@ bool ShadowMemory::straight(std::uint32_t passes) const {
 }
 
 void ShadowMemory::skip_stores(std::uint32_t passes) {
+    // Stores that move together and stand behind each other are one.
+    struct Moving {
+        std::int64_t stride = 0; ///< words a pass
+        std::int64_t first = 0;  ///< word, of the next pass
+        std::int64_t count = 0;
+    };
+    std::vector<Moving> stores;
     for (std::size_t i = 0; i < trail.size(); ++i) {
-        if (!trail[i].writes) {
+        if (trail[i].writes) {
+            const std::int64_t stride = (static_cast<std::int64_t>(trail[i].offset) -
+                                         static_cast<std::int64_t>(first_trail[i].offset)) /
+                                        4;
+            stores.push_back({stride, trail[i].offset / 4 + stride, trail[i].access_bytes / 4});
+        }
+    }
+    std::sort(stores.begin(), stores.end(), [](const Moving& left, const Moving& right) {
+        return std::tie(left.stride, left.first) < std::tie(right.stride, right.first);
+    });
+    for (std::size_t i = 0; i < stores.size();) {
+        Moving all = stores[i];
+        while (++i < stores.size() && stores[i].stride == all.stride &&
+               stores[i].first == all.first + all.count) {
+            all.count += stores[i].count;
+        }
+        const auto words = static_cast<std::uint32_t>(all.count);
+        if (std::abs(all.stride) == all.count) {
+            const std::int64_t lowest = std::min(all.first, all.first + all.stride * (passes - 1));
+            lose(WordRange{static_cast<std::uint32_t>(lowest), words * passes});
             continue;
         }
-        const std::int64_t stride = (static_cast<std::int64_t>(trail[i].offset) -
-                                     static_cast<std::int64_t>(first_trail[i].offset)) /
-                                    4;
-        const auto count = static_cast<std::uint32_t>((trail[i].access_bytes + 3) / 4);
-        const std::int64_t first = static_cast<std::int64_t>(trail[i].offset / 4) + stride;
-        if (std::abs(stride) == count) {
-            const std::int64_t lowest = stride > 0 ? first : first + stride * (passes - 1);
-            lose(WordRange{static_cast<std::uint32_t>(lowest), count * passes});
-            continue;
-        }
-        for (std::int64_t pass = 0; pass < (stride == 0 ? 1 : passes); ++pass) {
-            for (std::uint32_t word = 0; word < count; ++word) {
-                lose(static_cast<std::uint32_t>(first + stride * pass) + word);
-            }
+        for (std::int64_t pass = 0; pass < (all.stride == 0 ? 1 : passes); ++pass) {
+            lose(WordRange{static_cast<std::uint32_t>(all.first + all.stride * pass), words});
         }
     }
 }
