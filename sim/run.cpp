@@ -326,6 +326,11 @@ std::string PreparedRun::plan_key() const {
     return operands_key() + machine.dump();
 }
 
+std::string PreparedRun::schedule_key() const {
+    const nlohmann::json& machine = implementation_->configuration.machine.resolved;
+    return machine["chip"].dump() + machine["exchange"].dump();
+}
+
 void PreparedRun::make_operands() {
     auto& [command, configuration, planned] = *implementation_;
     at_the_workload(configuration, [&] {

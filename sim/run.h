@@ -46,6 +46,8 @@ public:
     /// Runs with equal keys have equal patterns and operands; with equal plan keys, equal plans.
     [[nodiscard]] std::string operands_key() const;
     [[nodiscard]] std::string plan_key() const;
+    /// With equal schedule keys, plans have much in common.
+    [[nodiscard]] std::string schedule_key() const;
 
     /// Makes patterns and operands; all of the plan too. @throws as run_workload
     void make_operands();

@@ -106,7 +106,17 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
             }
             run(with_equal_plans);
         }
-        run(alone);
+        ByKey by_schedule;
+        for (const std::size_t i : alone) {
+            by_schedule[runs[i]->schedule_key()].push_back(i);
+        }
+        for (const auto& [schedule, with_equal_schedules] : by_schedule) {
+            constexpr std::size_t kFewest = 4; // else the wait for the first plan costs more
+            if (made && with_equal_schedules.size() >= kFewest) {
+                on_one_thread([&] { runs[with_equal_schedules.front()]->make_plan(); });
+            }
+            run(with_equal_schedules);
+        }
         for (const std::size_t i : with_equal_operands) {
             runs[i].reset();
         }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "kernels/exchange/known_schedules.h"
 #include "kernels/job/number_json.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/sparse/spmm.h"
@@ -117,6 +118,7 @@ protected:
     const Workload& workload() const { return workload_; }
     const MatrixA& a() const { return a_; }
     void set_divided(family::Divided divided) { divided_ = std::move(divided); }
+    plan::KnownSchedules& known_schedules() { return known_schedules_; }
     const program::Program& program() const { return divided_.lowered.program; }
 
 private:
@@ -126,6 +128,7 @@ private:
     bool has_left_ = false;
     bool has_right_ = false;
     family::Divided divided_;
+    plan::KnownSchedules known_schedules_; ///< of all plans that it has made
 };
 
 /// Elements of the operands and of the result, as binary16 and as the reference has them.
@@ -142,7 +145,7 @@ public:
     /// What does not fit the machine is told before the host has its operands.
     const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         const auto& given = workload();
-        set_divided(matmul::choose(machine, given));
+        set_divided(matmul::choose(machine, given, known_schedules()));
         if (operands == Operands::None) {
             return program();
         }
@@ -200,7 +203,7 @@ public:
         if (from_file) { // its mistakes come before a long plan
             make_dense_operand();
         }
-        set_divided(spmm::choose(machine, workload(), a()));
+        set_divided(spmm::choose(machine, workload(), a(), known_schedules()));
         if (made && !from_file) {
             const auto n = static_cast<double>(workload().n);
             need_memory(static_cast<double>(a().values.size()),

@@ -28,6 +28,10 @@ namespace tessera::matmul {
 /// ipu2.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::MatmulWorkload& workload);
+/// The same with schedules that earlier plans have found, and for later ones.
+[[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
+                                     const workload::MatmulWorkload& workload,
+                                     plan::KnownSchedules& known);
 
 /// The product as a step of a pipeline: matmul(a, b).
 [[nodiscard]] const family::Family& family();

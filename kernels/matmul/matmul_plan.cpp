@@ -95,8 +95,13 @@ private:
 } // namespace
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
-    const Problem problem(workload);
     plan::KnownSchedules known;
+    return choose(machine, workload, known);
+}
+
+family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+                       plan::KnownSchedules& known) {
+    const Problem problem(workload);
     return choose_partition(machine, problem, name_of(problem), known).divided;
 }
 

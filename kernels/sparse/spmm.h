@@ -38,6 +38,11 @@ namespace tessera::spmm {
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparseF16& matrix);
+/// The same with schedules that earlier plans have found, and for later ones.
+[[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
+                                     const workload::SpmmWorkload& workload,
+                                     const workload::SparseF16& matrix,
+                                     plan::KnownSchedules& known);
 
 /// The product as a step of a pipeline: spmm(a, b), a sparse.
 [[nodiscard]] const family::Family& family();

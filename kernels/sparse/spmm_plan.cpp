@@ -160,6 +160,11 @@ private:
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparseF16& matrix) {
     plan::KnownSchedules known;
+    return choose(machine, workload, matrix, known);
+}
+
+family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                       const workload::SparseF16& matrix, plan::KnownSchedules& known) {
     return choose_split(machine, Problem(workload, matrix), known).divided;
 }
 
