@@ -199,22 +199,33 @@ private:
     }
 
     void bring_x(graph::ExchangeId bring, graph::ComputeSetId multiply, CopiedWords& copied) {
+        // A run's lines stand behind each other on every tile that has them, in all slices alike.
+        std::vector<std::vector<std::int64_t>> first_lines; // by run and user
+        for (const LineRun& lines : homes_.runs()) {
+            auto& of_users = first_lines.emplace_back();
+            for (const std::int32_t part : homes_.users(lines)) {
+                of_users.push_back(
+                    partition_.part(part).local_line(static_cast<std::int32_t>(lines.first)));
+            }
+        }
         std::vector<graph::Receiver> receivers;
         for (std::int64_t in = 0; in < split_.parts_n; ++in) {
             const std::int64_t width = columns(in);
+            const Bytes line_bytes = problem_.x_line_bytes(width);
             for (const HomeRun& run : homes_.x(in)) {
                 const LineRun& lines = homes_.runs()[run.home.group];
                 const auto send = [&] {
                     if (!receivers.empty()) {
                         add_bring(bring, multiply, run.home.tile, {home_x_, run.offset},
-                                  (run.home.last - run.home.first) * problem_.x_line_bytes(width),
-                                  receivers, false, copied);
+                                  (run.home.last - run.home.first) * line_bytes, receivers, false,
+                                  copied);
                         receivers.clear();
                     }
                 };
+                auto first_line = first_lines[run.home.group].cbegin();
                 for (const std::int32_t part : homes_.users(lines)) {
                     receivers.push_back({partition_.tile(part, in),
-                                         x_line(part, lines.first + run.home.first, width)});
+                                         {x_, (*first_line++ + run.home.first) * line_bytes}});
                     if (receivers.size() == homes_.together(lines)) {
                         send();
                     }
@@ -240,10 +251,13 @@ private:
                 if (lists.contents == nullptr) {
                     lists = problem_.block == 1 ? offset_lists(part, width)
                                                 : block_entries(part, width);
+                    if (problem_.block == 1) {
+                        lists.shares = deal_work(problem_, part, width / 8, machine_.tile.workers);
+                    }
                 }
                 graph_.hold(lists_, tile, lists.contents, lists.relocations);
                 graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
-                add_vertex(set, tile, part, width, static_cast<Bytes>(lists.contents->size()));
+                add_vertex(set, tile, part, width, lists);
                 ++emitted_.tiles_busy;
                 const std::vector<std::int64_t>& words = copied[tile];
                 Cycles& cycles = known[{width, words}];
@@ -261,6 +275,7 @@ private:
     struct Lists {
         program::SharedBytes contents;
         graph::Relocations relocations;
+        std::vector<Share> shares; ///< of workers
     };
 
     /// Where each non-zero's line of X is, then how many non-zeros each row has.
@@ -276,7 +291,7 @@ private:
             offsets.push_back(static_cast<std::uint16_t>(blocks - 1));
         }
         offsets.push_back(0);
-        return {shared(offsets), nullptr};
+        return {shared(offsets), nullptr, {}};
     }
 
     /// For each weight load: its lines of X, its lines of partial results, and what to do there.
@@ -300,13 +315,14 @@ private:
         }
         const std::vector<std::uint32_t> unset(words.size());
         return {shared(unset),
-                std::make_shared<const std::vector<graph::Relocation>>(std::move(words))};
+                std::make_shared<const std::vector<graph::Relocation>>(std::move(words)),
+                {}};
     }
 
     /// Vertices reach x and partials, and workers their share of lists and values, by offsets of
     /// their own: what they use in all is said once.
     void add_vertex(graph::ComputeSetId set, TileId tile, const Part& part, std::int64_t width,
-                    Bytes list_bytes) {
+                    const Lists& lists) {
         const std::int64_t workers = machine_.tile.workers;
         const bool half = problem_.partials == ElementType::F16;
         const auto blocks = static_cast<std::int64_t>(part.blocks.size());
@@ -323,7 +339,7 @@ private:
             const Bytes group_bytes = problem_.partial_line_bytes(8);
             const Bytes counts = 2 * (blocks + 1);
             state = {graph::word(row_bytes / 8 - (half ? 1 : 3))};
-            for (const Share& share : deal_work(problem_, part, width / 8, workers)) {
+            for (const Share& share : lists.shares) {
                 const Bytes done = 2 * share.first_block;
                 state.insert(state.end(), {from(lists_, done), from(values_, done),
                                            from(lists_, counts + 2 * share.rows.begin),
@@ -335,7 +351,8 @@ private:
             }
         }
         using graph::Access;
-        state.push_back(graph::use({lists_}, list_bytes, Access::Read));
+        state.push_back(
+            graph::use({lists_}, static_cast<Bytes>(lists.contents->size()), Access::Read));
         state.push_back(graph::use({values_}, blocks * problem_.value_bytes(), Access::Read));
         state.push_back(
             graph::use({x_}, static_cast<Bytes>(part.x_lines.size()) * problem_.x_line_bytes(width),
