@@ -11,4 +11,11 @@ namespace tessera {
 using ForEach =
     std::function<void(std::size_t items, const std::function<void(std::size_t item)>& body)>;
 
+/// On this thread, in their order.
+inline void one_after_another(std::size_t items, const std::function<void(std::size_t)>& body) {
+    for (std::size_t item = 0; item < items; ++item) {
+        body(item);
+    }
+}
+
 } // namespace tessera

@@ -42,7 +42,7 @@ void ExchangeFabric::prepare(std::uint32_t exchange) {
     };
     Prepared& prepared = prepared_.at(exchange);
     try {
-        auto outcome = run_exchange(spec_, exchanges_.at(exchange), read_row);
+        auto outcome = run_exchange(spec_, exchanges_.at(exchange), read_row, for_each_);
         prepared.row_cycles.resize(static_cast<std::size_t>(spec_.chip.tiles));
         for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
             prepared.row_cycles[outcome.tiles[i]] = outcome.prologue_cycles + outcome.row_cycles[i];

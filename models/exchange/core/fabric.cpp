@@ -14,26 +14,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 namespace tessera::exchange {
 
 namespace {
 
+constexpr std::size_t kAtOnce = 16; ///< items of a host thread
+
+/// Calls `body` with 0 .. items - 1, some at once on one thread; what it throws for the least number
+/// is thrown.
+template <class Body>
+void for_all(const ForEach& for_each, std::size_t items, const Body& body) {
+    std::vector<std::exception_ptr> failures((items + kAtOnce - 1) / kAtOnce);
+    for_each(failures.size(), [&](std::size_t some) {
+        try {
+            for (std::size_t i = some * kAtOnce; i < std::min(items, (some + 1) * kAtOnce); ++i)
+                body(i);
+        } catch (...) {
+            failures[some] = std::current_exception();
+        }
+    });
+    for (const auto& failure : failures)
+        if (failure != nullptr)
+            std::rethrow_exception(failure);
+}
+
 std::vector<RowWalk> walk_rows(const spec::MachineSpec& machine, const program::Exchange& exchange,
-                               const RowReader& read_row) {
-    std::vector<RowWalk> walks;
-    walks.reserve(exchange.rows.size());
-    std::vector<std::uint32_t> words;
-    for (const auto& row : exchange.rows) {
-        if (static_cast<std::int64_t>(row.tile) >= machine.chip.tiles ||
-            (!walks.empty() && walks.back().tile >= row.tile))
+                               const RowReader& read_row, const ForEach& for_each) {
+    for (std::size_t i = 0; i < exchange.rows.size(); ++i) {
+        const TileId tile = exchange.rows[i].tile;
+        if (static_cast<std::int64_t>(tile) >= machine.chip.tiles ||
+            (i > 0 && exchange.rows[i - 1].tile >= tile))
             throw ProgramError(fmt::format("exchange {}: row of tile {}: expected ascending tiles "
                                            "0..{}",
-                                           exchange.name, row.tile, machine.chip.tiles - 1));
-        words.assign(row.words.size(), 0);
-        read_row(row.tile, row.address, words);
-        walks.push_back(walk_row(machine, exchange.name, row.tile, row.address, words));
+                                           exchange.name, tile, machine.chip.tiles - 1));
     }
+    std::vector<RowWalk> walks(exchange.rows.size());
+    for_all(for_each, walks.size(), [&](std::size_t i) {
+        const auto& row = exchange.rows[i];
+        std::vector<std::uint32_t> words(row.words.size());
+        read_row(row.tile, row.address, words);
+        walks[i] = walk_row(machine, exchange.name, row.tile, row.address, words);
+    });
     return walks;
 }
 
@@ -86,23 +109,22 @@ public:
     }
 
     /// Those of `tile` by address, joined where they continue each other at both ends.
-    [[nodiscard]] const std::vector<CopyRun>& joined(TileId tile) {
+    [[nodiscard]] std::vector<CopyRun> joined(TileId tile) const {
+        std::vector<std::uint64_t> keys;
+        std::vector<std::uint64_t> scratch;
+        std::vector<CopyRun> sorted;
         sort_items(
-            of(tile), [](const CopyRun& run) { return run.destination_address; }, keys_, scratch_,
-            sorted_);
-        joined_.clear();
-        for (const auto& run : sorted_)
-            append(joined_, run);
-        return joined_;
+            of(tile), [](const CopyRun& run) { return run.destination_address; }, keys, scratch,
+            sorted);
+        std::vector<CopyRun> joined;
+        for (const auto& run : sorted)
+            append(joined, run);
+        return joined;
     }
 
 private:
     std::vector<CopyRun> copies_; ///< of tile 0, then of tile 1, ...
     std::vector<std::size_t> begin_;
-    std::vector<std::uint64_t> keys_;
-    std::vector<std::uint64_t> scratch_;
-    std::vector<CopyRun> sorted_;
-    std::vector<CopyRun> joined_;
 };
 
 void check_planned(const Phase& phase, TileId tile, const std::vector<CopyRun>& planned,
@@ -131,7 +153,8 @@ void check_rowless(const Phase& phase, const PlannedCopies& planned) {
 
 /// The copies that a tile's row and arrivals come to, ascending in addresses.
 std::vector<CopyRun> receive(const Phase& phase, const RowWalk& walk,
-                             const std::vector<Arrival>& arrivals, PlannedCopies& planned) {
+                             const std::vector<Arrival>& arrivals,
+                             const PlannedCopies& planned) {
     auto landings = find_landings(phase, walk, arrivals);
     check_elements(phase, walk, landings);
     sort_by_address(landings);
@@ -148,21 +171,39 @@ std::vector<CopyRun> receive(const Phase& phase, const RowWalk& walk,
 } // namespace
 
 FabricOutcome execute_rows(const spec::MachineSpec& machine, const program::Exchange& exchange,
-                           const RowReader& read_row) {
-    const Phase phase{machine, exchange.name, walk_rows(machine, exchange, read_row)};
-    PlannedCopies planned{machine, exchange};
+                           const RowReader& read_row, const ForEach& for_each) {
+    const Phase phase{machine, exchange.name, walk_rows(machine, exchange, read_row, for_each)};
+    const PlannedCopies planned{machine, exchange};
     const TileId pair_bit = phase.timing().grid().pair_bit();
-    std::vector<PairArrivals> pairs(pair_bit, PairArrivals{pair_bit}); // those under way
+    std::vector<TileId> pairs;
+    for (TileId tile = 0; tile < phase.tiles(); ++tile)
+        if ((tile & pair_bit) == 0)
+            pairs.push_back(tile);
+    std::vector<std::vector<CopyRun>> copies(phase.tiles());
+    std::vector<std::exception_ptr> failures(phase.tiles());
+    for_all(for_each, pairs.size(), [&](std::size_t pair) {
+        PairArrivals arrivals{pair_bit};
+        TileId at = pairs[pair];
+        try {
+            arrivals.find(phase, at);
+            for (const TileId tile : {at, at | pair_bit}) {
+                at = tile;
+                if (const auto* walk = phase.walk_of(tile); walk != nullptr)
+                    copies[tile] = receive(phase, *walk, arrivals.of(tile), planned);
+            }
+        } catch (...) {
+            failures[at] = std::current_exception();
+        }
+    });
     FabricOutcome outcome;
     outcome.copies.reserve(planned.size());
     for (TileId tile = 0; tile < phase.tiles(); ++tile) {
-        PairArrivals& arrivals = pairs[tile % pair_bit];
-        if ((tile & pair_bit) == 0)
-            arrivals.find(phase, tile);
+        if (failures[tile] != nullptr)
+            std::rethrow_exception(failures[tile]);
         const auto* walk = phase.walk_of(tile);
         if (walk == nullptr)
             continue;
-        for (const auto& copy : receive(phase, *walk, arrivals.of(tile), planned)) {
+        for (const auto& copy : copies[tile]) {
             outcome.bytes += copy.bytes;
             outcome.copies.push_back(copy);
         }
@@ -192,10 +233,11 @@ FabricOutcome run_bound(const spec::MachineSpec& machine, const program::Exchang
 }
 
 FabricOutcome run_named(const spec::MachineSpec& machine, const program::Exchange& exchange,
-                        const RowReader& read_row, const Demand& demand) {
+                        const RowReader& read_row, const Demand& demand,
+                        const ForEach& for_each) {
     switch (machine.exchange.fabric) {
     case spec::Fabric::Compiled:
-        return execute_rows(machine, exchange, read_row);
+        return execute_rows(machine, exchange, read_row, for_each);
     case spec::Fabric::Bound:
         return run_bound(machine, exchange, demand);
     case spec::Fabric::Mesh:
@@ -210,9 +252,9 @@ FabricOutcome run_named(const spec::MachineSpec& machine, const program::Exchang
 } // namespace
 
 FabricOutcome run_exchange(const spec::MachineSpec& machine, const program::Exchange& exchange,
-                           const RowReader& read_row) {
+                           const RowReader& read_row, const ForEach& for_each) {
     const Demand demand = demand_of(machine, exchange);
-    FabricOutcome outcome = run_named(machine, exchange, read_row, demand);
+    FabricOutcome outcome = run_named(machine, exchange, read_row, demand, for_each);
     outcome.bound_cycles = demand.bound();
     return outcome;
 }

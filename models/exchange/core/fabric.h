@@ -14,6 +14,7 @@
 // between grid rows. Source: docs/models/exchange.md.
 #pragma once
 
+#include "base/for_each.h"
 #include "base/units.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -25,7 +26,7 @@
 
 namespace tessera::exchange {
 
-/// Fills `words` from tile memory at `address`.
+/// Fills `words` from tile memory at `address`. May be called on several threads.
 using RowReader = std::function<void(TileId tile, Address address, std::span<std::uint32_t> words)>;
 
 /// Bytes that go from one tile's memory to another's. All runs of an exchange read before any
@@ -59,7 +60,8 @@ struct FabricOutcome {
 /// called without rows to execute. @throws ProgramError for an exchange that is not legal there.
 [[nodiscard]] FabricOutcome run_exchange(const spec::MachineSpec& machine,
                                          const program::Exchange& exchange,
-                                         const RowReader& read_row);
+                                         const RowReader& read_row,
+                                         const ForEach& for_each = one_after_another);
 
 /// Of a phase in which `from` sends one word to all other tiles, as for a decision of the control
 /// program.
@@ -73,6 +75,7 @@ struct FabricOutcome {
 /// accepted, even one that would be unambiguous.
 [[nodiscard]] FabricOutcome execute_rows(const spec::MachineSpec& machine,
                                          const program::Exchange& exchange,
-                                         const RowReader& read_row);
+                                         const RowReader& read_row,
+                                         const ForEach& for_each = one_after_another);
 
 } // namespace tessera::exchange
