@@ -350,10 +350,30 @@ private:
         return static_cast<std::int32_t>(program_.matrix_loops.size());
     }
 
+    /// The same of the three bundles before `at`.
+    std::uint8_t sparse_loop_before(std::size_t at) {
+        std::array<Operation, 6> halves;
+        constexpr std::size_t kMost = 255;
+        if (at < halves.size() || !in_one_piece(at - halves.size()) ||
+            program_.sparse_loops.size() == kMost) {
+            return 0;
+        }
+        for (std::size_t i = 0; i < halves.size(); ++i) {
+            halves[i] = isa::decode(words_[at - halves.size() + i]);
+        }
+        SparseLoop loop;
+        if (!match_sparse_loop(halves, loop)) {
+            return 0;
+        }
+        program_.sparse_loops.push_back(loop);
+        return static_cast<std::uint8_t>(program_.sparse_loops.size());
+    }
+
     void body_end(std::size_t at) {
         MicroOperation op{};
         op.code = code_of(Internal::BodyEnd);
         op.imm = matrix_loop_before(at);
+        op.d = sparse_loop_before(at);
         body_end_operation_[at] = static_cast<std::int32_t>(program_.operations.size());
         append_marker(op, at);
     }

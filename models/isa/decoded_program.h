@@ -92,6 +92,19 @@ struct MatrixLoop {
     std::uint32_t result_lag = 0;         ///< bundles from a result to its store
 };
 
+/// An rpt body of three bundles that multiply eight halves, found through a delta list, by one value
+/// of another list and add the products of the pass before; see exec/sparse_loop.h.
+struct SparseLoop {
+    std::uint8_t x = 0;        ///< main register with the base of the halves
+    std::uint8_t delta = 0;    ///< with the distance of the next ones
+    std::uint8_t deltas = 0;   ///< with the address of further distances
+    std::uint8_t values = 0;   ///< with the address of further values
+    std::uint8_t value = 0;    ///< aux register
+    std::uint8_t low = 0;      ///< aux pair that takes halves 0 to 3
+    std::uint8_t high = 0;     ///< and 4 to 7; may be the same
+    std::uint8_t products = 0; ///< aux quad; may be both pairs
+};
+
 struct DecodedProgram {
     Address base = 0;
     std::vector<MicroOperation> operations;
@@ -103,6 +116,7 @@ struct DecodedProgram {
     std::vector<std::uint8_t> is_bundle; ///< for each word
     std::vector<Branch> branches; ///< imm2 of a branch to a constant address is its index here
     std::vector<MatrixLoop> matrix_loops; ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<SparseLoop> sparse_loops; ///< BodyEnd operations refer to them: d - 1, or d 0
     std::vector<ShadowRule> shadow_rules; ///< of each operation
     std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0
 

@@ -13,6 +13,7 @@
 #include "models/isa/exec/matrix_loop.h"
 #include "models/isa/exec/random_instructions.h"
 #include "models/isa/exec/slic.h"
+#include "models/isa/exec/sparse_loop.h"
 #include "models/isa/exec/transcendental.h"
 #include "models/isa/exec/transpose.h"
 #include "models/isa/exec/vector.h"
@@ -208,6 +209,21 @@ constexpr bool has_constant_target(Form form) {
     c.repeat_executed = after.count_upto - before.count_before;
     check_limit(c, rpt, c.issues + c.repeat_count * c.repeat_issues / c.machine->steps_sharing);
     c.repeat_by_rows = c.rows_at_once;
+#if !defined(TESSERA_OBSERVED) && !defined(TESSERA_SHADOW)
+    if (end->d != 0 && c.rows_at_once && c.repeat_end - c.repeat_first == 3 * 8) {
+        const SparseLoop& loop = program.sparse_loops[end->d - std::size_t{1}];
+        const std::uint32_t passes = sparse_loop::run(c, loop);
+        // the last pass is counted with the code behind the body
+        const bool all = passes == c.repeat_count;
+        const auto counted = static_cast<std::int64_t>(passes) - (all ? 1 : 0);
+        c.issues += counted * c.repeat_issues;
+        c.executed += counted * c.repeat_executed;
+        c.repeat_count -= passes;
+        if (all) {
+            return end + 1;
+        }
+    }
+#endif
     return &rpt + 1;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/matrix_loop_matcher.h"
 
+#include <algorithm>
+
 namespace tessera::isa {
 namespace {
 
@@ -110,6 +112,48 @@ private:
 
 bool match_matrix_loop(const std::array<Operation, 8>& halves, MatrixLoop& loop) {
     return MatrixLoopMatcher::match(halves, loop);
+}
+
+bool match_sparse_loop(const std::array<Operation, 6>& halves, SparseLoop& loop) {
+    const auto& [high, sum, low, high_product, next, low_product] = halves;
+    constexpr unsigned kZero = 15;
+    const bool opcodes = high.opcode == Opcode::ld64_i && sum.opcode == Opcode::f16v8acc &&
+                         low.opcode == Opcode::ldd16a64 &&
+                         high_product.opcode == Opcode::f16v4mul &&
+                         next.opcode == Opcode::ldb16step_i &&
+                         low_product.opcode == Opcode::f16v4mul;
+    if (!opcodes) {
+        return false;
+    }
+    loop = {.x = high.a,
+            .delta = high.b,
+            .deltas = low.a,
+            .values = next.b,
+            .value = next.d,
+            .low = low.d,
+            .high = high.d,
+            .products = sum.a};
+    const bool flow = high.imm == 1 && low.b == loop.x && low.c == loop.delta && next.a == kZero &&
+                      next.imm == 1 && high_product.d == loop.products + 2 &&
+                      high_product.a == loop.value && high_product.b == loop.high &&
+                      low_product.d == loop.products && low_product.a == loop.value &&
+                      low_product.b == loop.low &&
+                      high_product.broadcast == Broadcast::Lower &&
+                      low_product.broadcast == Broadcast::Lower;
+    const auto in = [](unsigned number, unsigned first, unsigned width) {
+        return number - first < width;
+    };
+    const bool in_place = loop.low == loop.products && loop.high == loop.products + 2;
+    const bool apart_aux =
+        loop.products % 4 == 0 && !in(loop.value, loop.products, 4) &&
+        !in(loop.value, loop.low, 2) && !in(loop.value, loop.high, 2) &&
+        (in_place || (!in(loop.low, loop.products, 4) && !in(loop.high, loop.products, 4)));
+    const bool apart_main = loop.x != loop.delta && loop.x != loop.deltas &&
+                            loop.x != loop.values && loop.delta != loop.deltas &&
+                            loop.delta != loop.values && loop.deltas != loop.values;
+    const auto most = std::max({loop.delta, loop.deltas, loop.values});
+    return flow && apart_aux && apart_main && most < kMainReadOnly && loop.products < 8 &&
+           loop.low < 8 && loop.high < 8 && loop.value < 8;
 }
 
 } // namespace tessera::isa
