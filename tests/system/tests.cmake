@@ -142,3 +142,27 @@ add_test(NAME "workloads that take long come to what the record says"
           $<TARGET_FILE:tessera>)
 set_tests_properties("workloads that take long come to what the record says" PROPERTIES
   LABELS "slow" TIMEOUT 3600)
+add_test(NAME "timing mode has the cycles of the functional mode"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/timing_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" 300)
+set_tests_properties("timing mode has the cycles of the functional mode" PROPERTIES
+  LABELS "system;cli" TIMEOUT 300)
+add_test(NAME "timing mode has the record's cycles"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --timing
+          $<TARGET_FILE:tessera> four_tiles tiny_spmm_b16 streamed_triad stencil two_side_by_side)
+set_tests_properties("timing mode has the record's cycles" PROPERTIES LABELS "system;cli"
+  TIMEOUT 300)
+add_test(NAME "timing mode has the record's cycles of all workloads"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" --timing --all
+          $<TARGET_FILE:tessera>)
+set_tests_properties("timing mode has the record's cycles of all workloads" PROPERTIES
+  LABELS "slow" TIMEOUT 3600)
+
+# The benchmark's program makes the runs.
+add_custom_target(warm_worker_for_tests ALL)
+add_dependencies(warm_worker_for_tests bench_warm_worker)
+add_test(NAME "runs of a warm worker come to what single runs come to"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/warm_worker_test.py"
+          $<TARGET_FILE:tessera> $<TARGET_FILE:bench_warm_worker> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("runs of a warm worker come to what single runs come to" PROPERTIES
+  LABELS "system;cli" TIMEOUT 120)
