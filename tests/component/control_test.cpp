@@ -21,7 +21,12 @@ constexpr Address kCounter = 0x80000;
 /// count_down subtracts one from the word at kCounter, add_to_next adds it to the word behind.
 const char* const kCounting = R"(
 .supervisor
-.globl count_down, add_to_next
+.globl count_down, add_to_next, spin
+spin:
+    setzi $m1, 0x80000
+    ld32 $m0, $m1, $mzero, 0
+1:  brnzdec $m0, 1b
+    br $lr
 count_down:
     setzi $m1, 0x80000
     ld32 $m0, $m1, $mzero, 0
@@ -257,4 +262,75 @@ TEST_CASE("decisions of a control program are in the trace") {
     CHECK(sink.problems(account.cycles()).empty());
     CHECK(sink.totals(traces::machine_track())[1] == account.phases().exchange);
     CHECK(sink.totals(traces::tile_track(0))[0] == account.tiles()[0].compute);
+}
+
+namespace {
+
+/// Runs the loop of check_while in timing mode, with a counter that is part of the program.
+void check_timing_while(program::SegmentKind kind) {
+    constexpr std::uint32_t kRounds = 5;
+    Counting counting;
+    counting.hand.then(counting.on_counter(
+        Kind::While, {counting.compute(counting.add), counting.compute(counting.down)}));
+    counting.hand.program()
+        .images.at(counting.tile)
+        .segments.push_back({kCounter, 8, kind, "counter", test::bytes_of_words({kRounds, 0})});
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{4};
+    simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(),
+                                      std::move(options));
+    if (kind == program::SegmentKind::Tensor) {
+        CHECK_THROWS_AS(simulation.run(), NeedsData);
+        return;
+    }
+    simulation.run();
+    CHECK(simulation.account().cycles() ==
+          kRounds * (counting.look() + counting.round()) + counting.look());
+    CHECK(word_of(simulation, "sum") == kRounds * (kRounds + 1) / 2);
+    const auto timing = simulation.timing();
+    REQUIRE(timing);
+    CHECK(timing->phases == 2 * kRounds);
+    CHECK(timing->phases_run == 2 * kRounds); // each finds another counter
+    CHECK(timing->audited_tiles == 4);
+    check_accounts(simulation);
+}
+
+} // namespace
+
+TEST_CASE("timing mode follows a counter that is no tensor", "[component][system]") {
+    check_timing_while(program::SegmentKind::VertexState);
+}
+TEST_CASE("timing mode refuses a decision on tensor data", "[component][system]") {
+    check_timing_while(program::SegmentKind::Tensor);
+}
+TEST_CASE("timing mode knows a word that was sent", "[component][system]") {
+    constexpr std::uint32_t kTurns = 9;
+    HandProgram hand(test::four_tiles(), kCounting);
+    const auto spin = hand.compute_set("spin", {{2, "spin"}});
+    const auto send = hand.exchange("send", {{1, kCounter, 8, false, {{2, kCounter}}}});
+    hand.then_exchange(send).then_compute(spin);
+    hand.program().images.at(1).segments.push_back({kCounter, 8, program::SegmentKind::VertexState,
+                                                    "counter",
+                                                    test::bytes_of_words({kTurns, 0})});
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{4};
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    simulation.run();
+    constexpr Cycles kTurn = 6; // of the supervisor, which waits for its own result
+    CHECK(simulation.account().compute_sets()[spin].slowest_cycles ==
+          hand.machine().control.step_cycles + hand.stub_cycles("spin", 2) + kTurn * kTurns);
+}
+TEST_CASE("timing mode refuses what was known before tensor data came", "[component][system]") {
+    HandProgram hand(test::four_tiles(), kCounting);
+    const auto spin = hand.compute_set("spin", {{2, "spin"}});
+    const auto spoil = hand.exchange("spoil", {{3, kCounter, 8, false, {{2, kCounter}}}});
+    hand.then_compute(spin).then_exchange(spoil).then_compute(spin);
+    hand.program().images.at(2).segments.push_back(
+        {kCounter, 8, program::SegmentKind::VertexState, "counter", test::bytes_of_words({3, 0})});
+    ipu::RunOptions options;
+    options.timing = ipu::TimingOptions{0};
+    simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
+    CHECK_THROWS_WITH(simulation.run(),
+                      Catch::Matchers::Contains("tile_2.supervisor") &&
+                          Catch::Matchers::Contains("depends on tensor data"));
 }

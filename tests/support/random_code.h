@@ -7,7 +7,9 @@
 #include "models/isa/context.h"
 #include "models/isa/engine.h"
 #include "models/isa/instruction.h"
+#include "models/program/known_words.h"
 #include "models/tile/core/lockstep.h"
+#include "models/tile/core/tile_classes.h"
 #include "models/tile/core/tile_core.h"
 
 #include <algorithm>
@@ -248,6 +250,41 @@ public:
         return outcome_of(core, memory);
     }
 
+    /// What timing mode makes of it.
+    struct Timed {
+        RandomOutcome outcome;
+        bool needs_data = false;
+        /// Of each word, whether it is known behind the phase.
+        std::vector<bool> known;
+        std::int64_t classes = 0;
+    };
+    /// `memory_known`: all that stands in memory is metadata, else tensor data. Run `times` times.
+    [[nodiscard]] Timed run_timing(bool memory_known, int times = 1, bool audited = false) const {
+        std::vector<std::uint64_t> memory = memory_;
+        const auto tile_bytes = machine_.memory.bytes();
+        constexpr TileId kTile = 3;
+        program::KnownWords known(kTile + 1, base_, tile_bytes);
+        tile::TileClasses classes;
+        tile::TimingMode mode{known, classes};
+        Timed timed;
+        for (int time = 0; time < times; ++time) {
+            memory = memory_;
+            known.forget(kTile, base_, tile_bytes);
+            tile::TileCore core(machine_, kTile, reinterpret_cast<std::byte*>(memory.data()));
+            core.set_timing(mode);
+            core.set_audited(audited);
+            if (memory_known) {
+                known.learn(kTile, base_, tile_bytes);
+            }
+            timed.outcome = outcome_of(core, memory, &timed.needs_data);
+        }
+        for (std::uint32_t word = 0; word < known.words_of_tile(); ++word) {
+            timed.known.push_back(known.of_tile(kTile).get(word));
+        }
+        timed.classes = classes.classes();
+        return timed;
+    }
+
     /// The same, clock by clock.
     [[nodiscard]] RandomOutcome run_lockstep() const {
         std::vector<std::uint64_t> memory = memory_;
@@ -260,7 +297,8 @@ public:
 
 private:
     template <class Tile>
-    RandomOutcome outcome_of(Tile& core, const std::vector<std::uint64_t>& memory) const {
+    RandomOutcome outcome_of(Tile& core, const std::vector<std::uint64_t>& memory,
+                             bool* needs_data = nullptr) const {
         const std::vector<program::Codelet> codelets;
         tile::CodeCache cache(codelets);
         auto bytes = std::make_shared<std::vector<std::byte>>(words_.size() * 4);
@@ -277,6 +315,9 @@ private:
         } catch (const tile::TileFault& fault) {
             outcome.fault = fault.what();
             outcome.cycles = fault.fault().cycle;
+            if (needs_data != nullptr) {
+                *needs_data = fault.fault().needs_data;
+            }
         }
         for (int context = -1; context < machine_.tile.workers; ++context) {
             const isa::Context& state = core.context(context);

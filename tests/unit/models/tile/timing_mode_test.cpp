@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Timing mode on one tile: the cycles and counts of the functional mode, or a fault that names what
+// needs data; what it takes for known is what stands there; classes are of tiles that do the same.
+#include "models/tile/core/tile_classes.h"
+#include "tests/support/assembled_tile.h"
+#include "tests/support/random_code.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+using namespace tessera;
+using Catch::Matchers::Contains;
+using Kind = isa::ShadowRead::Kind;
+
+namespace {
+
+constexpr Address kData = 0x80000;
+constexpr TileId kTiles = 4;
+
+/// Tiles with one program, in timing mode.
+class TimedTiles {
+public:
+    explicit TimedTiles(const std::string& text)
+        : codelets_{isa::assemble("test", {{"test.S", text}}, spec_.memory.region0_begin(),
+                                  isa::options_for(isa::target_of(spec_)))},
+          cache_(codelets_), known_(kTiles, spec_.memory.region0_begin(), spec_.memory.bytes()) {
+        const auto& words = codelets_.front().words;
+        auto bytes = std::make_shared<std::vector<std::byte>>(words.size() * 4);
+        std::memcpy(bytes->data(), words.data(), bytes->size());
+        image_.segments.push_back({codelets_.front().address, static_cast<Bytes>(bytes->size()),
+                                   program::SegmentKind::Code, "test", bytes});
+    }
+
+    /// Words that the tile holds from the start, of that kind.
+    void hold(std::vector<std::uint32_t> words,
+              program::SegmentKind kind = program::SegmentKind::VertexState) {
+        auto bytes = std::make_shared<std::vector<std::byte>>(words.size() * 4);
+        std::memcpy(bytes->data(), words.data(), bytes->size());
+        hold(bytes, kind);
+    }
+    void hold(const program::SharedBytes& bytes, program::SegmentKind kind) {
+        held_ = {{kData, static_cast<Bytes>(bytes->size()), kind, "data", bytes}};
+    }
+
+    /// A phase of tile `tile`, which holds what was said last.
+    tile::ComputeOutcome run(TileId tile, bool audited = false) {
+        auto image = image_;
+        image.segments.insert(image.segments.end(), held_.begin(), held_.end());
+        memories_[tile].assign(static_cast<std::size_t>(spec_.memory.bytes()) / 8, 0);
+        known_.forget(tile, spec_.memory.region0_begin(), spec_.memory.bytes());
+        tile::TileCore core(spec_, tile, reinterpret_cast<std::byte*>(memories_[tile].data()));
+        core.set_timing(mode_);
+        core.load(image, cache_);
+        core.set_audited(audited);
+        return core.run(codelets_.front().symbols.at("start"));
+    }
+
+    [[nodiscard]] bool is_known(TileId tile, Address address) {
+        return known_.is_known(tile, address);
+    }
+    [[nodiscard]] std::uint32_t word(TileId tile, Address address) const {
+        std::uint32_t value = 0;
+        std::memcpy(&value,
+                    reinterpret_cast<const std::byte*>(memories_[tile].data()) +
+                        (address - spec_.memory.region0_begin()),
+                    sizeof value);
+        return value;
+    }
+    tile::TileClasses& classes() { return classes_; }
+    /// What the classes find for a tile as it stands, at the begin of a phase.
+    tile::TileClasses::Found found(TileId tile) {
+        return classes_.find({codelets_.front().symbols.at("start"), 0, 0, 0},
+                             {reinterpret_cast<const std::byte*>(memories_[tile].data()),
+                              &known_.of_tile(tile), &known_.shared(tile), tile});
+    }
+
+private:
+    spec::MachineSpec spec_;
+    std::vector<program::Codelet> codelets_;
+    tile::CodeCache cache_;
+    program::KnownWords known_;
+    tile::TileClasses classes_;
+    tile::TimingMode mode_{known_, classes_};
+    program::Image image_;
+    std::vector<program::Segment> held_;
+    std::array<std::vector<std::uint64_t>, kTiles> memories_;
+};
+
+/// Counts down from the word at kData, and leaves twice that word behind it.
+const char* const kCountDown = R"(
+    .supervisor
+    .globl start
+    start:
+        setzi $m1, 0x80000
+        ld32 $m0, $m1, $mzero, 0
+        add $m2, $m0, $m0
+        st32 $m2, $m1, $mzero, 1
+    1:  brnzdec $m0, 1b
+        br $lr
+)";
+
+} // namespace
+
+TEST_CASE("random programs take their cycles without data too, or say what they need",
+          "[unit][tile]") {
+    constexpr unsigned kPrograms = 3000;
+    std::array<unsigned, 2> compared{};
+    unsigned known_words = 0;
+    for (unsigned seed = 0; seed < kPrograms; ++seed) {
+        std::mt19937 random(seed);
+        const test::RandomProgram program(
+            [&random] { return static_cast<std::uint32_t>(random()); });
+        const test::RandomOutcome functional = program.run(isa::engines().back());
+        if (!functional.fault.empty()) {
+            continue; // flags and elements may be what data decide
+        }
+        for (const bool memory_known : {false, true}) {
+            CAPTURE(seed, memory_known);
+            const auto timed = program.run_timing(memory_known);
+            if (timed.needs_data) {
+                continue;
+            }
+            ++compared[memory_known ? 1 : 0];
+            CHECK(timed.outcome.fault.empty());
+            CHECK(timed.outcome.cycles == functional.cycles);
+            CHECK(timed.outcome.instructions == functional.instructions);
+            unsigned wrong = 0;
+            for (std::size_t word = 0; word < timed.known.size(); ++word) {
+                known_words += timed.known[word] ? 1 : 0;
+                wrong += timed.known[word] && std::memcmp(&timed.outcome.memory[word * 4],
+                                                          &functional.memory[word * 4], 4) != 0
+                             ? 1
+                             : 0;
+            }
+            CHECK(wrong == 0);
+            const auto counted = program.run_timing(memory_known, 2);
+            CHECK(counted.classes == 1);
+            CHECK(counted.outcome.cycles == functional.cycles);
+            CHECK((counted.known == timed.known));
+            const auto audited = program.run_timing(memory_known, 2, true);
+            CHECK(audited.outcome.cycles == functional.cycles);
+            CHECK((audited.known == timed.known));
+        }
+    }
+    // or the property would hold of nothing
+    CHECK(compared[0] > kPrograms / 40);
+    CHECK(compared[1] > kPrograms / 40);
+    CHECK(known_words > kPrograms * 10);
+}
+
+TEST_CASE("tiles that read the same are counted, others are run", "[unit][tile]") {
+    TimedTiles tiles(kCountDown);
+    tiles.hold({5, 0});
+    const Cycles five = tiles.run(0).cycles;
+    CHECK(tiles.run(1).cycles == five);
+    CHECK(tiles.classes().classes() == 1);
+    CHECK(tiles.classes().phases() == 2);
+    CHECK(tiles.is_known(1, kData + 4));
+    CHECK(tiles.word(1, kData + 4) == 10);
+    tiles.hold({6, 0});
+    const Cycles six = tiles.run(2).cycles;
+    CHECK(six > five);
+    CHECK(tiles.classes().classes() == 2);
+    tiles.hold({5, 7}); // the second word is written, never read
+    CHECK(tiles.run(3).cycles == five);
+    CHECK(tiles.word(3, kData + 4) == 10);
+    CHECK(tiles.classes().classes() == 2);
+}
+
+TEST_CASE("a count that is tensor data is refused by name", "[unit][tile]") {
+    TimedTiles tiles(kCountDown);
+    tiles.hold({5, 0}, program::SegmentKind::Tensor);
+    try {
+        static_cast<void>(tiles.run(2));
+        FAIL("ran");
+    } catch (const tile::TileFault& fault) {
+        CHECK(fault.fault().needs_data);
+        CHECK(fault.fault().not_modelled);
+        CHECK_THAT(fault.what(), Contains("tile_2.supervisor") && Contains("test.S:9") &&
+                                     Contains("brnzdec $m0") && Contains("tensor data ($m0)"));
+    }
+    CHECK(tiles.classes().classes() == 0);
+}
+
+TEST_CASE("what counts cycles or the tile is no common ground", "[unit][tile]") {
+    const auto program = [](const char* get) {
+        return fmt::format(R"(
+            .supervisor
+            .globl start
+            start:
+                get $m0, ${}
+                and $m0, $m0, 3
+            1:  brnzdec $m0, 1b
+                br $lr
+        )",
+                           get);
+    };
+    TimedTiles by_number(program("TILE_ID"));
+    for (TileId tile = 1; tile < kTiles; ++tile) {
+        CHECK(by_number.run(tile).cycles == by_number.run(0).cycles + tile * 6);
+    }
+    CHECK(by_number.classes().classes() == kTiles);
+    TimedTiles by_clock(program("COUNT_L"));
+    CHECK_THROWS_WITH(by_clock.run(0), Contains("depends on tensor data"));
+}
+
+TEST_CASE("lists that tiles share are one step, by identity", "[unit][tile]") {
+    TimedTiles tiles(kCountDown);
+    const auto bytes = std::make_shared<std::vector<std::byte>>(8, std::byte{1});
+    const auto equal = std::make_shared<std::vector<std::byte>>(*bytes);
+    std::memset(bytes->data(), 0, 8);
+    (*bytes)[0] = std::byte{3};
+    *equal = *bytes;
+    tiles.hold(bytes, program::SegmentKind::Metadata);
+    const Cycles cycles = tiles.run(0).cycles;
+    CHECK(tiles.run(1).cycles == cycles);
+    CHECK(tiles.classes().classes() == 1);
+    tiles.hold(equal, program::SegmentKind::Metadata); // found out by running it
+    CHECK(tiles.run(2).cycles == cycles);
+    CHECK(tiles.classes().classes() == 2);
+}
+
+TEST_CASE("two classes that were made one are caught by an audit", "[unit][tile]") {
+    TimedTiles tiles(kCountDown);
+    tiles.hold({5, 0});
+    const auto right = tiles.run(0);
+    const auto found = tiles.found(0); // the word that was read still stands there
+    REQUIRE(found.result != nullptr);
+    // that a tile with a 6 does the same is made up
+    const std::uint32_t word = (kData - spec::MachineSpec().memory.region0_begin()) / 4;
+    tile::TileClasses::Found at_root;
+    tiles.classes().add(at_root, {{Kind::Word, word, isa::shadow_value(true, 6)}}, *found.result);
+    tiles.hold({6, 0});
+    CHECK(tiles.run(1).cycles == right.cycles); // counted, wrongly
+    CHECK_THROWS_AS(tiles.run(2, true), std::logic_error);
+    CHECK_THROWS_WITH(tiles.run(2, true), Contains("tile_2") && Contains("audit"));
+}
