@@ -10,6 +10,7 @@ tessera_test(test_unit_isa LABELS unit
     unit/models/isa/link_test.cpp
     unit/models/isa/macro_test.cpp
     unit/models/isa/published_test.cpp
+    unit/models/isa/shadow_test.cpp
     unit/models/isa/table_test.cpp
     unit/models/isa/text_stack_test.cpp
   LINK tessera_isa fmt::fmt)

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// What timing mode keeps of memory and of repeats, against plain models of it.
+#include "models/isa/affine_body.h"
+#include "models/isa/shadow.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+using namespace tessera;
+using isa::Opcode;
+using isa::Operation;
+using isa::ShadowRead;
+using program::WordRange;
+namespace word_bits = program::word_bits;
+
+namespace {
+
+constexpr std::uint32_t kWords = 300;
+
+/// A tile's words, some known.
+struct Memory {
+    std::vector<std::byte> bytes = std::vector<std::byte>(kWords * 4);
+    std::vector<std::uint64_t> bits = std::vector<std::uint64_t>((kWords + 63) / 64);
+    program::TileWords known{bits.data()};
+    std::vector<program::SharedWords> shared;
+    isa::ShadowMemory shadow;
+
+    void begin() { shadow.begin(kWords, bytes.data(), known, &shared); }
+    void put(std::uint32_t word, std::uint32_t value) {
+        std::memcpy(&bytes[word * std::size_t{4}], &value, 4);
+        known.set(word);
+    }
+};
+
+std::vector<std::uint32_t> words_of(const std::vector<WordRange>& ranges) {
+    std::vector<std::uint32_t> words;
+    for (const WordRange& range : ranges) {
+        CHECK(range.count > 0);
+        CHECK((words.empty() || words.back() + 1 < range.first)); // ascending, and joined
+        for (std::uint32_t word = 0; word < range.count; ++word) {
+            words.push_back(range.first + word);
+        }
+    }
+    return words;
+}
+
+Operation of(Opcode opcode, unsigned d, unsigned a, unsigned b, unsigned c, std::int32_t imm) {
+    Operation operation;
+    operation.opcode = opcode;
+    operation.d = static_cast<std::uint8_t>(d);
+    operation.a = static_cast<std::uint8_t>(a);
+    operation.b = static_cast<std::uint8_t>(b);
+    operation.c = static_cast<std::uint8_t>(c);
+    operation.imm = imm;
+    return operation;
+}
+
+bool is_affine(const std::vector<Operation>& mains) {
+    std::vector<Operation> halves;
+    for (const Operation& main : mains) {
+        halves.push_back(main);
+        halves.push_back(of(Opcode::f16v8acc, 0, 0, 0, 0, 0));
+    }
+    return isa::affine_body(halves).has_value();
+}
+
+} // namespace
+
+TEST_CASE("bits of words are those that were filled", "[unit][isa]") {
+    std::mt19937 random(1);
+    std::vector<bool> model(kWords);
+    std::vector<std::uint64_t> bits((kWords + 63) / 64);
+    std::vector<std::uint64_t> of_tile(bits.size());
+    program::TileWords tile(of_tile.data());
+    for (int round = 0; round < 3000; ++round) {
+        const auto first = static_cast<std::uint32_t>(random() % kWords);
+        const auto count = static_cast<std::uint32_t>(random() % (kWords - first + 1));
+        const bool value = random() % 2 == 0;
+        bool any = false;
+        for (std::uint32_t word = first; word < first + count; ++word) {
+            any = any || model[word];
+        }
+        CHECK(word_bits::any(bits.data(), first, count) == any);
+        CHECK(tile.any({first, count}) == any);
+        word_bits::fill(bits.data(), first, count, value);
+        if (value) {
+            tile.set(WordRange{first, count});
+        } else {
+            tile.clear(WordRange{first, count});
+        }
+        std::fill_n(model.begin() + first, count, value);
+        const auto probe = static_cast<std::uint32_t>(random() % kWords);
+        CHECK(word_bits::get(bits.data(), probe) == model[probe]);
+        CHECK(tile.get(probe) == model[probe]);
+        if (round % 100 == 0) { // small stretches come too
+            word_bits::fill(bits.data(), 0, kWords, false);
+            tile.clear(WordRange{0, kWords});
+            model.assign(kWords, false);
+        }
+    }
+}
+
+TEST_CASE("a phase's first reads are told once, and its stores are none", "[unit][isa]") {
+    Memory memory;
+    memory.put(3, 33);
+    memory.put(70, 77);
+    memory.begin();
+    auto& shadow = memory.shadow;
+    CHECK(shadow.read(3 * 4));
+    CHECK(shadow.read(3 * 4 + 2)); // a half of it
+    CHECK_FALSE(shadow.read(4 * 4));
+    shadow.store(5 * 4, true);
+    CHECK(shadow.read(5 * 4));
+    shadow.store(70 * 4, false);
+    CHECK_FALSE(shadow.read(70 * 4));
+    shadow.store_data(8 * 4, 8);
+    CHECK_FALSE(shadow.read(9 * 4));
+    shadow.store(9 * 4, true);
+    shadow.read_tile_number(12);
+    shadow.read_tile_number(12);
+    using Kind = ShadowRead::Kind;
+    const std::vector<ShadowRead> expected{{Kind::Word, 3, isa::shadow_value(true, 33)},
+                                           {Kind::Word, 4, isa::shadow_value(false, 0)},
+                                           {Kind::TileNumber, 0, 12}};
+    CHECK((shadow.reads() == expected));
+    CHECK(words_of(shadow.lost()) == std::vector<std::uint32_t>{8, 70});
+    CHECK(words_of(shadow.stored()) == std::vector<std::uint32_t>{5, 9});
+    memory.begin();
+    CHECK(shadow.reads().empty());
+    CHECK(shadow.lost().empty());
+    CHECK(memory.known.get(9));
+    CHECK_FALSE(memory.known.get(8));
+}
+
+TEST_CASE("shared words are read as one", "[unit][isa]") {
+    Memory memory;
+    for (std::uint32_t word = 20; word < 30; ++word) {
+        memory.put(word, word);
+    }
+    memory.shared.push_back({{20, 10}, 4711});
+    memory.begin();
+    memory.shadow.store(25 * 4, false);
+    CHECK(memory.shadow.read(22 * 4));
+    CHECK(memory.shadow.read(29 * 4));
+    CHECK_FALSE(memory.shadow.read(25 * 4)); // lost before
+    const std::vector<ShadowRead> expected{{ShadowRead::Kind::Shared, 20, 4711}};
+    CHECK((memory.shadow.reads() == expected));
+}
+
+TEST_CASE("passes that are skipped lose what they would have stored", "[unit][isa]") {
+    std::mt19937 random(2);
+    for (int round = 0; round < 500; ++round) {
+        const auto stores = 1 + random() % 4;
+        const auto passes = static_cast<std::uint32_t>(1 + random() % 8);
+        std::vector<isa::ShadowMemory::Access> first;
+        std::vector<isa::ShadowMemory::Access> second;
+        for (unsigned store = 0; store < stores; ++store) {
+            const bool pair = random() % 2 == 0;
+            const std::uint32_t unit = pair ? 8 : 4;
+            const auto stride = (static_cast<std::int32_t>(random() % 9) - 4) *
+                                static_cast<std::int32_t>(unit);
+            const auto at = static_cast<std::int32_t>(600 / unit * unit + random() % 8 * unit);
+            const bool writes = random() % 4 != 0;
+            const auto bytes = static_cast<std::uint8_t>(unit);
+            first.push_back({static_cast<std::uint32_t>(at), bytes, writes});
+            second.push_back({static_cast<std::uint32_t>(at + stride), bytes, writes});
+        }
+        std::vector<bool> lost(kWords);
+        for (std::size_t store = 0; store < first.size(); ++store) {
+            const auto stride = static_cast<std::int32_t>(second[store].offset) -
+                                static_cast<std::int32_t>(first[store].offset);
+            for (std::int32_t pass = 1; pass <= static_cast<std::int32_t>(passes); ++pass) {
+                const auto word = static_cast<std::uint32_t>(
+                    (static_cast<std::int32_t>(second[store].offset) + stride * pass) / 4);
+                for (std::uint32_t part = 0; part < second[store].access_bytes / 4U; ++part) {
+                    lost[word + part] = lost[word + part] || second[store].writes;
+                }
+            }
+        }
+        Memory memory;
+        memory.known.set(WordRange{0, kWords});
+        memory.begin();
+        memory.shadow.first_trail = first;
+        memory.shadow.trail = second;
+        CHECK(memory.shadow.straight(passes));
+        memory.shadow.skip_stores(passes);
+        std::vector<bool> found(kWords);
+        for (const std::uint32_t word : words_of(memory.shadow.lost())) {
+            found[word] = true;
+        }
+        CHECK((found == lost));
+        for (std::uint32_t word = 0; word < kWords; ++word) {
+            CHECK(memory.known.get(word) == !lost[word]);
+        }
+    }
+    Memory memory;
+    memory.begin();
+    memory.shadow.first_trail = {{0, 8, false}};
+    memory.shadow.trail = {{8 * 64, 8, false}};
+    CHECK(memory.shadow.straight(2046));
+    CHECK_FALSE(memory.shadow.straight(2047)); // as far as a packed address can tell
+}
+
+TEST_CASE("only bodies that move addresses by constants are skipped", "[unit][isa]") {
+    const Operation paced = of(Opcode::ld2xst64pace, 0, 4, 3, 6, 0);
+    const Operation stepped = of(Opcode::ld64step_i, 0, 2, 7, 0, 1);
+    const Operation by_register = of(Opcode::st64step_r, 0, 2, 8, 9, 0);
+    const Operation fixed = of(Opcode::ld64_i, 0, 2, 8, 0, 1);
+    CHECK(is_affine({paced}));
+    CHECK(is_affine({stepped}));
+    CHECK(is_affine({by_register}));
+    CHECK(is_affine({fixed, by_register}));
+    CHECK(is_affine({paced, stepped, of(Opcode::add_z, 9, 9, 0, 0, 4)}));
+    CHECK(is_affine({of(Opcode::add_rr, 9, 9, 10, 0, 0), stepped}));
+    // a stride that moves
+    CHECK_FALSE(is_affine({paced, of(Opcode::add_z, 3, 3, 0, 0, 4)}));
+    CHECK_FALSE(is_affine({by_register, of(Opcode::add_z, 9, 9, 0, 0, 4)}));
+    CHECK_FALSE(is_affine({of(Opcode::add_rr, 9, 9, 10, 0, 0), of(Opcode::add_z, 10, 10, 0, 0, 4)}));
+    CHECK_FALSE(is_affine({of(Opcode::add_rr, 9, 9, 9, 0, 0)}));
+    // a packed address taken for a plain one
+    CHECK_FALSE(is_affine({paced, of(Opcode::ld64_i, 0, 5, 15, 0, 1)}));
+    CHECK_FALSE(is_affine({paced, of(Opcode::add_z, 4, 4, 0, 0, 4)}));
+    // what memory or another register says
+    CHECK_FALSE(is_affine({of(Opcode::ldd16a64, 0, 2, 3, 5, 0)}));
+    CHECK_FALSE(is_affine({of(Opcode::ldb16b16, 0, 2, 3, 5, 0)}));
+    CHECK_FALSE(is_affine({of(Opcode::ldz16step_i, 1, 2, 7, 0, 1)}));
+    CHECK_FALSE(is_affine({of(Opcode::add_z, 9, 8, 0, 0, 4)}));
+    CHECK_FALSE(is_affine({of(Opcode::shl_u, 9, 9, 0, 0, 1)}));
+    // a known word may be stored
+    CHECK_FALSE(is_affine({of(Opcode::st32step_m_i, 1, 2, 7, 0, 1)}));
+}
+
+TEST_CASE("what timing mode must know of an operation follows from its row", "[unit][isa]") {
+    constexpr unsigned kKnowable = 0x0fff;
+    for (unsigned number = 1; number < static_cast<unsigned>(Opcode::kCount); ++number) {
+        const auto opcode = static_cast<Opcode>(number);
+        const auto& spec = isa::spec_of(opcode);
+        if (spec.lane != isa::Lane::Main) {
+            continue;
+        }
+        const Operation operation = of(opcode, 0, 2, 4, 6, 0);
+        INFO(spec.mnemonic);
+        const isa::MainRegisters registers = isa::main_registers(operation);
+        const isa::ShadowRule rule = isa::shadow_rule(operation);
+        CHECK(rule.written == (registers.written & kKnowable));
+        CHECK((rule.loaded & ~rule.written) == 0);
+        const auto read = static_cast<unsigned>(registers.read & kKnowable);
+        if ((spec.flags & isa::kSolo) == 0 || (spec.flags & isa::kControl) == 0) {
+            CHECK((rule.used | rule.sources) == read); // but of an exit, whose condition is nothing
+        }
+        if ((spec.flags & (isa::kLoad | isa::kControl | isa::kSystem)) != 0 &&
+            (spec.flags & isa::kSolo) == 0) {
+            CHECK(rule.used == read);
+        }
+    }
+    // stored, and where
+    const isa::ShadowRule store = isa::shadow_rule(of(Opcode::st32_m_i, 1, 2, 3, 0, 0));
+    CHECK(store.sources == 1U << 1U);
+    CHECK(store.used == ((1U << 2U) | (1U << 3U)));
+    const isa::ShadowRule itself = isa::shadow_rule(of(Opcode::st32_m_i, 2, 2, 15, 0, 0));
+    CHECK(itself.used == 1U << 2U);
+}
