@@ -158,11 +158,20 @@ add_test(NAME "timing mode has the record's cycles of all workloads"
 set_tests_properties("timing mode has the record's cycles of all workloads" PROPERTIES
   LABELS "slow" TIMEOUT 3600)
 
-# The benchmark's program makes the runs.
-add_custom_target(warm_worker_for_tests ALL)
-add_dependencies(warm_worker_for_tests bench_warm_worker)
+# Programs of the benchmarks that tests use too.
+add_custom_target(bench_programs_of_tests ALL)
+add_dependencies(bench_programs_of_tests bench_warm_worker bench_instructions)
 add_test(NAME "runs of a warm worker come to what single runs come to"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/warm_worker_test.py"
           $<TARGET_FILE:tessera> $<TARGET_FILE:bench_warm_worker> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("runs of a warm worker come to what single runs come to" PROPERTIES
   LABELS "system;cli" TIMEOUT 120)
+
+# `tools/instructions.py --update` records what a change of speed is worth.
+string(REGEX MATCH "^[0-9]+" compiler_version "${CMAKE_CXX_COMPILER_VERSION}")
+add_test(NAME "fixed work takes the instructions that are recorded"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/instructions.py"
+          $<TARGET_FILE:bench_instructions>
+          "${CMAKE_CXX_COMPILER_ID}-${compiler_version}-${CMAKE_BUILD_TYPE}")
+set_tests_properties("fixed work takes the instructions that are recorded" PROPERTIES
+  LABELS "system;cli" TIMEOUT 240 SKIP_RETURN_CODE 77)
