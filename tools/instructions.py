@@ -5,7 +5,7 @@ times on shared machines say nothing of a few per cent, counts do.
 
 usage: instructions.py [--update] BENCH_INSTRUCTIONS COMPILER
 
-COMPILER is what made the program, for example GNU-12-dev. Exits with 1 where a count has grown by
+COMPILER is what made the program, for example GNU-12-RelWithDebInfo. Exits with 1 where a count has grown by
 more than LIMIT or shrunk by as much (record it, then, with --update), with 77 where nothing is
 recorded of that compiler.
 """
