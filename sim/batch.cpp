@@ -81,8 +81,8 @@ nlohmann::json timing_attempt(const RunCommand& command, const std::string& work
                               const Elaborate& elaborate) {
     try {
         const RunReport report = run_elaborated(command, workload, elaborate);
-        return {{"result", report.result}, {"memory", report.memory},
-                {"warnings", report.warnings}};
+        return {
+            {"result", report.result}, {"memory", report.memory}, {"warnings", report.warnings}};
     } catch (const NeedsData& reason) {
         return {{"needs_data", reason.what()}};
     } catch (...) {
@@ -99,15 +99,14 @@ RunReport run_auto(RunCommand command, const std::string& workload, const Elabor
     };
     const ChildOutcome outcome = run_children({body}, 1).front();
     if (outcome.text.empty()) {
-        throw ChildFailed({outcome.exit_code,
-                           fmt::format("tessera: {}: the run in timing mode ended {}", workload,
-                                       outcome.signal != 0 ? strsignal(outcome.signal)
-                                                           : "without a result")});
+        throw ChildFailed(
+            {outcome.exit_code,
+             fmt::format("tessera: {}: the run in timing mode ended {}", workload,
+                         outcome.signal != 0 ? strsignal(outcome.signal) : "without a result")});
     }
     nlohmann::json attempt = nlohmann::json::parse(outcome.text);
     if (attempt.contains("exit_code")) {
-        throw ChildFailed(
-            {attempt["exit_code"].get<int>(), attempt["message"].get<std::string>()});
+        throw ChildFailed({attempt["exit_code"].get<int>(), attempt["message"].get<std::string>()});
     }
     if (attempt.contains("needs_data")) {
         command.mode = "functional";

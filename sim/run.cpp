@@ -163,9 +163,8 @@ void complete(PlannedJob& planned, const RunCommand& command, const Configuratio
         if (planned.program == nullptr) {
             const Activity planning("planning");
             planned.program =
-                &planned.job->plan(configuration.machine.spec, has_data(command)
-                                                                   ? job::Operands::Made
-                                                                   : job::Operands::None);
+                &planned.job->plan(configuration.machine.spec,
+                                   has_data(command) ? job::Operands::Made : job::Operands::None);
         }
     });
 }

@@ -349,12 +349,13 @@ private:
     }
 
     void timing(const json& timing) {
-        line("timing", fmt::format("of {} compute phases of tiles {} were run, {} counted; {} tiles "
-                                   "audited",
-                                   grouped(timing["phases"].get<std::int64_t>()),
-                                   grouped(timing["phases_run"].get<std::int64_t>()),
-                                   grouped(timing["phases_counted"].get<std::int64_t>()),
-                                   timing["audited_tiles"].get<std::int64_t>()));
+        line("timing",
+             fmt::format("of {} compute phases of tiles {} were run, {} counted; {} tiles "
+                         "audited",
+                         grouped(timing["phases"].get<std::int64_t>()),
+                         grouped(timing["phases_run"].get<std::int64_t>()),
+                         grouped(timing["phases_counted"].get<std::int64_t>()),
+                         timing["audited_tiles"].get<std::int64_t>()));
         std::string missing;
         for (const json& one : timing["missing"]) {
             missing += (missing.empty() ? "" : ", ") + one.get<std::string>();

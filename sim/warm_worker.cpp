@@ -80,8 +80,8 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
     };
     for (const auto& [operands, with_equal_operands] : by_operands) {
         PreparedRun& first = *runs[with_equal_operands.front()];
-        const bool made = with_equal_operands.size() > 1 &&
-                          on_one_thread([&] { first.make_operands(); });
+        const bool made =
+            with_equal_operands.size() > 1 && on_one_thread([&] { first.make_operands(); });
         ByKey by_plan;
         for (const std::size_t i : with_equal_operands) {
             by_plan[runs[i]->plan_key()].push_back(i);

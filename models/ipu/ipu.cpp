@@ -62,8 +62,8 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       memory_(spec), fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
       sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles)),
       stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
-      code_(program.codelets),
-      timing_(options_.timing ? std::make_unique<Timing>(spec) : nullptr), facts_(facts()) {
+      code_(program.codelets), timing_(options_.timing ? std::make_unique<Timing>(spec) : nullptr),
+      facts_(facts()) {
     check_program();
     if (timing_ != nullptr) {
         fabric_.set_known(timing_->known);
@@ -193,8 +193,8 @@ void Ipu::choose_audited() {
         }
     }
     std::shuffle(with_code.begin(), with_code.end(), std::mt19937_64(hash));
-    const auto audited = std::min(with_code.size(),
-                                  static_cast<std::size_t>(options_.timing->audited_tiles));
+    const auto audited =
+        std::min(with_code.size(), static_cast<std::size_t>(options_.timing->audited_tiles));
     timing_->audited_tiles = static_cast<std::int64_t>(audited);
     for (std::size_t i = 0; i < audited; ++i) {
         tiles_[with_code[i]].set_audited(true);

@@ -12,7 +12,8 @@ namespace tessera::ipu {
 
 /// Without tensor data, phases of tiles that do the same run once.
 struct TimingOptions {
-    std::int64_t audited_tiles = 0; ///< of the chip: always run in full, and held against the others
+    std::int64_t audited_tiles =
+        0; ///< of the chip: always run in full, and held against the others
 };
 
 /// What timing mode did: of the phases of compute sets, tile by tile, one of each class was run and

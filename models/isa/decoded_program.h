@@ -115,9 +115,9 @@ struct DecodedProgram {
     std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
     std::vector<std::uint8_t> is_bundle; ///< for each word
     std::vector<Branch> branches; ///< imm2 of a branch to a constant address is its index here
-    std::vector<MatrixLoop> matrix_loops; ///< BodyEnd operations refer to them: imm - 1, or imm 0
-    std::vector<SparseLoop> sparse_loops; ///< BodyEnd operations refer to them: d - 1, or d 0
-    std::vector<ShadowRule> shadow_rules; ///< of each operation
+    std::vector<MatrixLoop> matrix_loops;  ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<SparseLoop> sparse_loops;  ///< BodyEnd operations refer to them: d - 1, or d 0
+    std::vector<ShadowRule> shadow_rules;  ///< of each operation
     std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0
 
     [[nodiscard]] std::uint32_t bytes() const {

@@ -117,11 +117,10 @@ bool match_matrix_loop(const std::array<Operation, 8>& halves, MatrixLoop& loop)
 bool match_sparse_loop(const std::array<Operation, 6>& halves, SparseLoop& loop) {
     const auto& [high, sum, low, high_product, next, low_product] = halves;
     constexpr unsigned kZero = 15;
-    const bool opcodes = high.opcode == Opcode::ld64_i && sum.opcode == Opcode::f16v8acc &&
-                         low.opcode == Opcode::ldd16a64 &&
-                         high_product.opcode == Opcode::f16v4mul &&
-                         next.opcode == Opcode::ldb16step_i &&
-                         low_product.opcode == Opcode::f16v4mul;
+    const bool opcodes =
+        high.opcode == Opcode::ld64_i && sum.opcode == Opcode::f16v8acc &&
+        low.opcode == Opcode::ldd16a64 && high_product.opcode == Opcode::f16v4mul &&
+        next.opcode == Opcode::ldb16step_i && low_product.opcode == Opcode::f16v4mul;
     if (!opcodes) {
         return false;
     }
@@ -137,8 +136,7 @@ bool match_sparse_loop(const std::array<Operation, 6>& halves, SparseLoop& loop)
                       next.imm == 1 && high_product.d == loop.products + 2 &&
                       high_product.a == loop.value && high_product.b == loop.high &&
                       low_product.d == loop.products && low_product.a == loop.value &&
-                      low_product.b == loop.low &&
-                      high_product.broadcast == Broadcast::Lower &&
+                      low_product.b == loop.low && high_product.broadcast == Broadcast::Lower &&
                       low_product.broadcast == Broadcast::Lower;
     const auto in = [](unsigned number, unsigned first, unsigned width) {
         return number - first < width;

@@ -9,7 +9,6 @@
 
 namespace tessera::isa {
 
-
 void ShadowMemory::begin(std::uint32_t words, const std::byte* bytes, program::TileWords& known,
                          const std::vector<SharedWords>* shared) {
     bytes_ = bytes;
@@ -36,8 +35,7 @@ void ShadowMemory::first_read(std::uint32_t word) {
     word_bits::set(settled_.data(), word);
     std::uint32_t value = 0;
     std::memcpy(&value, bytes_ + std::size_t{word} * 4, sizeof value);
-    reads_.push_back(
-        {ShadowRead::Kind::Word, word, shadow_value(known_->get(word), value)});
+    reads_.push_back({ShadowRead::Kind::Word, word, shadow_value(known_->get(word), value)});
 }
 
 void ShadowMemory::read_tile_number(std::uint32_t number) {

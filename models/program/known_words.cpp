@@ -42,8 +42,7 @@ bool any(const std::uint64_t* bits, std::uint32_t first, std::uint32_t count) {
 
 WordRange TileWords::inside(WordRange words) const {
     const std::uint32_t first = std::max(words.first, stretch_.first);
-    const std::uint32_t end =
-        std::min(words.first + words.count, stretch_.first + stretch_.count);
+    const std::uint32_t end = std::min(words.first + words.count, stretch_.first + stretch_.count);
     return {first, end > first ? end - first : 0};
 }
 
@@ -53,8 +52,7 @@ void TileWords::widen(WordRange words) {
         return;
     }
     const std::uint32_t first = std::min(words.first, stretch_.first);
-    const std::uint32_t end =
-        std::max(words.first + words.count, stretch_.first + stretch_.count);
+    const std::uint32_t end = std::max(words.first + words.count, stretch_.first + stretch_.count);
     stretch_ = {first, end - first};
 }
 
@@ -120,8 +118,7 @@ bool KnownWords::copy(TileId from, Address from_address, TileId to, Address to_a
 }
 
 void KnownWords::share(TileId tile, Address address, Bytes bytes, const void* identity) {
-    shared_[tile].push_back(
-        {range(address, bytes), reinterpret_cast<std::uintptr_t>(identity)});
+    shared_[tile].push_back({range(address, bytes), reinterpret_cast<std::uintptr_t>(identity)});
 }
 
 void KnownWords::changed(TileId tile, WordRange words) {

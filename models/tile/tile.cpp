@@ -137,8 +137,7 @@ void Tile::fail() {
             fmt::format("{}.{} @ {}: {}: {}{}: {}{}{}", name(), context, fault.cycle, where,
                         fault.not_modelled ? "not modelled: " : "", fault.instruction, fault.reason,
                         fault.registers.empty() ? "" : "; ", fault.registers);
-        witness->failed(walk_.tile(), fault.needs_data
-                                          ? std::make_exception_ptr(NeedsData(text))
+        witness->failed(walk_.tile(), fault.needs_data ? std::make_exception_ptr(NeedsData(text))
                                       : fault.not_modelled
                                           ? std::make_exception_ptr(NotModelled(text))
                                           : std::make_exception_ptr(ProgramError(text)));

@@ -5,15 +5,13 @@
 #include "tests/bench/loops.h"
 
 #include <benchmark/benchmark.h>
-
 #include <string>
 
 using namespace tessera;
 
 namespace {
 
-void loop(benchmark::State& state, const isa::Engine& engine, const char* body,
-          bool rows_at_once) {
+void loop(benchmark::State& state, const isa::Engine& engine, const char* body, bool rows_at_once) {
     bench::LoopTile tile(body);
     tile.core().set_rows_at_once(rows_at_once);
     tile.core().set_engine(engine);

@@ -83,12 +83,12 @@ inline const char* const kInteger = R"(
 /// A tile with a loop.
 class LoopTile {
 public:
-    explicit LoopTile(const char* body, int launches = 401,
-                      tile::TimingMode* timing = nullptr)
-        : codelets_{isa::assemble(
-              "bench",
-              {{"bench.S", "#define LAUNCHES " + std::to_string(launches - 1) + "\n" + kFrame + body}},
-              machine_.memory.region0_begin(), isa::options_for(isa::kDefaultTarget))},
+    explicit LoopTile(const char* body, int launches = 401, tile::TimingMode* timing = nullptr)
+        : codelets_{isa::assemble("bench",
+                                  {{"bench.S", "#define LAUNCHES " + std::to_string(launches - 1) +
+                                                   "\n" + kFrame + body}},
+                                  machine_.memory.region0_begin(),
+                                  isa::options_for(isa::kDefaultTarget))},
           memory_(static_cast<std::size_t>(machine_.memory.bytes()) / 8), cache_(codelets_),
           core_(machine_, 0, reinterpret_cast<std::byte*>(memory_.data())) {
         const auto& words = codelets_.front().words;

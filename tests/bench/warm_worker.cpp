@@ -5,14 +5,15 @@
 //
 // All combinations of the values. Prints `{"runs", "seconds", "results": [{"set", "cycles",
 // "tile_cycles"}]}`; a run that failed has "message" instead.
-#include "base/stopwatch.h"
 #include "sim/warm_worker.h"
+
+#include "base/stopwatch.h"
 
 #include <nlohmann/json.hpp>
 #include <systemc>
 
-#include <cstdio>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>

@@ -310,8 +310,7 @@ TEST_CASE("timing mode knows a word that was sent", "[component][system]") {
     const auto send = hand.exchange("send", {{1, kCounter, 8, false, {{2, kCounter}}}});
     hand.then_exchange(send).then_compute(spin);
     hand.program().images.at(1).segments.push_back({kCounter, 8, program::SegmentKind::VertexState,
-                                                    "counter",
-                                                    test::bytes_of_words({kTurns, 0})});
+                                                    "counter", test::bytes_of_words({kTurns, 0})});
     ipu::RunOptions options;
     options.timing = ipu::TimingOptions{4};
     simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
@@ -330,7 +329,6 @@ TEST_CASE("timing mode refuses what was known before tensor data came", "[compon
     ipu::RunOptions options;
     options.timing = ipu::TimingOptions{0};
     simulation::Simulation simulation(hand.machine(), hand.program(), std::move(options));
-    CHECK_THROWS_WITH(simulation.run(),
-                      Catch::Matchers::Contains("tile_2.supervisor") &&
-                          Catch::Matchers::Contains("depends on tensor data"));
+    CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("tile_2.supervisor") &&
+                                            Catch::Matchers::Contains("depends on tensor data"));
 }

@@ -24,8 +24,7 @@ constexpr std::size_t kAtOnce = 16; ///< items of a host thread
 
 /// Calls `body` with 0 .. items - 1, some at once on one thread; what it throws for the least number
 /// is thrown.
-template <class Body>
-void for_all(const ForEach& for_each, std::size_t items, const Body& body) {
+template <class Body> void for_all(const ForEach& for_each, std::size_t items, const Body& body) {
     std::vector<std::exception_ptr> failures((items + kAtOnce - 1) / kAtOnce);
     for_each(failures.size(), [&](std::size_t some) {
         try {
@@ -153,8 +152,7 @@ void check_rowless(const Phase& phase, const PlannedCopies& planned) {
 
 /// The copies that a tile's row and arrivals come to, ascending in addresses.
 std::vector<CopyRun> receive(const Phase& phase, const RowWalk& walk,
-                             const std::vector<Arrival>& arrivals,
-                             const PlannedCopies& planned) {
+                             const std::vector<Arrival>& arrivals, const PlannedCopies& planned) {
     auto landings = find_landings(phase, walk, arrivals);
     check_elements(phase, walk, landings);
     sort_by_address(landings);
@@ -233,8 +231,7 @@ FabricOutcome run_bound(const spec::MachineSpec& machine, const program::Exchang
 }
 
 FabricOutcome run_named(const spec::MachineSpec& machine, const program::Exchange& exchange,
-                        const RowReader& read_row, const Demand& demand,
-                        const ForEach& for_each) {
+                        const RowReader& read_row, const Demand& demand, const ForEach& for_each) {
     switch (machine.exchange.fabric) {
     case spec::Fabric::Compiled:
         return execute_rows(machine, exchange, read_row, for_each);

@@ -158,7 +158,7 @@ TESSERA_INLINE void st32_a_i(Context& c, const MicroOperation& op) {
 }
 TESSERA_INLINE void st64_i(Context& c, const MicroOperation& op) {
     write_data(c, op, store_address(c, op, static_cast<std::uint32_t>(op.imm) * 8U),
-          load_pair(c.aux + op.d));
+               load_pair(c.aux + op.d));
 }
 TESSERA_INLINE void st32_a_r(Context& c, const MicroOperation& op) {
     write_data(c, op, store_address(c, op, c.main[op.c] * 4U), c.aux[op.d]);

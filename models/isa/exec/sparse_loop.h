@@ -20,8 +20,7 @@ namespace sparse_loop {
 /// Which accesses of the running repeat are legal; the interpreter says why others are not.
 struct Legal {
     explicit Legal(const Context& c)
-        : memory(*c.memory),
-          region0(memory.fetch_conflict_faults ? memory.region0_bytes : 0),
+        : memory(*c.memory), region0(memory.fetch_conflict_faults ? memory.region0_bytes : 0),
           first_element((c.repeat_first - memory.base) >> memory.element_shift),
           last_element((c.repeat_end - 4 - memory.base) >> memory.element_shift) {}
 
@@ -70,8 +69,7 @@ TESSERA_INLINE bool any_special_lane(__m128i halves) {
         const std::uint32_t at = c.main[loop.x] + delta - memory.base;
         const std::uint32_t list_at = list - memory.base;
         const std::uint32_t value_at = value_address - memory.base;
-        if (!legal.access(at, 16, 8) ||
-            (at + 8 < legal.region0 && !legal.access(at + 8, 8, 8)) ||
+        if (!legal.access(at, 16, 8) || (at + 8 < legal.region0 && !legal.access(at + 8, 8, 8)) ||
             !legal.access(list_at, 2, 2) || !legal.access(value_at, 2, 2) ||
             element_of(memory, at + memory.base) == element_of(memory, list) ||
             (value & 0x7c00U) == 0x7c00U) {
@@ -99,8 +97,7 @@ TESSERA_INLINE bool any_special_lane(__m128i halves) {
     if (done > 0) {
         _mm256_store_ps(c.accumulators.even, sums);
         // where the products take the place of the halves, they are what is left there
-        store_pair(c.aux + loop.high,
-                   static_cast<std::uint64_t>(_mm_extract_epi64(halves, 1)));
+        store_pair(c.aux + loop.high, static_cast<std::uint64_t>(_mm_extract_epi64(halves, 1)));
         store_pair(c.aux + loop.low, static_cast<std::uint64_t>(_mm_cvtsi128_si64(halves)));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(c.aux + loop.products), products);
         c.main[loop.delta] = delta;

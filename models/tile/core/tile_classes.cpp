@@ -13,9 +13,8 @@ namespace tessera::tile {
 using ReadKind = isa::ShadowRead::Kind;
 
 bool PhaseResult::operator==(const PhaseResult& other) const {
-    return outcome == other.outcome && contexts == other.contexts &&
-           registers == other.registers && lost == other.lost && stored == other.stored &&
-           stored_values == other.stored_values;
+    return outcome == other.outcome && contexts == other.contexts && registers == other.registers &&
+           lost == other.lost && stored == other.stored && stored_values == other.stored_values;
 }
 
 TileClasses::TileClasses() = default;

@@ -15,7 +15,9 @@ namespace tessera::test {
 
 class FakeJob final : public job::Job {
 public:
-    const program::Program& plan(const spec::MachineSpec&, job::Operands) override { return program_; }
+    const program::Program& plan(const spec::MachineSpec&, job::Operands) override {
+        return program_;
+    }
     std::vector<job::HostArray> operands() const override { return {}; }
     job::CheckOutcome check(const job::ReadTensor&, int) override { return {}; }
     std::string answer() const override { return {}; }

@@ -160,8 +160,8 @@ TEST_CASE("passes that are skipped lose what they would have stored", "[unit][is
         for (unsigned store = 0; store < stores; ++store) {
             const bool pair = random() % 2 == 0;
             const std::uint32_t unit = pair ? 8 : 4;
-            const auto stride = (static_cast<std::int32_t>(random() % 9) - 4) *
-                                static_cast<std::int32_t>(unit);
+            const auto stride =
+                (static_cast<std::int32_t>(random() % 9) - 4) * static_cast<std::int32_t>(unit);
             const auto at = static_cast<std::int32_t>(600 / unit * unit + random() % 8 * unit);
             const bool writes = random() % 4 != 0;
             const auto bytes = static_cast<std::uint8_t>(unit);
@@ -218,7 +218,8 @@ TEST_CASE("only bodies that move addresses by constants are skipped", "[unit][is
     // a stride that moves
     CHECK_FALSE(is_affine({paced, of(Opcode::add_z, 3, 3, 0, 0, 4)}));
     CHECK_FALSE(is_affine({by_register, of(Opcode::add_z, 9, 9, 0, 0, 4)}));
-    CHECK_FALSE(is_affine({of(Opcode::add_rr, 9, 9, 10, 0, 0), of(Opcode::add_z, 10, 10, 0, 0, 4)}));
+    CHECK_FALSE(
+        is_affine({of(Opcode::add_rr, 9, 9, 10, 0, 0), of(Opcode::add_z, 10, 10, 0, 0, 4)}));
     CHECK_FALSE(is_affine({of(Opcode::add_rr, 9, 9, 9, 0, 0)}));
     // a packed address taken for a plain one
     CHECK_FALSE(is_affine({paced, of(Opcode::ld64_i, 0, 5, 15, 0, 1)}));

@@ -27,9 +27,9 @@ constexpr unsigned kLines = 64;         // of 16 bytes
 
 struct Loop {
     int passes = 8;
-    bool in_place = true;    ///< products stand where the halves were
-    int fp_control = 0;      ///< FP_CTL of the worker
-    Address x = kX;          ///< base of the halves
+    bool in_place = true; ///< products stand where the halves were
+    int fp_control = 0;   ///< FP_CTL of the worker
+    Address x = kX;       ///< base of the halves
     Address deltas = kDeltas;
     int first_delta = 16;
 };
@@ -125,8 +125,8 @@ std::string run(const Loop& loop, const Data& data, const isa::Engine& engine, b
     tile.core().set_rows_at_once(at_once);
     try {
         const auto outcome = tile.run();
-        std::string left = fmt::format("{} cycles, {} bundles:", outcome.cycles,
-                                       outcome.worker_bundles);
+        std::string left =
+            fmt::format("{} cycles, {} bundles:", outcome.cycles, outcome.worker_bundles);
         for (const auto word : tile.read<std::uint32_t>(kRegisters, 24)) {
             left += fmt::format(" {:08x}", word);
         }
@@ -180,10 +180,10 @@ TEST_CASE("a pass whose access is illegal faults where it stands", "[unit][tile]
     const Data data = random_data(300, 0, 0);
     check_equal({.first_delta = 8}, data);
     check_equal({.first_delta = 4}, data);
-    check_equal({.first_delta = 0x7ffff}, data);                // beyond 16 bits and the memory
-    check_equal({.x = 0x4c000}, data);                          // beside the code being fetched
+    check_equal({.first_delta = 0x7ffff}, data);                 // beyond 16 bits and the memory
+    check_equal({.x = 0x4c000}, data);                           // beside the code being fetched
     check_equal({.deltas = kX + 0x200, .first_delta = 0}, data); // one element for both accesses
-    check_equal({.x = 0xe7f00, .first_delta = 0xf0}, data);     // across the end of memory
+    check_equal({.x = 0xe7f00, .first_delta = 0xf0}, data);      // across the end of memory
 }
 
 TEST_CASE("only the loop of element-sparse products is taken for it", "[unit][tile]") {
@@ -200,8 +200,8 @@ TEST_CASE("only the loop of element-sparse products is taken for it", "[unit][ti
         return made;
     };
     std::array<Operation, 6> halves{
-        operation(Opcode::ld64_i, 4, 2, 5, 0, 1),      operation(Opcode::f16v8acc, 0, 0, 0, 0, 0),
-        operation(Opcode::ldd16a64, 4, 3, 2, 5, 0),    operation(Opcode::f16v4mul, 2, 6, 4, 0, 0),
+        operation(Opcode::ld64_i, 4, 2, 5, 0, 1),       operation(Opcode::f16v8acc, 0, 0, 0, 0, 0),
+        operation(Opcode::ldd16a64, 4, 3, 2, 5, 0),     operation(Opcode::f16v4mul, 2, 6, 4, 0, 0),
         operation(Opcode::ldb16step_i, 6, 15, 4, 0, 1), operation(Opcode::f16v4mul, 0, 6, 4, 0, 0)};
     halves[3].broadcast = isa::Broadcast::Lower;
     halves[5].broadcast = isa::Broadcast::Lower;
@@ -223,9 +223,12 @@ TEST_CASE("only the loop of element-sparse products is taken for it", "[unit][ti
         INFO("half " << half);
         CHECK_FALSE(changed([](Operation& one) { one.opcode = Opcode::add_z; }));
         if (halves[half].opcode != Opcode::f16v8acc) {
-            CHECK_FALSE(changed([](Operation& one) { one.a = static_cast<std::uint8_t>(one.a + 1); }));
-            CHECK_FALSE(changed([](Operation& one) { one.b = static_cast<std::uint8_t>(one.b + 1); }));
-            CHECK_FALSE(changed([](Operation& one) { one.d = static_cast<std::uint8_t>(one.d + 1); }));
+            CHECK_FALSE(
+                changed([](Operation& one) { one.a = static_cast<std::uint8_t>(one.a + 1); }));
+            CHECK_FALSE(
+                changed([](Operation& one) { one.b = static_cast<std::uint8_t>(one.b + 1); }));
+            CHECK_FALSE(
+                changed([](Operation& one) { one.d = static_cast<std::uint8_t>(one.d + 1); }));
         }
         if (halves[half].opcode == Opcode::f16v4mul) {
             CHECK_FALSE(changed([](Operation& one) { one.broadcast = isa::Broadcast::Upper; }));
