@@ -66,6 +66,9 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
     // Runs into one tile stay in their order and on one host thread; nobody sends what it receives
     // in the same phase (the rows are checked for it), so tiles do not depend on each other.
     const auto& copies = outcome(exchange).copies;
+    if (known_ != nullptr) {
+        return move_known(copies);
+    }
     std::vector<std::size_t> starts;
     for (std::size_t run = 0; run < copies.size(); ++run) {
         if (run == 0 || copies[run].destination_tile != copies[run - 1].destination_tile) {
@@ -77,17 +80,30 @@ Bytes ExchangeFabric::open(std::uint32_t exchange) {
     for_each_(received.size(), [&](std::size_t group) {
         for (std::size_t run = starts[group]; run < starts[group + 1]; ++run) {
             const auto& copy = copies[run];
-            if (known_ == nullptr ||
-                known_->copy(copy.source_tile, copy.source_address, copy.destination_tile,
-                             copy.destination_address, copy.bytes)) {
-                std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
-                            memory_.at(copy.source_tile, copy.source_address, copy.bytes),
-                            static_cast<std::size_t>(copy.bytes));
-            }
+            copy_bytes(copy);
             received[group] += copy.bytes;
         }
     });
     return std::accumulate(received.begin(), received.end(), Bytes{0});
+}
+
+void ExchangeFabric::copy_bytes(const CopyRun& copy) const {
+    std::memcpy(memory_.at(copy.destination_tile, copy.destination_address, copy.bytes),
+                memory_.at(copy.source_tile, copy.source_address, copy.bytes),
+                static_cast<std::size_t>(copy.bytes));
+}
+
+Bytes ExchangeFabric::move_known(const std::vector<CopyRun>& copies) {
+    // On one thread: what is known of a tile changes while others ask for it.
+    Bytes received = 0;
+    for (const CopyRun& copy : copies) {
+        if (known_->copy(copy.source_tile, copy.source_address, copy.destination_tile,
+                         copy.destination_address, copy.bytes)) {
+            copy_bytes(copy);
+        }
+        received += copy.bytes;
+    }
+    return received;
 }
 
 void ExchangeFabric::tell(const program::TileValue& value) {

@@ -59,6 +59,8 @@ private:
         std::exception_ptr failure;
     };
     void prepare(std::uint32_t exchange);
+    void copy_bytes(const CopyRun& copy) const;
+    Bytes move_known(const std::vector<CopyRun>& copies);
 
     const spec::MachineSpec& spec_;
     const std::vector<program::Exchange>& exchanges_;
