@@ -73,6 +73,13 @@ add_test(NAME "measured rows on the command line"
           $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
 set_tests_properties("measured rows on the command line" PROPERTIES LABELS "system;cli" TIMEOUT 300)
 
+# Short exchanges: what a step's order or its share of the run change shows here first.
+foreach(group scatter gather "long scatter" "long gather")
+  add_test(NAME "measured rows keep their target: exchange: ${group}"
+    COMMAND tessera calibrate --check --group "exchange: ${group}" -q)
+  set_tests_properties("measured rows keep their target: exchange: ${group}" PROPERTIES
+    LABELS "system;cli" TIMEOUT 120)
+endforeach()
 add_test(NAME "all measured rows run"
   COMMAND tessera calibrate)
 set_tests_properties("all measured rows run" PROPERTIES LABELS "slow;calibration" TIMEOUT 3600)
