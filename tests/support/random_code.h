@@ -247,7 +247,7 @@ public:
         tile::TileCore core(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
         core.set_engine(engine);
         core.set_rows_at_once(rows_at_once);
-        return outcome_of(core, memory);
+        return loaded_outcome_of(core, memory);
     }
 
     /// What timing mode makes of it.
@@ -266,6 +266,9 @@ public:
         program::KnownWords known(kTile + 1, base_, tile_bytes);
         tile::TileClasses classes;
         tile::TimingMode mode{known, classes};
+        const std::vector<program::Codelet> codelets;
+        tile::CodeCache cache(codelets); // of one chip: code has its identity there
+        const program::Image image = make_image();
         Timed timed;
         for (int time = 0; time < times; ++time) {
             memory = memory_;
@@ -276,6 +279,7 @@ public:
             if (memory_known) {
                 known.learn(kTile, base_, tile_bytes);
             }
+            core.load(image, cache);
             timed.outcome = outcome_of(core, memory, &timed.needs_data);
         }
         for (std::uint32_t word = 0; word < known.words_of_tile(); ++word) {
@@ -289,24 +293,34 @@ public:
     [[nodiscard]] RandomOutcome run_lockstep() const {
         std::vector<std::uint64_t> memory = memory_;
         tile::LockstepTile lockstep(machine_, 3, reinterpret_cast<std::byte*>(memory.data()));
-        RandomOutcome outcome = outcome_of(lockstep, memory);
+        RandomOutcome outcome = loaded_outcome_of(lockstep, memory);
         outcome.raced = lockstep.racing_accesses() > 0;
         outcome.read_unused = lockstep.unused_reads() > 0;
         return outcome;
     }
 
 private:
-    template <class Tile>
-    RandomOutcome outcome_of(Tile& core, const std::vector<std::uint64_t>& memory,
-                             bool* needs_data = nullptr) const {
-        const std::vector<program::Codelet> codelets;
-        tile::CodeCache cache(codelets);
+    [[nodiscard]] program::Image make_image() const {
         auto bytes = std::make_shared<std::vector<std::byte>>(words_.size() * 4);
         std::memcpy(bytes->data(), words_.data(), bytes->size());
         program::Image image;
         image.segments.push_back({base_, static_cast<Bytes>(bytes->size()),
                                   program::SegmentKind::Code, "random", bytes});
-        core.load(image, cache);
+        return image;
+    }
+
+    template <class Tile>
+    RandomOutcome loaded_outcome_of(Tile& core, const std::vector<std::uint64_t>& memory) const {
+        const std::vector<program::Codelet> codelets;
+        tile::CodeCache cache(codelets);
+        core.load(make_image(), cache);
+        return outcome_of(core, memory);
+    }
+
+    /// Of a tile that holds the code.
+    template <class Tile>
+    RandomOutcome outcome_of(Tile& core, const std::vector<std::uint64_t>& memory,
+                             bool* needs_data = nullptr) const {
         RandomOutcome outcome;
         try {
             const tile::ComputeOutcome phase = core.run(base_);

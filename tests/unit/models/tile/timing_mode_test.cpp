@@ -108,7 +108,7 @@ const char* const kCountDown = R"(
 
 TEST_CASE("random programs take their cycles without data too, or say what they need",
           "[unit][tile]") {
-    constexpr unsigned kPrograms = 3000;
+    constexpr unsigned kPrograms = 1200;
     std::array<unsigned, 2> compared{};
     unsigned known_words = 0;
     for (unsigned seed = 0; seed < kPrograms; ++seed) {
