@@ -175,7 +175,7 @@ private:
     tile::TileCore core_;
 };
 
-constexpr int kUsualLaunches = 401;
+constexpr int kUsualLaunches = 41;
 
 /// A machine that has all the loops' instructions.
 inline spec::MachineSpec machine_of_loops() {
@@ -195,7 +195,7 @@ public:
                     timing) {}
 };
 
-/// A tile with a list of 64 weight loads, each over 384 columns. `codelet` is spmm_block16_f16 or
+/// A tile with a list of 16 weight loads, each over 384 columns. `codelet` is spmm_block16_f16 or
 /// spmm_block16_f32.
 class BlockSparseTile : public BenchTile {
 public:
@@ -212,7 +212,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t kLoads = 64;
+    static constexpr std::uint32_t kLoads = 16;
     static constexpr std::uint32_t kColumns = 384;
     static constexpr Address kState = 0x7c000;
     static constexpr Address kEntries = 0x7c100;

@@ -40,7 +40,7 @@ std::unique_ptr<BenchTile> element_sparse_tile(tile::TimingMode* timing) {
 
 MakeTile block_sparse_tile(const std::string& codelet) {
     return [codelet](tile::TimingMode* timing) {
-        return std::make_unique<BlockSparseTile>(codelet, 4, timing);
+        return std::make_unique<BlockSparseTile>(codelet, 16, timing);
     };
 }
 
