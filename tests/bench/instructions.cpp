@@ -16,6 +16,7 @@
 #include <systemc>
 #include <tbb/global_control.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -66,11 +67,14 @@ void run_without_data(const char* body) {
     });
 }
 
-spec::MachineSpec small_machine() {
+spec::MachineSpec machine_of(std::int64_t tiles) {
     spec::MachineSpec machine;
-    machine.chip.tiles = 64;
+    machine.chip.tiles = tiles;
     return machine;
 }
+
+constexpr std::int64_t kTilesOfExchange = 64;
+constexpr std::int64_t kTilesOfJob = 16;
 
 bench::patterns::Transfers pattern(const spec::MachineSpec& machine) {
     bench::patterns::Layout layout(machine);
@@ -79,13 +83,13 @@ bench::patterns::Transfers pattern(const spec::MachineSpec& machine) {
 }
 
 void plan_exchange() {
-    const spec::MachineSpec machine = small_machine();
+    const spec::MachineSpec machine = machine_of(kTilesOfExchange);
     auto transfers = pattern(machine);
     measured([&] { static_cast<void>(plan::plan_exchange(machine, "bench", transfers)); });
 }
 
 void execute_exchange() {
-    const spec::MachineSpec machine = small_machine();
+    const spec::MachineSpec machine = machine_of(kTilesOfExchange);
     auto exchange = plan::plan_exchange(machine, "bench", pattern(machine));
     measured([&] { static_cast<void>(bench::execute(machine, exchange)); });
 }
@@ -110,7 +114,7 @@ template <class Kind> std::unique_ptr<job::Job> job_of(Kind kind) {
 }
 
 template <class Kind> void plan_job(Kind kind) {
-    const spec::MachineSpec machine = small_machine();
+    const spec::MachineSpec machine = machine_of(kTilesOfJob);
     const auto job = job_of(std::move(kind));
     job->share(job::Operands::None);
     measured([&] { job->plan(machine, job::Operands::None); });
@@ -118,7 +122,7 @@ template <class Kind> void plan_job(Kind kind) {
 
 /// From loading the tiles to the answer, with data.
 template <class Kind> void run_job(Kind kind) {
-    const spec::MachineSpec machine = small_machine();
+    const spec::MachineSpec machine = machine_of(kTilesOfJob);
     const auto job = job_of(std::move(kind));
     const auto& program = job->plan(machine);
     std::map<std::string, std::vector<std::byte>> operands;
@@ -132,7 +136,7 @@ template <class Kind> void run_job(Kind kind) {
 
 /// A whole chip with SystemC, in timing mode: its engine is the same on every host.
 void run_chip() {
-    const spec::MachineSpec machine = small_machine();
+    const spec::MachineSpec machine = machine_of(kTilesOfJob);
     const auto job = job_of(dense());
     const auto& program = job->plan(machine, job::Operands::None);
     measured([&] {
