@@ -9,8 +9,8 @@ usage: tools/bench.py BUILD_DIRECTORY [--quick | --all] [--json FILE] [--compare
     --all           also dense products of 8192 with data
     --json FILE     all that was measured
     --compare FILE  beside what --json wrote before: times as multiples of the native sgemm of their
-                    own run on as many threads, so that hosts and hours compare. Exits with 1 where
-                    one has grown by more than --limit
+                    own run on as many threads, or in processor time, so that hosts and hours
+                    compare. Exits with 1 where one has grown by more than --limit
     --repeat N      runs of each; the fastest counts
 
 The machine that it runs on may be shared: quote the ratios, not the seconds.
@@ -29,6 +29,7 @@ import time
 # What OpenBLAS may be told to take the processor for: of one that it does not know it thinks little.
 CORES = {"avx512bw": "SkylakeX", "avx2": "Haswell"}
 THREADS = (1, 2)
+FORMAT = 2  # of --json
 YARDSTICK = (4096, 4096, 4096)
 # A hundred machines, none of which plans or takes as another.
 MACHINES = ["exchange.lane_bytes=4,8", "sync.internal_cycles=10,20,30,40,50",
@@ -65,6 +66,10 @@ def processor():
             "flags": [flag for flag in CORES if flag in text.split()]}
 
 
+def counted(threads):
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
 class Bench:
     """What is measured where; `entries` is what --json writes."""
 
@@ -74,26 +79,35 @@ class Bench:
         self.entries = {}
         told = [{"OPENBLAS_CORETYPE": core} for flag, core in CORES.items()
                 if flag in processor()["flags"]]
-        self.kernels = min([{}, *told], key=lambda core: self.sgemm((2048, 2048, 2048), 1, core))
-        self.yardsticks = {threads: self.sgemm(YARDSTICK, threads) for threads in THREADS}
+        self.kernels = min([{}, *told], key=lambda core: self.sgemm((2048, 2048, 2048), 1, core)[0])
+        self.yardsticks = self.measure_yardsticks()
 
     def program(self, name):
         return self.build / "tests" / "bench" / name
 
     def sgemm(self, sizes, threads, kernels=None):
-        """Seconds, with those kernels of the library that are fastest here if none are named."""
+        """Seconds of the clock and of processor time, with those kernels of the library that are
+        fastest here if none are named."""
         runs = 1 if math.prod(sizes) > math.prod(YARDSTICK) else 3
-        return float(output([self.program("bench_native_sgemm"), *sizes, threads, runs],
-                            **(self.kernels if kernels is None else kernels)))
+        told = output([self.program("bench_native_sgemm"), *sizes, threads, runs],
+                      **(self.kernels if kernels is None else kernels))
+        return tuple(map(float, told.split()))
 
     @functools.cache
     def sgemm_of_run(self, sizes, threads):
-        return self.yardsticks[threads] if sizes == YARDSTICK else self.sgemm(sizes, threads)
+        return self.sgemm(sizes, threads)[0]
+
+    def measure_yardsticks(self):
+        """By what `beside` of entries says."""
+        alone, processor_time = self.sgemm(YARDSTICK, 1)
+        return {"1 thread": alone, "2 threads": self.sgemm(YARDSTICK, 2)[0],
+                "processor time": processor_time}
 
     def measure_parts(self):
         told = json.loads(output([self.program("bench_micro"), "--benchmark_format=json",
-                                  "--benchmark_min_time=0.3",
-                                  f"--benchmark_repetitions={self.repeat}"]))
+                                  "--benchmark_min_time=0.1",
+                                  "--benchmark_enable_random_interleaving=true",
+                                  f"--benchmark_repetitions={2 * self.repeat}"]))
         for one in told["benchmarks"]:
             if one["run_type"] == "aggregate" or one.get("error_occurred"):
                 continue
@@ -101,14 +115,14 @@ class Bench:
             alone = "items_per_second" in one
             unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[one["time_unit"]]
             entry = {"seconds": one["cpu_time" if alone else "real_time"] * unit,
-                     "threads": 1 if alone else 2}
+                     "beside": "processor time" if alone else "2 threads"}
             for key, counter in (("bundles_per_s", "items_per_second"), ("cycles", "cycles"),
                                  ("messages", "messages"), ("ns_per_tile", "ns_per_tile")):
                 if counter in one:
                     entry[key] = one[counter]
             if name not in self.entries or entry["seconds"] < self.entries[name]["seconds"]:
                 self.entries[name] = entry
-        for name, entry in self.entries.items():
+        for name, entry in sorted(self.entries.items()):
             rate = entry.get("bundles_per_s")
             print(f"{name:<40}" + (f"{rate / 1e6:>12,.1f} M bundles/s a core" if rate
                                    else f"{1e3 * entry['seconds']:>12.3f} ms"))
@@ -123,7 +137,8 @@ class Bench:
             seconds = time.monotonic() - start
             if best is None or seconds < best["seconds"]:
                 host = result["host"]
-                best = {"seconds": seconds, "threads": threads, "cycles": result["cycles"],
+                best = {"seconds": seconds, "beside": counted(threads),
+                        "cycles": result["cycles"],
                         **{key: host[key] for key in ("plan_s", "simulate_s", "check_s",
                                                       "bundles_per_s", "peak_rss_bytes")}}
         sizes = re.search(r"(\d+) x (\d+) x (\d+)", result["sentence"])
@@ -140,7 +155,7 @@ class Bench:
                     continue
                 for threads in THREADS:
                     run = self.measure_run(arguments, mode, threads)
-                    full_name = f"{mode} {name}, {threads} thread{'s' if threads > 1 else ''}"
+                    full_name = f"{mode} {name}, {counted(threads)}"
                     self.entries[full_name] = run
                     row = [f"{run['cycles']:,}", f"{run['bundles_per_s'] / 1e6:,.0f}",
                            f"{run['plan_s']:.3f}", f"{run['simulate_s']:.3f}",
@@ -153,7 +168,7 @@ class Bench:
         told = json.loads(output([self.program("bench_warm_worker"), 2, "timing",
                                   "dense_4096_f16", *MACHINES]))
         self.entries["100 machines, dense 4096, timing"] = {"seconds": told["seconds"],
-                                                            "threads": 2}
+                                                            "beside": "2 threads"}
         print(f"{told['runs']} machines, dense 4096 in timing mode, two children of one warm worker "
               f"at a time: {told['seconds']:.1f} s")
 
@@ -162,26 +177,26 @@ class Bench:
             self.measure_run(["dense_4096_f16", "--no-check", *options], "functional", 2)
             for options in ([], ["--trace", "/dev/null", "--trace-level", "tile",
                                  "--trace-tiles", "all"]))
-        self.entries["tracing phases of all tiles"] = {"seconds": traced["seconds"], "threads": 2}
+        self.entries["tracing phases of all tiles"] = {"seconds": traced["seconds"],
+                                                       "beside": "2 threads"}
         print("tracing the phases of all tiles: "
               f"{traced['seconds'] / without['seconds']:.3f} times the run without")
 
     def measure_yardsticks_again(self):
-        for threads in THREADS:
-            again = self.sgemm(YARDSTICK, threads)
-            print(f"native sgemm 4096 cubed, {threads} thread{'s' if threads > 1 else ''}: "
-                  f"{self.yardsticks[threads]:.3f} s before, {again:.3f} s behind")
-            self.yardsticks[threads] = min(again, self.yardsticks[threads])
+        for name, again in self.measure_yardsticks().items():
+            print(f"native sgemm 4096 cubed, {name}: {self.yardsticks[name]:.3f} s before, "
+                  f"{again:.3f} s behind")
+            self.yardsticks[name] = min(again, self.yardsticks[name])
 
     def print_ratios(self):
         both = self.entries["functional dense 4096, 2 threads"]["simulate_s"]
         alone = self.entries["functional dense 4096, 1 thread"]["simulate_s"]
-        print(f"dense 4096, simulate / native sgemm: {both / self.yardsticks[2]:.2f}; "
+        print(f"dense 4096, simulate / native sgemm: {both / self.yardsticks['2 threads']:.2f}; "
               f"one thread / two: {alone / both:.2f}")
 
     def document(self):
-        return {"format": 2, "host": processor(), "entries": self.entries,
-                "native_sgemm_s": {str(n): seconds for n, seconds in self.yardsticks.items()}}
+        return {"format": FORMAT, "host": processor(), "entries": self.entries,
+                "native_sgemm_s": self.yardsticks}
 
 
 def compare(new, old, limit):
@@ -193,9 +208,8 @@ def compare(new, old, limit):
         if before is None:
             print(f"{name:<44}{'-':>13}  only new")
             continue
-        threads = str(entry["threads"])
-        then = before["seconds"] / old["native_sgemm_s"][threads]
-        now = entry["seconds"] / new["native_sgemm_s"][threads]
+        then = before["seconds"] / old["native_sgemm_s"][entry["beside"]]
+        now = entry["seconds"] / new["native_sgemm_s"][entry["beside"]]
         worse = now / then > limit
         slower += worse
         notes = ["slower"] * worse
@@ -222,7 +236,7 @@ def main():
     if options.repeat < 1:
         parser.error("--repeat: expected 1 or more")
     old = json.loads(options.compare.read_text()) if options.compare else None
-    if old and old.get("format") != 2:
+    if old and old.get("format") != FORMAT:
         parser.error(f"{options.compare}: written by another version of this tool")
     level = 0 if options.quick else 2 if options.all else 1
 

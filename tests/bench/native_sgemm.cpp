@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The yardstick: a native single-precision matrix product. Prints the best of a few runs in seconds.
+// The yardstick: a native single-precision matrix product. Prints the best of a few runs in seconds
+// of the clock, and the best in seconds of processor time.
 //
 // usage: bench_native_sgemm M K N THREADS RUNS
 #include <cblas.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <vector>
 
 int main(int argc, char** argv) {
@@ -27,13 +29,17 @@ int main(int argc, char** argv) {
     std::vector<float> b(elements(k, n), 0.25F);
     std::vector<float> c(elements(m, n), 0.0F);
     double best = 1e30;
+    double best_processor = 1e30;
     for (int run = 0; run < runs; ++run) {
         const auto start = std::chrono::steady_clock::now();
+        const std::clock_t begin = std::clock();
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0F, a.data(), k, b.data(),
                     n, 0.0F, c.data(), n);
         best = std::min(
             best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        best_processor = std::min(best_processor, static_cast<double>(std::clock() - begin) /
+                                                      static_cast<double>(CLOCKS_PER_SEC));
     }
-    std::printf("%.6f\n", best);
+    std::printf("%.6f %.6f\n", best, best_processor);
     return c.back() == 0.125F * static_cast<float>(k) ? 0 : 1;
 }
