@@ -64,12 +64,14 @@ void add_exchanges() {
                                              plan_it(state, pattern, bytes);
                                          })
                 ->Unit(benchmark::kMillisecond)
+                ->MeasureProcessCPUTime()
                 ->UseRealTime();
             benchmark::RegisterBenchmark(("execute/" + what).c_str(),
                                          [pattern, bytes = size](benchmark::State& state) {
                                              execute_it(state, pattern, bytes);
                                          })
                 ->Unit(benchmark::kMillisecond)
+                ->MeasureProcessCPUTime()
                 ->UseRealTime();
         }
     }
