@@ -1,31 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The benchmarks of ./dev bench: how fast the simulator runs, beside a native sgemm measured in the
-same minutes.
+"""The benchmarks of ./dev bench: how fast the simulator runs, beside native sgemms measured in the
+same minutes. docs/performance.md says what each is.
 
 usage: tools/bench.py BUILD_DIRECTORY [--quick | --all] [--json FILE] [--compare OLD.json]
 
-    --quick         loops, exchanges and the smaller chips: two minutes
-    --all           also dense products up to 8192 cubed with data
+    --quick         loops, exchanges and the smaller chips: three minutes
+    --all           also dense products of 8192 with data
     --json FILE     all that was measured
     --compare FILE  beside what --json wrote before: times as multiples of the native sgemm of their
-                    own run, so that hosts and hours compare. Exits with 1 where one has grown by more
-                    than --limit
+                    own run, so that hosts and hours compare. Exits with 1 where one has grown by
+                    more than --limit in processor time (where none was taken, of the clock)
     --repeat N      runs of each; the fastest counts
 
 The machine that it runs on may be shared: quote the ratios, not the seconds.
 """
 import argparse
+import functools
 import json
+import math
 import os
 import pathlib
+import re
+import resource
 import subprocess
 import sys
 import time
 
-EXCHANGES = ["all-to-all", "random-pairs-30", "broadcast"]
 # What OpenBLAS may be told to take the processor for: of one that it does not know it thinks little.
 CORES = {"avx512bw": "SkylakeX", "avx2": "Haswell"}
+THREADS = (1, 2)
+FORMAT = 2  # of --json
+YARDSTICK = (4096, 4096, 4096)
 # A hundred machines, none of which plans or takes as another.
 MACHINES = ["exchange.lane_bytes=4,8", "sync.internal_cycles=10,20,30,40,50",
             "exchange.prologue_cycles=0,10,20,30,40", "control.step_cycles=4,8"]
@@ -40,13 +46,13 @@ def sparse(block):
     return [f"spmm_static_b{block}_4096"]
 
 
-# name: arguments of `tessera run`, and from which set on
-FUNCTIONAL = {"dense 512": (cube(512), 0), "dense 1024": (cube(1024), 0),
-              "dense 2048": (cube(2048), 0), "dense 4096": (["dense_4096_f16"], 1),
-              "dense 4096 f32": (["dense_4096_f32"], 1), "dense 8192": (cube(8192), 2),
-              "sparse b1": (sparse(1), 1), "sparse b16": (sparse(16), 0), "cora": (["cora"], 0)}
-TIMING = {name: (arguments, 0) for name, (arguments, _) in FUNCTIONAL.items()}
-TIMING["dense 8192 8192 4096"] = (cube(8192) + ["--set", "workload.n=4096"], 0)
+# name: arguments of `tessera run`, and from which set on, with data and without: 0 is --quick, 2 --all
+RUNS = {"dense 512": (cube(512), 0, 0), "dense 1024": (cube(1024), 0, 0),
+        "dense 2048": (cube(2048), 0, 0), "dense 4096": (["dense_4096_f16"], 1, 0),
+        "dense 4096 f32": (["dense_4096_f32"], 1, 0),
+        "dense 8192 8192 4096": (cube(8192) + ["--set", "workload.n=4096"], 2, 1),
+        "dense 8192": (cube(8192), 2, 1), "sparse b1": (sparse(1), 1, 0),
+        "sparse b16": (sparse(16), 0, 0), "cora": (["cora"], 0, 0)}
 
 
 def output(command, **environment):
@@ -54,105 +60,185 @@ def output(command, **environment):
                           stderr=subprocess.DEVNULL, env=os.environ | environment).stdout
 
 
-def native_sgemm(build, size, threads):
-    """Seconds, by whichever kernel of the library is fastest here."""
-    command = [build / "tests" / "bench" / "bench_native_sgemm", size, threads, 3]
-    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
-    told = [{"OPENBLAS_CORETYPE": core} for flag, core in CORES.items() if flag in flags]
-    return min(float(output(command, **core)) for core in [{}, *told])
+def processor():
+    text = pathlib.Path("/proc/cpuinfo").read_text()
+    name = re.search(r"^model name\s*: (.*)$", text, re.M)
+    return {"name": name.group(1) if name else "unknown", "cores": os.cpu_count(),
+            "flags": [flag for flag in CORES if flag in text.split()]}
 
 
-def measure_loops(build, found):
-    told = json.loads(output([build / "tests" / "bench" / "bench_interpreter",
-                              "--benchmark_format=json", "--benchmark_min_time=0.3"]))
-    for loop in told["benchmarks"]:
-        rate = loop["items_per_second"]
-        found[f"loop {loop['name']}"] = {"bundles_per_s": rate, "seconds": 1e9 / rate}
-        print(f"one core, {loop['name']:<38}{rate / 1e6:8.0f} M bundles/s")
+def effort(entry):
+    return entry.get("processor_s", entry["seconds"])
 
 
-def measure_exchanges(build, found):
-    empty = json.loads(output([build / "tests" / "bench" / "bench_supersteps", 2000]))
-    found["superstep of nothing"] = {"seconds": 1e-9 * empty["ns_per_tile"]}
-    print(f"supersteps with next to no work: {empty['ns_per_tile']:.0f} ns a tile and superstep")
-    print(f"{'exchange':<22}{'bytes':>9}{'messages':>10}{'plan s':>9}{'execute s':>11}"
-          f"{'cycles':>12}{'over bound':>12}")
-    lines = output([build / "tests" / "bench" / "bench_exchange", "--json", *EXCHANGES])
-    for row in map(json.loads, lines.decode().splitlines()):
-        for part in ("plan", "execute"):
-            found[f"{part} {row['pattern']} {row['bytes']}"] = {"seconds": row[f"{part}_s"],
-                                                                "cycles": row["cycles"]}
-        print(f"{row['pattern']:<22}{row['bytes']:>9}{row['transfers']:>10,}{row['plan_s']:>9.3f}"
-              f"{row['execute_s']:>11.3f}{row['cycles']:>12,}"
-              f"{row['cycles'] / row['bound_cycles']:>12.3f}")
+def timed(command):
+    """What it prints, and how long it takes by the clock and by all its processes."""
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    text = output(command)
+    seconds, behind = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return text, {"seconds": seconds, "processor_s": behind.ru_utime + behind.ru_stime
+                                                     - before.ru_utime - before.ru_stime}
 
 
-def measure_run(build, arguments, mode, threads, repeat):
-    best = None
-    for _ in range(repeat):
-        start = time.monotonic()
-        result = json.loads(output([build / "sim" / "tessera", "run", *arguments, "--mode", mode,
-                                    "--threads", threads, "-q", "--json", "-"]))
-        seconds = time.monotonic() - start
-        if best is None or seconds < best["seconds"]:
-            host = result["host"]
-            best = {"seconds": seconds, "cycles": result["cycles"],
-                    **{key: host[key] for key in ("plan_s", "simulate_s", "check_s",
-                                                  "bundles_per_s", "peak_rss_bytes")}}
-    return best
+def counted(threads):
+    return "1 thread" if threads == 1 else f"{threads} threads"
 
 
-def measure_runs(build, level, repeat, found):
-    head = ["cycles", "M bundles/s", "plan s", "simulate s", "check s", "wall s", "MiB"]
-    print(f"{'run':<38}" + "".join(f"{h:>13}" for h in head))
-    for mode, runs in (("functional", FUNCTIONAL), ("timing", TIMING)):
-        for name, (arguments, needed) in runs.items():
-            for threads in (1, 2):
-                if needed > level:
+class Bench:
+    """What is measured where; `entries` is what --json writes."""
+
+    def __init__(self, build, repeat):
+        self.build = build
+        self.repeat = repeat
+        self.entries = {}
+        told = [{"OPENBLAS_CORETYPE": core} for flag, core in CORES.items()
+                if flag in processor()["flags"]]
+        self.kernels = min([{}, *told], key=lambda core: self.sgemm((2048, 2048, 2048), 1, core)[0])
+        self.yardsticks = self.measure_yardsticks()
+
+    def program(self, name):
+        return self.build / "tests" / "bench" / name
+
+    def sgemm(self, sizes, threads, kernels=None):
+        """Seconds of the clock and of processor time, with those kernels of the library that are
+        fastest here if none are named."""
+        runs = 1 if math.prod(sizes) > math.prod(YARDSTICK) else 3
+        told = output([self.program("bench_native_sgemm"), *sizes, threads, runs],
+                      **(self.kernels if kernels is None else kernels))
+        return tuple(map(float, told.split()))
+
+    @functools.cache
+    def sgemm_of_run(self, sizes, threads):
+        return self.sgemm(sizes, threads)[0]
+
+    def measure_yardsticks(self):
+        """By what `beside` of entries says."""
+        alone, processor_time = self.sgemm(YARDSTICK, 1)
+        return {"1 thread": alone, "2 threads": self.sgemm(YARDSTICK, 2)[0],
+                "processor time": processor_time}
+
+    def measure_parts(self):
+        told = json.loads(output([self.program("bench_micro"), "--benchmark_format=json",
+                                  "--benchmark_min_time=0.1",
+                                  "--benchmark_enable_random_interleaving=true",
+                                  f"--benchmark_repetitions={2 * self.repeat}"]))
+        for one in told["benchmarks"]:
+            if one["run_type"] == "aggregate" or one.get("error_occurred"):
+                continue
+            name = re.sub(r"/(real_time|manual_time|process_time|iterations:\d+|repeats:\d+)", "", one["name"])
+            unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[one["time_unit"]]
+            entry = {"seconds": one["real_time"] * unit,
+                     "beside": "1 thread" if "items_per_second" in one else "2 threads"}
+            if "manual_time" not in one["name"]:
+                entry["processor_s"] = one["cpu_time"] * unit
+            for key, counter in (("bundles_per_s", "items_per_second"), ("cycles", "cycles"),
+                                 ("messages", "messages"), ("ns_per_tile", "ns_per_tile")):
+                if counter in one:
+                    entry[key] = one[counter]
+            if name not in self.entries or effort(entry) < effort(self.entries[name]):
+                self.entries[name] = entry
+        for name, entry in sorted(self.entries.items()):
+            rate = entry.get("bundles_per_s")
+            print(f"{name:<40}" + (f"{rate / 1e6:>12,.1f} M bundles/s a core" if rate
+                                   else f"{1e3 * entry['seconds']:>12.3f} ms"))
+
+    def measure_run(self, arguments, mode, threads):
+        best = None
+        for _ in range(self.repeat):
+            text, times = timed([self.build / "sim" / "tessera", "run", *arguments, "--mode", mode,
+                                 "--threads", threads, "-q", "--json", "-"])
+            result = json.loads(text)
+            if best is None or times["seconds"] < best["seconds"]:
+                host = result["host"]
+                best = {**times, "beside": counted(threads),
+                        "cycles": result["cycles"],
+                        **{key: host[key] for key in ("plan_s", "simulate_s", "check_s",
+                                                      "bundles_per_s", "peak_rss_bytes")}}
+        sizes = re.search(r"(\d+) x (\d+) x (\d+)", result["sentence"])
+        best["native_sgemm_s"] = self.sgemm_of_run(tuple(map(int, sizes.groups())), threads)
+        return best
+
+    def measure_runs(self, level):
+        head = ["cycles", "M bundles/s", "plan s", "simulate s", "check s", "wall s", "MiB",
+                "sgemm s"]
+        print(f"{'run':<42}" + "".join(f"{h:>13}" for h in head))
+        for mode in ("functional", "timing"):
+            for name, (arguments, *needed) in RUNS.items():
+                if needed[mode == "timing"] > level:
                     continue
-                run = measure_run(build, arguments, mode, threads, repeat)
-                found[f"{mode} {name}, {threads} threads"] = run
-                row = [f"{run['cycles']:,}", f"{run['bundles_per_s'] / 1e6:,.0f}",
-                       f"{run['plan_s']:.2f}", f"{run['simulate_s']:.2f}",
-                       f"{run['check_s']:.2f}", f"{run['seconds']:.2f}",
-                       f"{run['peak_rss_bytes'] / 2**20:,.0f}"]
-                print(f"{f'{mode} {name}, {threads} threads':<38}"
-                      + "".join(f"{cell:>13}" for cell in row))
+                for threads in THREADS:
+                    run = self.measure_run(arguments, mode, threads)
+                    full_name = f"{mode} {name}, {counted(threads)}"
+                    self.entries[full_name] = run
+                    row = [f"{run['cycles']:,}", f"{run['bundles_per_s'] / 1e6:,.0f}",
+                           f"{run['plan_s']:.3f}", f"{run['simulate_s']:.3f}",
+                           f"{run['check_s']:.3f}", f"{run['seconds']:.3f}",
+                           f"{run['peak_rss_bytes'] / 2**20:,.0f}",
+                           f"{run['native_sgemm_s']:.4f}"]
+                    print(f"{full_name:<42}" + "".join(f"{cell:>13}" for cell in row), flush=True)
+
+    def measure_machines(self):
+        text, times = timed([self.program("bench_warm_worker"), 2, "timing", "dense_4096_f16",
+                             *MACHINES])
+        told = json.loads(text)
+        self.entries["100 machines, dense 4096, timing"] = {**times, "beside": "2 threads"}
+        print(f"{told['runs']} machines, dense 4096 in timing mode, two children of one warm worker "
+              f"at a time: {told['seconds']:.1f} s")
+
+    def measure_tracing(self):
+        without, traced = (
+            self.measure_run(["dense_4096_f16", "--no-check", *options], "functional", 2)
+            for options in ([], ["--trace", "/dev/null", "--trace-level", "tile",
+                                 "--trace-tiles", "all"]))
+        self.entries["tracing phases of all tiles"] = {
+            key: traced[key] for key in ("seconds", "processor_s", "beside")}
+        print("tracing the phases of all tiles: "
+              f"{traced['seconds'] / without['seconds']:.3f} times the run without")
+
+    def measure_yardsticks_again(self):
+        for name, again in self.measure_yardsticks().items():
+            print(f"native sgemm 4096 cubed, {name}: {self.yardsticks[name]:.3f} s before, "
+                  f"{again:.3f} s behind")
+            self.yardsticks[name] = min(again, self.yardsticks[name])
+
+    def print_ratios(self):
+        both = self.entries["functional dense 4096, 2 threads"]["simulate_s"]
+        alone = self.entries["functional dense 4096, 1 thread"]["simulate_s"]
+        print(f"dense 4096, simulate / native sgemm: {both / self.yardsticks['2 threads']:.2f}; "
+              f"one thread / two: {alone / both:.2f}")
+
+    def document(self):
+        return {"format": FORMAT, "host": processor(), "entries": self.entries,
+                "native_sgemm_s": self.yardsticks}
 
 
-def measure_machines(build, found):
-    told = json.loads(output([build / "tests" / "bench" / "bench_warm_worker", 2, "timing",
-                              "dense_4096_f16", *MACHINES]))
-    found["100 machines, dense 4096, timing"] = {"seconds": told["seconds"]}
-    print(f"{told['runs']} machines, dense 4096 in timing mode, two children of one warm worker at "
-          f"a time: {told['seconds']:.1f} s")
-
-
-def measure_tracing(build, repeat, found):
-    seconds = {}
-    for name, trace in (("without", []), ("with", ["--trace", "/dev/null", "--trace-level", "tile",
-                                                   "--trace-tiles", "all"])):
-        run = measure_run(build, ["dense_4096_f16", "--no-check", *trace], "functional", 2, repeat)
-        seconds[name] = run["seconds"]
-    found["tracing phases of all tiles"] = {"seconds": seconds["with"]}
-    print(f"tracing the phases of all tiles: {seconds['with'] / seconds['without']:.3f} times the "
-          "run without")
-
-
-def compare(found, native, old, limit):
+def compare(new, old, limit):
+    """Prints the ratios and returns how many have grown by more than `limit`."""
     slower = 0
-    print(f"{'beside':<44}{'old / sgemm':>13}{'new / sgemm':>13}{'ratio':>8}")
-    for name, entry in found.items():
-        if name not in old["entries"]:
+
+    def ratio(now, then, key, beside):
+        if key not in now or key not in then:
+            return None
+        return (now[key] / new["native_sgemm_s"][beside]) / (then[key]
+                                                             / old["native_sgemm_s"][beside])
+
+    print(f"{'times as long, over sgemm':<44}{'processor':>11}{'clock':>11}")
+    for name, entry in sorted(new["entries"].items()):
+        before = old["entries"].get(name)
+        if before is None:
+            print(f"{name:<44}  only new")
             continue
-        before = old["entries"][name]
-        now, then = entry["seconds"] / native, before["seconds"] / old["native_sgemm_s"]
-        worse = now / then > limit
+        processor_time = ratio(entry, before, "processor_s", "processor time")
+        clock = ratio(entry, before, "seconds", entry["beside"])
+        worse = (processor_time or clock) > limit
         slower += worse
-        cycles = "" if entry.get("cycles") == before.get("cycles") else "  cycles differ"
-        print(f"{name:<44}{then:>13.4g}{now:>13.4g}{now / then:>8.2f}"
-              f"{'  slower' if worse else ''}{cycles}")
-    print(f"{slower} slower by more than {limit:.2f} times")
+        notes = ["slower"] * worse
+        if entry.get("cycles") != before.get("cycles"):
+            notes.append(f"cycles {before.get('cycles')} before, {entry.get('cycles')} now")
+        shown = f"{processor_time:.2f}" if processor_time else "-"
+        print(f"{name:<44}{shown:>11}{clock:>11.2f}  {'; '.join(notes)}".rstrip())
+    missing = [name for name in old["entries"] if name not in new["entries"]]
+    print(f"{slower} slower by more than {limit:.2f} times, {len(missing)} only in the old file")
     return slower
 
 
@@ -160,38 +246,33 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--all", action="store_true")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true")
+    size.add_argument("--all", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--compare", type=pathlib.Path)
     parser.add_argument("--limit", type=float, default=1.15)
     parser.add_argument("--repeat", type=int, default=2)
     options = parser.parse_args()
+    if options.repeat < 1:
+        parser.error("--repeat: expected 1 or more")
     old = json.loads(options.compare.read_text()) if options.compare else None
+    if old and old.get("format") != FORMAT:
+        parser.error(f"{options.compare}: written by another version of this tool")
     level = 0 if options.quick else 2 if options.all else 1
 
-    found = {}
-    native = native_sgemm(options.build, 4096, 2)
-    measure_loops(options.build, found)
-    measure_exchanges(options.build, found)
-    measure_runs(options.build, level, options.repeat, found)
-    measure_machines(options.build, found)
+    bench = Bench(options.build, options.repeat)
+    bench.measure_parts()
+    bench.measure_runs(level)
+    bench.measure_machines()
     if level > 0:
-        measure_tracing(options.build, options.repeat, found)
-    for size in (512, 1024, 2048):
-        print(f"native sgemm {size} cubed, 2 threads: "
-              f"{native_sgemm(options.build, size, 2):.4f} s")
-    native = min(native, native_sgemm(options.build, 4096, 2))
-    print(f"native sgemm 4096 cubed, 2 threads: {native:.3f} s")
+        bench.measure_tracing()
+    bench.measure_yardsticks_again()
     if level > 0:
-        dense = found["functional dense 4096, 2 threads"]["simulate_s"]
-        alone = found["functional dense 4096, 1 threads"]["simulate_s"]
-        print(f"dense 4096, simulate / native sgemm: {dense / native:.2f}; "
-              f"one thread / two: {alone / dense:.2f}")
+        bench.print_ratios()
     if options.json:
-        options.json.write_text(json.dumps({"native_sgemm_s": native, "entries": found}, indent=1,
-                                           sort_keys=True) + "\n")
-    return 1 if old and compare(found, native, old, options.limit) else 0
+        options.json.write_text(json.dumps(bench.document(), indent=1, sort_keys=True) + "\n")
+    return 1 if old and compare(bench.document(), old, options.limit) else 0
 
 
 if __name__ == "__main__":

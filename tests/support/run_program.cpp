@@ -37,13 +37,15 @@ template <typename Visit> void for_each_element(const program::Piece& piece, con
 
 class Runner {
 public:
-    Runner(const spec::MachineSpec& machine, const program::Program& program)
+    Runner(const spec::MachineSpec& machine, const program::Program& program,
+           const isa::Engine& engine)
         : machine_(machine), program_(program), code_(program.codelets) {
         const auto tiles = static_cast<std::size_t>(machine.chip.tiles);
         for (std::size_t tile = 0; tile < tiles; ++tile) {
             memory_.emplace_back(static_cast<std::size_t>(machine.memory.bytes()) / 8);
             tiles_.emplace_back(machine, static_cast<TileId>(tile),
                                 reinterpret_cast<std::byte*>(memory_.back().data()));
+            tiles_.back().set_engine(engine);
             const std::uint32_t image = program.image_of_tile[tile];
             if (image != program::Program::kNoImage) {
                 tiles_.back().load(program.images[image], code_);
@@ -169,8 +171,9 @@ void check_segments(const spec::MachineSpec& machine, const program::Program& pr
 } // namespace
 
 RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
-                       const std::map<std::string, std::vector<std::byte>>& operands) {
-    Runner runner(machine, program);
+                       const std::map<std::string, std::vector<std::byte>>& operands,
+                       const isa::Engine& engine) {
+    Runner runner(machine, program, engine);
     for (const program::Tensor& tensor : program.tensors) {
         const auto found = operands.find(tensor.name);
         if (found != operands.end()) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/units.h"
+#include "models/isa/engine.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -36,10 +37,11 @@ struct RunOutcome {
 run_program(const spec::MachineSpec& machine, const program::Program& program,
             const std::map<std::string, std::vector<std::uint16_t>>& operands);
 
-/// The same with operands as bytes, of whatever type.
+/// The same with operands as bytes, of whatever type, on an engine.
 [[nodiscard]] RunOutcome run_program(const spec::MachineSpec& machine,
                                      const program::Program& program,
-                                     const std::map<std::string, std::vector<std::byte>>& operands);
+                                     const std::map<std::string, std::vector<std::byte>>& operands,
+                                     const isa::Engine& engine = isa::engine());
 
 /// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
 /// memory, or have data before they are kept, operand elements that have no home or several, result
