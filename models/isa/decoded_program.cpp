@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "models/isa/matrix_loop_matcher.h"
+#include "models/isa/matrix_pass_matcher.h"
 #include "models/isa/operation_mapper.h"
 
 #include <algorithm>
@@ -55,6 +56,9 @@ public:
         for (const std::size_t index : branches_) {
             resolve_branch(index);
         }
+        for (const std::size_t index : pass_operations_) {
+            resolve_pass(index);
+        }
         return std::move(program_);
     }
 
@@ -95,6 +99,16 @@ private:
             const Operation operation = isa::decode(words_[at]);
             if (is_rpt(operation) && body_fault(at, operation) == 0) {
                 body_ends_.insert(behind(at) + 2 * static_cast<std::size_t>(operation.imm2 + 1));
+                find_pass(at, operation);
+            }
+        }
+    }
+
+    /// Where steps share issues the engine counts them one by one.
+    void find_pass(std::size_t at, const Operation& rpt) {
+        if (rpt.imm2 == 3 && target_.steps_sharing == 1) {
+            if (auto place = match_matrix_pass(words_, at, behind(at))) {
+                passes_.emplace(place->first, std::move(*place));
             }
         }
     }
@@ -133,6 +147,31 @@ private:
         }
     }
 
+    /// The operations of a pass, if they stand in one piece and are all legal.
+    void resolve_pass(std::size_t index) {
+        MicroOperation& op = program_.operations[index];
+        const PassPlace& place = passes_.at((program_.address_of[index] - program_.base) / 4);
+        const std::int32_t end =
+            place.end < words_.size() ? program_.first_of[place.end] : std::int32_t{-1};
+        const auto rpt = std::find_if(repeats_.begin(), repeats_.end(), [&](const auto& repeat) {
+            return program_.address_of[repeat.first] == address(place.rpt);
+        });
+        const auto first = static_cast<std::int32_t>(index) + 1;
+        const auto is_legal = [](const MicroOperation& one) {
+            return one.code < code_of(Internal::Invalid) && one.code != 0;
+        };
+        if (end <= first || rpt == repeats_.end() ||
+            !std::all_of(program_.operations.begin() + first, program_.operations.begin() + end,
+                         is_legal)) {
+            return;
+        }
+        MatrixPass pass = place.pass;
+        pass.rpt = static_cast<std::int32_t>(rpt->first);
+        pass.end = end;
+        program_.matrix_passes.push_back(std::move(pass));
+        op.imm = static_cast<std::int32_t>(program_.matrix_passes.size());
+    }
+
     void resolve_branch(std::size_t index) {
         MicroOperation& op = program_.operations[index];
         Branch branch;
@@ -156,6 +195,12 @@ private:
             body_end(at);
         }
         program_.first_of[at] = static_cast<std::int32_t>(program_.operations.size());
+        if (passes_.contains(at)) {
+            MicroOperation op{};
+            op.code = code_of(Internal::Pass);
+            pass_operations_.push_back(program_.operations.size());
+            append_marker(op, at);
+        }
         const Operation first = isa::decode(words_[at], bundle_at(at) ? words_[at + 1] : 0);
         if ((words_[at] & kBundleBit) != 0 && !bundle_at(at)) {
             invalid(at, InvalidReason::CutShort);
@@ -403,6 +448,8 @@ private:
     std::int32_t end_ = -1; ///< index of the one EndOfCode
     std::vector<std::size_t> branches_;
     std::set<std::size_t> body_ends_;
+    std::map<std::size_t, PassPlace> passes_; ///< by their first word
+    std::vector<std::size_t> pass_operations_;
     std::map<std::size_t, std::int32_t> body_end_operation_;
     std::vector<std::pair<std::size_t, std::size_t>> repeats_;
 };

@@ -32,6 +32,8 @@ enum class Internal : std::uint16_t {
     /// In front of an instruction or bundle with a step of the matrix unit, where several share an
     /// issue.
     Step,
+    /// In front of the code of a MatrixPass: imm - 1 is which, or imm is 0 and it is none.
+    Pass,
     kCount
 };
 
@@ -92,6 +94,53 @@ struct MatrixLoop {
     std::uint32_t result_lag = 0;         ///< bundles from a result to its store
 };
 
+/// Straight code round a MatrixLoop that streams rows from the first input to the last result, so
+/// that no more need be told of it than which rows it does; see exec/matrix_pass.h. Words are 8
+/// bytes; the streams 0, 1, 2 are inputs, partials and results.
+struct MatrixPass {
+    /// An input word that is loaded by itself, at a main register plus `offset_bytes`.
+    struct Direct {
+        std::uint8_t base = 0;
+        std::uint32_t offset_bytes = 0;
+        std::uint32_t input = 0; ///< which word of the inputs that is
+        bool operator==(const Direct&) const = default;
+    };
+    /// Words of two streams that one instruction outside the loop touches, counted from the
+    /// addresses at the start; behind the loop four a pass are to be added.
+    struct Meeting {
+        std::uint8_t stream_a = 0;
+        std::uint8_t stream_b = 0;
+        bool behind = false;
+        std::int32_t word_a = 0;
+        std::int32_t word_b = 0;
+        bool operator==(const Meeting&) const = default;
+    };
+    /// What an aux pair holds at the end: a word of the last row, or what it held before.
+    struct Left {
+        enum class Kind : std::uint8_t { Unchanged, Input, Partial, Result };
+        Kind kind = Kind::Unchanged;
+        std::uint8_t word = 0; ///< of the last row, 0 to 3
+        bool operator==(const Left&) const = default;
+    };
+
+    bool half_partials = true;  ///< as in MatrixLoop
+    bool reads_partials = true; ///< else every row starts from zero, or the first as below
+    bool row_in_front = false;  ///< a step row without inputs that lets partials in
+    std::uint8_t addresses = 0; ///< main pair with the three addresses
+    std::uint32_t more_rows = 0;    ///< rows beside one a pass of the loop
+    std::uint32_t steps_beside = 0; ///< of the matrix unit, beside four a pass
+    std::int32_t inputs_ahead = 0;  ///< words of input before the address at the start
+    std::array<std::int32_t, 3> moved{}; ///< words that an address moves, beside four a pass
+    std::array<std::int32_t, 3> at_loop{}; ///< words that it has moved where the loop begins
+    std::vector<Direct> directs;
+    std::vector<Meeting> meetings;
+    std::array<Left, 4> left{}; ///< of $a0:1, $a2:3, $a4:5, $a6:7
+    std::int32_t rpt = -1;      ///< index of an operation
+    std::int32_t end = -1;      ///< index of the operation to go on at
+
+    bool operator==(const MatrixPass&) const = default;
+};
+
 /// An rpt body of three bundles that multiply eight halves, found through a delta list, by one value
 /// of another list and add the products of the pass before; see exec/sparse_loop.h.
 struct SparseLoop {
@@ -116,6 +165,7 @@ struct DecodedProgram {
     std::vector<std::uint8_t> is_bundle; ///< for each word
     std::vector<Branch> branches; ///< imm2 of a branch to a constant address is its index here
     std::vector<MatrixLoop> matrix_loops;  ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<MatrixPass> matrix_passes; ///< Pass operations refer to them: imm - 1
     std::vector<SparseLoop> sparse_loops;  ///< BodyEnd operations refer to them: d - 1, or d 0
     std::vector<ShadowRule> shadow_rules;  ///< of each operation
     std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0

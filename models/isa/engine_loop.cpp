@@ -11,6 +11,7 @@
 #include "models/isa/exec/integer.h"
 #include "models/isa/exec/load_store.h"
 #include "models/isa/exec/matrix_loop.h"
+#include "models/isa/exec/matrix_pass.h"
 #include "models/isa/exec/random_instructions.h"
 #include "models/isa/exec/slic.h"
 #include "models/isa/exec/sparse_loop.h"
@@ -286,6 +287,42 @@ void count_steps(Context& c, std::int64_t steps) {
     return true;
 }
 
+const MatrixPass& pass_of(const Context& c, const MicroOperation& op) {
+    return c.program->matrix_passes[static_cast<std::size_t>(op.imm) - 1];
+}
+
+/// Does all of a pass up to its end, if it may; false if nothing was done. What stands in it once is
+/// counted by the position of its end.
+[[gnu::noinline]] bool pass_at_once(Context& c, const MicroOperation& op) {
+    if (op.imm == 0 || !c.rows_at_once) {
+        return false;
+    }
+    const MatrixPass& pass = pass_of(c, op);
+    const DecodedProgram& program = *c.program;
+    const auto operation = [&](std::int32_t index) -> const MicroOperation& {
+        return program.operations[static_cast<std::size_t>(index)];
+    };
+    const MicroOperation& rpt = operation(pass.rpt);
+    const std::uint32_t before = c.repeat_count;
+    execute(c, rpt);
+    const std::uint32_t passes = std::exchange(c.repeat_count, before);
+    const matrix_pass::Code code{program.address_of_operation(op),
+                                 program.address_of_operation(operation(pass.end))};
+    const Position& first = program.position_of(operation(pass.rpt + 1));
+    const Position& last = program.position_of(operation(rpt.imm2));
+    const std::int64_t more = static_cast<std::int64_t>(passes) - 1;
+    const std::int64_t issues = more * (last.issues_upto - first.issues_before);
+    if (more < 0 || c.issues + program.position_of(rpt).issues_upto + issues > c.issue_limit ||
+        !matrix_pass::run(c, op, pass, code, passes)) {
+        return false;
+    }
+    c.issues += issues;
+    c.executed += more * (last.count_upto - first.count_before);
+    c.matrix_steps += pass.steps_beside + 4 * static_cast<std::int64_t>(passes);
+    c.repeat_count = 0;
+    return true;
+}
+
 void run_worker(Context& c) {
     static const void* const kLabels[] = {
         &&label_none,
@@ -294,7 +331,7 @@ void run_worker(Context& c) {
 #undef TESSERA_OP
         &&label_commit_single, &&label_commit_pair, &&label_commit_quad, &&label_body_end,
         &&label_invalid,       &&label_bad_repeat,  &&label_continue,    &&label_end_of_code,
-        &&label_copy_single,   &&label_copy_pair,   &&label_step,
+        &&label_copy_single,   &&label_copy_pair,   &&label_step,        &&label_pass,
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
@@ -376,6 +413,9 @@ label_step:
     count_step(c, *op);
     ++op;
     TESSERA_DISPATCH();
+label_pass:
+    op = pass_at_once(c, *op) ? c.program->operations.data() + pass_of(c, *op).end : op + 1;
+    TESSERA_DISPATCH();
 label_continue : {
     const MicroOperation* const next = c.program->operations.data() + op->imm;
     count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
@@ -431,6 +471,8 @@ void execute(Context& c, const MicroOperation& op) {
         break;
     case static_cast<std::uint16_t>(Internal::Step):
         count_step(c, op);
+        break;
+    case static_cast<std::uint16_t>(Internal::Pass):
         break;
     case static_cast<std::uint16_t>(Internal::Invalid):
         invalid(op);

@@ -128,7 +128,7 @@ void run_worker(Context& c) {
 #undef TESSERA_OP
         &&label_skip,    &&label_skip,       &&label_skip,     &&label_body_end,
         &&label_invalid, &&label_bad_repeat, &&label_continue, &&label_end_of_code,
-        &&label_copy,    &&label_copy,       &&label_step,
+        &&label_copy,    &&label_copy,       &&label_step,     &&label_skip,
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 

@@ -452,14 +452,15 @@ void TileCore::Implementation::supervisor_operation(const isa::MicroOperation& o
     }
 }
 
-/// A body's end and a step mean nothing to a supervisor, which has no repeats and no matrix unit. A
+/// A body's end, a step and a pass mean nothing to a supervisor: it has no repeats, no matrix unit. A
 /// copy of a read-only register is part of the operation behind it.
 const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(isa::Internal::Continue)) {
             op = supervisor.program->operations.data() + op->imm;
         } else if (op->code == static_cast<std::uint16_t>(isa::Internal::BodyEnd) ||
-                   op->code == static_cast<std::uint16_t>(isa::Internal::Step)) {
+                   op->code == static_cast<std::uint16_t>(isa::Internal::Step) ||
+                   op->code == static_cast<std::uint16_t>(isa::Internal::Pass)) {
             ++op;
         } else if (op->code == static_cast<std::uint16_t>(isa::Internal::CopySingle) ||
                    op->code == static_cast<std::uint16_t>(isa::Internal::CopyPair)) {
