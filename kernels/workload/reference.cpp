@@ -8,6 +8,8 @@
 #include "kernels/workload/stored_elements.h"
 
 #include <Eigen/SparseCore>
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -30,10 +32,10 @@ double widened(std::uint16_t half) {
     return static_cast<double>(f16_to_f32(half));
 }
 
-std::vector<double> widened(std::span<const std::uint16_t> halves) {
-    std::vector<double> values(halves.size());
+template <typename Real> std::vector<Real> widened(std::span<const std::uint16_t> halves) {
+    std::vector<Real> values(halves.size());
     std::transform(halves.begin(), halves.end(), values.begin(),
-                   [](std::uint16_t half) { return widened(half); });
+                   [](std::uint16_t half) { return static_cast<Real>(f16_to_f32(half)); });
     return values;
 }
 
@@ -49,48 +51,44 @@ int eigen_int(std::int64_t value) {
     return static_cast<int>(value);
 }
 
-/// Both kinds of reference give rows [first, first + rows) of the products and of the absolute
-/// sums.
-class DenseReference {
+/// All references give rows [first, first + rows) of the products and of the absolute sums, several
+/// of them at once if `at_once()` is more, and single products in binary64.
+template <typename Product> class DenseReference {
 public:
-    DenseReference(const DenseF16& a, const DenseF16& b, int threads)
-        : a_(a), b_(widened(b.values)), b_magnitudes_(magnitudes(b.values)), n_(b.columns),
-          threads_(threads) {}
+    using Real = Product;
 
-    void rows(std::int64_t first, std::int64_t rows, double* products, float* sums) const {
+    DenseReference(const DenseF16& a, const DenseF16& b)
+        : a_(a), b_halves_(b), b_(widened<Real>(b.values)), b_magnitudes_(magnitudes(b.values)),
+          n_(b.columns) {}
+
+    void rows(std::int64_t first, std::int64_t rows, Real* products, float* sums) const {
         if (rows == 0 || n_ == 0) {
             return;
         }
         const Blas& blas = Blas::loaded();
-        const std::int64_t parts = (rows + kRowsAtOnce - 1) / kRowsAtOnce;
-        const int threads =
-            threads_ > 0 ? std::min(threads_, blas.most_at_once()) : blas.most_at_once();
-        tbb::task_arena(threads).execute([&] {
-            tbb::parallel_for(std::int64_t{0}, parts, [&](std::int64_t part) {
-                const std::int64_t at = part * kRowsAtOnce;
-                multiply(blas, first + at, std::min(kRowsAtOnce, rows - at), products + at * n_,
-                         sums + at * n_);
-            });
-        });
-    }
-
-private:
-    /// Of a product that a thread makes alone: fixed, so that no bit depends on the threads.
-    static constexpr std::int64_t kRowsAtOnce = 256;
-
-    void multiply(const Blas& blas, std::int64_t first, std::int64_t rows, double* products,
-                  float* sums) const {
         const std::span<const std::uint16_t> panel(a_.values.data() + first * a_.columns,
                                                    static_cast<std::size_t>(rows * a_.columns));
-        blas.multiply(rows, n_, a_.columns, widened(panel).data(), b_.data(), products);
+        blas.multiply(rows, n_, a_.columns, widened<Real>(panel).data(), b_.data(), products);
         blas.multiply(rows, n_, a_.columns, magnitudes(panel).data(), b_magnitudes_.data(), sums);
     }
 
+    [[nodiscard]] double product(std::int64_t row, std::int64_t column) const {
+        double sum = 0.0;
+        for (std::int64_t k = 0; k < a_.columns; ++k) {
+            sum += widened(a_.values[static_cast<std::size_t>(row * a_.columns + k)]) *
+                   widened(b_halves_.values[static_cast<std::size_t>(k * n_ + column)]);
+        }
+        return sum;
+    }
+
+    [[nodiscard]] static int at_once() { return Blas::loaded().most_at_once(); }
+
+private:
     const DenseF16& a_;
-    std::vector<double> b_;
+    const DenseF16& b_halves_;
+    std::vector<Real> b_;
     std::vector<float> b_magnitudes_;
     std::int64_t n_;
-    int threads_;
 };
 
 SparseRows<double> element_rows(const SparseF16& a) {
@@ -124,14 +122,24 @@ DenseF16 densified(const SparseF16& a) {
 
 class SparseReference {
 public:
+    using Real = double;
+
     SparseReference(const SparseF16& a, const DenseF16& b)
-        : a_(element_rows(a)), a_magnitudes_(a_.cwiseAbs().cast<float>()), b_(widened(b.values)),
-          b_magnitudes_(magnitudes(b.values)), n_(b.columns) {}
+        : a_(element_rows(a)), a_magnitudes_(a_.cwiseAbs().cast<float>()),
+          b_(widened<double>(b.values)), b_magnitudes_(magnitudes(b.values)), n_(b.columns) {}
 
     void rows(std::int64_t first, std::int64_t rows, double* products, float* sums) const {
         multiply(a_, b_, first, rows, products);
         multiply(a_magnitudes_, b_magnitudes_, first, rows, sums);
     }
+
+    [[nodiscard]] double product(std::int64_t row, std::int64_t column) const {
+        return (a_.row(eigen_int(row)) *
+                Eigen::Map<const RowMajor<double>>(b_.data(), a_.cols(), n_).col(column))
+            .value();
+    }
+
+    [[nodiscard]] static int at_once() { return tbb::this_task_arena::max_concurrency(); }
 
 private:
     template <typename Real>
@@ -151,28 +159,42 @@ private:
 /// Compares element by element and keeps the worst.
 class Comparison {
 public:
-    Comparison(const CheckOptions& options, std::int64_t k) {
+    /// `uncertainty`: how far the reference may be off, relative to the sum of absolute products.
+    Comparison(const CheckOptions& options, std::int64_t k, double uncertainty)
+        : uncertainty_(uncertainty) {
         found_.exact_required = options.exact_required;
         found_.tolerance = tolerance(options, k);
         half_roundings_ = options.partials == ElementType::F16 ? options.roundings + 1 : 1;
     }
 
+    /// `exact()` gives the reference in binary64, where `expected` does not decide.
+    template <typename Exact>
     void element(std::int64_t row, std::int64_t column, std::uint16_t half, double expected,
-                 float absolute_sum) {
+                 float absolute_sum, const Exact& exact) {
         const double got = widened(half);
-        const double error = std::fabs(got - expected);
-        const double allowed = found_.tolerance * static_cast<double>(absolute_sum) +
-                               below_normal(static_cast<double>(absolute_sum));
+        const double allowed = allowed_of(absolute_sum);
+        double error = std::fabs(got - expected);
+        if (uncertainty_ > 0.0 &&
+            std::fabs(error - allowed) <= uncertainty_ * static_cast<double>(absolute_sum)) {
+            expected = exact();
+            error = std::fabs(got - expected);
+        }
         // An operand that is not finite makes `allowed` infinite or NaN: no result is right then.
         const bool finite = std::isfinite(got) && std::isfinite(error) && std::isfinite(allowed);
         const bool right = finite && (found_.exact_required ? error == 0.0 : error <= allowed);
+        const Element now{row, column, got, expected, absolute_sum};
         double badness = std::numeric_limits<double>::infinity();
         if (finite) {
-            found_.max_error = std::max(found_.max_error, error);
+            if (largest_.row < 0 || error > found_.max_error) {
+                found_.max_error = error;
+                largest_ = now;
+            }
             if (allowed > 0.0) {
                 badness = error / allowed;
-                found_.max_error_over_tolerance =
-                    std::max(found_.max_error_over_tolerance, badness);
+                if (furthest_.row < 0 || badness > found_.max_error_over_tolerance) {
+                    found_.max_error_over_tolerance = badness;
+                    furthest_ = now;
+                }
             } else if (error == 0.0) {
                 badness = 0.0;
             }
@@ -181,20 +203,63 @@ public:
         found_.failed_elements += right ? 0 : 1;
         found_.non_finite_elements += std::isfinite(got) ? 0 : 1;
         const bool first_non_finite = !finite && !worst_is_non_finite_;
-        if (found_.worst_row < 0 || first_non_finite ||
+        if (worst_.row < 0 || first_non_finite ||
             (!worst_is_non_finite_ && badness > worst_badness_)) {
             worst_badness_ = badness;
             worst_is_non_finite_ = !finite;
-            found_.worst_row = row;
-            found_.worst_column = column;
-            found_.worst_got = got;
-            found_.worst_expected = expected;
+            worst_ = now;
         }
     }
 
-    [[nodiscard]] CheckResult result() const {
+    /// What has been found in later elements.
+    void add(const Comparison& later) {
+        const CheckResult& other = later.found_;
+        if (later.largest_.row >= 0 && (largest_.row < 0 || other.max_error > found_.max_error)) {
+            found_.max_error = other.max_error;
+            largest_ = later.largest_;
+        }
+        if (later.furthest_.row >= 0 &&
+            (furthest_.row < 0 ||
+             other.max_error_over_tolerance > found_.max_error_over_tolerance)) {
+            found_.max_error_over_tolerance = other.max_error_over_tolerance;
+            furthest_ = later.furthest_;
+        }
+        found_.elements += other.elements;
+        found_.failed_elements += other.failed_elements;
+        found_.non_finite_elements += other.non_finite_elements;
+        const bool worse = !worst_is_non_finite_ &&
+                           (later.worst_is_non_finite_ || later.worst_badness_ > worst_badness_);
+        if (later.worst_.row >= 0 && (worst_.row < 0 || worse)) {
+            worst_badness_ = later.worst_badness_;
+            worst_is_non_finite_ = later.worst_is_non_finite_;
+            worst_ = later.worst_;
+        }
+    }
+
+    /// What was found; of the elements it tells of, with the reference in binary64.
+    template <typename Reference> [[nodiscard]] CheckResult result(const Reference& product) const {
         CheckResult complete = found_;
         complete.passed = found_.failed_elements == 0;
+        const auto expected = [&](const Element& element) {
+            return uncertainty_ > 0.0 ? product.product(element.row, element.column)
+                                      : element.expected;
+        };
+        const auto error = [&](const Element& element) {
+            return std::fabs(element.got - expected(element));
+        };
+        if (largest_.row >= 0) {
+            complete.max_error = error(largest_);
+        }
+        if (furthest_.row >= 0) {
+            complete.max_error_over_tolerance =
+                error(furthest_) / allowed_of(furthest_.absolute_sum);
+        }
+        if (worst_.row >= 0) {
+            complete.worst_row = worst_.row;
+            complete.worst_column = worst_.column;
+            complete.worst_got = worst_.got;
+            complete.worst_expected = expected(worst_);
+        }
         return complete;
     }
 
@@ -208,49 +273,107 @@ private:
                                   : 0.0;
     }
 
+    [[nodiscard]] double allowed_of(float absolute_sum) const {
+        return found_.tolerance * static_cast<double>(absolute_sum) +
+               below_normal(static_cast<double>(absolute_sum));
+    }
+
+    struct Element {
+        std::int64_t row = -1; ///< none
+        std::int64_t column = -1;
+        double got = 0.0;
+        double expected = 0.0;
+        float absolute_sum = 0.0F;
+    };
+
+    double uncertainty_;
     CheckResult found_;
+    Element largest_;  ///< that with found_.max_error
+    Element furthest_; ///< that with found_.max_error_over_tolerance
+    Element worst_;
     std::int64_t half_roundings_ = 0; ///< to binary16, on the longest path
     double worst_badness_ = 0.0;
     bool worst_is_non_finite_ = false;
 };
 
-/// Rows of a panel: enough for a matrix product at full speed, few enough that panels stay near 4
-/// Mi elements.
+/// Rows of a panel, which a thread makes alone: enough for a matrix product at full speed, few
+/// enough that panels stay near 2 Mi elements. Fixed, so that no bit depends on the threads.
 std::int64_t panel_rows(std::int64_t rows, std::int64_t columns) {
+    static constexpr std::int64_t kMostRows = 1024;
     static constexpr std::int64_t kPanelElements = std::int64_t{1} << 22;
     const std::int64_t fitting = kPanelElements / std::max<std::int64_t>(columns, 1);
-    return std::clamp<std::int64_t>(fitting, 1, std::max<std::int64_t>(rows, 1));
+    return std::clamp<std::int64_t>(std::min(fitting, kMostRows), 1,
+                                    std::max<std::int64_t>(rows, 1));
+}
+
+/// Calls `panel(number, first row, rows)` for all panels, on `threads`, 0 for all of them.
+template <typename Reference, typename Panel>
+void for_panels(std::int64_t m, std::int64_t n, int threads, const Panel& panel) {
+    const std::int64_t height = panel_rows(m, n);
+    const int most = Reference::at_once();
+    const Activity comparing("row", m);
+    tbb::task_arena(threads > 0 ? std::min(threads, most) : most).execute([&] {
+        tbb::parallel_for(
+            tbb::blocked_range<std::int64_t>(0, (m + height - 1) / height, 1),
+            [&](const tbb::blocked_range<std::int64_t>& range) {
+                for (std::int64_t number = range.begin(); number < range.end(); ++number) {
+                    const std::int64_t first = number * height;
+                    panel(number, first, std::min(height, m - first));
+                    comparing.step(std::min(height, m - first));
+                }
+            },
+            tbb::simple_partitioner());
+    });
 }
 
 template <typename Reference>
 CheckResult check_panels(std::span<const std::uint16_t> result, const Reference& product,
                          std::int64_t m, std::int64_t k, std::int64_t n,
-                         const CheckOptions& options) {
+                         const CheckOptions& options, double uncertainty) {
     TESSERA_ASSERT(result.size() == static_cast<std::size_t>(m * n));
-    const std::int64_t height = panel_rows(m, n);
-    std::vector<double> products(static_cast<std::size_t>(height * n));
-    std::vector<float> sums(products.size());
-    Comparison comparison(options, k);
-    const Activity comparing("row", m);
-    for (std::int64_t first = 0; first < m; first += height) {
-        comparing.at(first, m);
-        const std::int64_t rows = std::min(height, m - first);
-        product.rows(first, rows, products.data(), sums.data());
-        for (std::int64_t i = 0; i < rows * n; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            comparison.element(first + i / n, i % n,
-                               result[static_cast<std::size_t>(first * n + i)], products[at],
-                               sums[at]);
-        }
+    using Real = typename Reference::Real;
+    struct Panel {
+        std::vector<Real> products;
+        std::vector<float> sums;
+    };
+    const auto height = panel_rows(m, n);
+    tbb::enumerable_thread_specific<Panel> panels([height, n] {
+        const auto elements = static_cast<std::size_t>(height * n);
+        return Panel{std::vector<Real>(elements), std::vector<float>(elements)};
+    });
+    const Comparison nothing(options, k, uncertainty);
+    std::vector<Comparison> comparisons(static_cast<std::size_t>((m + height - 1) / height),
+                                        nothing);
+    for_panels<Reference>(
+        m, n, options.threads, [&](std::int64_t number, std::int64_t first, std::int64_t rows) {
+            Panel& panel = panels.local();
+            Comparison& comparison = comparisons[static_cast<std::size_t>(number)];
+            product.rows(first, rows, panel.products.data(), panel.sums.data());
+            auto at = static_cast<std::size_t>(first * n);
+            std::size_t in_panel = 0;
+            for (std::int64_t row = first; row < first + rows; ++row) {
+                for (std::int64_t column = 0; column < n; ++column, ++at, ++in_panel) {
+                    comparison.element(row, column, result[at], panel.products[in_panel],
+                                       panel.sums[in_panel],
+                                       [&] { return product.product(row, column); });
+                }
+            }
+        });
+    Comparison all = nothing;
+    for (const Comparison& comparison : comparisons) {
+        all.add(comparison);
     }
-    return comparison.result();
+    return all.result(product);
 }
 
 template <typename Reference>
-ReferenceResult whole(const Reference& product, std::int64_t m, std::int64_t n) {
+ReferenceResult whole(const Reference& product, std::int64_t m, std::int64_t n, int threads) {
     const auto elements = static_cast<std::size_t>(m * n);
     ReferenceResult result{std::vector<double>(elements), std::vector<float>(elements)};
-    product.rows(0, m, result.products.data(), result.absolute_sums.data());
+    for_panels<Reference>(m, n, threads, [&](std::int64_t, std::int64_t first, std::int64_t rows) {
+        product.rows(first, rows, result.products.data() + first * n,
+                     result.absolute_sums.data() + first * n);
+    });
     return result;
 }
 
@@ -263,12 +386,18 @@ void check_shapes(std::int64_t a_columns, const DenseF16& b) {
 
 ReferenceResult reference(const DenseF16& a, const DenseF16& b, int threads) {
     check_shapes(a.columns, b);
-    return whole(DenseReference(a, b, threads), a.rows, b.columns);
+    return whole(DenseReference<double>(a, b), a.rows, b.columns, threads);
 }
 
 ReferenceResult reference(const SparseF16& a, const DenseF16& b) {
     check_shapes(a.columns, b);
-    return whole(SparseReference(a, b), a.rows, b.columns);
+    return whole(SparseReference(a, b), a.rows, b.columns, 0);
+}
+
+double single_precision_error(std::int64_t k) {
+    const double sum = static_cast<double>(k) * kUnitF32;
+    const double gamma = sum / (1.0 - sum);
+    return sum < 0.5 ? gamma / (1.0 - gamma) : std::numeric_limits<double>::infinity();
 }
 
 double tolerance(const CheckOptions& options, std::int64_t k) {
@@ -283,8 +412,13 @@ CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a, cons
                   const CheckOptions& options) {
     check_shapes(a.columns, b);
     TESSERA_ASSERT(a.values.size() == static_cast<std::size_t>(a.rows * a.columns));
-    return check_panels(result, DenseReference(a, b, options.threads), a.rows, a.columns, b.columns,
-                        options);
+    const double uncertainty = single_precision_error(a.columns);
+    if (options.exact_required || uncertainty > tolerance(options, a.columns)) {
+        return check_panels(result, DenseReference<double>(a, b), a.rows, a.columns, b.columns,
+                            options, 0.0);
+    }
+    return check_panels(result, DenseReference<float>(a, b), a.rows, a.columns, b.columns, options,
+                        uncertainty);
 }
 
 CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a, const DenseF16& b,
@@ -293,7 +427,7 @@ CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a, con
     if (nearly_dense(a)) {
         return check(result, densified(a), b, options);
     }
-    return check_panels(result, SparseReference(a, b), a.rows, a.columns, b.columns, options);
+    return check_panels(result, SparseReference(a, b), a.rows, a.columns, b.columns, options, 0.0);
 }
 
 } // namespace tessera::workload

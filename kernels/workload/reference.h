@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The host's own result of a product, and the check of a machine's result against it.
 //
-// The reference C = A * B is computed in binary64 from the binary16 operands, dense by OpenBLAS and
-// sparse by Eigen. Its own error is left out of the tolerance: at most k * 2^-53 of |A||B|, 2^-29
-// of the smallest term k * 2^-24 that the tolerance allows; and it is exact, so the same on every
-// host, when all products are multiples of one power of two u and |A||B| <= 2^53 u, as with every
-// generated operand.
+// The reference C = A * B is computed from the binary16 operands, dense by OpenBLAS and sparse by
+// Eigen, in binary64. That one's own error is left out of the tolerance: at most k * 2^-53 of
+// |A||B|, 2^-29 of the smallest term k * 2^-24 that the tolerance allows; and it is exact, so the
+// same on every host, when all products are multiples of one power of two u and |A||B| <= 2^53 u, as
+// with every generated operand.
+//
+// A dense result that need not be exact is first held against a product in binary32, at half the
+// time. Whatever the order of its sums, that one is off by at most single_precision_error(k) of
+// |A||B|: an element nearer than that to what is just allowed is computed again in binary64, so that
+// no verdict depends on it. So are the elements that are told of. Which those are may be off by as
+// much: an error hardly smaller than the largest may be told instead.
 //
 // The sums of absolute products |A||B| are computed in binary32: they only scale the tolerance,
 // whose relative error is then at most k * 2^-24 (2.5e-4 at k = 4096). There is no safety factor.
@@ -41,6 +47,11 @@ struct CheckOptions {
     bool exact_required = false;
     int threads = 0; ///< of the host, 0 for all of them
 };
+
+/// How far a product in binary32 may be from the exact one, relative to |A||B| as computed in
+/// binary32: gamma / (1 - gamma) with gamma = k u / (1 - k u), u = 2^-24 (N. J. Higham, Accuracy and
+/// Stability of Numerical Algorithms, section 3.5); infinite where k u is a half or more.
+[[nodiscard]] double single_precision_error(std::int64_t k);
 
 /// The relative tolerance for results in binary16 of a contraction of length k:
 ///     F16 partials: (roundings + 1) * 2^-11 + k * 2^-24

@@ -123,13 +123,13 @@ struct MatrixPass {
         bool operator==(const Left&) const = default;
     };
 
-    bool half_partials = true;  ///< as in MatrixLoop
-    bool reads_partials = true; ///< else every row starts from zero, or the first as below
-    bool row_in_front = false;  ///< a step row without inputs that lets partials in
-    std::uint8_t addresses = 0; ///< main pair with the three addresses
-    std::uint32_t more_rows = 0;    ///< rows beside one a pass of the loop
-    std::uint32_t steps_beside = 0; ///< of the matrix unit, beside four a pass
-    std::int32_t inputs_ahead = 0;  ///< words of input before the address at the start
+    bool half_partials = true;           ///< as in MatrixLoop
+    bool reads_partials = true;          ///< else every row starts from zero, or the first as below
+    bool row_in_front = false;           ///< a step row without inputs that lets partials in
+    std::uint8_t addresses = 0;          ///< main pair with the three addresses
+    std::uint32_t more_rows = 0;         ///< rows beside one a pass of the loop
+    std::uint32_t steps_beside = 0;      ///< of the matrix unit, beside four a pass
+    std::int32_t inputs_ahead = 0;       ///< words of input before the address at the start
     std::array<std::int32_t, 3> moved{}; ///< words that an address moves, beside four a pass
     std::array<std::int32_t, 3> at_loop{}; ///< words that it has moved where the loop begins
     std::vector<Direct> directs;

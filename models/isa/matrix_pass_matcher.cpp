@@ -59,9 +59,9 @@ std::optional<Instruction> instruction_at(std::span<const std::uint32_t> words, 
         found.words = 2;
         found.aux = decode(words[at + 1]);
     }
-    const bool main = is_access(found.main) ||
-                      (found.words == 2 && found.main.opcode != Opcode::kNone &&
-                       does_nothing(found.main));
+    const bool main =
+        is_access(found.main) ||
+        (found.words == 2 && found.main.opcode != Opcode::kNone && does_nothing(found.main));
     const bool aux = found.words == 1 || is_step(found.aux);
     return main && aux ? std::optional(found) : std::nullopt;
 }
@@ -139,7 +139,7 @@ public:
     std::vector<Store> stores;
     std::vector<Operation> directs;
     std::vector<MatrixPass::Meeting> meetings;
-    std::array<std::int32_t, 3> moved{}; ///< words each address has moved
+    std::array<std::int32_t, 3> moved{};         ///< words each address has moved
     std::array<std::int32_t, 2> reached{-1, -1}; ///< the last word loaded of inputs and partials
     std::array<Value, 4> pairs{};
     bool failed = false;
@@ -183,8 +183,7 @@ private:
             return;
         }
         if (operation.opcode == Opcode::ld64_i) {
-            failed = failed || operation.b != kZeroRegister ||
-                     operation.a / 2 == addresses_ / 2;
+            failed = failed || operation.b != kZeroRegister || operation.a / 2 == addresses_ / 2;
             write(operation.d, {Value::Kind::Direct, static_cast<std::int32_t>(directs.size())});
             directs.push_back(operation);
             return;
@@ -234,9 +233,7 @@ private:
         }
     }
 
-    void store(const Operation& operation) {
-        stores.push_back({moved[2], operand(operation.c)});
-    }
+    void store(const Operation& operation) { stores.push_back({moved[2], operand(operation.c)}); }
 
     unsigned addresses_;
 };
@@ -303,8 +300,8 @@ private:
         }
         rows_ = with_inputs;
         pass_.more_rows = static_cast<std::uint32_t>(rows_ - passes_);
-        pass_.steps_beside = static_cast<std::uint32_t>(steps.size()) -
-                             static_cast<std::uint32_t>(4 * passes_);
+        pass_.steps_beside =
+            static_cast<std::uint32_t>(steps.size()) - static_cast<std::uint32_t>(4 * passes_);
         return true;
     }
 
@@ -346,9 +343,9 @@ private:
             const Value& partial = follower_.steps[at].partial;
             const std::int32_t word = static_cast<std::int32_t>(at) + 4 - 4 * front_;
             const bool of_a_row = loop_.reads_partials && word >= 0 && word < words();
-            const bool right = of_a_row ? partial.kind == Value::Kind::Partial &&
-                                              partial.index == word
-                                        : partial.kind == Value::Kind::Zero;
+            const bool right = of_a_row
+                                   ? partial.kind == Value::Kind::Partial && partial.index == word
+                                   : partial.kind == Value::Kind::Zero;
             if (!right) {
                 return false;
             }
@@ -358,9 +355,7 @@ private:
     }
 
     /// The word of the results that a step's result is; below 0 it belongs to no row.
-    [[nodiscard]] std::int32_t word_of(Value result) const {
-        return result.index - 4 - 4 * front_;
-    }
+    [[nodiscard]] std::int32_t word_of(Value result) const { return result.index - 4 - 4 * front_; }
 
     bool results() {
         std::int32_t next = 0;
@@ -404,8 +399,8 @@ private:
             left.word = static_cast<std::uint8_t>(word);
         }
         for (unsigned stream = 0; stream < 3; ++stream) {
-            pass_.moved[stream] = follower_.moved[stream] -
-                                  (stream == 1 && !loop_.reads_partials ? 0 : 4 * passes_);
+            pass_.moved[stream] =
+                follower_.moved[stream] - (stream == 1 && !loop_.reads_partials ? 0 : 4 * passes_);
         }
         return true;
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_tile LABELS unit
-  SOURCES unit/models/tile/instructions_test.cpp unit/models/tile/matrix_loop_test.cpp unit/models/tile/faults_test.cpp
+  SOURCES unit/models/tile/instructions_test.cpp unit/models/tile/matrix_loop_test.cpp unit/models/tile/matrix_pass_test.cpp unit/models/tile/faults_test.cpp
     unit/models/tile/control_registers_test.cpp unit/models/tile/data_flow_test.cpp unit/models/tile/generation_test.cpp
     unit/models/tile/main_lane_test.cpp
     unit/models/tile/race_detector_test.cpp unit/models/tile/races_test.cpp unit/models/tile/random_code_test.cpp
