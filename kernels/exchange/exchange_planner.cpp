@@ -246,7 +246,7 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
         plan.exchange.rows = Timelines{machine, timing, sent, schedule}.rows();
         plan.stats = stats_of(sent, schedule, plan.exchange.rows);
     };
-    if (const Schedule* schedule = known != nullptr ? known->find(machine, list) : nullptr) {
+    if (const auto schedule = known != nullptr ? known->find(machine, list) : nullptr) {
         bind(list, *schedule);
         return;
     }

@@ -40,25 +40,29 @@ std::size_t KnownSchedules::Known::bytes() const {
            schedule.rows.size() * sizeof(Schedule::Row);
 }
 
-const Schedule* KnownSchedules::find(const spec::MachineSpec& machine, const JobList& list) {
-    const auto at = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
-        return known.chip == machine.chip && known.exchange == machine.exchange &&
-               same_but_addresses(known.list, list);
+std::shared_ptr<const Schedule> KnownSchedules::find(const spec::MachineSpec& machine,
+                                                     const JobList& list) {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
+        return known->chip == machine.chip && known->exchange == machine.exchange &&
+               same_but_addresses(known->list, list);
     });
     if (at == known_.end() || addresses_matter(machine, list))
         return nullptr;
     ++found_;
-    return &at->schedule;
+    return {*at, &(*at)->schedule};
 }
 
 void KnownSchedules::keep(const spec::MachineSpec& machine, JobList list, Schedule schedule) {
-    Known known{machine.chip, machine.exchange, std::move(list), std::move(schedule)};
-    if (known.bytes() > most_bytes_ || addresses_matter(machine, known.list))
+    const auto known = std::make_shared<const Known>(
+        Known{machine.chip, machine.exchange, std::move(list), std::move(schedule)});
+    if (known->bytes() > most_bytes_ || addresses_matter(machine, known->list))
         return;
-    bytes_ += known.bytes();
+    const std::lock_guard lock(mutex_);
+    bytes_ += known->bytes();
     for (; bytes_ > most_bytes_; known_.pop_front())
-        bytes_ -= known_.front().bytes();
-    known_.push_back(std::move(known));
+        bytes_ -= known_.front()->bytes();
+    known_.push_back(known);
 }
 
 } // namespace tessera::plan

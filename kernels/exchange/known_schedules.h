@@ -9,9 +9,12 @@
 
 #include <cstddef>
 #include <list>
+#include <memory>
+#include <mutex>
 
 namespace tessera::plan {
 
+/// Several threads may ask and tell at once.
 class KnownSchedules {
 public:
     /// `most_bytes`: of host memory for all that is kept.
@@ -19,15 +22,22 @@ public:
         : most_bytes_(most_bytes) {}
 
     /// The schedule of the same messages, wherever they stood; nullptr: none is known, or addresses decide when they
-    /// may go. It lives until the next keep().
-    [[nodiscard]] const Schedule* find(const spec::MachineSpec& machine, const JobList& list);
+    /// may go.
+    [[nodiscard]] std::shared_ptr<const Schedule> find(const spec::MachineSpec& machine,
+                                                       const JobList& list);
 
     /// Keeps what was planned last; what is older goes when there is too much.
     void keep(const spec::MachineSpec& machine, JobList list, Schedule schedule);
 
-    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    [[nodiscard]] std::size_t bytes() const {
+        const std::lock_guard lock(mutex_);
+        return bytes_;
+    }
     /// How many were found.
-    [[nodiscard]] std::size_t found() const { return found_; }
+    [[nodiscard]] std::size_t found() const {
+        const std::lock_guard lock(mutex_);
+        return found_;
+    }
 
 private:
     struct Known {
@@ -39,7 +49,8 @@ private:
         [[nodiscard]] std::size_t bytes() const;
     };
 
-    std::list<Known> known_; ///< the oldest first
+    mutable std::mutex mutex_;                      ///< of all below
+    std::list<std::shared_ptr<const Known>> known_; ///< the oldest first
     std::size_t most_bytes_;
     std::size_t bytes_ = 0; ///< of all
     std::size_t found_ = 0;

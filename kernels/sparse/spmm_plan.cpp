@@ -8,6 +8,9 @@
 #include "kernels/sparse/spmm_search.h"
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <optional>
@@ -81,6 +84,71 @@ struct Chosen {
     family::Divided divided;
 };
 
+/// What planning a candidate came to.
+struct Planned {
+    std::optional<family::Divided> divided; ///< nothing: it need not be, or does not fit
+    std::string misfit;                     ///< why, where it does not
+};
+
+/// Plans the candidates of a search in their order, where there are host threads several at once:
+/// those that come next if every one fits. Planning further ones, and what they are compared with,
+/// hangs on whether those before fit; what was planned in vain is not looked at.
+class Planning {
+public:
+    Planning(const spec::MachineSpec& machine, const Problem& problem, plan::KnownSchedules& known,
+             const std::vector<Candidate>& candidates)
+        : machine_(machine), problem_(problem), known_(known), candidates_(candidates) {}
+
+    /// The plan of candidate `at`, `wanted` with those behind it that are to be planned.
+    Planned plan(std::size_t at, std::size_t wanted, bool compared) {
+        if (at < first_ || at >= first_ + ahead_.size() || compared != (at > first_ || compared_)) {
+            plan_ahead(at, wanted, compared);
+        }
+        return std::move(ahead_[at - first_]);
+    }
+
+private:
+    void plan_ahead(std::size_t at, std::size_t wanted, bool compared) {
+        const auto threads = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
+        first_ = at;
+        compared_ = compared;
+        ahead_ = std::vector<Planned>(threads < 2 ? 1 : std::min(wanted, candidates_.size() - at));
+        tbb::parallel_for(
+            tbb::blocked_range<std::size_t>(0, ahead_.size(), 1),
+            [&](const tbb::blocked_range<std::size_t>& range) {
+                for (std::size_t i = range.begin(); i < range.end(); ++i) {
+                    // a thread that waits for parts of one does not begin another
+                    ahead_[i] = plan_one(candidates_[at + i], compared || i > 0);
+                }
+            },
+            tbb::simple_partitioner());
+    }
+
+    [[nodiscard]] Planned plan_one(const Candidate& candidate, bool compared) const {
+        Planned planned;
+        if (compared && candidate.least_messages > kManyTransfers) {
+            return planned;
+        }
+        try {
+            if (auto emitted = emit_split(machine_, problem_, candidate.split, compared)) {
+                planned.divided = family::lowered(machine_, std::move(emitted->first),
+                                                  std::move(emitted->second), known_);
+            }
+        } catch (const DoesNotFit& error) {
+            planned.misfit = error.what();
+        }
+        return planned;
+    }
+
+    const spec::MachineSpec& machine_;
+    const Problem& problem_;
+    plan::KnownSchedules& known_;
+    const std::vector<Candidate>& candidates_;
+    std::size_t first_ = 0; ///< candidate that the first of `ahead_` is of
+    bool compared_ = false; ///< with a plan of one before it
+    std::vector<Planned> ahead_;
+};
+
 /// The split that is predicted to be the fastest of those that fit.
 Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
                     plan::KnownSchedules& known) {
@@ -95,35 +163,28 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
     std::size_t planned = 0;
     std::size_t tried = 0;
     const auto candidates = search(machine, problem);
+    Planning planning(machine, problem, known, candidates);
     const Activity trying("split", 0);
-    for (const Candidate& candidate : candidates) {
+    for (std::size_t at = 0; at < candidates.size(); ++at) {
         trying.step();
         if (planned == kPlanned || (tried++ >= kTried && planned > 0) ||
             tried > (vain ? 1 : 4 * kTried)) {
             break;
         }
-        if (best && candidate.least_messages > kManyTransfers) {
-            continue;
+        const Split& split = candidates[at].split;
+        const bool likely = best || (at == 0 && !vain); // that this one fits
+        Planned made = planning.plan(at, likely ? kPlanned - planned : 1, best.has_value());
+        if (!made.misfit.empty() && reason.empty()) {
+            reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
+                                 "divisions that were tried)",
+                                 made.misfit, matrix.blocks(), split.parts_m, split.parts_k,
+                                 split.parts_n);
         }
-        const Split& split = candidate.split;
-        try {
-            auto emitted = emit_split(machine, problem, split, best.has_value());
-            if (!emitted) {
-                continue;
-            }
-            auto& [graph, division] = *emitted;
-            auto divided = family::lowered(machine, std::move(graph), std::move(division), known);
+        if (made.divided) {
             ++planned;
-            if (!best ||
-                divided.division.predicted.total() < best->divided.division.predicted.total()) {
-                best = {split, std::move(divided)};
-            }
-        } catch (const DoesNotFit& error) {
-            if (reason.empty()) {
-                reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
-                                     "divisions that were tried)",
-                                     error.what(), problem.matrix->blocks(), split.parts_m,
-                                     split.parts_k, split.parts_n);
+            if (!best || made.divided->division.predicted.total() <
+                             best->divided.division.predicted.total()) {
+                best = {split, std::move(*made.divided)};
             }
         }
     }

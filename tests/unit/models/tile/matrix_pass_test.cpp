@@ -118,7 +118,8 @@ unsigned rows_of(const Pass& pass) {
 }
 
 std::string program(const Pass& pass, const Lines& lines) {
-    std::string text = fmt::format(R"(
+    std::string text =
+        fmt::format(R"(
         .supervisor
         .globl start
         start:
@@ -127,8 +128,7 @@ std::string program(const Pass& pass, const Lines& lines) {
             setzi $m0, {weights}
             put $CCCSLOAD, $m0
     )",
-                                   fmt::arg("control", pass.fp_control),
-                                   fmt::arg("weights", pass.weights));
+                    fmt::arg("control", pass.fp_control), fmt::arg("weights", pass.weights));
     for (int i = 0; i < 64; ++i) {
         text += fmt::format("ld64putcs {}\n", i);
     }
