@@ -53,6 +53,7 @@ public:
             note_affine(program_.address_of[rpt], body_end_word,
                         program_.operations[static_cast<std::size_t>(found->second)]);
         }
+        program_.branch_index.assign(program_.operations.size(), 0);
         for (const std::size_t index : branches_) {
             resolve_branch(index);
         }
@@ -178,15 +179,17 @@ private:
         const std::size_t at = (program_.address_of[index] - program_.base) / 4;
         branch.link = address(behind(at));
         const auto target = static_cast<Address>(op.imm);
+        op.imm2 = DecodedProgram::kOutside;
         if (program_.holds(target)) {
-            branch.target = program_.index_of(target);
+            const std::int32_t to_index = program_.index_of(target);
+            op.imm2 = to_index - static_cast<std::int32_t>(index);
             const Position& from = program_.positions[index];
-            const Position& to = program_.positions[static_cast<std::size_t>(branch.target)];
+            const Position& to = program_.positions[static_cast<std::size_t>(to_index)];
             branch.issues = from.issues_upto - to.issues_before;
             branch.executed = from.count_upto - to.count_before;
             branch.unaligned = program_.unaligned_bundle(target) ? 1 : 0;
         }
-        op.imm2 = static_cast<std::int32_t>(program_.branches.size());
+        program_.branch_index[index] = static_cast<std::int32_t>(program_.branches.size());
         program_.branches.push_back(branch);
     }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -67,8 +68,6 @@ struct Position {
 /// Where a taken branch to a constant address goes on. `issues` and `executed` are what the
 /// counters of Context change by: the branch's own position less the target's.
 struct Branch {
-    std::int32_t target =
-        -1; ///< index of an operation; -1: the address is outside this code segment
     std::int32_t issues = 0;
     std::int32_t executed = 0;
     std::int32_t unaligned = 0; ///< 1 if the target is a bundle at an address of 4 modulo 8
@@ -155,6 +154,8 @@ struct SparseLoop {
 };
 
 struct DecodedProgram {
+    static constexpr std::int32_t kOutside = std::numeric_limits<std::int32_t>::min();
+
     Address base = 0;
     std::vector<MicroOperation> operations;
     std::vector<Address> address_of; ///< of each operation
@@ -163,12 +164,15 @@ struct DecodedProgram {
         main_registers;                  ///< of each operation, for the supervisor's dependencies
     std::vector<std::int32_t> first_of;  ///< for each word: index of its first operation
     std::vector<std::uint8_t> is_bundle; ///< for each word
-    std::vector<Branch> branches; ///< imm2 of a branch to a constant address is its index here
-    std::vector<MatrixLoop> matrix_loops;  ///< BodyEnd operations refer to them: imm - 1, or imm 0
-    std::vector<MatrixPass> matrix_passes; ///< Pass operations refer to them: imm - 1
-    std::vector<SparseLoop> sparse_loops;  ///< BodyEnd operations refer to them: d - 1, or d 0
-    std::vector<ShadowRule> shadow_rules;  ///< of each operation
-    std::vector<AffineBody> affine_bodies; ///< BodyEnd operations refer to them: imm2 - 1, or 0
+    /// Of the branches to a constant address, whose imm2 is how many operations on the target is, or
+    /// kOutside.
+    std::vector<Branch> branches;
+    std::vector<std::int32_t> branch_index; ///< of each operation, in `branches`
+    std::vector<MatrixLoop> matrix_loops;   ///< BodyEnd operations refer to them: imm - 1, or imm 0
+    std::vector<MatrixPass> matrix_passes;  ///< Pass operations refer to them: imm - 1
+    std::vector<SparseLoop> sparse_loops;   ///< BodyEnd operations refer to them: d - 1, or d 0
+    std::vector<ShadowRule> shadow_rules;   ///< of each operation
+    std::vector<AffineBody> affine_bodies;  ///< BodyEnd operations refer to them: imm2 - 1, or 0
 
     [[nodiscard]] std::uint32_t bytes() const {
         return static_cast<std::uint32_t>(first_of.size() * 4);
@@ -184,6 +188,10 @@ struct DecodedProgram {
     }
     [[nodiscard]] const Position& position_of(const MicroOperation& operation) const {
         return positions[static_cast<std::size_t>(&operation - operations.data())];
+    }
+    [[nodiscard]] const Branch& branch_of(const MicroOperation& operation) const {
+        const auto at = static_cast<std::size_t>(&operation - operations.data());
+        return branches[static_cast<std::size_t>(branch_index[at])];
     }
     [[nodiscard]] Address address_of_operation(const MicroOperation& operation) const {
         return address_of[static_cast<std::size_t>(&operation - operations.data())];

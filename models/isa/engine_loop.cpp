@@ -174,16 +174,16 @@ void find_program(Context& c, const MicroOperation* from) {
     return &next;
 }
 
-/// The same for a branch to a constant address, nearly always inside its own code segment.
+/// The same for a branch to a constant address, nearly always inside its own code segment. Where it
+/// goes on is a sum of what the branch itself holds: everything behind it waits for that.
 TESSERA_INLINE const MicroOperation* follow_constant(Context& c, const MicroOperation& op) {
-    const DecodedProgram& program = *c.program;
-    const Branch& branch = program.branches[static_cast<std::size_t>(op.imm2)];
-    if (branch.target < 0) [[unlikely]] {
+    if (op.imm2 == DecodedProgram::kOutside) [[unlikely]] {
         return follow(c, op);
     }
+    const Branch& branch = c.program->branch_of(op);
     c.issues += branch.issues + branch.unaligned * c.unaligned_bundle_issues;
     c.executed += branch.executed;
-    return &program.operations[static_cast<std::size_t>(branch.target)];
+    return &op + op.imm2;
 }
 
 constexpr bool has_constant_target(Form form) {

@@ -15,6 +15,7 @@
 #include "models/isa/decoded_program.h"
 #include "models/isa/exec/amp.h"
 #include "models/isa/exec/load_store.h"
+#include "models/isa/exec/rows_in_registers.h"
 
 namespace tessera::isa::TESSERA_ENGINE::matrix_loop {
 
@@ -239,51 +240,6 @@ inline const float* channel_weights(Context& c, const MicroOperation& op) {
     return &store.channels[0][0][0];
 }
 
-#ifdef __AVX512F__
-/// Sixteen channels, or inputs of a row, are one register: four rows at a time are computed there,
-/// from halves to halves. Their sums depend on nothing of each other.
-namespace sixteen {
-
-constexpr unsigned kRows = 4;
-
-/// The halves that are infinite or NaN.
-inline __mmask16 special_of(__m256i halves) {
-    const __m256i exponent = _mm256_set1_epi16(0x7c00);
-    return _mm256_cmpeq_epi16_mask(_mm256_and_si256(halves, exponent), exponent);
-}
-
-/// Notes in `special` whether a half is infinite or NaN.
-inline __m512 load(const std::byte* words, __mmask16& special) {
-    const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
-    special |= special_of(halves);
-    return _mm512_maskz_cvtph_ps(0xffff, halves); // GCC 12 warns of the one without a mask
-}
-
-/// Adds the four dot products of the rows (16 inputs each) to their sums.
-TESSERA_INLINE void multiply(const float* weights, const float* inputs, __m512 (&sums)[kRows]) {
-#pragma GCC unroll 4
-    for (unsigned phase = 0; phase < 4; ++phase) {
-        __m512 dot[kRows];
-#pragma GCC unroll 4
-        for (unsigned lane = 0; lane < 4; ++lane) {
-            const unsigned at = phase * 4U + lane;
-            const __m512 w = _mm512_load_ps(weights + 16U * at);
-#pragma GCC unroll 4
-            for (unsigned r = 0; r < kRows; ++r) {
-                const __m512 x = _mm512_set1_ps(inputs[16U * r + at]);
-                dot[r] = lane == 0 ? _mm512_mul_ps(x, w) : _mm512_fmadd_ps(x, w, dot[r]);
-            }
-        }
-#pragma GCC unroll 4
-        for (unsigned r = 0; r < kRows; ++r) {
-            sums[r] = _mm512_add_ps(sums[r], dot[r]);
-        }
-    }
-}
-
-} // namespace sixteen
-#endif
-
 /// Adds the four dot products of `kRows` rows (16 inputs each, 16 apart) to their sums.
 template <typename Partials, unsigned kRows>
 inline void multiply_rows(const float* weights, const float* inputs, float* sums) {
@@ -350,11 +306,7 @@ public:
         const std::uint32_t rows = streams_.bundles / 4;
         std::uint32_t row = 0;
 #ifdef __AVX512F__
-        if constexpr (Partials::kChannels == 16) {
-            for (; row + sixteen::kRows <= rows; row += sixteen::kRows) {
-                advance_in_registers(row);
-            }
-        }
+        row = advance_in_registers(rows);
 #endif
         for (; row + 2 <= rows; row += 2) {
             advance<2>(row);
@@ -397,7 +349,10 @@ private:
         std::memcpy(sums + kChannels, fed, (kRows - 1) * sizeof waiting_);
         std::memcpy(waiting_, fed + (kRows - 1) * kChannels, sizeof waiting_);
         multiply_rows<Partials, kRows>(weights_, inputs, sums);
-        emit(row, finished_);
+        if (!are_stored_) {
+            emit(row, finished_);
+        }
+        are_stored_ = false;
         for (unsigned r = 0; r + 1 < kRows; ++r) {
             emit(row + r + 1, sums + kChannels * r);
         }
@@ -405,56 +360,43 @@ private:
     }
 
 #ifdef __AVX512F__
-    /// The same of sixteen channels and four rows.
-    void advance_in_registers(std::uint32_t row) {
-        constexpr unsigned kRows = sixteen::kRows;
-        alignas(64) float inputs[kRows * 16];
-        const Address x = streams_.at.a0 + 32U * row - 8U * loop_.input_lag;
-        const Address p = streams_.at.a1 + 32U * row - 8U * loop_.partial_lag;
-        __mmask16 special = 0;
-        __m512 sums[kRows + 1] = {_mm512_load_ps(waiting_)};
-        for (unsigned r = 0; r < kRows; ++r) {
-            _mm512_store_ps(inputs + 16U * r, sixteen::load(at(x + 32U * r), special));
-            sums[r + 1] = loop_.reads_partials ? sixteen::load(at(p + 32U * r), special)
-                                               : _mm512_setzero_ps();
+    /// Does rows whose results are all stored, but for the first; returns the next one.
+    std::uint32_t advance_in_registers(std::uint32_t rows) {
+        using Kind = in_registers::Kind<Partials::kChannels>;
+        const std::uint32_t behind = 2U + (loop_.result_lag + 3U) / 4U;
+        const std::uint32_t end = rows < behind ? 0 : rows - behind + 1;
+        // A row's partials are read when it is computed, one row later than the bundles read them.
+        const AddressTriple& streams = streams_.at;
+        const bool read_in_time =
+            !loop_.reads_partials ||
+            streams.a2 + 64U + 8U * (loop_.result_lag + loop_.partial_lag) <= streams.a1 ||
+            disjoint(streams.a2, 8U * streams_.bundles, streams.a1 - 8U * loop_.partial_lag,
+                     8U * (streams_.bundles + loop_.partial_lag));
+        if (end < 1 + Kind::kRows || !read_in_time) {
+            return 0;
         }
-        if (special != 0) [[unlikely]] {
-            advance<2>(row);
-            advance<2>(row + 2);
-            return;
-        }
-        // A load broadcasts for nothing; GCC would take the lanes from registers instead, two
-        // permutes each.
-        asm("" : "+m"(inputs));
-        _mm512_store_ps(waiting_, sums[kRows]);
-        __m512 rows[kRows] = {sums[0], sums[1], sums[2], sums[3]};
-        sixteen::multiply(weights_, inputs, rows);
-        emit_in_registers(row, rows);
-    }
-
-    void emit_in_registers(std::uint32_t row, const __m512 (&rows)[sixteen::kRows]) {
-        const __m512 leaving[] = {_mm512_load_ps(finished_), rows[0], rows[1], rows[2]};
-        const std::uint32_t first = 4U * row + loop_.result_lag;
-        __m256i halves[sixteen::kRows];
-        __mmask16 special = 0;
-        for (unsigned r = 0; r < sixteen::kRows; ++r) {
-            halves[r] = _mm512_maskz_cvtps_ph(0xffff, leaving[r], _MM_FROUND_TO_NEAREST_INT);
-            special |= sixteen::special_of(halves[r]);
-        }
-        if (special == 0 && first + 4U * sixteen::kRows <= streams_.bundles) [[likely]] {
-            std::byte* const to = at(streams_.at.a2 + 8U * first);
-            for (unsigned r = 0; r < sixteen::kRows; ++r) {
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32U * r), halves[r]);
+        advance<1>(0);
+        const in_registers::Places places{
+            weights_, at(streams.a0 - 8U * loop_.input_lag),
+            loop_.reads_partials ? at(streams.a1 - 8U * loop_.partial_lag) - 32 : nullptr,
+            at(streams.a2 + 8U * (4U + loop_.result_lag))};
+        std::uint32_t row = 1;
+        while (row + Kind::kRows <= end) {
+            const std::uint32_t next = in_registers::run<Kind>(places, row, end, waiting_);
+            if (next == row) {
+                for (unsigned i = 0; i < Kind::kRows; i += 2, row += 2) {
+                    advance<2>(row);
+                }
+                continue;
             }
-            _mm256_storeu_si256(reinterpret_cast<__m256i*>(results_), halves[sixteen::kRows - 1]);
-        } else {
-            for (unsigned r = 0; r < sixteen::kRows; ++r) {
-                alignas(64) float values[16];
-                _mm512_store_ps(values, leaving[r]);
-                emit(row + r, values);
+            emit(row, finished_);
+            row = next;
+            are_stored_ = true;
+            if (loop_.reads_partials) {
+                Partials::load(c_, op_, places.partials + 32U * row, waiting_);
             }
         }
-        _mm512_store_ps(finished_, rows[sixteen::kRows - 1]);
+        return row;
     }
 #endif
 
@@ -497,6 +439,7 @@ private:
     const float* weights_;
     alignas(64) float finished_[Partials::kChannels];
     alignas(64) float waiting_[Partials::kChannels];
+    bool are_stored_ = false; ///< the sums that were to leave next
     std::uint64_t results_[4] = {};
 };
 

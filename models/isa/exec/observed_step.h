@@ -9,14 +9,16 @@ namespace tessera::isa::TESSERA_ENGINE {
 
 namespace {
 
-/// Goes on from `op` to where an instruction starts: past the ends of repeat bodies and the joints
-/// of the list.
+/// Goes on from `op` to where an instruction starts: past the ends of repeat bodies, the joints of
+/// the list and the marks of what other engines do at once.
 const MicroOperation* settle(Context& c, const MicroOperation* op) {
     while (true) {
         if (op->code == static_cast<std::uint16_t>(Internal::Continue)) {
             const MicroOperation* const next = c.program->operations.data() + op->imm;
             count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
             op = next;
+        } else if (op->code == static_cast<std::uint16_t>(Internal::Pass)) {
+            ++op;
         } else if (op->code != static_cast<std::uint16_t>(Internal::BodyEnd)) {
             return op;
         } else if (c.repeat_count == 0 || c.repeat_end_operation != op || --c.repeat_count == 0) {
