@@ -54,6 +54,7 @@ struct WeightStore {
     alignas(
         64) float channels[4][4][16] = {}; ///< `lanes` by output channel, for exec/matrix_loop.h
     bool channels_made = false;            ///< of the present lanes
+    bool are_numbers = true;               ///< the present lanes of halves: none is infinite or NaN
 
     /// To be called after a change of `registers`.
     void changed() { made_for = WeightLanes::Stale; }

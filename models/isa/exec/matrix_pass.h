@@ -10,6 +10,9 @@
 #include "models/isa/exec/matrix_loop.h"
 #include "models/isa/exec/memory_access.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace tessera::isa::TESSERA_ENGINE::matrix_pass {
 
 /// The addresses that instructions of the pass stand at.
@@ -132,8 +135,23 @@ private:
         Partials::pack(c_, op_, values, words);
     }
 
+    /// Accumulators that hold nothing, as behind another pass, raise no flag when they leave, and
+    /// products of nothing with numbers do not change them.
+    [[nodiscard]] bool holds_nothing() const {
+        std::uint32_t bits = 0;
+        for (const float* bank : {c_.accumulators.even, c_.accumulators.odd}) {
+            for (unsigned unit = 0; unit < kChannels; ++unit) {
+                bits |= std::bit_cast<std::uint32_t>(bank[unit]);
+            }
+        }
+        return bits == 0 && c_.weights->are_numbers;
+    }
+
     /// Up to where the first row starts.
     void begin() {
+        if (holds_nothing()) {
+            return;
+        }
         alignas(64) float sums[kChannels];
         matrix_loop::gather<Partials>(c_.accumulators.even, sums);
         discard(sums);
@@ -219,9 +237,13 @@ private:
         next.a1 += pass_.reads_partials ? moved(1) : 0U;
         next.a2 += moved(2);
         next.pack(c_.main + pass_.addresses);
+        std::fill_n(c_.accumulators.odd, kChannels, 0.0F);
+        std::fill_n(c_.accumulators.even, kChannels, 0.0F);
+        if (c_.weights->are_numbers) {
+            return;
+        }
         alignas(64) float sums[kChannels] = {};
         alignas(64) static constexpr float kNothing[16] = {};
-        matrix_loop::scatter<Partials>(sums, c_.accumulators.odd);
         matrix_loop::multiply_rows<Partials, 1>(weights_, kNothing, sums);
         matrix_loop::scatter<Partials>(sums, c_.accumulators.even);
     }

@@ -57,15 +57,18 @@ inline bool widen_numbers(WeightStore& store) {
         store.special_units = {};
         store.made_for = WeightLanes::Halves;
         store.channels_made = false;
+        store.are_numbers = true;
         return;
     }
 #endif
     store.special_units = {};
+    store.are_numbers = true;
     for (unsigned unit = 0; unit < 16; ++unit) {
         for (unsigned n = 0; n < 4; ++n) {
             for (unsigned k = 0; k < 4; ++k) {
                 const std::uint16_t half = half_of(store.registers[unit * 4 + n], k);
                 const bool number = (half & 0x7c00U) != 0x7c00U;
+                store.are_numbers = store.are_numbers && number;
                 store.lanes[n][k][unit] = number ? widen(half) : as_f32(kNanOperand);
                 if (!number && ((half & 0x3ffU) == 0 || is_signalling_f16(half))) {
                     store.special_units[n] =

@@ -323,3 +323,66 @@ TEST_CASE("a product over nothing is zeros", "[operands]") {
     CHECK(wide == std::vector<double>(6, 0));
     CHECK(narrow == std::vector<float>(6, 0));
 }
+
+TEST_CASE("a product in binary32 may be off by its bound, not more", "[operands]") {
+    CHECK(single_precision_error(0) == 0.0);
+    const double gamma = 3000 * 0x1p-24 / (1 - 3000 * 0x1p-24);
+    CHECK(single_precision_error(3000) == gamma / (1 - gamma));
+    CHECK(std::isinf(single_precision_error(std::int64_t{1} << 23)));
+    // the sums of a long row with cancellation, as OpenBLAS makes them
+    const DenseF16 a = uniform(8, 3000, Operand::A);
+    const DenseF16 b = uniform(3000, 24, Operand::B);
+    const ReferenceResult exact = reference(a, b);
+    std::vector<float> halves_a;
+    std::vector<float> halves_b;
+    for (const auto half : a.values) {
+        halves_a.push_back(tessera::f16_to_f32(half));
+    }
+    for (const auto half : b.values) {
+        halves_b.push_back(tessera::f16_to_f32(half));
+    }
+    std::vector<float> products(exact.products.size());
+    Blas::loaded().multiply(8, 24, 3000, halves_a.data(), halves_b.data(), products.data());
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        CHECK(std::fabs(static_cast<double>(products[i]) - exact.products[i]) <=
+              single_precision_error(3000) * static_cast<double>(exact.absolute_sums[i]));
+    }
+}
+
+TEST_CASE("verdicts near the border do not depend on the product in binary32", "[operands]") {
+    const DenseF16 a = uniform(16, 3000, Operand::A);
+    const DenseF16 b = uniform(3000, 20, Operand::B);
+    const ReferenceResult exact = reference(a, b);
+    for (const auto partials : {tessera::ElementType::F16, tessera::ElementType::F32}) {
+        CheckOptions options;
+        options.partials = partials;
+        const double allowed = tolerance(options, 3000);
+        REQUIRE(single_precision_error(3000) > 0.1 * allowed); // they may all be in question
+        for (const double share : {0.97, -0.97, 1.0, -1.0, 1.03, -1.03}) {
+            CAPTURE(share);
+            std::vector<std::uint16_t> result;
+            double largest = 0;
+            double furthest = 0;
+            std::int64_t beyond = 0;
+            std::int64_t about = 0; // so near that the last bits of |A||B| decide
+            for (std::size_t i = 0; i < exact.products.size(); ++i) {
+                const double may_be_off = allowed * static_cast<double>(exact.absolute_sums[i]);
+                result.push_back(
+                    f32_to_f16(static_cast<float>(exact.products[i] + share * may_be_off)));
+                const double got = tessera::f16_to_f32(result.back());
+                const double error = std::fabs(got - exact.products[i]);
+                largest = std::max(largest, error);
+                furthest = std::max(furthest, error / may_be_off);
+                const bool is_about = std::fabs(error / may_be_off - 1) < 3000 * 0x1p-24;
+                about += is_about ? 1 : 0;
+                beyond += !is_about && error > may_be_off ? 1 : 0;
+            }
+            const CheckResult found = check(result, a, b, options);
+            CHECK(found.failed_elements >= beyond);
+            CHECK(found.failed_elements <= beyond + about);
+            CHECK(about < 32);
+            CHECK(found.max_error == largest);
+            CHECK(found.max_error_over_tolerance == Approx(furthest).epsilon(3000 * 0x1p-24));
+        }
+    }
+}
