@@ -25,10 +25,10 @@ double Evaluation::number(const std::string& pointer, const Json& given, double 
     }
     const auto& text = given.get_ref<const std::string&>();
     try {
-        return evaluate(text, scope_);
-    } catch (const ExpressionError& error) {
+        return expression::evaluate(text, scope_);
+    } catch (const expression::Error& error) {
         fail(pointer,
-             fmt::format("{}, character {}: {}", in_quotes(text, kLongestExpressionShown),
+             fmt::format("{}, character {}: {}", in_quotes(text, expression::kLongestShown),
                          error.column(), error.what()),
              error.hint());
     }
@@ -59,11 +59,12 @@ void Evaluation::throw_if_failed() {
 
 std::vector<Point> points_of(const LoadedVertex& loaded, const spec::MachineSpec& machine) {
     const Json& listed = loaded.spec.points;
-    const auto work = std::make_shared<ExpressionWork>();
+    const auto work = std::make_shared<expression::Work>();
     std::vector<Point> points;
     for (std::size_t i = 0; i < std::max<std::size_t>(1, listed.size()); ++i) {
-        Scope scope;
+        expression::Scope scope;
         scope.work = work;
+        scope.no_table = "it may stand in state and in values";
         scope.numbers["tile.workers"] = static_cast<double>(machine.tile.workers);
         Evaluation evaluation(loaded, std::move(scope));
         Point point;

@@ -2,8 +2,8 @@
 // The expressions of a vertex file at one point, with mistakes collected at their places.
 #pragma once
 
+#include "base/expression/expression.h"
 #include "models/spec/machine_spec.h"
-#include "sim/vertex/expression.h"
 #include "sim/vertex/spec.h"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace tessera::vertex {
 
 /// One run's values of the parameters.
 struct Point {
-    Scope scope;                                       ///< the parameters, and what is added later
+    expression::Scope scope;                           ///< the parameters, and what is added later
     std::vector<std::pair<std::string, double>> shown; ///< in the order of the file
 };
 
@@ -27,7 +27,7 @@ struct Point {
 /// Evaluates what stands in the file and notes mistakes.
 class Evaluation {
 public:
-    Evaluation(const LoadedVertex& loaded, Scope scope)
+    Evaluation(const LoadedVertex& loaded, expression::Scope scope)
         : document_(&loaded.document), scope_(std::move(scope)) {}
 
     /// A number or an expression. After a mistake `otherwise`.
@@ -37,7 +37,7 @@ public:
                        std::int64_t high, const std::string& unit = {});
 
     void fail(const std::string& pointer, std::string message, std::string hint = {});
-    [[nodiscard]] Scope& scope() { return scope_; }
+    [[nodiscard]] expression::Scope& scope() { return scope_; }
     [[nodiscard]] const Json* find(const std::string& pointer) const;
     [[nodiscard]] bool failed() const { return !mistakes_.empty(); }
     /// Throws ConfigError if there were mistakes.
@@ -45,7 +45,7 @@ public:
 
 private:
     const config::Document* document_;
-    Scope scope_;
+    expression::Scope scope_;
     std::vector<Diagnostic> mistakes_;
 };
 

@@ -13,13 +13,14 @@ namespace tessera::vertex {
 namespace {
 
 [[noreturn]] void refuse(const std::string& formula, const std::string& why) {
-    throw FitError(fmt::format("--fit: {}: {}", in_quotes(formula, kLongestExpressionShown), why));
+    throw FitError(
+        fmt::format("--fit: {}: {}", in_quotes(formula, expression::kLongestShown), why));
 }
 
-double value_of(const std::string& formula, const Scope& scope) {
+double value_of(const std::string& formula, const expression::Scope& scope) {
     try {
-        return evaluate(formula, scope);
-    } catch (const ExpressionError& error) {
+        return expression::evaluate(formula, scope);
+    } catch (const expression::Error& error) {
         refuse(formula, fmt::format("character {}: {}{}{}", error.column(), error.what(),
                                     error.hint().empty() ? "" : "; ", error.hint()));
     }
@@ -32,8 +33,8 @@ public:
         : formula_(formula), points_(points) {
         std::vector<std::string> names;
         try {
-            names = names_in(formula);
-        } catch (const ExpressionError& error) {
+            names = expression::names_in(formula);
+        } catch (const expression::Error& error) {
             refuse(formula, fmt::format("character {}: {}", error.column(), error.what()));
         }
         for (const auto& name : names) {
@@ -62,7 +63,7 @@ public:
 
 private:
     void fill(std::size_t p) {
-        Scope scope = points_[p].scope;
+        expression::Scope scope = points_[p].scope;
         const auto row = static_cast<Eigen::Index>(p);
         for (const auto& name : unknowns_) {
             scope.numbers[name] = 0;

@@ -3,7 +3,7 @@
 
 #include "base/config/read.h"
 #include "base/config/suggest.h"
-#include "sim/vertex/expression.h"
+#include "base/expression/expression.h"
 #include "sim/vertex/shapes.h"
 
 #include <fmt/format.h>
@@ -114,7 +114,7 @@ private:
     }
 
     void check_name(const std::string& pointer, const std::string& name) {
-        if (!is_name(name)) {
+        if (!expression::is_name(name)) {
             mistakes_.push_back(document_.at_key(
                 pointer, fmt::format("got name '{}', expected letters, digits and '_'", name)));
         }

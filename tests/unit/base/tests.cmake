@@ -5,3 +5,6 @@ tessera_test(test_unit_base LABELS unit
           unit/base/sort_keys_test.cpp unit/base/text_test.cpp unit/base/zero_pages_test.cpp
   APART unit/base/temporary_file_test.cpp
   LINK tessera_base)
+tessera_test(test_unit_expression LABELS unit
+  SOURCES unit/base/expression/expression_test.cpp
+  LINK tessera_expression)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The last value that is taken and the first that is not: of expressions, element types, places,
 // state, values and checks.
+#include "base/expression/expression.h"
 #include "kernels/workload/npy.h"
 #include "sim/vertex/check.h"
-#include "sim/vertex/expression.h"
 #include "sim/vertex/fit.h"
 #include "sim/vertex/placement.h"
 #include "tests/unit/sim/vertex/support.h"
@@ -32,12 +32,12 @@ const Bytes kElement = kMemory.element_bytes;
 const Address kBegin = kMemory.region0_begin();
 
 double of(const std::string& text) {
-    return vertex::evaluate(text, {{{"n", 12}}, {}, {{"x", {3, 1, 4}}}});
+    return expression::evaluate(text, {{{"n", 12}}, {}, {{"x", {3, 1, 4}}}});
 }
 bool is_refused(const std::string& text) {
     try {
         static_cast<void>(of(text));
-    } catch (const vertex::ExpressionError&) {
+    } catch (const expression::Error&) {
         return true;
     }
     return false;
@@ -494,8 +494,9 @@ TEST_CASE("values are made up to the last element and no further", "[unit][verte
 TEST_CASE("an expression ends where its text does", "[unit][vertex]") {
     const auto shown = [](std::string_view text) -> std::string {
         try {
-            return fmt::format("{}", vertex::evaluate(text, {{{"n", 12}}, {}, {{"x", {3, 1, 4}}}}));
-        } catch (const vertex::ExpressionError& error) {
+            return fmt::format("{}",
+                               expression::evaluate(text, {{{"n", 12}}, {}, {{"x", {3, 1, 4}}}}));
+        } catch (const expression::Error& error) {
             return fmt::format("{}: {}", error.column(), error.what());
         }
     };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_vertex LABELS unit
   SOURCES unit/sim/vertex/bench_test.cpp unit/sim/vertex/boundary_test.cpp unit/sim/vertex/calls_test.cpp
-          unit/sim/vertex/expression_test.cpp unit/sim/vertex/keys_test.cpp unit/sim/vertex/report_test.cpp
+          unit/sim/vertex/keys_test.cpp unit/sim/vertex/report_test.cpp
           unit/sim/vertex/run_test.cpp unit/sim/vertex/spec_test.cpp
   LINK tessera_vertex)
 

@@ -2,8 +2,9 @@
 // Numbers written as text: `rows*16 + 2`, `ceildiv(n, 4)`, `addr(x) | elements(x) << 20`.
 //
 //   numbers     12, 0x1f, 2.5, 1e-3, inf, nan
-//   operators   from strong to weak, as in C: unary - + ~, * / %, + -, << >>, < <= > >=, == !=,
-//               &, ^, |, ? :; comparisons are 1 or 0
+//   operators   from strong to weak, as in C: unary - + ~ !, * / %, + -, << >>, < <= > >=, == !=,
+//               &, ^, |, &&, ||, ? :; comparisons, !, && and || are 1 or 0, and of the last three
+//               and ? : only the side that counts is evaluated
 //   functions   min(a, ...), max(a, ...), ceildiv(a, b), floordiv(a, b), floor, ceil, round, abs,
 //               sqrt, log2, exp, log, tanh; addr(x), bytes(x), elements(x), symbol(f) of a name;
 //               at(x, i); sum(k, low, high, expression): over the whole numbers k with
@@ -22,23 +23,22 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::vertex {
+namespace tessera::expression {
 
-/// What the expressions of a vertex file, its points and its fit may take together: a step for each
-/// character read, and for each number, name and operator of each term of a sum (% counts 5, exp,
-/// log, log2 and tanh 10).
+/// What the expressions of a file may take together: a step for each character read, and for each
+/// number, name and operator of each term of a sum (% counts 5, exp, log, log2 and tanh 10).
 inline constexpr std::int64_t kMostSteps = 400'000'000;
 
 /// What is left of them.
-struct ExpressionWork {
+struct Work {
     std::int64_t steps_left = kMostSteps;
 };
 
 /// Characters of one expression.
-inline constexpr std::size_t kLongestExpression = 1'000'000;
+inline constexpr std::size_t kLongest = 1'000'000;
 
 /// Of an expression in a message: its mistake is told by the number of a character.
-inline constexpr std::size_t kLongestExpressionShown = 200;
+inline constexpr std::size_t kLongestShown = 200;
 
 /// What an expression may name.
 struct Scope {
@@ -46,13 +46,14 @@ struct Scope {
     /// Functions of a name, for example tables["addr"]["x"].
     std::map<std::string, std::map<std::string, double>> tables;
     std::map<std::string, std::vector<double>> arrays; ///< of at(x, i)
-    std::shared_ptr<ExpressionWork> work = nullptr;    ///< of the file; null: without a limit
+    std::shared_ptr<Work> work = nullptr;              ///< of the file; null: without a limit
+    std::string no_table = {}; ///< hint where a function of a name is none of `tables`
 };
 
 /// An expression is wrong. `column` counts characters of the expression from 1.
-class ExpressionError : public std::runtime_error {
+class Error : public std::runtime_error {
 public:
-    ExpressionError(std::size_t column, const std::string& message, std::string hint = {})
+    Error(std::size_t column, const std::string& message, std::string hint = {})
         : std::runtime_error(message), column_(column), hint_(std::move(hint)) {}
     [[nodiscard]] std::size_t column() const { return column_; }
     [[nodiscard]] const std::string& hint() const { return hint_; }
@@ -62,14 +63,14 @@ private:
     std::string hint_;
 };
 
-/// The value of `text`. @throws ExpressionError
+/// The value of `text`. @throws Error
 [[nodiscard]] double evaluate(std::string_view text, const Scope& scope);
 
 /// The names that stand for numbers in `text`, each once, in the order of the text. @throws
-/// ExpressionError where it is no expression
+/// Error where it is no expression
 [[nodiscard]] std::vector<std::string> names_in(std::string_view text);
 
 /// Letters, digits and '_', not starting with a digit.
 [[nodiscard]] bool is_name(std::string_view text);
 
-} // namespace tessera::vertex
+} // namespace tessera::expression

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/suggest.h"
+#include "base/expression/steps.h"
 #include "base/text.h"
-#include "sim/vertex/expression_steps.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include <numeric>
 #include <utility>
 
-namespace tessera::vertex {
+namespace tessera::expression {
 namespace {
 
 bool is_name_start(char c) {
@@ -51,9 +51,9 @@ public:
     explicit Parser(std::string_view text) : text_(text) {}
 
     Compiled run() {
-        if (text_.size() > kLongestExpression) {
+        if (text_.size() > kLongest) {
             fail_at(0, fmt::format("got an expression of {} characters, expected at most {}",
-                                   text_.size(), kLongestExpression));
+                                   text_.size(), kLongest));
         }
         conditional();
         skip_space();
@@ -78,6 +78,14 @@ private:
     }
     /// The number of the step that comes next.
     [[nodiscard]] std::size_t here() const { return compiled_.steps.size(); }
+    std::size_t jump_if_zero() {
+        emit(Op::JumpIfZero, at_);
+        return here() - 1;
+    }
+    std::size_t jump() {
+        emit(Op::Jump, at_);
+        return here() - 1;
+    }
     void lead_here(std::size_t jump) {
         compiled_.steps[jump].argument = static_cast<std::uint32_t>(here());
     }
@@ -101,6 +109,11 @@ private:
         at_ += wanted.size();
         return true;
     }
+    /// Whether the sign & or | that may stand here is the first half of && or ||.
+    [[nodiscard]] bool is_doubled(std::string_view sign) const {
+        return (sign == "&" || sign == "|") && text_.substr(at_, 1) == sign &&
+               text_.substr(at_ + 1, 1) == sign;
+    }
     void expect(std::string_view wanted) {
         if (!accept(wanted)) {
             const std::string got =
@@ -116,21 +129,43 @@ private:
 
     /// Only the side that counts is evaluated.
     void conditional() {
-        bit_or();
+        either();
         if (!accept("?")) {
             return;
         }
         deeper();
-        const std::size_t to_second = here();
-        emit(Op::JumpIfZero, at_);
+        const std::size_t to_second = jump_if_zero();
         conditional();
         expect(":");
-        const std::size_t to_end = here();
-        emit(Op::Jump, at_);
+        const std::size_t to_end = jump();
         lead_here(to_second);
         conditional();
         lead_here(to_end);
         --depth_;
+    }
+    void either() {
+        both();
+        while (accept("||")) {
+            const std::size_t to_second = jump_if_zero();
+            push(1);
+            const std::size_t to_end = jump();
+            lead_here(to_second);
+            both();
+            emit(Op::Truth, at_);
+            lead_here(to_end);
+        }
+    }
+    void both() {
+        bit_or();
+        while (accept("&&")) {
+            const std::size_t to_no = jump_if_zero();
+            bit_or();
+            emit(Op::Truth, at_);
+            const std::size_t to_end = jump();
+            lead_here(to_no);
+            push(0);
+            lead_here(to_end);
+        }
     }
     /// Operands of one strength between `operators`, from left to right. A sign comes after those
     /// that begin like it.
@@ -141,8 +176,9 @@ private:
             skip_space();
             const std::size_t at = at_;
             const auto* const found =
-                std::find_if(operators.begin(), operators.end(),
-                             [&](const Binary& binary) { return accept(binary.sign); });
+                std::find_if(operators.begin(), operators.end(), [&](const Binary& binary) {
+                    return !is_doubled(binary.sign) && accept(binary.sign);
+                });
             if (found == operators.end()) {
                 return;
             }
@@ -180,6 +216,9 @@ private:
             emit(Op::Negate, at);
         } else if (accept("+")) {
             unary();
+        } else if (accept("!")) {
+            unary();
+            emit(Op::Not, at);
         } else if (accept("~")) {
             unary();
             emit(Op::Invert, at);
@@ -364,7 +403,7 @@ private:
 } // namespace
 
 void fail_at(std::size_t at, const std::string& message, std::string hint) {
-    throw ExpressionError(at + 1, message, std::move(hint));
+    throw Error(at + 1, message, std::move(hint));
 }
 
 Compiled compile(std::string_view text) {
@@ -380,4 +419,4 @@ bool is_name(std::string_view text) {
            std::all_of(text.begin(), text.end(), is_name_part);
 }
 
-} // namespace tessera::vertex
+} // namespace tessera::expression

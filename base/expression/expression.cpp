@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "sim/vertex/expression.h"
+#include "base/expression/expression.h"
 
 #include "base/config/suggest.h"
+#include "base/expression/steps.h"
 #include "base/text.h"
-#include "sim/vertex/expression_steps.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
-namespace tessera::vertex {
+namespace tessera::expression {
 namespace {
 
 template <class Map> std::vector<std::string> keys_of(const Map& map) {
@@ -27,7 +27,7 @@ const typename Map::mapped_type* found_in(const Map& map, const std::string& nam
     return found == map.end() ? nullptr : &found->second;
 }
 
-/// @throws ExpressionError where the file has no so many left
+/// @throws Error where the file has no so many left
 void take_steps(std::size_t steps, std::size_t at, const Scope& scope) {
     if (scope.work == nullptr) {
         return;
@@ -175,6 +175,10 @@ private:
             return std::exp(value);
         case Op::Log:
             return std::log(value);
+        case Op::Not:
+            return value == 0 ? 1 : 0;
+        case Op::Truth:
+            return value == 0 ? 0 : 1;
         default:
             return std::tanh(value);
         }
@@ -243,8 +247,7 @@ private:
         const auto& argument = compiled_.names[now.argument + 1];
         const auto* const table = found_in(scope_.tables, function);
         if (table == nullptr) {
-            fail_at(now.at, fmt::format("{}() is not known here", function),
-                    "it may stand in state and in values");
+            fail_at(now.at, fmt::format("{}() is not known here", function), scope_.no_table);
         }
         fail_at(now.name_at, fmt::format("{}: unknown name {}", function, in_quotes(argument)),
                 config::did_you_mean(argument, keys_of(*table)));
@@ -275,4 +278,4 @@ double evaluate(std::string_view text, const Scope& scope) {
     return Machine(compile(text), scope).run();
 }
 
-} // namespace tessera::vertex
+} // namespace tessera::expression

@@ -2,7 +2,7 @@
 // What an expression is between reading and evaluating: steps of a stack machine.
 #pragma once
 
-#include "sim/vertex/expression.h"
+#include "base/expression/expression.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tessera::vertex {
+namespace tessera::expression {
 
 enum class Op : std::uint8_t {
     Number,  ///< pushes `value`
@@ -50,6 +50,8 @@ enum class Op : std::uint8_t {
     Exp,
     Log,
     Tanh,
+    Not,
+    Truth, ///< 1 for what is not 0
     Jump,
     JumpIfZero,
     SumBegin, ///< takes both limits; to `argument` where there are no terms
@@ -81,10 +83,10 @@ struct Compiled {
     std::vector<std::string> numbers; ///< names that stand for numbers, each once
 };
 
-/// Reads `text`. @throws ExpressionError
+/// Reads `text`. @throws Error
 [[nodiscard]] Compiled compile(std::string_view text);
 
-/// @throws ExpressionError at character `at`, counted from 0
+/// @throws Error at character `at`, counted from 0
 [[noreturn]] void fail_at(std::size_t at, const std::string& message, std::string hint = {});
 
-} // namespace tessera::vertex
+} // namespace tessera::expression
