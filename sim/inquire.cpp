@@ -247,8 +247,8 @@ std::string schema_text(const SchemaCommand& command) {
 }
 
 std::string version_text() {
-    return fmt::format("tessera {}\nresult schema {}\ncompiler {}\n", TESSERA_VERSION,
-                       kResultSchemaVersion, __VERSION__);
+    return fmt::format("tessera {}\nmodel {}\nresult schema {}\ncompiler {}\n", TESSERA_VERSION,
+                       kModelVersion, kResultSchemaVersion, __VERSION__);
 }
 
 } // namespace tessera::sim

@@ -29,6 +29,10 @@ namespace tessera::sim {
 
 inline constexpr int kResultSchemaVersion = 1;
 
+/// Of what results hang on: raised with every change of tests/system/record.json, so that what was
+/// stored before is not taken for what a run would give now.
+inline constexpr int kModelVersion = 1;
+
 /// What the host spent; the only part of a result that two equal runs may differ in.
 struct HostFacts {
     double plan_s = 0;     ///< operands and plan

@@ -7,7 +7,8 @@ usage: record.py [--update | --orders | --timing] [--slow | --all] TESSERA [WORK
 Runs the workloads (named ones, else those that take a second or so; --slow: those that take longer;
 --all: both) and compares plan, cycles, steps, memory and digests with tests/system/record.json.
 Exits with 1 where something differs. --update writes what was found instead: a commit that changes
-the record names the one mechanism that changed it. --orders runs each with other numbers of host
+the record names the one mechanism that changed it, and raises kModelVersion (sim/result.h), without
+which nothing is written. --orders runs each with other numbers of host
 threads and simultaneous events in other orders: nothing may change. --timing runs each in timing
 mode, with every tile audited: all but the answer must be as recorded.
 """
@@ -15,6 +16,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,6 +62,11 @@ def run(tessera, workload, folder, order):
     return entry_of(json.loads(found[0].read_text()))
 
 
+def model_version(tessera):
+    told = subprocess.run([tessera, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"^model (\d+)$", told, re.MULTILINE).group(1))
+
+
 def differences(before, after, path=""):
     if isinstance(before, dict) and isinstance(after, dict):
         for key in {**before, **after}:
@@ -85,7 +92,8 @@ def main():
         sys.exit(f"no workload of configs/: {', '.join(unknown)}")
     chosen = options.workloads or [name for name in every if options.all
                                    or (name in SLOW) == options.slow]
-    record = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    recorded = json.loads(RECORD.read_text())
+    record, version = recorded["workloads"], model_version(tessera)
     found = {}
     wrong = []
     for workload in chosen:
@@ -96,13 +104,19 @@ def main():
                 found[workload]["digests"]["output"] = record[workload]["digests"]["output"]
             wrong += differences(record.get(workload, {}), found[workload],
                                  " ".join((workload, *order)))
+    changed = [line for line in wrong if line.split("/")[0].split()[0] in record]
     wrong += [f"{name}: recorded, but configs/ has no such workload" for name in record
               if name not in every]
+    if version != recorded["model_version"]:
+        wrong.append(f"model version: recorded {recorded['model_version']}, now {version}")
     for line in wrong:
         print(line)
     if options.update:
+        if changed and version <= recorded["model_version"]:
+            sys.exit(f"results changed, so kModelVersion has to be {recorded['model_version'] + 1}")
         record = {name: entry for name, entry in record.items() if name in every} | found
-        RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n")
+        RECORD.write_text(json.dumps({"model_version": version, "workloads": record}, indent=1,
+                                     sort_keys=True) + "\n")
         return 0
     print(f"{len(chosen)} workloads, {len(wrong)} differences")
     return 1 if wrong else 0

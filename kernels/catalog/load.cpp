@@ -23,8 +23,10 @@ using config::Shape;
 /// Finds the files that a workload names.
 class Files {
 public:
-    Files(const Document& document, const fs::path& workload, const config::ConfigPaths& paths)
-        : document_(document), workload_(workload), paths_(paths) {}
+    /// Those that were found are added to `found`.
+    Files(const Document& document, const fs::path& workload, const config::ConfigPaths& paths,
+          std::vector<fs::path>& found)
+        : document_(document), workload_(workload), paths_(paths), found_(found) {}
 
     [[nodiscard]] std::string find(const std::string& pointer, const std::string& written) const {
         const auto origin = document_.origins.find(pointer);
@@ -38,6 +40,7 @@ public:
             const fs::path file = (place / written).lexically_normal();
             std::error_code ignored;
             if (fs::is_regular_file(file, ignored)) {
+                found_.push_back(file);
                 return file.string();
             }
             tried += (tried.empty() ? "" : ", ") + file.string();
@@ -79,6 +82,7 @@ private:
     const Document& document_;
     const fs::path& workload_;
     const config::ConfigPaths& paths_;
+    std::vector<fs::path>& found_;
 };
 
 /// What a kind says of values that are each in range but do not go together.
@@ -227,7 +231,7 @@ LoadedWorkload load_workload(Document document, const fs::path& file,
     if (mistakes.empty()) {
         out.resolved = config::resolved(shape, &out.workload);
     }
-    const Files files{document, out.file, paths};
+    const Files files{document, out.file, paths, out.inputs};
     if (auto* pipeline = std::get_if<PipelineWorkload>(&out.workload.kind)) {
         PipelineCheck(*pipeline, document, files).run(families, mistakes);
     }

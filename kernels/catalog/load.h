@@ -19,6 +19,7 @@ struct LoadedWorkload {
     nlohmann::json resolved;     ///< every parameter; file paths as they were written
     config::Origins origins;     ///< of the values that the file or --set gave
     std::filesystem::path file;
+    std::vector<std::filesystem::path> inputs; ///< files of values and patterns that it names
 };
 
 /// Reads a workload by name (looked up in `paths`) or path, with overrides of the form

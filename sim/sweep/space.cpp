@@ -42,8 +42,8 @@ void append(Changes& changes, const Axis& axis, std::size_t choice) {
 nlohmann::json value_in(const Axis::Stretch& stretch, double place) {
     const double low = stretch.from;
     const double high = stretch.whole ? stretch.to + 1 : stretch.to;
-    const double value = stretch.logarithmic ? low * std::pow(high / low, place)
-                                             : low + (high - low) * place;
+    const double value =
+        stretch.logarithmic ? low * std::pow(high / low, place) : low + (high - low) * place;
     if (!stretch.whole) {
         return std::clamp(value, stretch.from, stretch.to);
     }
@@ -72,18 +72,17 @@ std::int64_t Axis::range_count(double from, double to, double step) {
                                                        : kEndless;
 }
 
-std::vector<std::vector<nlohmann::json>> Axis::range(const nlohmann::json& from,
-                                                     const nlohmann::json& to,
-                                                     const nlohmann::json& step) {
+std::vector<std::vector<nlohmann::json>>
+Axis::range(const nlohmann::json& from, const nlohmann::json& to, const nlohmann::json& step) {
     const bool whole = from.is_number_integer() && step.is_number_integer();
     const auto first = from.get<double>();
     const auto distance = step.get<double>();
     const std::int64_t count = range_count(first, to.get<double>(), distance);
     std::vector<std::vector<nlohmann::json>> choices;
     for (std::int64_t i = 0; i < count; ++i) {
-        choices.push_back({whole ? nlohmann::json(from.get<std::int64_t>() +
-                                                  i * step.get<std::int64_t>())
-                                 : nlohmann::json(first + static_cast<double>(i) * distance)});
+        choices.push_back(
+            {whole ? nlohmann::json(from.get<std::int64_t>() + i * step.get<std::int64_t>())
+                   : nlohmann::json(first + static_cast<double>(i) * distance)});
     }
     return choices;
 }
@@ -120,8 +119,7 @@ std::int64_t Space::size_of(const std::vector<Axis>& axes, const Sample& sample)
 
 Space::Space(std::vector<Axis> axes, const Sample& sample)
     : axes_(std::move(axes)), sample_(sample), size_(size_of(axes_, sample)) {
-    const bool samples =
-        sample.kind == Sampling::Random || sample.kind == Sampling::LatinHypercube;
+    const bool samples = sample.kind == Sampling::Random || sample.kind == Sampling::LatinHypercube;
     TESSERA_ASSERT(size_ >= 0 && size_ < kEndless);
     for (const Axis& axis : axes_) {
         TESSERA_ASSERT(axis.stretch ? samples && axis.paths.size() == 1 : !axis.choices.empty());

@@ -26,20 +26,19 @@ struct Axis {
     /// All numbers between two ends, of one path. A sample takes some of them.
     struct Stretch {
         double from = 0;
-        double to = 0;          ///< more than `from`
-        bool whole = false;     ///< whole numbers, both ends among them
+        double to = 0;            ///< more than `from`
+        bool whole = false;       ///< whole numbers, both ends among them
         bool logarithmic = false; ///< as many from 1 to 10 as from 10 to 100; both ends more than 0
     };
 
-    std::vector<std::string> paths; ///< whose values go together; one or more
+    std::vector<std::string> paths;                   ///< whose values go together; one or more
     std::vector<std::vector<nlohmann::json>> choices; ///< each with a value for every path
     std::optional<Stretch> stretch;                   ///< instead of choices
 
     /// Numbers from `from` on in steps to `to`, which is one of them if a step meets it. Whole where
     /// `from` and `step` are. `step` is not 0 and leads to `to`.
-    static std::vector<std::vector<nlohmann::json>> range(const nlohmann::json& from,
-                                                          const nlohmann::json& to,
-                                                          const nlohmann::json& step);
+    static std::vector<std::vector<nlohmann::json>>
+    range(const nlohmann::json& from, const nlohmann::json& to, const nlohmann::json& step);
     /// How many those are; kEndless where the count is beyond any use.
     static std::int64_t range_count(double from, double to, double step);
     /// Powers of two from `from` to `to`, both powers of two.

@@ -138,8 +138,7 @@ ShapePointer objective_shape() {
              {"worst", Objective::Over::Worst}})
         .says("what becomes of several workloads' numbers")
         .from(kSource);
-    d.list("weights", &ObjectiveText::weights,
-           [](config::FieldLine one) { one.range(0, 1e9); })
+    d.list("weights", &ObjectiveText::weights, [](config::FieldLine one) { one.range(0, 1e9); })
         .range(1, 1000)
         .empty_if_absent("1 each")
         .says("of weighted_sum, one a workload")
@@ -251,8 +250,8 @@ private:
                 fail(given.is_array() ? fmt::format("{}/{}", pointer, i) : pointer,
                      "got " + config::got_text(list[i]) + ", expected a name or a file");
             } else if (std::find(found.begin(), found.end(), list[i]) != found.end()) {
-                fail(fmt::format("{}/{}", pointer, i), in_quotes(list[i].get<std::string>()) +
-                                                           " stands here twice");
+                fail(fmt::format("{}/{}", pointer, i),
+                     in_quotes(list[i].get<std::string>()) + " stands here twice");
             } else {
                 found.push_back(list[i]);
             }
@@ -449,7 +448,8 @@ private:
         for (const auto& [path, given] : text_.derive.items()) {
             const std::string pointer = child_pointer("/derive", path);
             if (!given.is_string()) {
-                fail(pointer, "got " + config::got_text(given) + ", expected an expression in quotes");
+                fail(pointer,
+                     "got " + config::got_text(given) + ", expected an expression in quotes");
                 continue;
             }
             take_path(pointer, path);
@@ -466,8 +466,7 @@ private:
                      "it follows from itself: " + circle_of(needs));
                 return;
             }
-            sweep_.derived.push_back(
-                {ready->first, text_.derive[ready->first].get<std::string>()});
+            sweep_.derived.push_back({ready->first, text_.derive[ready->first].get<std::string>()});
             needs.erase(ready);
         }
     }
@@ -477,9 +476,8 @@ private:
         std::vector<std::string> way{needs.begin()->first};
         while (std::count(way.begin(), way.end(), way.back()) < 2) {
             const auto& names = needs.at(way.back());
-            way.push_back(*std::find_if(names.begin(), names.end(), [&](const auto& name) {
-                return needs.contains(name);
-            }));
+            way.push_back(*std::find_if(names.begin(), names.end(),
+                                        [&](const auto& name) { return needs.contains(name); }));
         }
         const auto first = std::find(way.begin(), way.end(), way.back());
         return fmt::format("{}", fmt::join(first, way.end(), " needs "));
@@ -492,8 +490,7 @@ private:
             const bool weighted = given.over == Objective::Over::WeightedSum;
             if (!weighted && !given.weights.empty()) {
                 fail(pointer + "/weights", "weights are of weighted_sum");
-            } else if (!given.weights.empty() &&
-                       given.weights.size() != sweep_.workloads.size()) {
+            } else if (!given.weights.empty() && given.weights.size() != sweep_.workloads.size()) {
                 fail(pointer + "/weights",
                      fmt::format("got {}, expected one for each of {}",
                                  counted(given.weights.size(), "weight"),

@@ -28,7 +28,7 @@ struct Objective {
     /// Of the results of several workloads.
     enum class Over { GeometricMean, WeightedSum, Worst };
 
-    std::string path; ///< of a result: `cycles`
+    std::string path;     ///< of a result: `cycles`
     bool largest = false; ///< is best; else the smallest
     Over over = Over::GeometricMean;
     std::vector<double> weights; ///< of WeightedSum, one a workload
@@ -38,11 +38,12 @@ struct SweepSpec {
     std::vector<std::string> machines;  ///< names or files, one or more
     std::vector<std::string> workloads; ///< names or files, one or more
     std::string mode = "timing";
-    Changes set;              ///< of all points
-    std::vector<Axis> axes;   ///< without machines and workloads
+    Changes set;            ///< of all points
+    std::vector<Axis> axes; ///< without machines and workloads
     Sample sample;
-    std::vector<Changes> points;  ///< beside those of the axes; of these alone where there are no axes
-    std::vector<Derived> derived; ///< each after those that it names
+    std::vector<Changes>
+        points; ///< beside those of the axes; of these alone where there are no axes
+    std::vector<Derived> derived;         ///< each after those that it names
     std::vector<std::string> exclude;     ///< conditions on a point
     std::vector<std::string> constraints; ///< conditions on a result
     std::vector<Objective> objectives;

@@ -37,9 +37,9 @@ std::string with(const std::string& keys) {
 }
 
 std::string axis_mistake(const std::string& axis, const std::string& sample = "grid") {
-    return mistakes_of(with(fmt::format(
-        R"("sample": {{"kind": "{}"{}}}, "axes": [{}])", sample,
-        sample == "random" || sample == "latin_hypercube" ? R"(, "n": 5)" : "", axis)));
+    return mistakes_of(with(
+        fmt::format(R"("sample": {{"kind": "{}"{}}}, "axes": [{}])", sample,
+                    sample == "random" || sample == "latin_hypercube" ? R"(, "n": 5)" : "", axis)));
 }
 
 } // namespace
@@ -92,7 +92,8 @@ TEST_CASE("one machine and one workload are no axes", "[unit][sweep]") {
 }
 
 TEST_CASE("a sample takes stretches and counts", "[unit][sweep]") {
-    const SweepSpec sweep = sweep_of(with(R"("sample": {"kind": "latin_hypercube", "n": 9, "seed": 3},
+    const SweepSpec sweep =
+        sweep_of(with(R"("sample": {"kind": "latin_hypercube", "n": 9, "seed": 3},
         "axes": [{"path": "a", "range": [1, 100], "scale": "log"}, {"path": "b", "range": [0.5, 2]}])"));
     CHECK(sweep.sample.points == 9);
     CHECK(sweep.sample.seed == 3);
@@ -137,28 +138,30 @@ TEST_CASE("an axis has one form and values that go with it", "[unit][sweep]") {
     tells(R"({"path": "a", "range": [1, 2]})", "got 2 numbers, expected [from, to, step]");
     tells(R"({"path": "a", "range": [2, 1]})", "the second one larger", "random");
     tells(R"({"path": "a", "range": [0, 1], "scale": "log"})", "two numbers above 0", "random");
-    tells(R"({"path": "a", "range": [1, 2, 1], "scale": "log"})", "a scale is of a range [from, to]",
-          "random");
+    tells(R"({"path": "a", "range": [1, 2, 1], "scale": "log"})",
+          "a scale is of a range [from, to]", "random");
     tells(R"({"path": "a", "range": [1, 2, 0]})", "no step of 0 leads from 1 to 2");
     tells(R"({"path": "a", "range": [1, 2, -1]})", "no step of -1 leads from 1 to 2");
     tells(R"({"path": "a", "range": [0, 1, 1e-12]})", "expected at most 10,000,000");
     tells(R"({"path": "a", "range": ["x", 2, 1]})", "got string \"x\", expected a number");
     tells(R"({"path": "a", "log2": [3, 8]})", "two powers of two");
     tells(R"({"path": "a", "log2": [8, 4]})", "the second one not less");
-    CHECK_THAT(mistakes_of(with(
-                   R"("axes": [{"path": "a", "values": [1]}, {"paths": ["b", "a"], "values": [[1, 2]]}])")),
-               Catch::Contains("'a' is changed twice"));
+    CHECK_THAT(
+        mistakes_of(with(
+            R"("axes": [{"path": "a", "values": [1]}, {"paths": ["b", "a"], "values": [[1, 2]]}])")),
+        Catch::Contains("'a' is changed twice"));
 }
 
 TEST_CASE("a grid that nobody could run is refused before anything is made", "[unit][sweep]") {
     std::string axes;
     for (const char* path : {"a", "b", "c", "d"}) {
-        axes += fmt::format(R"({}{{"path": "{}", "range": [1, 1000, 1]}})", axes.empty() ? "" : ", ",
-                            path);
+        axes += fmt::format(R"({}{{"path": "{}", "range": [1, 1000, 1]}})",
+                            axes.empty() ? "" : ", ", path);
     }
-    CHECK_THAT(mistakes_of(with(R"("axes": [)" + axes + "]")),
-               Catch::Contains("got a grid of 1,000,000,000,000 points, expected at most "
-                               "10,000,000; a random or latin_hypercube sample takes some of them"));
+    CHECK_THAT(
+        mistakes_of(with(R"("axes": [)" + axes + "]")),
+        Catch::Contains("got a grid of 1,000,000,000,000 points, expected at most "
+                        "10,000,000; a random or latin_hypercube sample takes some of them"));
     CHECK(mistakes_of(with(R"("sample": {"kind": "random", "n": 100}, "axes": [)" + axes + "]")) ==
           "ok");
 }
@@ -174,14 +177,14 @@ TEST_CASE("expressions are read before anything runs", "[unit][sweep]") {
                Catch::Contains("it follows from itself: a needs a"));
     CHECK_THAT(mistakes_of(with(R"("derive": {"a": 3})")),
                Catch::Contains("got number 3, expected an expression in quotes"));
-    CHECK_THAT(
-        mistakes_of(with(R"("derive": {"a": "1"}, "axes": [{"path": "a", "values": [1]}])")),
-        Catch::Contains("'a' is changed twice"));
+    CHECK_THAT(mistakes_of(with(R"("derive": {"a": "1"}, "axes": [{"path": "a", "values": [1]}])")),
+               Catch::Contains("'a' is changed twice"));
     CHECK_THAT(mistakes_of(with(R"("objectives": [{"path": "cycles", "weights": [1, 2]}])")),
                Catch::Contains("weights are of weighted_sum"));
-    CHECK_THAT(mistakes_of(with(
-                   R"("objectives": [{"path": "cycles", "over": "weighted_sum", "weights": [1, 2]}])")),
-               Catch::Contains("got 2 weights, expected one for each of 1 workload"));
+    CHECK_THAT(
+        mistakes_of(with(
+            R"("objectives": [{"path": "cycles", "over": "weighted_sum", "weights": [1, 2]}])")),
+        Catch::Contains("got 2 weights, expected one for each of 1 workload"));
 }
 
 TEST_CASE("the schema is one of an object", "[unit][sweep]") {

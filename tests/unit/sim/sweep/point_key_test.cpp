@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/point_key.h"
+
+#include "tests/support/scratch_folder.h"
+#include "tests/unit/base/config/scratch.h"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::sweep;
+
+namespace {
+
+using Sets = std::vector<std::string>;
+
+std::string key_of(const std::string& machine, const std::string& workload, const Sets& sets = {},
+                   const std::string& mode = "timing", int model_version = 1) {
+    const auto given = catalog::split_overrides(sets);
+    return PointKeys(model_version)
+        .of(spec::load_machine(machine, test::source_paths(), given.machine),
+            catalog::load_workload(workload, test::source_paths(), given.workload), mode);
+}
+
+} // namespace
+
+TEST_CASE("SHA-256 is the published function", "[unit][sweep]") {
+    // FIPS 180-4, examples of NIST
+    CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_CASE("a point's key says what its result hangs on", "[unit][sweep]") {
+    const std::string base = key_of("tiny", "tiny_matmul");
+    CHECK(base.size() == 64);
+    CHECK(key_of("tiny", "tiny_matmul") == base);
+    std::set<std::string> keys{base};
+    std::size_t different = 1;
+    const auto differs = [&](const std::string& key) {
+        keys.insert(key);
+        CHECK(keys.size() == ++different);
+    };
+    differs(key_of("bow", "tiny_matmul"));
+    differs(key_of("tiny", "tiny_matmul_f32"));
+    differs(key_of("tiny", "tiny_matmul", {"tile.workers=4"}));
+    differs(key_of("tiny", "tiny_matmul", {"chip.clock_hz=1e9"}));
+    differs(key_of("tiny", "tiny_matmul", {"workload.m=32"}));
+    differs(key_of("tiny", "tiny_matmul", {"workload.seed=7"}));
+    differs(key_of("tiny", "tiny_matmul", {}, "functional"));
+    differs(key_of("tiny", "tiny_matmul", {}, "timing", 2));
+}
+
+TEST_CASE("a value has one key however it is written", "[unit][sweep]") {
+    const std::string base = key_of("tiny", "tiny_matmul");
+    const auto machine = spec::load_machine("tiny", test::source_paths());
+    const auto workload = catalog::load_workload("tiny_matmul", test::source_paths());
+    CHECK(key_of("tiny", "tiny_matmul",
+                 {"tile.workers=" + machine.resolved["tile"]["workers"].dump()}) == base);
+    CHECK(key_of("tiny", "tiny_matmul", {"workload.m=" + workload.resolved["m"].dump()}) == base);
+    CHECK(key_of("tiny", "tiny_matmul", {"chip.clock_hz=2000000000"}) ==
+          key_of("tiny", "tiny_matmul", {"chip.clock_hz=2e9"}));
+    // the file is called otherwise
+    const test::ScratchFolder folder;
+    std::filesystem::copy_file(workload.file, folder.path("other.json"));
+    CHECK(key_of("tiny", folder.path("other.json")) == base);
+}
+
+TEST_CASE("what a workload's files hold is part of the key", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string file = folder.write("w.json", R"({"schema_version": 1, "kind": "spmm", "mode": "static", "n": 8,
+        "pattern": {"file": "p.mtx"}})");
+    const std::string head = "%%MatrixMarket matrix coordinate real general\n4 4 1\n";
+    const auto key = [&] { return key_of("tiny", file); };
+    static_cast<void>(folder.write("p.mtx", head + "1 1 2.0\n"));
+    const std::string first = key();
+    CHECK(key() == first);
+    static_cast<void>(folder.write("p.mtx", head + "1 2 2.0\n"));
+    const std::string second = key();
+    CHECK(second != first);
+    static_cast<void>(folder.write("p.mtx", head + "1 1 2.0\n"));
+    CHECK(key() == first);
+    // a file is read once
+    PointKeys keys(1);
+    const auto machine = spec::load_machine("tiny", test::source_paths());
+    const auto workload =
+        catalog::load_workload(file, test::source_paths());
+    REQUIRE(workload.inputs.size() == 1);
+    CHECK(keys.of(machine, workload, "timing") == first);
+    static_cast<void>(folder.write("p.mtx", head + "1 2 2.0\n"));
+    CHECK(keys.of(machine, workload, "timing") == first);
+    std::filesystem::remove(folder.path("p.mtx"));
+    CHECK_THROWS_AS(key_of("tiny", file), IoError);
+}
