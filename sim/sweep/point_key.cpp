@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <openssl/evp.h>
 
 #include <array>
+#include <openssl/evp.h>
 
 namespace tessera::sweep {
 

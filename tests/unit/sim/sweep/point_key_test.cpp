@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/point_key.h"
-
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/base/config/scratch.h"
 
@@ -71,7 +70,8 @@ TEST_CASE("a value has one key however it is written", "[unit][sweep]") {
 
 TEST_CASE("what a workload's files hold is part of the key", "[unit][sweep]") {
     const test::ScratchFolder folder;
-    const std::string file = folder.write("w.json", R"({"schema_version": 1, "kind": "spmm", "mode": "static", "n": 8,
+    const std::string file =
+        folder.write("w.json", R"({"schema_version": 1, "kind": "spmm", "mode": "static", "n": 8,
         "pattern": {"file": "p.mtx"}})");
     const std::string head = "%%MatrixMarket matrix coordinate real general\n4 4 1\n";
     const auto key = [&] { return key_of("tiny", file); };
@@ -86,8 +86,7 @@ TEST_CASE("what a workload's files hold is part of the key", "[unit][sweep]") {
     // a file is read once
     PointKeys keys(1);
     const auto machine = spec::load_machine("tiny", test::source_paths());
-    const auto workload =
-        catalog::load_workload(file, test::source_paths());
+    const auto workload = catalog::load_workload(file, test::source_paths());
     REQUIRE(workload.inputs.size() == 1);
     CHECK(keys.of(machine, workload, "timing") == first);
     static_cast<void>(folder.write("p.mtx", head + "1 2 2.0\n"));

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/store.h"
+
+#include "base/error.h"
+#include "tests/support/scratch_folder.h"
+
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::sweep;
+using Json = nlohmann::json;
+
+namespace {
+
+Json point(const std::string& key, const std::string& status, const Json& result = nullptr) {
+    Json made{{"key", key}, {"status", status}};
+    if (!result.is_null()) {
+        made["result"] = result;
+    }
+    return made;
+}
+
+std::vector<std::string> keys_in(const std::string& folder) {
+    std::vector<std::string> keys;
+    for_each_point(folder, [&](const Json& one) { keys.push_back(one["key"]); });
+    return keys;
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+} // namespace
+
+TEST_CASE("what a writer appends is there, in its order", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string store = folder.path("a/store");
+    CHECK(keys_in(store).empty()); // no folder yet
+    {
+        StoreWriter writer(store);
+        for (const char* key : {"c", "a", "b"}) {
+            writer.append(point(key, "ok", {{"cycles", 7}}));
+        }
+        CHECK(keys_in(store) == std::vector<std::string>{"c", "a", "b"});
+    }
+    StoreWriter second(store);
+    second.append(point("d", "ok", 1));
+    CHECK(keys_in(store).size() == 4);
+    CHECK(std::distance(std::filesystem::directory_iterator(store), {}) == 2);
+}
+
+TEST_CASE("however much of a file is there, its whole lines count", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    std::string whole;
+    {
+        StoreWriter writer(folder.path("from"));
+        for (int i = 0; i < 4; ++i) {
+            writer.append(point(std::string(1, static_cast<char>('a' + i)), "ok", i));
+        }
+        whole = bytes_of(writer.file());
+    }
+    for (std::size_t length = 0; length <= whole.size(); ++length) {
+        const std::string part = whole.substr(0, length);
+        static_cast<void>(folder.write("cut/x.jsonl", part));
+        const auto lines = std::count(part.begin(), part.end(), '\n');
+        REQUIRE(keys_in(folder.path("cut")).size() == static_cast<std::size_t>(lines));
+    }
+    // a process that goes on writes elsewhere
+    StoreWriter again(folder.path("cut"));
+    again.append(point("e", "ok", 9));
+    CHECK(keys_in(folder.path("cut")).size() == 5);
+}
+
+TEST_CASE("long lines and many of them are read whole", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    StoreWriter writer(folder.path());
+    for (int i = 0; i < 40; ++i) {
+        writer.append(point(std::to_string(i), "ok", std::string(100'000, 'x')));
+    }
+    int number = 0;
+    for_each_point(folder.path(), [&](const Json& one) {
+        REQUIRE(one["key"] == std::to_string(number++));
+        REQUIRE(one["result"].get_ref<const std::string&>().size() == 100'000);
+    });
+    CHECK(number == 40);
+}
+
+TEST_CASE("a line that is no point is told with its place", "[unit][sweep]") {
+    for (const std::string line : {"{\"key\": \"a\"}", "[]", "{", "{\"key\": 3, \"status\": \"ok\"}",
+                                   "", "{\"key\": \"\", \"status\": \"ok\"}"}) {
+        const test::ScratchFolder folder;
+        static_cast<void>(
+            folder.write("x.jsonl", point("a", "ok", 1).dump() + "\n" + line + "\n"));
+        CAPTURE(line);
+        CHECK_THROWS_WITH(keys_in(folder.path()),
+                          Catch::Contains("x.jsonl:2: got ") && Catch::Contains("expected a point"));
+    }
+}
+
+TEST_CASE("a store knows what has run and how it ended", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    StoreWriter writer(folder.path());
+    writer.append(point("fails", "crash"));
+    writer.append(point("fails", "time_limit"));
+    writer.append(point("mended", "crash"));
+    writer.append(point("mended", "ok", {{"cycles", 5}}));
+    writer.append(point("mended", "time_limit"));
+    writer.append(point("twice", "ok", {{"cycles", 5}}));
+    writer.append(point("twice", "ok", {{"cycles", 5}}));
+    const KnownPoints known(folder.path());
+    CHECK(known.size() == 3);
+    CHECK(*known.status("fails") == "time_limit");
+    CHECK(*known.status("mended") == "ok");
+    CHECK(*known.status("twice") == "ok");
+    CHECK(known.status("other") == nullptr);
+}
+
+TEST_CASE("two different results of one point are told", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    StoreWriter one(folder.path());
+    StoreWriter other(folder.path());
+    one.append(point("k", "ok", {{"cycles", 5}}));
+    other.append(point("k", "ok", {{"cycles", 6}}));
+    CHECK_THROWS_WITH(KnownPoints(folder.path()),
+                      "two different results of one point, which is a bug: key k");
+}
+
+TEST_CASE("where a disk is full the lines before stay and the failure is told", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit most{1000, 1000};
+        setrlimit(RLIMIT_FSIZE, &most);
+        int written = 0;
+        try {
+            StoreWriter writer(folder.path());
+            for (; written < 100; ++written) {
+                writer.append(point(std::to_string(written), "ok", std::string(150, 'x')));
+            }
+        } catch (const IoError&) {
+            _exit(written);
+        }
+        _exit(100);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    const int written = WEXITSTATUS(status);
+    CHECK(written > 1);
+    CHECK(written < 100);
+    CHECK(keys_in(folder.path()).size() == static_cast<std::size_t>(written));
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+        CHECK(bytes_of(entry.path()).back() == '\n'); // nothing half written
+    }
+}
+
+TEST_CASE("processes that are killed while they write lose the line at hand at most", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    constexpr int kWriters = 6;
+    std::vector<pid_t> children;
+    for (int number = 0; number < kWriters; ++number) {
+        const pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            StoreWriter writer(folder.path());
+            for (int i = 0;; ++i) {
+                writer.append(point(std::to_string(number) + "." + std::to_string(i), "ok", i));
+            }
+        }
+        children.push_back(child);
+    }
+    usleep(200'000);
+    for (const pid_t child : children) {
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+    }
+    // of every writer all lines from the first on
+    std::vector<int> next(kWriters, 0);
+    for_each_point(folder.path(), [&](const Json& one) {
+        const auto key = one["key"].get<std::string>();
+        int& expected = next[static_cast<std::size_t>(key.front() - '0')];
+        REQUIRE(key.substr(2) == std::to_string(expected++));
+    });
+    CHECK(std::all_of(next.begin(), next.end(), [](int lines) { return lines > 0; }));
+}
