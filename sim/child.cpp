@@ -9,21 +9,29 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace tessera::sim {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 struct Child {
     std::size_t body = 0;
     pid_t process = 0;
     int pipe_end = -1;
     std::string text;
+    Clock::time_point late; ///< when it is
+    bool was_late = false;
 };
 
 void write_all(int descriptor, const std::string& text) {
@@ -55,7 +63,23 @@ void write_all(int descriptor, const std::string& text) {
     _exit(code);
 }
 
-Child start(std::size_t index, const ChildBody& body) {
+/// Of this process: what its addresses span.
+std::size_t address_bytes() {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void limit_memory(std::size_t more_bytes) {
+    rlimit limit{};
+    if (more_bytes == 0 || getrlimit(RLIMIT_AS, &limit) != 0) {
+        return;
+    }
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, address_bytes() + more_bytes);
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+Child start(std::size_t index, const ChildBody& body, const ChildLimits& limits) {
     std::array<int, 2> ends{};
     std::fflush(stdout);
     std::fflush(stderr);
@@ -72,11 +96,16 @@ Child start(std::size_t index, const ChildBody& body) {
     if (process == 0) {
         begin_child(parent);
         close(ends[0]);
+        limit_memory(limits.memory_bytes);
         child_main(body, ends[1]);
     }
     remember_child(process);
     close(ends[1]);
-    return {.body = index, .process = process, .pipe_end = ends[0], .text = {}};
+    const auto late = limits.seconds > 0
+                          ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                               std::chrono::duration<double>(limits.seconds))
+                          : Clock::time_point::max();
+    return {.body = index, .process = process, .pipe_end = ends[0], .text = {}, .late = late};
 }
 
 /// Waits for the end of a child whose pipe has ended.
@@ -87,11 +116,32 @@ ChildOutcome finish(Child& child) {
     }
     forget_child(child.process);
     if (WIFEXITED(status)) {
-        return {WEXITSTATUS(status), std::move(child.text), 0};
+        return {WEXITSTATUS(status), std::move(child.text), 0, false};
     }
     // Where memory runs out the system kills.
     const int signal_number = WTERMSIG(status);
-    return {signal_number == SIGKILL ? kHostMemory : kBug, {}, signal_number};
+    const bool out_of_memory = signal_number == SIGKILL && !child.was_late;
+    return {out_of_memory ? kHostMemory : kBug, {}, signal_number, child.was_late};
+}
+
+/// Ends those that are late; milliseconds until the next one is, -1: never.
+int end_late(std::vector<Child>& children) {
+    const auto now = Clock::now();
+    auto next = Clock::time_point::max();
+    for (Child& child : children) {
+        if (child.late <= now && !child.was_late) {
+            child.was_late = true;
+            kill(child.process, SIGKILL);
+        } else if (!child.was_late) {
+            next = std::min(next, child.late);
+        }
+    }
+    if (next == Clock::time_point::max()) {
+        return -1;
+    }
+    constexpr std::int64_t kLongest = 1'000'000;
+    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(next - now).count() + 1;
+    return static_cast<int>(std::min<std::int64_t>(wait, kLongest));
 }
 
 /// Takes what the children have written; true for those whose pipe has ended.
@@ -101,7 +151,7 @@ std::vector<bool> collect(std::vector<Child>& children) {
         watched.push_back({.fd = child.pipe_end, .events = POLLIN, .revents = 0});
     }
     std::vector<bool> ended(children.size(), false);
-    if (poll(watched.data(), watched.size(), -1) < 0) {
+    if (poll(watched.data(), watched.size(), end_late(children)) < 0) {
         return ended; // a signal came
     }
     std::array<char, 65536> buffer{};
@@ -121,7 +171,8 @@ std::vector<bool> collect(std::vector<Child>& children) {
 } // namespace
 
 std::vector<ChildOutcome> run_children(const std::vector<ChildBody>& bodies, int at_once,
-                                       const std::function<void(std::size_t)>& ended) {
+                                       const std::function<void(const ChildEnd&)>& ended,
+                                       const ChildLimits& limits) {
     TESSERA_ASSERT(at_once >= 1);
     const std::size_t most =
         std::min<std::size_t>(static_cast<std::size_t>(at_once), kMostChildren);
@@ -131,17 +182,18 @@ std::vector<ChildOutcome> run_children(const std::vector<ChildBody>& bodies, int
     std::size_t done = 0;
     while (done < bodies.size()) {
         while (next < bodies.size() && running.size() < most) {
-            running.push_back(start(next, bodies[next]));
+            running.push_back(start(next, bodies[next], limits));
             ++next;
         }
         const std::vector<bool> over = collect(running);
         for (std::size_t i = running.size(); i-- > 0;) {
             if (over[i]) {
-                outcomes[running[i].body] = finish(running[i]);
+                const std::size_t body = running[i].body;
+                outcomes[body] = finish(running[i]);
                 running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
                 ++done;
                 if (ended) {
-                    ended(done);
+                    ended({done, body, outcomes[body]});
                 }
             }
         }

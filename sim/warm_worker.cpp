@@ -40,7 +40,8 @@ template <class Make> bool on_one_thread(const Make& make) {
 
 std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int at_once,
                                    const Elaborate& elaborate,
-                                   const std::function<void(std::size_t)>& ended) {
+                                   const std::function<void(const ChildEnd&)>& ended,
+                                   const ChildLimits& limits) {
     const config::ConfigPaths paths = config::default_config_paths();
     std::vector<ChildOutcome> outcomes(commands.size());
     std::vector<std::optional<PreparedRun>> runs(commands.size());
@@ -53,6 +54,9 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
         } catch (...) {
             outcomes[i] = failed(commands[i].workloads.front());
             ++done;
+            if (ended) {
+                ended({done, i, outcomes[i]});
+            }
         }
     }
     const auto run = [&](const std::vector<std::size_t>& some) {
@@ -68,11 +72,14 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
                 }
             });
         }
-        auto ran = run_children(bodies, at_once, [&](std::size_t of_these) {
-            if (ended) {
-                ended(done + of_these);
-            }
-        });
+        auto ran = run_children(
+            bodies, at_once,
+            [&](const ChildEnd& end) {
+                if (ended) {
+                    ended({done + end.ended, some[end.body], end.outcome});
+                }
+            },
+            limits);
         for (std::size_t i = 0; i < some.size(); ++i) {
             outcomes[some[i]] = std::move(ran[i]);
         }

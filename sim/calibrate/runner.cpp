@@ -57,8 +57,8 @@ RunOutcomes run_all(const std::vector<const Measurement*>& measurements, int at_
     for (const auto& [key, run] : runs) {
         bodies.push_back([&run = run, &elaborate] { return run_one(run, elaborate); });
     }
-    const std::vector<ChildOutcome> children =
-        run_children(bodies, at_once, [&](std::size_t count) { ended(count, bodies.size()); });
+    const std::vector<ChildOutcome> children = run_children(
+        bodies, at_once, [&](const ChildEnd& end) { ended(end.ended, bodies.size()); });
     RunOutcomes outcomes;
     std::size_t next = 0;
     for (const auto& [key, run] : runs) {

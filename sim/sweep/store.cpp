@@ -74,8 +74,7 @@ StoreWriter::StoreWriter(const fs::path& folder) {
     }
     for (int attempt = 0; descriptor_ < 0; ++attempt) {
         file_ = folder / (writer_name(attempt) + kEnding);
-        descriptor_ =
-            open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+        descriptor_ = open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
         if (descriptor_ < 0 && errno != EEXIST) {
             throw IoError(file_.string() + ": " + error_text());
         }

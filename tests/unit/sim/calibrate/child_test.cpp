@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <dlfcn.h>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <new>
 #include <poll.h>
+#include <set>
 #include <string>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -58,8 +60,14 @@ TEST_CASE("children hand back their texts in the order of the bodies") {
         });
     }
     std::size_t told = 0;
-    const auto outcomes = run_children(bodies, 3, [&](std::size_t ended) { told = ended; });
+    std::set<std::size_t> of;
+    const auto outcomes = run_children(bodies, 3, [&](const ChildEnd& end) {
+        told = end.ended;
+        of.insert(end.body);
+        CHECK(end.outcome.exit_code == static_cast<int>(end.body));
+    });
     CHECK(told == bodies.size());
+    CHECK(of.size() == bodies.size());
     REQUIRE(outcomes.size() == bodies.size());
     for (int i = 0; i < 5; ++i) {
         const auto& outcome = outcomes[static_cast<std::size_t>(i)];
@@ -101,7 +109,7 @@ TEST_CASE("no more children run at once than asked for") {
         };
         std::vector<std::size_t> told;
         static_cast<void>(run_children(std::vector<ChildBody>(8, body), at_once,
-                                       [&](std::size_t ended) { told.push_back(ended); }));
+                                       [&](const ChildEnd& end) { told.push_back(end.ended); }));
         CHECK(seen->most <= at_once);
         CHECK(told == std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8});
         munmap(shared, sizeof(Seen));
@@ -129,6 +137,48 @@ TEST_CASE("what a child throws becomes its exit code, and a crash is a bug") {
     CHECK(crashed[0].exit_code == kBug);
     CHECK(crashed[0].signal == SIGSEGV);
 }
+
+TEST_CASE("a child that takes too long is ended, others go on") {
+    const ChildBody sleeps = [] {
+        usleep(30'000'000);
+        return ChildOutcome{};
+    };
+    const ChildBody quick = [] {
+        usleep(20'000);
+        return ChildOutcome{kOk, "done"};
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const auto outcomes = run_children({sleeps, quick, sleeps, quick}, 2, {}, {.seconds = 0.2});
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    for (const std::size_t late : {0U, 2U}) {
+        CHECK(outcomes[late].was_late);
+        CHECK(outcomes[late].exit_code == kBug);
+        CHECK(outcomes[late].text.empty());
+    }
+    for (const std::size_t in_time : {1U, 3U}) {
+        CHECK_FALSE(outcomes[in_time].was_late);
+        CHECK(outcomes[in_time].exit_code == kOk);
+        CHECK(outcomes[in_time].text == "done");
+    }
+}
+
+#ifndef __SANITIZE_ADDRESS__ // which takes all addresses that there are
+TEST_CASE("a child has no more memory than its limit, others all that there is") {
+    constexpr std::size_t kMiB = std::size_t{1} << 20U;
+    const auto takes = [](std::size_t bytes) -> ChildBody {
+        return [bytes] {
+            const std::vector<char> memory(bytes, 'x');
+            return ChildOutcome{kOk, std::string(1, memory.back())};
+        };
+    };
+    const std::vector<ChildBody> bodies{takes(300 * kMiB), takes(kMiB)};
+    const auto limited = run_children(bodies, 1, {}, {.memory_bytes = 200 * kMiB});
+    CHECK(limited[0].exit_code == kHostMemory);
+    CHECK(limited[1].exit_code == kOk);
+    const auto free = run_children(bodies, 1);
+    CHECK(free[0].text == "x");
+}
+#endif
 
 TEST_CASE("a child ends with a parent that is killed") {
     // The child says its number and that it ends by the end of a pipe that only it holds.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "sim/sweep/store.h"
-
 #include "base/error.h"
+#include "sim/sweep/store.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
@@ -98,14 +97,14 @@ TEST_CASE("long lines and many of them are read whole", "[unit][sweep]") {
 }
 
 TEST_CASE("a line that is no point is told with its place", "[unit][sweep]") {
-    for (const std::string line : {"{\"key\": \"a\"}", "[]", "{", "{\"key\": 3, \"status\": \"ok\"}",
-                                   "", "{\"key\": \"\", \"status\": \"ok\"}"}) {
+    for (const std::string line :
+         {"{\"key\": \"a\"}", "[]", "{", "{\"key\": 3, \"status\": \"ok\"}", "",
+          "{\"key\": \"\", \"status\": \"ok\"}"}) {
         const test::ScratchFolder folder;
-        static_cast<void>(
-            folder.write("x.jsonl", point("a", "ok", 1).dump() + "\n" + line + "\n"));
+        static_cast<void>(folder.write("x.jsonl", point("a", "ok", 1).dump() + "\n" + line + "\n"));
         CAPTURE(line);
-        CHECK_THROWS_WITH(keys_in(folder.path()),
-                          Catch::Contains("x.jsonl:2: got ") && Catch::Contains("expected a point"));
+        CHECK_THROWS_WITH(keys_in(folder.path()), Catch::Contains("x.jsonl:2: got ") &&
+                                                      Catch::Contains("expected a point"));
     }
 }
 
@@ -168,7 +167,8 @@ TEST_CASE("where a disk is full the lines before stay and the failure is told", 
     }
 }
 
-TEST_CASE("processes that are killed while they write lose the line at hand at most", "[unit][sweep]") {
+TEST_CASE("processes that are killed while they write lose the line at hand at most",
+          "[unit][sweep]") {
     const test::ScratchFolder folder;
     constexpr int kWriters = 6;
     std::vector<pid_t> children;
