@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <poll.h>
 #include <sys/resource.h>
@@ -79,7 +80,20 @@ void limit_memory(std::size_t more_bytes) {
     setrlimit(RLIMIT_AS, &limit);
 }
 
+/// A child has none of its parent's other threads: what they hold at that moment, a lock of the heap
+/// for one, stays held.
+[[maybe_unused]] bool has_one_thread() {
+    std::size_t threads = 0;
+    std::error_code unknown; // where the system has no more descriptors
+    for (const auto& thread [[maybe_unused]] :
+         std::filesystem::directory_iterator("/proc/self/task", unknown)) {
+        ++threads;
+    }
+    return threads <= 1;
+}
+
 Child start(std::size_t index, const ChildBody& body, const ChildLimits& limits) {
+    TESSERA_ASSERT(has_one_thread());
     std::array<int, 2> ends{};
     std::fflush(stdout);
     std::fflush(stderr);

@@ -84,7 +84,8 @@ struct CheckCommand {
 };
 
 struct SchemaCommand {
-    std::string what; ///< machine, workload, result, memory, vertex, vertex_result, calibration
+    std::string what; ///< machine, workload, result, memory, vertex, vertex_result, calibration,
+                      ///< sweep
 };
 
 struct AssembleCommand {
@@ -109,6 +110,17 @@ struct DisassembleCommand {
     bool hex = false;    ///< the file is text of hexadecimal words
 };
 
+struct SweepCommand {
+    std::string action;       ///< run or show
+    std::string what;         ///< a sweep's name or file; of show a store
+    std::string store;        ///< folder, or empty: NAME.sweep
+    int jobs = 1;             ///< points at a time
+    int time_limit_s = 0;     ///< of a point; 0: none
+    int memory_limit_mib = 0; ///< of a point; 0: none
+    bool dry_run = false;
+    bool quiet = false;
+};
+
 struct CompletionCommand {
     std::string shell; ///< bash or zsh
 };
@@ -123,8 +135,8 @@ struct HelpCommand {
 
 using Command =
     std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
-                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, CompletionCommand,
-                 ManualCommand, VersionCommand, HelpCommand>;
+                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepCommand,
+                 CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };
 

@@ -24,10 +24,11 @@ void refuse_dash_folder(const std::string& command, const std::string& folder) {
     }
 }
 
-int threads_of(const std::string& command, const Given& given) {
-    const int threads = given.number("threads");
+int threads_of(const std::string& command, const Given& given,
+               const std::string& option = "threads") {
+    const int threads = given.number(option);
     if (threads < 1 || threads > kMaxThreads) {
-        throw UsageError(fmt::format("{}: --threads: got {}, expected 1..{} threads", command,
+        throw UsageError(fmt::format("{}: --{}: got {}, expected 1..{} threads", command, option,
                                      threads, kMaxThreads));
     }
     return threads;
@@ -144,6 +145,28 @@ Command make_calibrate(const Given& given) {
     command.csv = given.text("csv");
     command.threads = threads_of("calibrate", given);
     command.check = given.has("check");
+    command.quiet = given.has("quiet");
+    return command;
+}
+
+Command make_sweep(const Given& given) {
+    refuse_empty("sweep", given, {"store"});
+    SweepCommand command;
+    command.action = given.operands().at(0);
+    command.what = given.operands().at(1);
+    command.store = given.text("store");
+    command.jobs = threads_of("sweep", given, "jobs");
+    const auto at_least_0 = [&](const std::string& option) {
+        const int number = given.has(option) ? given.number(option) : 0;
+        if (number < 0) {
+            throw UsageError(
+                fmt::format("sweep: --{}: got {}, expected 0 or more", option, number));
+        }
+        return number;
+    };
+    command.time_limit_s = at_least_0("time-limit");
+    command.memory_limit_mib = at_least_0("memory-limit");
+    command.dry_run = given.has("dry-run");
     command.quiet = given.has("quiet");
     return command;
 }

@@ -200,6 +200,27 @@ CommandSpec calibrate_command_spec() {
         .make = make_calibrate};
 }
 
+CommandSpec sweep_command_spec() {
+    return {
+        .name = "sweep",
+        .usage = "run SWEEP [options] | show STORE",
+        .sentence = "runs all points of a sweep file that its store does not have yet, or shows "
+                    "a store",
+        .operands =
+            {"run or show, and a sweep or a store", 2, 2, Completes::Words, {"run", "show"}},
+        .options = {text("store", "DIR", "folder of results; NAME.sweep if not given",
+                         Completes::Directory),
+                    otherwise(default_threads(), number("jobs", "N", "points that run at a time"),
+                              "all cores"),
+                    number("time-limit", "S", "end a point after S seconds"),
+                    number("memory-limit", "MIB",
+                           "let a point take MIB of addresses besides what all share"),
+                    flag("dry-run", "only say how many points there are and are known"), quiet()},
+        .examples = {{"tessera sweep run workers", "a machine with 4, 6 and 8 workers a tile"},
+                     {"tessera sweep show workers.sweep", "what came out, a line a point"}},
+        .make = make_sweep};
+}
+
 CommandSpec list_command() {
     return {
         .name = "list",
@@ -244,14 +265,15 @@ CommandSpec check_command() {
 
 CommandSpec schema_command() {
     return {.name = "schema",
-            .usage = "machine|workload|result|results|memory|vertex|vertex_result|calibration",
+            .usage =
+                "machine|workload|result|results|memory|vertex|vertex_result|calibration|sweep",
             .sentence = "prints a JSON Schema",
             .operands = {"kind of schema",
                          1,
                          1,
                          Completes::Words,
                          {"machine", "workload", "result", "results", "memory", "vertex",
-                          "vertex_result", "calibration"}},
+                          "vertex_result", "calibration", "sweep"}},
             .options = {},
             .examples = {{"tessera schema result", "the format of --json of `tessera run`"}},
             .make = make_schema};
@@ -328,9 +350,10 @@ CommandSpec help_command() {
 
 std::vector<CommandSpec> make_commands() {
     std::vector<CommandSpec> all{
-        run_command(),         vertex_command_spec(), calibrate_command_spec(), list_command(),
-        describe_command(),    check_command(),       schema_command(),         assemble_command(),
-        disassemble_command(), completion_command(),  manual_command(),         help_command()};
+        run_command(),      vertex_command_spec(), calibrate_command_spec(), sweep_command_spec(),
+        list_command(),     describe_command(),    check_command(),          schema_command(),
+        assemble_command(), disassemble_command(), completion_command(),     manual_command(),
+        help_command()};
     std::vector<std::string> names;
     for (const auto& command : all) {
         names.push_back(command.name);

@@ -97,6 +97,7 @@ inline constexpr const char* kWhatItIs =
 [[nodiscard]] Command make_schema(const Given& given);
 [[nodiscard]] Command make_assemble(const Given& given);
 [[nodiscard]] Command make_disassemble(const Given& given);
+[[nodiscard]] Command make_sweep(const Given& given);
 [[nodiscard]] Command make_completion(const Given& given);
 [[nodiscard]] Command make_manual(const Given& given);
 [[nodiscard]] Command make_help(const Given& given);

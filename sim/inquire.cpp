@@ -14,6 +14,7 @@
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/several.h"
+#include "sim/sweep/sweep_file.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/spec.h"
 
@@ -154,11 +155,19 @@ std::string kind_of_file(const std::string& file) {
     const auto has = [&](const char* key) {
         return document.root.is_object() && document.root.contains(key);
     };
-    return has("sources") ? "vertex" : has("kind") ? "workload" : "machine";
+    return has("sources")    ? "vertex"
+           : has("kind")     ? "workload"
+           : has("workload") ? "sweep"
+                             : "machine";
 }
 
 /// Reads the file for its mistakes and returns its name.
 std::string checked_name(const std::string& kind, const std::string& path) {
+    if (kind == "sweep") {
+        const auto document = config::read_document(path);
+        static_cast<void>(sweep::space_of(sweep::read_sweep(document), document));
+        return std::filesystem::path(path).stem().string();
+    }
     return kind == "vertex" ? vertex::load_vertex(path).spec.name
                             : resolve(kind == "workload", path, {}).name;
 }
@@ -243,6 +252,7 @@ std::string schema_text(const SchemaCommand& command) {
                      : command.what == "vertex"        ? vertex::vertex_schema()
                      : command.what == "vertex_result" ? vertex::vertex_result_schema()
                      : command.what == "calibration"   ? calibrate::calibration_schema()
+                     : command.what == "sweep"         ? sweep::sweep_schema()
                                                        : result_schema());
 }
 

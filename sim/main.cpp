@@ -10,6 +10,7 @@
 #include "sim/inquire.h"
 #include "sim/interrupt.h"
 #include "sim/screen.h"
+#include "sim/sweep/sweep_command.h"
 #include "sim/vertex_command.h"
 
 #include <systemc>
@@ -52,6 +53,7 @@ struct Execute {
     int operator()(const CalibrateCommand& command) const {
         return calibrate_command(command, elaborate);
     }
+    int operator()(const SweepCommand& command) const { return sweep_command(command, elaborate); }
     int operator()(const ListCommand& command) const {
         return say(list_text(command, layout_of(stdout)));
     }

@@ -24,10 +24,15 @@ ChildOutcome failed(const std::string& workload) {
 /// Numbers of runs by what they share.
 using ByKey = std::map<std::string, std::vector<std::size_t>>;
 
-/// Threads of this process would be missing in its children: what `make` does, it does on one. Each
-/// child finds out by itself what went wrong, and says it.
-template <class Make> bool on_one_thread(const Make& make) {
-    const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
+/// Threads of this process would be missing in its children, which would wait for them: once set, it
+/// has one for good. (Where TBB may have more again, it can start them for work long done.)
+std::optional<tbb::global_control>& one_thread() {
+    static std::optional<tbb::global_control> one;
+    return one;
+}
+
+/// Each child finds out by itself what went wrong, and says it.
+template <class Make> bool succeeds(const Make& make) {
     try {
         make();
         return true;
@@ -43,6 +48,9 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
                                    const std::function<void(const ChildEnd&)>& ended,
                                    const ChildLimits& limits) {
     const config::ConfigPaths paths = config::default_config_paths();
+    if (!one_thread()) {
+        one_thread().emplace(tbb::global_control::max_allowed_parallelism, 1U);
+    }
     std::vector<ChildOutcome> outcomes(commands.size());
     std::vector<std::optional<PreparedRun>> runs(commands.size());
     ByKey by_operands;
@@ -63,6 +71,7 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
         std::vector<ChildBody> bodies;
         for (const std::size_t i : some) {
             bodies.emplace_back([&, i] {
+                one_thread().reset();
                 try {
                     RunReport report;
                     elaborate([&] { report = runs[i]->run(); });
@@ -88,7 +97,7 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
     for (const auto& [operands, with_equal_operands] : by_operands) {
         PreparedRun& first = *runs[with_equal_operands.front()];
         const bool made =
-            with_equal_operands.size() > 1 && on_one_thread([&] { first.make_operands(); });
+            with_equal_operands.size() > 1 && succeeds([&] { first.make_operands(); });
         ByKey by_plan;
         for (const std::size_t i : with_equal_operands) {
             by_plan[runs[i]->plan_key()].push_back(i);
@@ -104,7 +113,7 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
             }
             // A job holds one plan at a time: these run before the next is made.
             PreparedRun& planned = *runs[with_equal_plans.front()];
-            if (on_one_thread([&] { planned.make_plan(); })) {
+            if (succeeds([&] { planned.make_plan(); })) {
                 for (const std::size_t i : with_equal_plans) {
                     if (&*runs[i] != &planned) {
                         runs[i]->share_plan(planned);
@@ -120,7 +129,7 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
         for (const auto& [schedule, with_equal_schedules] : by_schedule) {
             constexpr std::size_t kFewest = 4; // else the wait for the first plan costs more
             if (made && with_equal_schedules.size() >= kFewest) {
-                on_one_thread([&] { runs[with_equal_schedules.front()]->make_plan(); });
+                succeeds([&] { runs[with_equal_schedules.front()]->make_plan(); });
             }
             run(with_equal_schedules);
         }

@@ -3,8 +3,8 @@
 // patterns and plans once for all runs that agree on them. Each run is a forked child, as SystemC
 // elaborates once a process; a child that crashes takes no other with it.
 //
-// Contract: this process has one thread and has not started SystemC. It plans on this one thread;
-// plans that only one run needs are left to its child.
+// Contract: this process has one thread and has not started SystemC. It keeps to this one thread from
+// the first run on; plans that only one run needs are left to its child.
 #pragma once
 
 #include "sim/batch.h"

@@ -48,6 +48,7 @@ void for_each_point(const std::filesystem::path& folder,
 /// What a store knows, without the results themselves: about 150 bytes a point.
 class KnownPoints {
 public:
+    KnownPoints() = default;
     /// @throws IoError as above; also where one key has two different results, which is a bug that
     /// must not be hidden
     explicit KnownPoints(const std::filesystem::path& folder);

@@ -149,6 +149,8 @@ ShapePointer objective_shape() {
 const config::Shape& sweep_shape() {
     static const ShapePointer shape = [] {
         Describe<SweepText> d;
+        d.fixed("schema_version", 1).required().says("version of this file's format");
+        d.note("description").says("one sentence for lists of sweeps");
         d.field("machine", &SweepText::machine)
             .json({"string", "array"})
             .says("a machine, or several: names or files")

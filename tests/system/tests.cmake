@@ -165,6 +165,12 @@ add_test(NAME "timing mode has the record's cycles of all workloads"
 set_tests_properties("timing mode has the record's cycles of all workloads" PROPERTIES
   LABELS "slow" TIMEOUT 3600)
 
+add_test(NAME "sweeps run every point once, whatever is killed"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_test.py"
+          $<TARGET_FILE:tessera>)
+set_tests_properties("sweeps run every point once, whatever is killed" PROPERTIES
+  LABELS "system;cli" TIMEOUT 300)
+
 # Programs of the benchmarks that tests use too.
 add_custom_target(bench_programs_of_tests ALL)
 add_dependencies(bench_programs_of_tests bench_warm_worker bench_instructions)

@@ -93,7 +93,7 @@ TEST_CASE("values that make no sense are refused") {
     CHECK(refusal({}) != "accepted");
     CHECK(refusal({"check"}) != "accepted");
     CHECK(refusal({"schema"}) != "accepted");
-    CHECK(refusal({"schema", "sweep"}) != "accepted");
+    CHECK(refusal({"schema", "sweeps"}) != "accepted");
     CHECK(refusal({"describe", "tile", "bow"}) != "accepted");
     CHECK(refusal({"list", "machines", "workloads"}) != "accepted");
 }

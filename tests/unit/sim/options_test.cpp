@@ -70,6 +70,16 @@ Fields fields(const CalibrateCommand& calibrate) {
             {"check", calibrate.check ? "yes" : "no"},
             {"quiet", calibrate.quiet ? "yes" : "no"}};
 }
+Fields fields(const SweepCommand& sweep) {
+    return {{"action", sweep.action},
+            {"what", sweep.what},
+            {"store", sweep.store},
+            {"jobs", std::to_string(sweep.jobs)},
+            {"time_limit_s", std::to_string(sweep.time_limit_s)},
+            {"memory_limit_mib", std::to_string(sweep.memory_limit_mib)},
+            {"dry_run", sweep.dry_run ? "yes" : "no"},
+            {"quiet", sweep.quiet ? "yes" : "no"}};
+}
 Fields fields(const ListCommand& list) {
     return {{"what", list.what},
             {"names", list.names ? "yes" : "no"},
@@ -157,6 +167,12 @@ const std::vector<Case> kCases{
     {{"calibrate"}, "threads", "777", "threads", "777"},
     {{"calibrate"}, "check", "", "check", "yes"},
     {{"calibrate"}, "quiet", "", "quiet", "yes"},
+    {{"sweep", "run", "s"}, "store", "d", "store", "d"},
+    {{"sweep", "run", "s"}, "jobs", "777", "jobs", "777"},
+    {{"sweep", "run", "s"}, "time-limit", "9", "time_limit_s", "9"},
+    {{"sweep", "run", "s"}, "memory-limit", "9", "memory_limit_mib", "9"},
+    {{"sweep", "run", "s"}, "dry-run", "", "dry_run", "yes"},
+    {{"sweep", "run", "s"}, "quiet", "", "quiet", "yes"},
     {{"list", "machines"}, "names", "", "names", "yes"},
     {{"list", "machines"}, "paths", "", "paths", "yes"},
     {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/sweep_file.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/source_path.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,7 +36,7 @@ std::string mistakes_of(const std::string& text) {
 
 /// A sweep with these keys beside its workload.
 std::string with(const std::string& keys) {
-    return R"({"workload": "dense_4096_f16", )" + keys + "}";
+    return R"({"schema_version": 1, "workload": "dense_4096_f16", )" + keys + "}";
 }
 
 std::string axis_mistake(const std::string& axis, const std::string& sample = "grid") {
@@ -46,7 +49,7 @@ std::string axis_mistake(const std::string& axis, const std::string& sample = "g
 
 TEST_CASE("a sweep file says machines, workloads, axes and what is good", "[unit][sweep]") {
     const SweepSpec sweep = sweep_of(R"({
-        "machine": ["bow", "c600"], "workload": "dense_4096_f16", "mode": "functional",
+        "schema_version": 1, "machine": ["bow", "c600"], "workload": "dense_4096_f16", "mode": "functional",
         "set": {"workload.partials": "f32"},
         "axes": [
             {"path": "tile.workers", "values": [4, 6, 8]},
@@ -104,20 +107,21 @@ TEST_CASE("a sample takes stretches and counts", "[unit][sweep]") {
 }
 
 TEST_CASE("mistakes in a sweep file are told with their place", "[unit][sweep]") {
-    CHECK(mistakes_of("{}") == "s.json:1:1: /workload: missing, expected a string or an array");
+    CHECK(mistakes_of(R"({"schema_version": 1})") ==
+          "s.json:1:1: /workload: missing, expected a string or an array");
     CHECK(mistakes_of(with(R"("axis": [])")) ==
-          "s.json:1:32: /axis: unknown key; did you mean 'axes'?");
-    CHECK(mistakes_of(R"({"workload": []})") ==
-          "s.json:1:14: /workload: got an empty list, expected a name or several");
-    CHECK(mistakes_of(R"({"workload": ["a", "a"]})") ==
-          "s.json:1:20: /workload/1: 'a' stands here twice");
-    CHECK(mistakes_of(R"({"workload": ["a", 3]})") ==
-          "s.json:1:20: /workload/1: got number 3, expected a name or a file");
+          "s.json:1:53: /axis: unknown key; did you mean 'axes'?");
+    CHECK(mistakes_of(R"({"schema_version": 1, "workload": []})") ==
+          "s.json:1:35: /workload: got an empty list, expected a name or several");
+    CHECK(mistakes_of(R"({"schema_version": 1, "workload": ["a", "a"]})") ==
+          "s.json:1:41: /workload/1: 'a' stands here twice");
+    CHECK(mistakes_of(R"({"schema_version": 1, "workload": ["a", 3]})") ==
+          "s.json:1:41: /workload/1: got number 3, expected a name or a file");
     CHECK(mistakes_of(with(R"("set": {"tile.workers": null})")) ==
-          "s.json:1:56: /set/tile.workers: got null, expected a number, text, true, false or a "
+          "s.json:1:77: /set/tile.workers: got null, expected a number, text, true, false or a "
           "list");
     CHECK(mistakes_of(with(R"("sample": {"kind": "random"})")) ==
-          "s.json:1:42: /sample/n: missing, expected a number of points");
+          "s.json:1:63: /sample/n: missing, expected a number of points");
 }
 
 TEST_CASE("an axis has one form and values that go with it", "[unit][sweep]") {
@@ -190,6 +194,21 @@ TEST_CASE("expressions are read before anything runs", "[unit][sweep]") {
 TEST_CASE("the schema is one of an object", "[unit][sweep]") {
     const auto schema = sweep_schema();
     CHECK(schema["type"] == "object");
-    CHECK(schema["required"] == nlohmann::json::array({"workload"}));
+    CHECK(schema["required"] == nlohmann::json::array({"schema_version", "workload"}));
     CHECK(schema["properties"]["axes"]["items"]["properties"].contains("log2"));
+}
+
+TEST_CASE("the schema in configs and the presets are what the program writes and reads") {
+    const auto configs = std::filesystem::path(test::source_path("configs"));
+    CHECK(test::read_text(configs / "schemas" / "sweep.schema.json") ==
+          sweep_schema().dump(2) + "\n");
+    std::size_t presets = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(configs / "sweeps")) {
+        INFO(entry.path());
+        const auto document = config::read_document(entry.path());
+        CHECK(document.root.contains("description"));
+        CHECK(space_of(read_sweep(document), document).size() > 0);
+        ++presets;
+    }
+    CHECK(presets > 0);
 }
