@@ -178,8 +178,16 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
             fmt::format("unknown option {}; {}", in_quotes(first),
                         hint.empty() ? "the command comes first, see `tessera help`" : hint));
     }
-    const CommandSpec& command = command_named(first);
-    const Parsed parsed(command, values_of(command, {arguments.begin() + 1, arguments.end()}));
+    const std::size_t words = is_group(first) ? 2 : 1;
+    if (arguments.size() < words || (words == 2 && arguments[1].rfind('-', 0) == 0)) {
+        if (arguments.size() > 1 && (arguments[1] == "--help" || arguments[1] == "-h")) {
+            return {HelpCommand{first}};
+        }
+        throw UsageError(fmt::format("{}: expected {}", first, fmt::join(group(first), ", ")));
+    }
+    const CommandSpec& command = command_named(words == 1 ? first : first + " " + arguments[1]);
+    const auto behind = arguments.begin() + static_cast<std::ptrdiff_t>(words);
+    const Parsed parsed(command, values_of(command, {behind, arguments.end()}));
     if (parsed.has("help")) {
         return {HelpCommand{command.name}, color_of(parsed)};
     }

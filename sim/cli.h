@@ -110,15 +110,60 @@ struct DisassembleCommand {
     bool hex = false;    ///< the file is text of hexadecimal words
 };
 
-struct SweepCommand {
-    std::string action;       ///< run or show
-    std::string what;         ///< a sweep's name or file; of show a store
-    std::string store;        ///< folder, or empty: NAME.sweep
-    int jobs = 1;             ///< points at a time
-    int time_limit_s = 0;     ///< of a point; 0: none
-    int memory_limit_mib = 0; ///< of a point; 0: none
+/// `tessera sweep run` and `tessera sweep worker`.
+struct SweepRunCommand {
+    std::string what; ///< a sweep's or workload's name or file
+    std::vector<std::string> machines;
+    std::vector<std::string> sets;  ///< path=value, or several values
+    std::string mode;               ///< empty: the sweep's
+    std::string store;              ///< folder, or empty: NAME.sweep; a worker's may be none
+    int jobs = 1;                   ///< points at a time
+    int time_limit_s = 0;           ///< of a point; 0: none
+    int memory_limit_mib = 0;       ///< of a point; 0: none
+    std::vector<std::string> retry; ///< statuses that count as not known
+    bool screen = false;            ///< by estimates first
+    double keep_percent = 10;       ///< of the points, then
+    bool keep_lists = false;        ///< lists of steps too
+    int shard = 0;
+    int shards = 1;
+    bool from_stdin = false; ///< points come a line each, and answers go
     bool dry_run = false;
     bool quiet = false;
+};
+
+struct SweepShowCommand {
+    std::string store;
+    std::string sweep;                   ///< whose objectives and constraints; empty: the store's
+    std::vector<std::string> columns;    ///< besides what changes
+    std::vector<std::string> filters;    ///< conditions on points
+    std::vector<std::string> sort;       ///< paths, the first counts most; `-path`: largest first
+    std::vector<std::string> group;      ///< paths: one row for the points that agree there
+    std::vector<std::string> objectives; ///< `path` or `path:max`
+    std::string look;                    ///< points, pareto, sensitivity, best
+    std::string format;                  ///< text, csv, json
+    int limit = 0;                       ///< rows; 0: all
+};
+
+struct SweepCollectCommand {
+    std::vector<std::string> stores;
+    std::string into;   ///< a store, or empty
+    std::string sqlite; ///< file, or empty
+    std::string csv;    ///< file, "-" for stdout, or empty
+    bool quiet = false;
+};
+
+struct SweepDiffCommand {
+    std::string before;
+    std::string after;
+    std::string path; ///< that is compared
+    std::string format;
+};
+
+struct SweepSubmitCommand {
+    SweepRunCommand run;
+    std::string engine;
+    std::vector<std::string> engine_options; ///< of sbatch
+    bool print = false;                      ///< what would be submitted
 };
 
 struct CompletionCommand {
@@ -135,7 +180,8 @@ struct HelpCommand {
 
 using Command =
     std::variant<RunCommand, VertexCommand, CalibrateCommand, AssembleCommand, DisassembleCommand,
-                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepCommand,
+                 ListCommand, DescribeCommand, CheckCommand, SchemaCommand, SweepRunCommand,
+                 SweepShowCommand, SweepCollectCommand, SweepDiffCommand, SweepSubmitCommand,
                  CompletionCommand, ManualCommand, VersionCommand, HelpCommand>;
 
 enum class ColorChoice { Auto, Always, Never };

@@ -17,6 +17,15 @@ std::string quoted(const std::string& text) {
     return out + "'";
 }
 
+std::string first_word(const CommandSpec& command) {
+    return command.name.substr(0, command.name.find(' '));
+}
+
+/// In `case` of a shell.
+std::string pattern_of(const CommandSpec& command) {
+    return first_word(command) == command.name ? command.name : quoted(command.name);
+}
+
 /// What bash runs to complete a value; nothing: it offers nothing.
 std::string bash_action(Completes completes, const std::vector<std::string>& words) {
     switch (completes) {
@@ -30,6 +39,8 @@ std::string bash_action(Completes completes, const std::vector<std::string>& wor
         return "_tessera_names workloads; _tessera_files";
     case Completes::Vertex:
         return "_tessera_names vertices; _tessera_files";
+    case Completes::Sweep:
+        return "_tessera_names sweeps; _tessera_names workloads; _tessera_files";
     case Completes::Parameter:
         return "_tessera_parameters";
     case Completes::Words:
@@ -60,8 +71,17 @@ std::string bash_command(const CommandSpec& command) {
                        "            if [[ $current == -* ]]; then\n"
                        "                _tessera_words {}\n{}"
                        "            else\n                {}\n            fi ;;\n",
-                       command.name, values, quoted(fmt::format("{}", fmt::join(names, " "))),
-                       second, bash_action(command.operands.completes, command.operands.words));
+                       pattern_of(command), values,
+                       quoted(fmt::format("{}", fmt::join(names, " "))), second,
+                       bash_action(command.operands.completes, command.operands.words));
+}
+
+/// Of commands with two words: the second is asked for first.
+std::string bash_group(const std::string& word) {
+    return fmt::format("        {})\n            if ((COMP_CWORD == 2)); then\n"
+                       "                _tessera_words {}\n                return\n"
+                       "            fi\n            command+=\" ${{COMP_WORDS[2]}}\" ;;\n",
+                       word, quoted(fmt::format("{}", fmt::join(group(word), " "))));
 }
 
 constexpr const char* kBashFrame =
@@ -88,7 +108,10 @@ _tessera() {{
         _tessera_words {}
         return
     fi
-    case ${{COMP_WORDS[1]}} in
+    local command=${{COMP_WORDS[1]}}
+    case $command in
+{}    esac
+    case $command in
 {}    esac
 }}
 complete -F _tessera tessera
@@ -96,13 +119,18 @@ complete -F _tessera tessera
 
 std::string bash_text() {
     std::vector<std::string> names;
+    std::string groups;
     std::string cases;
     for (const auto& command : commands()) {
-        names.push_back(command.name);
+        const std::string word = first_word(command);
+        if (names.empty() || names.back() != word) {
+            names.push_back(word);
+            groups += word == command.name ? "" : bash_group(word);
+        }
         cases += bash_command(command);
     }
     names.insert(names.end(), {"--version", "--help"});
-    return fmt::format(kBashFrame, quoted(fmt::format("{}", fmt::join(names, " "))), cases);
+    return fmt::format(kBashFrame, quoted(fmt::format("{}", fmt::join(names, " "))), groups, cases);
 }
 
 /// What zsh does for a value.
@@ -118,6 +146,8 @@ std::string zsh_action(Completes completes, const std::vector<std::string>& word
         return "_tessera_names workloads";
     case Completes::Vertex:
         return "_tessera_names vertices";
+    case Completes::Sweep:
+        return "_tessera_names sweeps";
     case Completes::Parameter:
         return "_tessera_parameters";
     case Completes::Words:
@@ -155,7 +185,8 @@ std::string zsh_option(const OptionSpec& option) {
 }
 
 std::string zsh_command(const CommandSpec& command) {
-    std::string text = fmt::format("            {})\n                _arguments", command.name);
+    std::string text =
+        fmt::format("            {})\n                _arguments", pattern_of(command));
     for (const auto& option : all_options(command)) {
         text += " \\\n                " + zsh_option(option);
     }
@@ -169,6 +200,19 @@ std::string zsh_command(const CommandSpec& command) {
         text += " \\\n                '2:name:_tessera_names ${line[1]}s'";
     }
     return text + " ;;\n";
+}
+
+std::string zsh_group(const std::string& word) {
+    std::string cases;
+    for (const std::string& second : group(word)) {
+        cases += zsh_command(command_named(word + " " + second));
+    }
+    return fmt::format("            {})\n"
+                       "                _arguments -C '1:command:({})' '*::argument:->second'\n"
+                       "                if [[ $state == second ]]; then\n"
+                       "                    case \"{} $line[1]\" in\n{}"
+                       "                    esac\n                fi ;;\n",
+                       word, fmt::join(group(word), " "), word, cases);
 }
 
 constexpr const char* kZshFrame = R"sh(#compdef tessera
@@ -204,11 +248,19 @@ fi
 std::string zsh_text() {
     std::string described;
     std::string cases;
+    std::string last_group;
     for (const auto& command : commands()) {
-        described += "        " +
-                     quoted(fmt::format("{}:{}", command.name, zsh_described(command.sentence))) +
-                     "\n";
-        cases += zsh_command(command);
+        const std::string word = first_word(command);
+        const bool is_plain = word == command.name;
+        if (!is_plain && word == last_group) {
+            continue;
+        }
+        const std::string sentence =
+            is_plain ? command.sentence : fmt::format("{}", fmt::join(group(word), ", "));
+        described +=
+            "        " + quoted(fmt::format("{}:{}", word, zsh_described(sentence))) + "\n";
+        cases += is_plain ? zsh_command(command) : zsh_group(word);
+        last_group = is_plain ? "" : word;
     }
     return fmt::format(kZshFrame, described, cases);
 }

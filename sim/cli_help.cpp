@@ -3,6 +3,7 @@
 #include "sim/cli_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tessera::sim {
 namespace {
@@ -53,6 +54,21 @@ std::string of_command(const CommandSpec& command, const Layout& layout) {
     return text + title(layout, "examples") + examples_text(layout, command.examples);
 }
 
+std::string of_group(const std::string& word, const Layout& layout) {
+    Rows rows;
+    std::vector<Example> examples;
+    for (const std::string& second : group(word)) {
+        const CommandSpec& command = command_named(word + " " + second);
+        rows.push_back({command.name, command.sentence});
+        examples.push_back(command.examples.front());
+    }
+    return wrapped(layout, 0, fmt::format("tessera {} {} ...", word, fmt::join(group(word), "|"))) +
+           title(layout, "commands") + table(layout, 2, {Align::Left, Align::Left}, rows) +
+           title(layout, "examples") + examples_text(layout, examples) + "\n" +
+           wrapped(layout, 0,
+                   fmt::format("`tessera help {} {}` shows options.", word, group(word).front()));
+}
+
 std::string of_program(const Layout& layout) {
     std::string text = wrapped(layout, 0, kWhatItIs);
     Rows rows;
@@ -84,6 +100,9 @@ std::string of_program(const Layout& layout) {
 } // namespace
 
 std::string help_text(const std::string& topic, const Layout& layout) {
+    if (is_group(topic)) {
+        return of_group(topic, layout);
+    }
     return topic.empty() ? of_program(layout) : of_command(command_named(topic), layout);
 }
 

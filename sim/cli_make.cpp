@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "sim/cli_parts.h"
 #include "sim/cli_table.h"
 
 #include <fmt/format.h>
 
 namespace tessera::sim {
 namespace {
-
-constexpr int kMaxThreads = 1024;
-
-void refuse_empty(const std::string& command, const Given& given,
-                  const std::vector<std::string>& names) {
-    for (const auto& name : names) {
-        if (given.has(name) && given.text(name).empty()) {
-            throw UsageError(fmt::format("{}: --{}: got an empty text, expected a name or a file",
-                                         command, name));
-        }
-    }
-}
-
-void refuse_dash_folder(const std::string& command, const std::string& folder) {
-    if (folder == "-") {
-        throw UsageError(command + ": --out: got '-', expected a folder");
-    }
-}
-
-int threads_of(const std::string& command, const Given& given,
-               const std::string& option = "threads") {
-    const int threads = given.number(option);
-    if (threads < 1 || threads > kMaxThreads) {
-        throw UsageError(fmt::format("{}: --{}: got {}, expected 1..{} threads", command, option,
-                                     threads, kMaxThreads));
-    }
-    return threads;
-}
 
 /// `array=FILE.npy`; for --expect the file's stem may name the array.
 void check_array_files(const std::string& option, const std::vector<std::string>& given,
@@ -45,10 +18,6 @@ void check_array_files(const std::string& option, const std::vector<std::string>
                 fmt::format("vertex: --{}: got '{}', expected ARRAY=FILE.npy", option, text));
         }
     }
-}
-
-std::string operand_or_nothing(const Given& given, std::size_t number) {
-    return given.operands().size() > number ? given.operands()[number] : std::string{};
 }
 
 } // namespace
@@ -149,28 +118,6 @@ Command make_calibrate(const Given& given) {
     return command;
 }
 
-Command make_sweep(const Given& given) {
-    refuse_empty("sweep", given, {"store"});
-    SweepCommand command;
-    command.action = given.operands().at(0);
-    command.what = given.operands().at(1);
-    command.store = given.text("store");
-    command.jobs = threads_of("sweep", given, "jobs");
-    const auto at_least_0 = [&](const std::string& option) {
-        const int number = given.has(option) ? given.number(option) : 0;
-        if (number < 0) {
-            throw UsageError(
-                fmt::format("sweep: --{}: got {}, expected 0 or more", option, number));
-        }
-        return number;
-    };
-    command.time_limit_s = at_least_0("time-limit");
-    command.memory_limit_mib = at_least_0("memory-limit");
-    command.dry_run = given.has("dry-run");
-    command.quiet = given.has("quiet");
-    return command;
-}
-
 Command make_list(const Given& given) {
     ListCommand command;
     command.what = operand_or_nothing(given, 0);
@@ -233,7 +180,8 @@ Command make_manual(const Given& /*given*/) {
 }
 
 Command make_help(const Given& given) {
-    return HelpCommand{operand_or_nothing(given, 0)};
+    const std::string second = operand_or_nothing(given, 1);
+    return HelpCommand{operand_or_nothing(given, 0) + (second.empty() ? "" : " " + second)};
 }
 
 } // namespace tessera::sim

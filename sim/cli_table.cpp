@@ -3,91 +3,18 @@
 
 #include "base/config/suggest.h"
 #include "base/text.h"
+#include "sim/cli_parts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
+#include <utility>
 
 namespace tessera::sim {
 namespace {
 
 constexpr std::size_t kMostFiles = 100'000;
 constexpr std::size_t kMostWorkloads = 1000;
-
-std::string default_threads() {
-    return std::to_string(std::clamp(std::thread::hardware_concurrency(), 1U, 1024U));
-}
-
-OptionSpec flag(std::string name, std::string sentence) {
-    return {.name = std::move(name), .value = {}, .sentence = std::move(sentence)};
-}
-
-OptionSpec text(std::string name, std::string value, std::string sentence,
-                Completes completes = Completes::File) {
-    return {.name = std::move(name),
-            .value = std::move(value),
-            .takes = Takes::Text,
-            .sentence = std::move(sentence),
-            .completes = completes};
-}
-
-OptionSpec texts(std::string name, std::string value, std::string sentence,
-                 Completes completes = Completes::Nothing) {
-    OptionSpec option = text(std::move(name), std::move(value),
-                             std::move(sentence) + "; may be repeated", completes);
-    option.takes = Takes::Texts;
-    return option;
-}
-
-OptionSpec word(std::string name, std::string value, std::string sentence,
-                std::vector<std::string> words, std::string otherwise) {
-    OptionSpec option =
-        text(std::move(name), std::move(value), std::move(sentence), Completes::Words);
-    option.words = std::move(words);
-    option.otherwise = std::move(otherwise);
-    return option;
-}
-
-OptionSpec shortened(char letter, OptionSpec option) {
-    option.letter = letter;
-    return option;
-}
-
-OptionSpec otherwise(std::string value, OptionSpec option, std::string shown = {}) {
-    option.otherwise = std::move(value);
-    option.otherwise_shown = std::move(shown);
-    return option;
-}
-
-OptionSpec number(std::string name, std::string value, std::string sentence) {
-    OptionSpec option =
-        text(std::move(name), std::move(value), std::move(sentence), Completes::Nothing);
-    option.takes = Takes::Number;
-    return option;
-}
-
-OptionSpec threads(std::string sentence) {
-    return otherwise(default_threads(), number("threads", "N", std::move(sentence)), "all cores");
-}
-
-OptionSpec machine(std::string sentence) {
-    return otherwise("bow", text("machine", "M", std::move(sentence), Completes::Machine));
-}
-
-OptionSpec quiet() {
-    return shortened('q', flag("quiet", "print no report, only errors and warnings"));
-}
-
-OptionSpec include() {
-    return shortened(
-        'I', texts("include", "DIR", "look for included files in DIR too", Completes::Directory));
-}
-
-OptionSpec define() {
-    return shortened('D', texts("define", "X=Y",
-                                "define a preprocessor macro of the sources, 1 without a value"));
-}
 
 CommandSpec run_command() {
     return {.name = "run",
@@ -200,37 +127,17 @@ CommandSpec calibrate_command_spec() {
         .make = make_calibrate};
 }
 
-CommandSpec sweep_command_spec() {
-    return {
-        .name = "sweep",
-        .usage = "run SWEEP [options] | show STORE",
-        .sentence = "runs all points of a sweep file that its store does not have yet, or shows "
-                    "a store",
-        .operands =
-            {"run or show, and a sweep or a store", 2, 2, Completes::Words, {"run", "show"}},
-        .options = {text("store", "DIR", "folder of results; NAME.sweep if not given",
-                         Completes::Directory),
-                    otherwise(default_threads(), number("jobs", "N", "points that run at a time"),
-                              "all cores"),
-                    number("time-limit", "S", "end a point after S seconds"),
-                    number("memory-limit", "MIB",
-                           "let a point take MIB of addresses besides what all share"),
-                    flag("dry-run", "only say how many points there are and are known"), quiet()},
-        .examples = {{"tessera sweep run workers", "a machine with 4, 6 and 8 workers a tile"},
-                     {"tessera sweep show workers.sweep", "what came out, a line a point"}},
-        .make = make_sweep};
-}
-
 CommandSpec list_command() {
     return {
         .name = "list",
-        .usage = "[machines|workloads|vertices|families|instructions|parameters] [--names|--paths]",
+        .usage = "[machines|workloads|vertices|sweeps|families|instructions|parameters] "
+                 "[--names|--paths]",
         .sentence = "lists what there is, a line each",
         .operands = {"kind of thing",
                      0,
                      1,
                      Completes::Words,
-                     {"machines", "workloads", "vertices", "families", "instructions",
+                     {"machines", "workloads", "vertices", "sweeps", "families", "instructions",
                       "parameters"}},
         .options = {flag("names", "names alone"), flag("paths", "files instead of descriptions")},
         .examples = {{"tessera list workloads", "workloads, each with a sentence"},
@@ -342,21 +249,28 @@ CommandSpec help_command() {
     return {.name = "help",
             .usage = "[COMMAND]",
             .sentence = "prints help, of a command with its options and examples",
-            .operands = {"command", 0, 1, Completes::Words},
+            .operands = {"command", 0, 2, Completes::Words},
             .options = {},
             .examples = {{"tessera help run", "the options of `tessera run`"}},
             .make = make_help};
 }
 
 std::vector<CommandSpec> make_commands() {
-    std::vector<CommandSpec> all{
-        run_command(),      vertex_command_spec(), calibrate_command_spec(), sweep_command_spec(),
-        list_command(),     describe_command(),    check_command(),          schema_command(),
-        assemble_command(), disassemble_command(), completion_command(),     manual_command(),
-        help_command()};
+    std::vector<CommandSpec> all{run_command(), vertex_command_spec(), calibrate_command_spec()};
+    for (CommandSpec& sweep : sweep_commands()) {
+        all.push_back(std::move(sweep));
+    }
+    for (const auto& one :
+         {list_command(), describe_command(), check_command(), schema_command(), assemble_command(),
+          disassemble_command(), completion_command(), manual_command(), help_command()}) {
+        all.push_back(one);
+    }
     std::vector<std::string> names;
     for (const auto& command : all) {
-        names.push_back(command.name);
+        std::string word = command.name.substr(0, command.name.find(' '));
+        if (names.empty() || names.back() != word) {
+            names.push_back(std::move(word));
+        }
     }
     all.back().operands.words = std::move(names); // of help
     return all;
@@ -367,6 +281,16 @@ std::vector<CommandSpec> make_commands() {
 const std::vector<CommandSpec>& commands() {
     static const std::vector<CommandSpec> all = make_commands();
     return all;
+}
+
+std::vector<std::string> group(const std::string& word) {
+    std::vector<std::string> seconds;
+    for (const auto& command : commands()) {
+        if (command.name.rfind(word + " ", 0) == 0) {
+            seconds.push_back(command.name.substr(word.size() + 1));
+        }
+    }
+    return seconds;
 }
 
 const CommandSpec& command_named(const std::string& name) {
@@ -408,8 +332,9 @@ const std::vector<ExitCodeSpec>& exit_codes() {
 
 const std::vector<VariableSpec>& environment_variables() {
     static const std::vector<VariableSpec> all{
-        {"TESSERA_CONFIGS", "folders with machines/, workloads/ and vertices/, separated by ':'; "
-                            "they are looked up before ./configs and the installed ones"},
+        {"TESSERA_CONFIGS",
+         "folders with machines/, workloads/, vertices/ and sweeps/, separated by ':'; "
+         "they are looked up before ./configs and the installed ones"},
         {"NO_COLOR", "where it is not empty, reports have no colors unless --color says so"},
     };
     return all;

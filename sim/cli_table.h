@@ -13,7 +13,17 @@
 namespace tessera::sim {
 
 /// What may stand where a name or value is expected, for shells.
-enum class Completes { Nothing, File, Directory, Machine, Workload, Vertex, Parameter, Words };
+enum class Completes {
+    Nothing,
+    File,
+    Directory,
+    Machine,
+    Workload,
+    Vertex,
+    Sweep,
+    Parameter,
+    Words
+};
 
 enum class Takes { Nothing, Text, Texts, Number }; ///< Texts: the option may be repeated
 
@@ -56,7 +66,7 @@ public:
 };
 
 struct CommandSpec {
-    std::string name;
+    std::string name;  ///< one word, or two: "sweep run"
     std::string usage; ///< behind "tessera name "
     std::string sentence;
     OperandSpec operands;
@@ -66,6 +76,11 @@ struct CommandSpec {
 };
 
 [[nodiscard]] const std::vector<CommandSpec>& commands();
+/// The second words of the commands whose first is `word`; empty for a command of one word.
+[[nodiscard]] std::vector<std::string> group(const std::string& word);
+[[nodiscard]] inline bool is_group(const std::string& word) {
+    return !group(word).empty();
+}
 /// @throws UsageError with the nearest name
 [[nodiscard]] const CommandSpec& command_named(const std::string& name);
 
@@ -97,9 +112,11 @@ inline constexpr const char* kWhatItIs =
 [[nodiscard]] Command make_schema(const Given& given);
 [[nodiscard]] Command make_assemble(const Given& given);
 [[nodiscard]] Command make_disassemble(const Given& given);
-[[nodiscard]] Command make_sweep(const Given& given);
 [[nodiscard]] Command make_completion(const Given& given);
 [[nodiscard]] Command make_manual(const Given& given);
 [[nodiscard]] Command make_help(const Given& given);
+
+/// `tessera sweep ...` (cli_sweep.cpp).
+[[nodiscard]] std::vector<CommandSpec> sweep_commands();
 
 } // namespace tessera::sim

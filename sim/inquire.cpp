@@ -193,7 +193,7 @@ std::string list_text(const ListCommand& command, const Layout& layout) {
         return table(layout, 0, columns, rows_of(command));
     }
     std::string text;
-    for (const char* kind : {"machines", "workloads", "vertices"}) {
+    for (const char* kind : {"machines", "workloads", "vertices", "sweeps"}) {
         text += painted(layout, Paint::Head, kind) + "\n" +
                 table(layout, 2, columns, config_rows(kind, command.paths)) + "\n";
     }

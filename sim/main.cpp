@@ -10,7 +10,7 @@
 #include "sim/inquire.h"
 #include "sim/interrupt.h"
 #include "sim/screen.h"
-#include "sim/sweep/sweep_command.h"
+#include "sim/sweep/commands.h"
 #include "sim/vertex_command.h"
 
 #include <systemc>
@@ -53,7 +53,14 @@ struct Execute {
     int operator()(const CalibrateCommand& command) const {
         return calibrate_command(command, elaborate);
     }
-    int operator()(const SweepCommand& command) const { return sweep_command(command, elaborate); }
+    int operator()(const SweepRunCommand& command) const {
+        return command.from_stdin ? sweep_answer(command, elaborate)
+                                  : sweep_run(command, elaborate);
+    }
+    int operator()(const SweepShowCommand& command) const { return sweep_show(command); }
+    int operator()(const SweepCollectCommand& command) const { return sweep_collect(command); }
+    int operator()(const SweepDiffCommand& command) const { return sweep_diff(command); }
+    int operator()(const SweepSubmitCommand& command) const { return sweep_submit(command); }
     int operator()(const ListCommand& command) const {
         return say(list_text(command, layout_of(stdout)));
     }

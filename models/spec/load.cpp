@@ -108,8 +108,7 @@ private:
 
 } // namespace
 
-LoadedMachine load_machine(const std::string& name_or_path, const config::ConfigPaths& paths,
-                           const std::vector<std::string>& set_overrides) {
+MachineFiles read_machine(const std::string& name_or_path, const config::ConfigPaths& paths) {
     Chain chain{paths};
     chain.read(config::find_config(paths, "machines", "machine", name_or_path));
 
@@ -122,13 +121,17 @@ LoadedMachine load_machine(const std::string& name_or_path, const config::Config
     if (!named && whole.root.is_object()) {
         whole.replace("/name", chain.files.front().stem().string(), asked.origins.at(""));
     }
+    return {std::move(whole), std::move(chain.files), std::move(chain.mistakes)};
+}
 
-    auto mistakes = std::move(chain.mistakes);
+LoadedMachine load_machine(MachineFiles files, const std::vector<std::string>& set_overrides) {
+    Document& whole = files.whole;
+    auto mistakes = std::move(files.mistakes);
     const auto set_mistakes = config::apply_sets(machine_shape(), whole, set_overrides);
     mistakes.insert(mistakes.end(), set_mistakes.begin(), set_mistakes.end());
 
     LoadedMachine out;
-    out.files = std::move(chain.files);
+    out.files = std::move(files.files);
     const auto found = config::read(machine_shape(), whole, &out.spec);
     mistakes.insert(mistakes.end(), found.begin(), found.end());
     if (mistakes.empty()) { // rules between fields say something only where each field is right
@@ -140,6 +143,11 @@ LoadedMachine load_machine(const std::string& name_or_path, const config::Config
     config::throw_if_any(std::move(mistakes));
     out.origins = std::move(whole.origins);
     return out;
+}
+
+LoadedMachine load_machine(const std::string& name_or_path, const config::ConfigPaths& paths,
+                           const std::vector<std::string>& set_overrides) {
+    return load_machine(read_machine(name_or_path, paths), set_overrides);
 }
 
 const config::Shape& machine_shape() {

@@ -20,6 +20,19 @@ struct LoadedMachine {
     std::vector<std::filesystem::path> files; ///< the one asked for, then those that it extends
 };
 
+/// A machine's files, read and laid over each other, before options: for who loads many variants.
+struct MachineFiles {
+    config::Document whole;
+    std::vector<std::filesystem::path> files;
+    std::vector<Diagnostic> mistakes; ///< of the files by themselves
+};
+/// @throws ConfigError if there is no such name; IoError if a file cannot be read
+[[nodiscard]] MachineFiles read_machine(const std::string& name_or_path,
+                                        const config::ConfigPaths& paths);
+/// @throws ConfigError as below
+[[nodiscard]] LoadedMachine load_machine(MachineFiles files,
+                                         const std::vector<std::string>& set_overrides);
+
 /// Reads a machine by name (looked up in `paths`) or path, with the machines that it `extends`
 /// below it and the `path=value` overrides above it, each of which the machine must have a use for.
 /// Throws ConfigError with all mistakes of all

@@ -7,11 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <array>
 #include <openssl/evp.h>
 
 namespace tessera::sweep {
-
 namespace {
 
 class Sha256 {
@@ -26,63 +24,95 @@ public:
     void add(std::string_view bytes) {
         TESSERA_ASSERT(EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1);
     }
-    std::string text() {
-        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    PointKey digest() {
+        PointKey made;
         unsigned length = 0;
-        TESSERA_ASSERT(EVP_DigestFinal(context_, digest.data(), &length) == 1 && length == 32);
-        std::string text;
-        for (unsigned i = 0; i < length; ++i) {
-            text += fmt::format("{:02x}", digest[i]);
-        }
-        return text;
+        TESSERA_ASSERT(EVP_DigestFinal(context_, made.bytes.data(), &length) == 1 &&
+                       length == made.bytes.size());
+        return made;
     }
 
 private:
     EVP_MD_CTX* context_;
 };
 
-std::string sha256_of_file(const std::filesystem::path& path) {
+PointKey sha256_of_file(const std::filesystem::path& path) {
     InputFile file(path);
     Sha256 hash;
     for (std::string bytes;; bytes.clear()) {
         file.append_to(bytes, kMiB);
         if (bytes.empty()) {
-            return hash.text();
+            return hash.digest();
         }
         hash.add(bytes);
     }
 }
 
+std::string text_without_names(nlohmann::json resolved) {
+    for (const char* word : {"name", "description"}) {
+        resolved.erase(word);
+    }
+    return resolved.dump();
+}
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
 } // namespace
 
-std::string sha256(std::string_view bytes) {
+std::string PointKey::text() const {
+    std::string text;
+    text.reserve(2 * bytes.size());
+    for (const std::uint8_t byte : bytes) {
+        text += kDigits[byte >> 4U];
+        text += kDigits[byte & 15U];
+    }
+    return text;
+}
+
+std::optional<PointKey> PointKey::from(std::string_view text) {
+    PointKey made;
+    if (text.size() != 2 * made.bytes.size()) {
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const std::size_t digit = kDigits.find(text[i]);
+        if (digit == std::string_view::npos) {
+            return std::nullopt;
+        }
+        made.bytes[i / 2] = static_cast<std::uint8_t>(made.bytes[i / 2] << 4U | digit);
+    }
+    return made;
+}
+
+PointKey sha256(std::string_view bytes) {
     Sha256 hash;
     hash.add(bytes);
-    return hash.text();
+    return hash.digest();
 }
 
 const std::string& PointKeys::contents(const std::filesystem::path& file) {
     const auto known = contents_.find(file);
-    return known != contents_.end() ? known->second
-                                    : contents_.emplace(file, sha256_of_file(file)).first->second;
+    return known != contents_.end()
+               ? known->second
+               : contents_.emplace(file, sha256_of_file(file).text()).first->second;
 }
 
-std::string PointKeys::of(const spec::LoadedMachine& machine,
-                          const catalog::LoadedWorkload& workload, const std::string& mode) {
-    nlohmann::json all{{"machine", machine.resolved},
-                       {"workload", workload.resolved},
-                       {"mode", mode},
-                       {"model", model_version_},
-                       {"inputs", nlohmann::json::array()}};
-    for (const char* part : {"machine", "workload"}) {
-        for (const char* word : {"name", "description"}) {
-            all[part].erase(word);
-        }
-    }
+std::string PointKeys::part_of(const spec::LoadedMachine& machine) {
+    return text_without_names(machine.resolved);
+}
+
+std::string PointKeys::part_of(const catalog::LoadedWorkload& workload) {
+    std::string part = text_without_names(workload.resolved);
     for (const auto& file : workload.inputs) {
-        all["inputs"].push_back(contents(file));
+        part += contents(file);
     }
-    return sha256(all.dump());
+    return part;
+}
+
+PointKey PointKeys::of(const std::string& machine_part, const std::string& workload_part,
+                       const std::string& mode) const {
+    // JSON has no line ends here, so that no two points have the same text
+    return sha256(fmt::format("{}\n{}\n{}\n{}", model_version_, mode, machine_part, workload_part));
 }
 
 } // namespace tessera::sweep

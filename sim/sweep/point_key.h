@@ -5,11 +5,41 @@
 #include "kernels/catalog/load.h"
 #include "models/spec/load.h"
 
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace tessera::sweep {
+
+/// SHA-256 of all that a point's result hangs on.
+struct PointKey {
+    std::array<std::uint8_t, 32> bytes{};
+
+    /// 64 hexadecimal digits.
+    [[nodiscard]] std::string text() const;
+    /// Nothing where `text` is no key.
+    [[nodiscard]] static std::optional<PointKey> from(std::string_view text);
+
+    friend auto operator<=>(const PointKey&, const PointKey&) = default;
+
+    /// For unordered containers: every part of it is as good as random.
+    struct Hash {
+        std::size_t operator()(const PointKey& key) const {
+            std::size_t part = 0;
+            std::memcpy(&part, key.bytes.data(), sizeof part);
+            return part;
+        }
+    };
+};
+
+/// SHA-256 of `bytes`.
+[[nodiscard]] PointKey sha256(std::string_view bytes);
 
 /// Gives keys, and reads the files that workloads name once.
 class PointKeys {
@@ -17,12 +47,17 @@ public:
     /// `model_version`: kModelVersion of sim/result.h.
     explicit PointKeys(int model_version) : model_version_(model_version) {}
 
-    /// SHA-256, as 64 hexadecimal digits, of every parameter of machine and workload with the types
-    /// that their descriptions give them, what the workload's files hold, the mode and the version of
-    /// the model. Not of names, nor of what only the host feels: threads, audited tiles.
-    /// @throws IoError if a file cannot be read
-    [[nodiscard]] std::string of(const spec::LoadedMachine& machine,
-                                 const catalog::LoadedWorkload& workload, const std::string& mode);
+    /// What of a machine is in keys: every parameter with the type that its description gives it,
+    /// not its name nor its description.
+    [[nodiscard]] static std::string part_of(const spec::LoadedMachine& machine);
+    /// The same of a workload, with what the files that it names hold. @throws IoError if one cannot
+    /// be read
+    [[nodiscard]] std::string part_of(const catalog::LoadedWorkload& workload);
+
+    /// Of both parts, the mode and the version of the model. Not of what only the host feels:
+    /// threads, audited tiles.
+    [[nodiscard]] PointKey of(const std::string& machine_part, const std::string& workload_part,
+                              const std::string& mode) const;
 
 private:
     [[nodiscard]] const std::string& contents(const std::filesystem::path& file);
@@ -30,8 +65,5 @@ private:
     int model_version_;
     std::map<std::filesystem::path, std::string> contents_; ///< SHA-256 of files
 };
-
-/// SHA-256 as 64 hexadecimal digits.
-[[nodiscard]] std::string sha256(std::string_view bytes);
 
 } // namespace tessera::sweep

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <simdjson.h>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -59,10 +60,94 @@ template <class Line> void for_each_line(const fs::path& path, const Line& line)
     }
 }
 
-std::string text_at(const Json& point, const char* key) {
-    const auto found = point.find(key);
-    return found != point.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+/// A line as simdjson reads it.
+class ReadLine final : public PointLine {
+public:
+    /// False where it is no point.
+    bool read(std::string_view line) {
+        text_ = line;
+        padded_.assign(line);
+        padded_.reserve(line.size() + simdjson::SIMDJSON_PADDING);
+        std::string_view key;
+        std::string_view status;
+        if (parser_.parse(padded_.data(), padded_.size(), false).get(root_) != simdjson::SUCCESS ||
+            root_["key"].get(key) != simdjson::SUCCESS ||
+            root_["status"].get(status) != simdjson::SUCCESS || status.empty()) {
+            return false;
+        }
+        const auto known = PointKey::from(key);
+        key_ = known.value_or(PointKey{});
+        status_ = status;
+        return known.has_value();
+    }
+
+    Value at(const std::vector<std::string>& keys) const override {
+        simdjson::dom::element at = root_;
+        for (const std::string& key : keys) {
+            if (!at.is_object() || at[key].get(at) != simdjson::SUCCESS) {
+                return std::nullopt;
+            }
+        }
+        return value_of(at);
+    }
+
+    bool has(const std::string& key) const override {
+        simdjson::dom::element found;
+        return root_[key].get(found) == simdjson::SUCCESS;
+    }
+
+    std::string raw(const std::string& key) const override {
+        simdjson::dom::element found;
+        return root_[key].get(found) == simdjson::SUCCESS ? simdjson::minify(found) : std::string();
+    }
+
+    void
+    for_each_value(const std::string& key,
+                   const std::function<void(const std::string&, Value)>& visit) const override {
+        simdjson::dom::element found;
+        if (root_[key].get(found) == simdjson::SUCCESS) {
+            std::string path;
+            visit_values(path, found, visit);
+        }
+    }
+
+private:
+    static Value value_of(const simdjson::dom::element& element) {
+        switch (element.type()) {
+        case simdjson::dom::element_type::INT64:
+        case simdjson::dom::element_type::UINT64:
+        case simdjson::dom::element_type::DOUBLE:
+            return double(element);
+        case simdjson::dom::element_type::BOOL:
+            return bool(element) ? 1.0 : 0.0;
+        case simdjson::dom::element_type::STRING:
+            return std::string(std::string_view(element));
+        default:
+            return std::nullopt;
+        }
+    }
+
+    static void visit_values(std::string& path, const simdjson::dom::element& element,
+                             const std::function<void(const std::string&, Value)>& visit) {
+        if (!element.is_object()) {
+            if (Value value = value_of(element)) {
+                visit(path, std::move(value));
+            }
+            return;
+        }
+        const std::size_t length = path.size();
+        for (const auto& [key, inner] : simdjson::dom::object(element)) {
+            path += length == 0 ? "" : ".";
+            path += key;
+            visit_values(path, inner, visit);
+            path.resize(length);
+        }
+    }
+
+    simdjson::dom::parser parser_;
+    simdjson::dom::element root_;
+    std::string padded_;
+};
 
 } // namespace
 
@@ -86,10 +171,16 @@ StoreWriter::~StoreWriter() {
 }
 
 void StoreWriter::append(const Json& point) {
+    append_line(point.dump());
+    sync();
+}
+
+void StoreWriter::append_line(std::string_view text) {
     if (!is_whole_) {
         throw IoError(file_.string() + ": its last line was not finished, nothing can follow it");
     }
-    const std::string line = point.dump() + "\n";
+    std::string line(text);
+    line += '\n';
     const off_t before = lseek(descriptor_, 0, SEEK_END);
     std::size_t written = 0;
     while (written < line.size()) {
@@ -104,12 +195,15 @@ void StoreWriter::append(const Json& point) {
         }
         written += static_cast<std::size_t>(now);
     }
+}
+
+void StoreWriter::sync() {
     if (fdatasync(descriptor_) != 0 && errno != EINVAL) { // no disk, nothing to wait for
         throw IoError(file_.string() + ": " + error_text());
     }
 }
 
-void for_each_point(const fs::path& folder, const std::function<void(const Json&)>& point) {
+void for_each_point(const fs::path& folder, const std::function<void(const PointLine&)>& point) {
     std::vector<fs::path> files;
     std::error_code error;
     if (!fs::exists(folder, error)) {
@@ -125,11 +219,10 @@ void for_each_point(const fs::path& folder, const std::function<void(const Json&
         throw IoError(folder.string() + ": " + error.message());
     }
     std::sort(files.begin(), files.end());
+    ReadLine read;
     for (const fs::path& file : files) {
         for_each_line(file, [&](std::string_view line, std::int64_t number) {
-            const Json read = Json::parse(line, nullptr, false);
-            if (!read.is_object() || text_at(read, "key").empty() ||
-                text_at(read, "status").empty()) {
+            if (!read.read(line)) {
                 throw IoError(fmt::format("{}:{}: got {}, expected a point: an object with 'key' "
                                           "and 'status'",
                                           file.string(), number, in_quotes(line)));
@@ -140,32 +233,73 @@ void for_each_point(const fs::path& folder, const std::function<void(const Json&
 }
 
 KnownPoints::KnownPoints(const fs::path& folder) {
-    for_each_point(folder, [this](const Json& point) { add(point); });
+    for_each_point(folder, [this](const PointLine& point) { add(point); });
 }
 
-const std::string* KnownPoints::status(const std::string& key) const {
+const KnownPoints::Known* KnownPoints::find(const PointKey& key) const {
     const auto found = points_.find(key);
-    return found == points_.end() ? nullptr : &found->second.status;
+    return found == points_.end() ? nullptr : &found->second;
 }
 
-void KnownPoints::add(const Json& point) {
-    const std::string key = text_at(point, "key");
-    Known now{text_at(point, "status"), 0};
-    const bool is_ok = now.status == kOkStatus;
-    if (is_ok) {
-        const auto result = point.find("result");
-        now.result = std::hash<std::string>{}(result == point.end() ? "" : result->dump());
+const std::string* KnownPoints::status(const PointKey& key) const {
+    const Known* const known = find(key);
+    return known == nullptr ? nullptr : &statuses_[known->status];
+}
+
+std::uint8_t KnownPoints::number_of(const std::string& status) {
+    const auto found = std::find(statuses_.begin(), statuses_.end(), status);
+    const auto number = static_cast<std::size_t>(found - statuses_.begin());
+    if (found == statuses_.end()) {
+        constexpr std::size_t kMost = 255;
+        if (statuses_.size() == kMost) {
+            throw IoError("a store has more than 255 kinds of status");
+        }
+        statuses_.push_back(status);
     }
-    const auto [known, is_new] = points_.try_emplace(key, now);
+    return static_cast<std::uint8_t>(number);
+}
+
+bool KnownPoints::add(const PointLine& point) {
+    Known now{0, number_of(point.status()), point.has("lists")};
+    if (const Value model = point.at({"model"}); model && std::holds_alternative<double>(*model)) {
+        models_.insert(static_cast<std::int64_t>(std::get<double>(*model)));
+    }
+    if (point.is_ok()) {
+        now.result = std::hash<std::string>{}(point.raw("result"));
+        const Value seconds = point.at({"host", "wall_s"});
+        const Value workload = point.at({"workload"});
+        if (seconds && workload && std::holds_alternative<double>(*seconds) &&
+            std::holds_alternative<std::string>(*workload)) {
+            Times& times = times_[std::get<std::string>(*workload)];
+            times.seconds += std::get<double>(*seconds);
+            ++times.points;
+        }
+    }
+    const auto [known, is_new] = points_.try_emplace(point.key(), now);
     if (is_new) {
-        return;
+        return true;
     }
-    const bool was_ok = known->second.status == kOkStatus;
-    if (was_ok && is_ok && known->second.result != now.result) {
-        throw IoError("two different results of one point, which is a bug: key " + key);
+    Known& before = known->second;
+    const bool was_ok = statuses_[before.status] == kOkStatus;
+    if (was_ok && point.is_ok() && before.result != now.result) {
+        throw IoError("two different results of one point, which is a bug: key " +
+                      point.key().text());
     }
-    if (!was_ok) {
-        known->second = std::move(now);
+    const bool says_more = was_ok ? point.is_ok() && now.has_lists && !before.has_lists : true;
+    if (says_more) {
+        before = now;
+    }
+    return says_more;
+}
+
+void refuse_other_models(const KnownPoints& known, const fs::path& folder, int model) {
+    for (const std::int64_t other : known.models()) {
+        if (other != model) {
+            throw IoError(
+                fmt::format("{}: its points are of model version {}, this program is of {}; "
+                            "give another --store, and compare by `tessera sweep diff`",
+                            folder.string(), other, model));
+        }
     }
 }
 

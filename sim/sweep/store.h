@@ -7,13 +7,22 @@
 // two runs of the same point agree on.
 #pragma once
 
+#include "sim/sweep/point_key.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace tessera::sweep {
 
@@ -30,6 +39,9 @@ public:
 
     /// On disk when it returns. @throws IoError, and then the file is as before
     void append(const nlohmann::json& point);
+    /// The same of a line as it stands in another store, without its end; on disk after sync().
+    void append_line(std::string_view line);
+    void sync();
 
     [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
@@ -39,34 +51,84 @@ private:
     bool is_whole_ = true; ///< it ends with a line's end
 };
 
+/// A number, word or truth of a point's line; nothing where it has none.
+using Value = std::optional<std::variant<double, std::string>>;
+
+/// One line of a store, good until the next is read.
+class PointLine {
+public:
+    virtual ~PointLine() = default;
+
+    [[nodiscard]] const PointKey& key() const { return key_; }
+    [[nodiscard]] const std::string& status() const { return status_; }
+    [[nodiscard]] bool is_ok() const { return status_ == kOkStatus; }
+    [[nodiscard]] std::string_view text() const { return text_; }
+    /// What it hands out by the keys to it, for example {"result", "plan", "chunks"}. Truths are 1
+    /// and 0.
+    [[nodiscard]] virtual Value at(const std::vector<std::string>& keys) const = 0;
+    [[nodiscard]] virtual bool has(const std::string& key) const = 0;
+    /// The text of what stands at a key; empty where there is nothing.
+    [[nodiscard]] virtual std::string raw(const std::string& key) const = 0;
+    /// Every value below a key by its path, `plan.chunks`.
+    virtual void for_each_value(
+        const std::string& key,
+        const std::function<void(const std::string& path, Value value)>& visit) const = 0;
+
+protected:
+    PointKey key_;
+    std::string status_;
+    std::string_view text_;
+};
+
 /// Calls `point` for every line of every file, files by name, lines in their order. What is
 /// unfinished at the end of a file is left out. No folder, no lines. @throws IoError where a file
 /// cannot be read or a line that is finished is no point, with its place
 void for_each_point(const std::filesystem::path& folder,
-                    const std::function<void(const nlohmann::json& point)>& point);
+                    const std::function<void(const PointLine& point)>& point);
 
-/// What a store knows, without the results themselves: about 150 bytes a point.
+/// What a store knows, without the results themselves: about 100 bytes a point.
 class KnownPoints {
 public:
+    struct Known {
+        std::uint64_t result = 0; ///< a hash of it
+        std::uint8_t status = 0;  ///< in statuses
+        bool has_lists = false;
+    };
+    /// What a workload's points took.
+    struct Times {
+        double seconds = 0;
+        std::int64_t points = 0;
+    };
+
     KnownPoints() = default;
     /// @throws IoError as above; also where one key has two different results, which is a bug that
     /// must not be hidden
     explicit KnownPoints(const std::filesystem::path& folder);
 
-    /// The status, or null where the point has not run. What was ok once stays ok; else the last
-    /// that was said.
-    [[nodiscard]] const std::string* status(const std::string& key) const;
+    /// Null where the point has not run. What was ok once stays ok; else the last that was said.
+    [[nodiscard]] const Known* find(const PointKey& key) const;
+    /// The same, its status.
+    [[nodiscard]] const std::string* status(const PointKey& key) const;
     [[nodiscard]] std::size_t size() const { return points_.size(); }
+    [[nodiscard]] const std::set<std::int64_t>& models() const { return models_; }
+    /// By workload, of points that are ok.
+    [[nodiscard]] const std::map<std::string, Times>& times() const { return times_; }
 
-    /// One more point, as the store has it. @throws IoError as above
-    void add(const nlohmann::json& point);
+    /// One more point. True where it is new or says more than what was known. @throws IoError as
+    /// above
+    bool add(const PointLine& point);
 
 private:
-    struct Known {
-        std::string status;
-        std::uint64_t result = 0; ///< a hash of it
-    };
-    std::unordered_map<std::string, Known> points_;
+    std::uint8_t number_of(const std::string& status);
+
+    std::unordered_map<PointKey, Known, PointKey::Hash> points_;
+    std::vector<std::string> statuses_;
+    std::set<std::int64_t> models_;
+    std::map<std::string, Times> times_;
 };
+
+/// @throws IoError where a store has points of another version of the model, which are not what this
+/// program would give
+void refuse_other_models(const KnownPoints& known, const std::filesystem::path& folder, int model);
 
 } // namespace tessera::sweep

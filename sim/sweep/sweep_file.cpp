@@ -279,7 +279,7 @@ private:
         if (object.is_object()) {
             for (const auto& [path, value] : object.items()) {
                 if (is_value(child_pointer(pointer, path), value)) {
-                    made.push_back({path, value});
+                    made.push_back({full_path(path), value});
                 }
             }
         }
@@ -290,7 +290,7 @@ private:
     void take_path(const std::string& pointer, const std::string& path) {
         if (path == "machine" || path == "workload") {
             fail(pointer, fmt::format("{} is no axis: it may be a list itself", in_quotes(path)));
-        } else if (!paths_.insert(path).second) {
+        } else if (!paths_.insert(full_path(path)).second) {
             fail(pointer, in_quotes(path) + " is changed twice");
         }
     }
@@ -306,6 +306,7 @@ private:
             take_path(given.paths.empty() ? pointer + "/path"
                                           : fmt::format("{}/paths/{}", pointer, i),
                       axis.paths[i]);
+            axis.paths[i] = full_path(axis.paths[i]);
         }
         const int forms = (given.values.is_null() ? 0 : 1) + (given.range.is_null() ? 0 : 1) +
                           (given.log2.is_null() ? 0 : 1);
@@ -522,6 +523,10 @@ Axis axis_of(const std::string& path, const std::vector<std::string>& names) {
 }
 
 } // namespace
+
+std::string full_path(const std::string& path) {
+    return path == "seed" ? "workload.seed" : path;
+}
 
 SweepSpec read_sweep(const config::Document& document) {
     return Reader(document).read();

@@ -49,6 +49,9 @@ struct SweepSpec {
     std::vector<Objective> objectives;
 };
 
+/// `seed` is the workload's, as no machine has one; other paths are whole.
+[[nodiscard]] std::string full_path(const std::string& path);
+
 /// The sweep of a document. @throws ConfigError with all mistakes
 [[nodiscard]] SweepSpec read_sweep(const config::Document& document);
 

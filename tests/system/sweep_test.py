@@ -5,12 +5,16 @@
 usage: sweep_test.py TESSERA
 """
 import collections
+import csv
+import io
 import json
+import math
 import os
 import pathlib
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -18,6 +22,7 @@ import time
 import unittest
 
 TESSERA = None
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SWEEP = {
     "schema_version": 1, "machine": "tiny", "workload": ["tiny_matmul", "tiny_spmm_b1"],
     "axes": [{"path": "tile.workers", "values": [2, 4, 6]},
@@ -69,7 +74,8 @@ class Sweeps(unittest.TestCase):
     def test_all_points_once(self):
         sweep = self.write(SWEEP)
         self.assertEqual(self.tessera("sweep", "run", sweep, "--dry-run"),
-                         f"{POINTS} points, 0 known in s.sweep, {POINTS} to run\n")
+                         f"{POINTS} points, 0 known in s.sweep, {POINTS} to run\n"
+                         "8 points excluded\ntime: unknown\n")
         self.assertFalse((self.folder / "s.sweep").exists())
         self.assertIn(f"{POINTS} points in s.sweep, {POINTS} ok; ",
                       self.tessera("sweep", "run", sweep))
@@ -86,6 +92,11 @@ class Sweeps(unittest.TestCase):
         # nothing runs twice, in this sweep or in another with the same points
         self.assertEqual(self.tessera("sweep", "run", sweep),
                          f"{POINTS} points in s.sweep, {POINTS} known before\n")
+        # what others of the same workload took tells how long more of them may take
+        more = self.write(SWEEP | {"workload": "tiny_matmul", "exclude": [],
+                                   "set": {"workload.n": 40}}, "more.json")
+        self.assertRegex(self.tessera("sweep", "run", more, "--store", "s.sweep", "--dry-run"),
+                         "^24 points, 0 known in s.sweep, 24 to run\ntime: about [0-9]+ s, ")
         other = self.write(SWEEP | {"workload": "tiny_matmul", "exclude": []}, "other.json")
         self.assertIn("24 points in s.sweep, 20 known before, 4 ok; ",
                       self.tessera("sweep", "run", other, "--store", "s.sweep"))
@@ -146,6 +157,249 @@ class Sweeps(unittest.TestCase):
         self.tessera("sweep", "run", sweep, "--store", "killed")
         self.assertEqual(self.results("killed"), expected)
 
+    def test_without_a_file(self):
+        self.tessera("sweep", "run", "tiny_matmul", "--machine", "tiny", "--machine", "bow",
+                     "--set", "tile.workers=2,4", "--set", "workload.n=32", "--store", "s.sweep")
+        points = {(p["machine"], p["changes"]["tile.workers"], p["changes"]["workload.n"])
+                  for p in self.results("s.sweep").values()}
+        self.assertEqual(points, {(m, w, 32) for m in ("tiny", "bow") for w in (2, 4)})
+        # options count more than the file
+        sweep = self.write(SWEEP)
+        self.tessera("sweep", "run", sweep, "--store", "t.sweep", "--set", "tile.workers=4",
+                     "--set", "exchange.lane_bytes=4", "--set", "sync.internal_cycles=20,30,50")
+        self.assertEqual(len(self.results("t.sweep")), 2 * 3)
+
+    def test_a_killed_child_is_no_result(self):
+        """Who kills a child from outside: its point runs again."""
+        sweep = self.write({"schema_version": 1, "workload": "dense_4096_f16",
+                            "mode": "functional"})
+        running = subprocess.Popen([TESSERA, "sweep", "run", sweep, "-q"], cwd=self.folder)
+        killed = False
+        for _ in range(500):
+            time.sleep(0.01)
+            for child in children_of(running.pid):
+                os.kill(child, signal.SIGKILL)
+                killed = True
+            if killed:
+                break
+        running.wait()
+        self.assertTrue(killed)
+        point, = self.results("s.sweep").values()
+        self.assertEqual(point["status"], "ok")
+
+    def test_retry(self):
+        sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+                            "axes": [{"path": "workload.n", "values": [32, 1000000]}]})
+        self.tessera("sweep", "run", sweep)
+        self.assertIn("2 points in s.sweep, 2 known before\n", self.tessera("sweep", "run", sweep))
+        self.assertIn("2 points in s.sweep, 2 known before\n",
+                      self.tessera("sweep", "run", sweep, "--retry", "crash"))
+        self.assertIn("2 points in s.sweep, 1 known before, 1 does_not_fit; ",
+                      self.tessera("sweep", "run", sweep, "--retry", "does_not_fit"))
+        self.assertIn("1 known before", self.tessera("sweep", "run", sweep, "--retry", "failed"))
+        self.assertIn("expected one of check_failed",
+                      self.tessera("sweep", "run", sweep, "--retry", "bad", code=2))
+
+    def test_lists_are_kept_where_asked(self):
+        sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul"})
+        self.tessera("sweep", "run", sweep)
+        line, = (lines[0] for lines in self.lines("s.sweep").values())
+        self.assertNotIn("lists", line)
+        self.assertIn("1 ok", self.tessera("sweep", "run", sweep, "--keep", "full"))
+        self.assertIn("1 known before", self.tessera("sweep", "run", sweep, "--keep", "full"))
+        line, = (lines[1] for lines in self.lines("s.sweep").values())
+        alone = json.loads(self.tessera("run", "tiny_matmul", "--machine", "tiny", "--mode",
+                                        "timing", "-q", "--json", "-"))
+        self.assertEqual(line["lists"]["compute_sets"], alone["compute_sets"])
+        self.assertEqual(line["result"]["phases"], alone["phases"])
+
+    def test_shards_are_the_sweep(self):
+        sweep = self.write(SWEEP)
+        self.tessera("sweep", "run", sweep, "--store", "whole")
+        for shard in range(3):
+            self.tessera("sweep", "worker", sweep, "--shard", f"{shard}/3", "--store", "parts")
+        self.assertEqual(self.results("parts"), self.results("whole"))
+        self.assertIn("I from 0 to N - 1",
+                      self.tessera("sweep", "worker", sweep, "--shard", "3/3", code=2))
+
+    def test_what_is_submitted_stands_in_the_store(self):
+        shutil.copy(ROOT / "configs/machines/tiny.json", self.folder / "mine.json")
+        shutil.copy(ROOT / "configs/workloads/tiny_matmul.json", self.folder / "work.json")
+        sweep = self.write(SWEEP | {"machine": "./mine.json", "workload": "./work.json"})
+        self.tessera("sweep", "run", sweep, "--store", "whole")
+        script = self.tessera("sweep", "submit", sweep, "--shards", "2", "--print", "--time-limit",
+                              "60", "--", "--time=5", "-c", "2")
+        self.assertIn("# sbatch --time=5 -c 2 <<", script)
+        self.assertIn("#SBATCH --array=0-1\n", script)
+        self.assertIn("--time-limit 60", script)
+        for file in ("mine.json", "work.json", "s.json"):  # nobody needs them any more
+            (self.folder / file).unlink()
+        command = script[script.index("exec ") + 5:]
+        for shard in range(2):
+            subprocess.run(["sh", "-c", command], check=True, cwd="/",
+                           env=os.environ | {"SLURM_ARRAY_TASK_ID": str(shard),
+                                             "SLURM_CPUS_PER_TASK": "2"})
+        parts, whole = self.results("s.sweep"), self.results("whole")
+        self.assertEqual({key: point["result"] for key, point in parts.items()},
+                         {key: point["result"] for key, point in whole.items()})
+        # what they look like does not change what they are
+        self.assertIn("mine", self.tessera("sweep", "show", "s.sweep").splitlines()[1])
+
+    def test_a_worker_answers(self):
+        lines = [{"tile.workers": 4}, {"tile.workers": 4}, {"tile.workers": 99}, {"a": 1}, [],
+                 {"machine": "nope"}, {"workload": "tiny_spmm_b1", "seed": 3}]
+        asked = "".join(json.dumps(line) + "\n" for line in lines) + "no JSON\n\n"
+        done = subprocess.run([TESSERA, "sweep", "worker", "tiny_matmul", "--machine", "tiny",
+                               "--stdin", "--store", "w"], input=asked, capture_output=True,
+                              text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([a["status"] for a in answers],
+                         ["ok", "ok"] + 4 * ["invalid"] + ["ok", "invalid"])
+        self.assertEqual(answers[0], answers[1])
+        self.assertIn("expected 1..", answers[2]["message"])
+        self.assertEqual(answers[6]["changes"], {"workload.seed": 3})
+        self.assertEqual(len(self.results("w")), 2)
+
+    def test_collect(self):
+        sweep = self.write(SWEEP)
+        for shard in range(2):
+            self.tessera("sweep", "worker", sweep, "--shard", f"{shard}/2", "--store", f"s{shard}")
+        collect = lambda *more: self.tessera("sweep", "collect", "s0", "s1", "s0", *more)
+        self.assertIn(f"{POINTS} points of {POINTS + POINTS // 2} lines, {POINTS} added to all",
+                      collect("--into", "all", "--sqlite", "a.db", "--csv", "a.csv"))
+        self.assertEqual(self.results("all"), self.results("s0") | self.results("s1"))
+        read = lambda file: sqlite3.connect(self.folder / file).execute(
+            "SELECT * FROM points ORDER BY key").fetchall()
+        once, text = read("a.db"), (self.folder / "a.csv").read_bytes()
+        self.assertIn(", 0 added to all",
+                      collect("--into", "all", "--sqlite", "a.db", "--csv", "a.csv"))
+        self.assertEqual((read("a.db"), (self.folder / "a.csv").read_bytes()), (once, text))
+        rows = list(csv.DictReader(io.StringIO(text.decode())))
+        self.assertEqual(len(rows), POINTS)
+        points = self.results("all")
+        for row in rows:
+            point = points[row["key"]]
+            self.assertEqual(int(row["cycles"]), point["result"]["cycles"])
+            self.assertEqual(int(row["tile.workers"]), point["changes"]["tile.workers"])
+            self.assertEqual(float(row["tiles.compute_cycles.mean"]),
+                             point["result"]["tiles"]["compute_cycles"]["mean"])
+        counted, = sqlite3.connect(self.folder / "a.db").execute(
+            'SELECT count(*) FROM points WHERE "tile.workers" = 4 AND status = \'ok\'').fetchone()
+        self.assertEqual(counted, sum(p["changes"]["tile.workers"] == 4 for p in points.values()))
+        # a result that cannot be
+        line = json.loads((self.folder / "all" / next((self.folder / "all").glob("*.jsonl")).name
+                           ).read_text().splitlines()[0])
+        line["result"]["cycles"] += 1
+        (self.folder / "bad").mkdir()
+        (self.folder / "bad/x.jsonl").write_text(json.dumps(line) + "\n")
+        self.assertIn("two different results of one point, which is a bug: key " + line["key"],
+                      self.tessera("sweep", "collect", "all", "bad", "--into", "c", code=6))
+        self.assertFalse((self.folder / "c").exists())
+
+    def test_show(self):
+        sweep = self.write(SWEEP | {
+            "objectives": [{"path": "cycles"}, {"path": "tiles_busy", "goal": "max"}],
+            "constraints": ["tile.workers < 6"]})
+        self.tessera("sweep", "run", sweep)
+        show = lambda *more: json.loads(
+            self.tessera("sweep", "show", "s.sweep", "--format", "json", *more))
+        every = show("--columns", "cycles,phases.compute")
+        points = self.results("s.sweep").values()
+        self.assertEqual(len(every), POINTS)
+        self.assertEqual(sum(row["cycles"] for row in every),
+                         sum(p["result"]["cycles"] for p in points))
+        self.assertEqual([row.get("constraints") for row in every],
+                         ["broken" if row["tile.workers"] == 6 else None for row in every])
+        some = show("--filter", "workload == tiny_matmul && tile.workers >= 4",
+                    "--filter", "sync.internal_cycles == 20", "--sort", "-cycles")
+        self.assertEqual(len(some), 4)
+        self.assertEqual(some, sorted(some, key=lambda row: -row["cycles"]))
+        self.assertEqual(show("--limit", "3"), show()[:3])
+        # a parameter that nothing changes
+        self.assertEqual(len(show("--filter", "memory.region0_bytes > 0")), POINTS)
+        self.assertEqual(show("--filter", "memory.region0_bytes < 0"), [])
+        means = {row["tile.workers"]: row for row in show("--group", "tile.workers")}
+        for workers, row in means.items():
+            own = [p["result"]["cycles"] for p in points if p["changes"]["tile.workers"] == workers]
+            self.assertEqual(row["points"], len(own))
+            self.assertAlmostEqual(row["mean cycles"] / (sum(own) / len(own)), 1, 4)
+        # machines are judged by both workloads, and without what breaks a constraint
+        machines = collections.defaultdict(list)
+        for p in points:
+            machines[tuple(sorted(p["changes"].items()))].append(p["result"]["cycles"])
+        mean = {key: math.prod(own) ** 0.5 for key, own in machines.items() if len(own) == 2}
+        allowed = {key: value for key, value in mean.items() if dict(key)["tile.workers"] < 6}
+        best = show("--best", "--objective", "cycles")
+        self.assertEqual(len(best), 1)
+        self.assertAlmostEqual(best[0]["value"] / min(allowed.values()), 1, 4)
+        front = show("--pareto")
+        self.assertIn("geometric mean of cycles", front[0])
+        self.assertAlmostEqual(front[0]["geometric mean of cycles"] / min(allowed.values()), 1, 4)
+        effects = show("--sensitivity", "--objective", "cycles")
+        for row in effects:
+            own = [value for key, value in mean.items()
+                   if str(dict(key)[row["path"]]) == str(row["value"])]
+            self.assertEqual(row["points"], len(own))
+            self.assertAlmostEqual(row["mean"] / math.prod(own) ** (1 / len(own)), 1, 4)
+        text = self.tessera("sweep", "show", "s.sweep", "--format", "csv")
+        self.assertEqual(len(list(csv.DictReader(io.StringIO(text)))), POINTS)
+        for wrong in (["--filter", "tile.worker > 1"], ["--columns", "cycle"], ["--sort", "x"],
+                      ["--group", "tile.worker"], ["--filter", "1 +"], ["--objective", "cycle"],
+                      ["--objective", "cycles:most"], ["--pareto", "--best"]):
+            self.tessera("sweep", "show", "s.sweep", *wrong, code=2)
+
+    def test_one_at_a_time(self):
+        sweep = self.write({
+            "schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+            "sample": {"kind": "one_at_a_time"},
+            "axes": [{"path": "chip.clock_hz", "values": [1e9, 2e9]},
+                     {"path": "workload.n", "values": [64, 128]}],
+            "objectives": [{"path": "seconds"}]})
+        self.tessera("sweep", "run", sweep)
+        rows = json.loads(self.tessera("sweep", "show", "s.sweep", "--sensitivity", "--format",
+                                       "json"))
+        elasticity = {row["path"]: row["elasticity"] for row in rows if "elasticity" in row}
+        self.assertAlmostEqual(elasticity["chip.clock_hz"], -1, 3)  # seconds are cycles by clock
+        self.assertGreater(elasticity["workload.n"], 0.3)
+        best, = json.loads(self.tessera("sweep", "show", "s.sweep", "--best", "--format", "json"))
+        self.assertEqual(best["what differs"], "chip.clock_hz = 2000000000 (base 1850000000)")
+
+    def test_diff(self):
+        sweep = self.write(SWEEP)
+        self.tessera("sweep", "run", sweep, "--store", "a")
+        shutil.copytree(self.folder / "a", self.folder / "b")
+        self.assertEqual(self.tessera("sweep", "diff", "a", "b"),
+                         f"cycles: {POINTS} equal, 0 different, 0 only before, 0 only after\n")
+        file, = (self.folder / "b").glob("*.jsonl")
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        lines[0]["result"]["cycles"] *= 2
+        for line in lines:
+            line["model"] += 1
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines[:-1]))
+        done = subprocess.run([TESSERA, "sweep", "diff", "a", "b"], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(" 2.0000\n", done.stdout)
+        self.assertIn(f"cycles: {POINTS - 2} equal, 1 different, 1 only before, 0 only after",
+                      done.stdout)
+        # another model's results are not this program's
+        before = file.read_bytes()
+        self.assertIn("its points are of model version 2, this program is of 1",
+                      self.tessera("sweep", "run", sweep, "--store", "b", code=6))
+        self.assertEqual(file.read_bytes(), before)
+
+    def test_a_full_disk(self):
+        sweep = self.write(SWEEP)
+        done = subprocess.run(["sh", "-c", f"ulimit -f 20; exec {TESSERA} sweep run {sweep}"],
+                              cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("File too large", done.stderr)
+        kept = self.results("s.sweep")
+        self.assertTrue(0 < len(kept) < POINTS)
+        self.tessera("sweep", "run", sweep)
+        self.assertEqual(len(self.results("s.sweep")), POINTS)
+
     def test_mistakes(self):
         def mistake(sweep, words, code=3):
             self.assertIn(words, self.tessera("sweep", "run", self.write(sweep), code=code))
@@ -159,11 +413,14 @@ class Sweeps(unittest.TestCase):
         mistake(base | {"exclude": ["tile.workers >"]}, "character 15")
         mistake(base | {"exclude": ["tile.workrs > 3"]}, "did you mean 'tile.workers'?")
         mistake(base | {"derive": {"tile.workers": "tile.workers + 1"}}, "follows from itself")
+        mistake(base | {"constraints": ["cycle < 5"]}, "no result has 'cycle'; did you mean 'cycles'?")
+        mistake(base | {"objectives": [{"path": "tops"}]}, "no result has 'tops'")
+        mistake(base | {"constraints": ["cycles <"]}, "character 9")
         mistake({"schema_version": 1, "machine": "tinny", "workload": "tiny_matmul"}, "did you mean 'tiny'?")
         mistake(base | {"axes": [{"path": f"a{i}", "range": [1, 1000, 1]} for i in range(4)]},
                 "1,000,000,000,000 points")
         self.assertIn("no store there", self.tessera("sweep", "show", "nothing", code=6))
-        self.assertIn("did you mean 'run'?", self.tessera("sweep", "rnu", "x", code=2))
+        self.assertIn("did you mean 'sweep run'?", self.tessera("sweep", "rnu", "x", code=2))
 
 
 if __name__ == "__main__":

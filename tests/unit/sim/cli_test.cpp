@@ -340,8 +340,10 @@ TEST_CASE("completions and the manual page have every command and option") {
     CHECK(manual.find(".TH TESSERA 1") == 0);
     for (const auto& command : commands()) {
         CAPTURE(command.name);
-        CHECK(bash.find("\n        " + command.name + ")\n") != std::string::npos);
-        CHECK(zsh.find("\n            " + command.name + ")\n") != std::string::npos);
+        const bool two_words = command.name.find(' ') != std::string::npos;
+        const std::string pattern = two_words ? "'" + command.name + "'" : command.name;
+        CHECK(bash.find("\n        " + pattern + ")\n") != std::string::npos);
+        CHECK(zsh.find("\n            " + pattern + ")\n") != std::string::npos);
         CHECK(manual.find(".SS \"tessera " + command.name) != std::string::npos);
         for (const auto& option : all_options(command)) {
             CHECK(bash.find("--" + option.name) != std::string::npos);

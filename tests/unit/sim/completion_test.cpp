@@ -61,6 +61,7 @@ const std::map<Completes, std::string> kOfZsh{{Completes::Nothing, " "},
                                               {Completes::Machine, "_tessera_names machines"},
                                               {Completes::Workload, "_tessera_names workloads"},
                                               {Completes::Vertex, "_tessera_names vertices"},
+                                              {Completes::Sweep, "_tessera_names sweeps"},
                                               {Completes::Parameter, "_tessera_parameters"}};
 const std::map<Completes, std::string> kOfBash{
     {Completes::Nothing, ":"},
@@ -69,6 +70,7 @@ const std::map<Completes, std::string> kOfBash{
     {Completes::Machine, "_tessera_names machines; _tessera_files"},
     {Completes::Workload, "_tessera_names workloads; _tessera_files"},
     {Completes::Vertex, "_tessera_names vertices; _tessera_files"},
+    {Completes::Sweep, "_tessera_names sweeps; _tessera_names workloads; _tessera_files"},
     {Completes::Parameter, "_tessera_parameters"}};
 
 std::string list_of(const std::vector<std::string>& words) {
@@ -77,6 +79,10 @@ std::string list_of(const std::vector<std::string>& words) {
         text += (text.empty() ? "" : " ") + word;
     }
     return text;
+}
+
+std::string pattern_of(const std::string& command) {
+    return command.find(' ') == std::string::npos ? command : "'" + command + "'";
 }
 
 std::string escaped(std::string text) {
@@ -118,9 +124,13 @@ TEST_CASE("zsh is told of every option what it takes, and of every operand") {
             expected.emplace_back("2:name:_tessera_names ${line[1]}s");
         }
         const auto block = between(
-            zsh, "\n            " + command.name + ")\n                _arguments", " ;;\n");
+            zsh, "\n            " + pattern_of(command.name) + ")\n                _arguments",
+            " ;;\n");
         CHECK(shell_words(block) == expected);
-        CHECK(zsh.find("        '" + command.name + ":") != std::string::npos);
+        const std::string first = command.name.substr(0, command.name.find(' '));
+        CHECK(zsh.find("        '" + first + ":") != std::string::npos);
+        CHECK((first == command.name ||
+               zsh.find("'1:command:(" + list_of(group(first)) + ")'") != std::string::npos));
     }
 }
 
@@ -152,7 +162,8 @@ TEST_CASE("bash is told of every option that takes something, and of every opera
         expected += "            else\n                " +
                     action(command.operands.completes, command.operands.words) +
                     "\n            fi ;;\n";
-        CHECK(bash.find("\n        " + command.name + ")\n" + expected) != std::string::npos);
+        CHECK(bash.find("\n        " + pattern_of(command.name) + ")\n" + expected) !=
+              std::string::npos);
     }
 }
 

@@ -70,15 +70,55 @@ Fields fields(const CalibrateCommand& calibrate) {
             {"check", calibrate.check ? "yes" : "no"},
             {"quiet", calibrate.quiet ? "yes" : "no"}};
 }
-Fields fields(const SweepCommand& sweep) {
-    return {{"action", sweep.action},
-            {"what", sweep.what},
-            {"store", sweep.store},
-            {"jobs", std::to_string(sweep.jobs)},
-            {"time_limit_s", std::to_string(sweep.time_limit_s)},
-            {"memory_limit_mib", std::to_string(sweep.memory_limit_mib)},
-            {"dry_run", sweep.dry_run ? "yes" : "no"},
-            {"quiet", sweep.quiet ? "yes" : "no"}};
+Fields fields(const SweepRunCommand& run) {
+    return {{"what", run.what},
+            {"machines", joined(run.machines)},
+            {"sets", joined(run.sets)},
+            {"mode", run.mode},
+            {"store", run.store},
+            {"jobs", std::to_string(run.jobs)},
+            {"time_limit_s", std::to_string(run.time_limit_s)},
+            {"memory_limit_mib", std::to_string(run.memory_limit_mib)},
+            {"retry", joined(run.retry)},
+            {"screen", run.screen ? "yes" : "no"},
+            {"keep_percent", std::to_string(run.keep_percent)},
+            {"keep_lists", run.keep_lists ? "yes" : "no"},
+            {"shard", std::to_string(run.shard) + " of " + std::to_string(run.shards)},
+            {"from_stdin", run.from_stdin ? "yes" : "no"},
+            {"dry_run", run.dry_run ? "yes" : "no"},
+            {"quiet", run.quiet ? "yes" : "no"}};
+}
+Fields fields(const SweepShowCommand& show) {
+    return {{"store", show.store},
+            {"sweep", show.sweep},
+            {"columns", joined(show.columns)},
+            {"filters", joined(show.filters)},
+            {"sort", joined(show.sort)},
+            {"group", joined(show.group)},
+            {"objectives", joined(show.objectives)},
+            {"look", show.look},
+            {"format", show.format},
+            {"limit", std::to_string(show.limit)}};
+}
+Fields fields(const SweepCollectCommand& collect) {
+    return {{"stores", joined(collect.stores)},
+            {"into", collect.into},
+            {"sqlite", collect.sqlite},
+            {"csv", collect.csv},
+            {"quiet", collect.quiet ? "yes" : "no"}};
+}
+Fields fields(const SweepDiffCommand& diff) {
+    return {{"before", diff.before},
+            {"after", diff.after},
+            {"path", diff.path},
+            {"format", diff.format}};
+}
+Fields fields(const SweepSubmitCommand& submit) {
+    Fields all = fields(submit.run);
+    all["engine"] = submit.engine;
+    all["engine_options"] = joined(submit.engine_options);
+    all["print"] = submit.print ? "yes" : "no";
+    return all;
 }
 Fields fields(const ListCommand& list) {
     return {{"what", list.what},
@@ -129,7 +169,7 @@ struct Case {
     std::string shown; ///< the field then
 };
 
-const std::vector<Case> kCases{
+const std::vector<Case> kOwnCases{
     {{"run", "w"}, "machine", "m", "machine", "m"},
     {{"run", "w"}, "set", "a=1", "sets", "a=1"},
     {{"run", "w"}, "json", "j", "json", "j"},
@@ -167,12 +207,33 @@ const std::vector<Case> kCases{
     {{"calibrate"}, "threads", "777", "threads", "777"},
     {{"calibrate"}, "check", "", "check", "yes"},
     {{"calibrate"}, "quiet", "", "quiet", "yes"},
-    {{"sweep", "run", "s"}, "store", "d", "store", "d"},
-    {{"sweep", "run", "s"}, "jobs", "777", "jobs", "777"},
-    {{"sweep", "run", "s"}, "time-limit", "9", "time_limit_s", "9"},
-    {{"sweep", "run", "s"}, "memory-limit", "9", "memory_limit_mib", "9"},
     {{"sweep", "run", "s"}, "dry-run", "", "dry_run", "yes"},
     {{"sweep", "run", "s"}, "quiet", "", "quiet", "yes"},
+    {{"sweep", "run", "s"}, "screen", "estimate", "screen", "yes"},
+    {{"sweep", "run", "s", "--screen=estimate"}, "keep", "25%", "keep_percent", "25.000000"},
+    {{"sweep", "worker", "s"}, "shard", "1/2", "shard", "1 of 2"},
+    {{"sweep", "worker", "s"}, "stdin", "", "from_stdin", "yes"},
+    {{"sweep", "worker", "s", "--stdin"}, "quiet", "", "quiet", "yes"},
+    {{"sweep", "submit", "s"}, "engine", "slurm", "engine", "slurm"},
+    {{"sweep", "submit", "s"}, "shards", "7", "shard", "0 of 7"},
+    {{"sweep", "submit", "s"}, "print", "", "print", "yes"},
+    {{"sweep", "show", "s"}, "columns", "a,b", "columns", "a,b"},
+    {{"sweep", "show", "s"}, "filter", "a > 1", "filters", "a > 1"},
+    {{"sweep", "show", "s"}, "sort", "-a", "sort", "-a"},
+    {{"sweep", "show", "s"}, "group", "a", "group", "a"},
+    {{"sweep", "show", "s"}, "limit", "9", "limit", "9"},
+    {{"sweep", "show", "s"}, "pareto", "", "look", "pareto"},
+    {{"sweep", "show", "s"}, "best", "", "look", "best"},
+    {{"sweep", "show", "s"}, "sensitivity", "", "look", "sensitivity"},
+    {{"sweep", "show", "s"}, "objective", "a:max", "objectives", "a:max"},
+    {{"sweep", "show", "s"}, "sweep", "w", "sweep", "w"},
+    {{"sweep", "show", "s"}, "format", "csv", "format", "csv"},
+    {{"sweep", "collect", "s", "--csv", "c"}, "into", "d", "into", "d"},
+    {{"sweep", "collect", "s", "--csv", "c"}, "sqlite", "f", "sqlite", "f"},
+    {{"sweep", "collect", "s", "--into", "c"}, "csv", "f", "csv", "f"},
+    {{"sweep", "collect", "s", "--into", "c"}, "quiet", "", "quiet", "yes"},
+    {{"sweep", "diff", "a", "b"}, "path", "seconds", "path", "seconds"},
+    {{"sweep", "diff", "a", "b"}, "format", "json", "format", "json"},
     {{"list", "machines"}, "names", "", "names", "yes"},
     {{"list", "machines"}, "paths", "", "paths", "yes"},
     {{"describe", "machine", "n"}, "set", "a=1", "sets", "a=1"},
@@ -192,6 +253,39 @@ const std::vector<Case> kCases{
     {{"disasm", "f"}, "address", "0x50000", "address", "0x50000"},
     {{"disasm", "f"}, "hex", "", "hex", "yes"},
 };
+
+/// What `tessera sweep` run, worker and submit have in common.
+std::vector<Case> cases_of_points() {
+    std::vector<Case> cases;
+    for (const Words& line : {Words{"sweep", "run", "s"}, Words{"sweep", "worker", "s", "--stdin"},
+                              Words{"sweep", "submit", "s"}}) {
+        cases.insert(cases.end(), {
+                                      {line, "store", "d", "store", "d"},
+                                      {line, "jobs", "777", "jobs", "777"},
+                                      {line, "time-limit", "9", "time_limit_s", "9"},
+                                      {line, "memory-limit", "9", "memory_limit_mib", "9"},
+                                      {line, "machine", "m", "machines", "m"},
+                                      {line, "set", "a=1,2", "sets", "a=1,2"},
+                                      {line, "mode", "functional", "mode", "functional"},
+                                      {line, "retry", "crash", "retry", "crash"},
+                                      {line, "keep", "full", "keep_lists", "yes"},
+                                  });
+    }
+    return cases;
+}
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases = kOwnCases;
+    const std::vector<Case> of_points = cases_of_points();
+    cases.insert(cases.end(), of_points.begin(), of_points.end());
+    return cases;
+}
+
+const std::vector<Case> kCases = all_cases();
+
+std::string name_of(const Words& line) {
+    return line.front() + (line.front() == "sweep" ? " " + line[1] : "");
+}
 
 } // namespace
 
@@ -226,7 +320,7 @@ TEST_CASE("every option has a case here, and its short form is the same") {
             }
             bool found = false;
             for (const Case& each : kCases) {
-                if (each.line.front() != command.name || each.option != option.name) {
+                if (name_of(each.line) != command.name || each.option != option.name) {
                     continue;
                 }
                 found = true;

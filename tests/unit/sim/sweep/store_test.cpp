@@ -22,16 +22,16 @@ using Json = nlohmann::json;
 namespace {
 
 Json point(const std::string& key, const std::string& status, const Json& result = nullptr) {
-    Json made{{"key", key}, {"status", status}};
+    Json made{{"key", sha256(key).text()}, {"status", status}};
     if (!result.is_null()) {
         made["result"] = result;
     }
     return made;
 }
 
-std::vector<std::string> keys_in(const std::string& folder) {
-    std::vector<std::string> keys;
-    for_each_point(folder, [&](const Json& one) { keys.push_back(one["key"]); });
+std::vector<PointKey> keys_in(const std::string& folder) {
+    std::vector<PointKey> keys;
+    for_each_point(folder, [&](const PointLine& one) { keys.push_back(one.key()); });
     return keys;
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("what a writer appends is there, in its order", "[unit][sweep]") {
         for (const char* key : {"c", "a", "b"}) {
             writer.append(point(key, "ok", {{"cycles", 7}}));
         }
-        CHECK(keys_in(store) == std::vector<std::string>{"c", "a", "b"});
+        CHECK(keys_in(store) == std::vector{sha256("c"), sha256("a"), sha256("b")});
     }
     StoreWriter second(store);
     second.append(point("d", "ok", 1));
@@ -89,9 +89,9 @@ TEST_CASE("long lines and many of them are read whole", "[unit][sweep]") {
         writer.append(point(std::to_string(i), "ok", std::string(100'000, 'x')));
     }
     int number = 0;
-    for_each_point(folder.path(), [&](const Json& one) {
-        REQUIRE(one["key"] == std::to_string(number++));
-        REQUIRE(one["result"].get_ref<const std::string&>().size() == 100'000);
+    for_each_point(folder.path(), [&](const PointLine& one) {
+        REQUIRE(one.key() == sha256(std::to_string(number++)));
+        REQUIRE(std::get<std::string>(one.at({"result"}).value()).size() == 100'000);
     });
     CHECK(number == 40);
 }
@@ -99,7 +99,7 @@ TEST_CASE("long lines and many of them are read whole", "[unit][sweep]") {
 TEST_CASE("a line that is no point is told with its place", "[unit][sweep]") {
     for (const std::string line :
          {"{\"key\": \"a\"}", "[]", "{", "{\"key\": 3, \"status\": \"ok\"}", "",
-          "{\"key\": \"\", \"status\": \"ok\"}"}) {
+          "{\"key\": \"\", \"status\": \"ok\"}", "{\"key\": \"abc\", \"status\": \"ok\"}"}) {
         const test::ScratchFolder folder;
         static_cast<void>(folder.write("x.jsonl", point("a", "ok", 1).dump() + "\n" + line + "\n"));
         CAPTURE(line);
@@ -120,10 +120,10 @@ TEST_CASE("a store knows what has run and how it ended", "[unit][sweep]") {
     writer.append(point("twice", "ok", {{"cycles", 5}}));
     const KnownPoints known(folder.path());
     CHECK(known.size() == 3);
-    CHECK(*known.status("fails") == "time_limit");
-    CHECK(*known.status("mended") == "ok");
-    CHECK(*known.status("twice") == "ok");
-    CHECK(known.status("other") == nullptr);
+    CHECK(*known.status(sha256("fails")) == "time_limit");
+    CHECK(*known.status(sha256("mended")) == "ok");
+    CHECK(*known.status(sha256("twice")) == "ok");
+    CHECK(known.status(sha256("other")) == nullptr);
 }
 
 TEST_CASE("two different results of one point are told", "[unit][sweep]") {
@@ -133,7 +133,8 @@ TEST_CASE("two different results of one point are told", "[unit][sweep]") {
     one.append(point("k", "ok", {{"cycles", 5}}));
     other.append(point("k", "ok", {{"cycles", 6}}));
     CHECK_THROWS_WITH(KnownPoints(folder.path()),
-                      "two different results of one point, which is a bug: key k");
+                      "two different results of one point, which is a bug: key " +
+                          sha256("k").text());
 }
 
 TEST_CASE("where a disk is full the lines before stay and the failure is told", "[unit][sweep]") {
@@ -178,7 +179,10 @@ TEST_CASE("processes that are killed while they write lose the line at hand at m
         if (child == 0) {
             StoreWriter writer(folder.path());
             for (int i = 0;; ++i) {
-                writer.append(point(std::to_string(number) + "." + std::to_string(i), "ok", i));
+                const std::string name = std::to_string(number) + "." + std::to_string(i);
+                Json line = point(name, "ok", i);
+                line["name"] = name;
+                writer.append(line);
             }
         }
         children.push_back(child);
@@ -190,10 +194,10 @@ TEST_CASE("processes that are killed while they write lose the line at hand at m
     }
     // of every writer all lines from the first on
     std::vector<int> next(kWriters, 0);
-    for_each_point(folder.path(), [&](const Json& one) {
-        const auto key = one["key"].get<std::string>();
-        int& expected = next[static_cast<std::size_t>(key.front() - '0')];
-        REQUIRE(key.substr(2) == std::to_string(expected++));
+    for_each_point(folder.path(), [&](const PointLine& one) {
+        const auto name = std::get<std::string>(one.at({"name"}).value());
+        int& expected = next[static_cast<std::size_t>(name.front() - '0')];
+        REQUIRE(name.substr(2) == std::to_string(expected++));
     });
     CHECK(std::all_of(next.begin(), next.end(), [](int lines) { return lines > 0; }));
 }

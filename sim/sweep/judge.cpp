@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+namespace tessera::sweep {
+namespace {
+
+constexpr const char* kSeed = "workload.seed";
+
+/// The cells of some columns as a key of a map.
+std::string key_of(const PointTable& table, std::size_t row,
+                   const std::vector<std::size_t>& columns) {
+    std::string key;
+    for (const std::size_t column : columns) {
+        const Cell& cell = table.at(row, column);
+        key.append(reinterpret_cast<const char*>(&cell.number), sizeof cell.number);
+        key.append(reinterpret_cast<const char*>(&cell.word), sizeof cell.word);
+        key += static_cast<char>(cell.kind);
+    }
+    return key;
+}
+
+std::vector<std::size_t> changed_columns(const PointTable& table, const std::string& but = {}) {
+    std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kMode};
+    for (const std::string& path : table.changed()) {
+        if (path != but) {
+            columns.push_back(*table.column(path));
+        }
+    }
+    return columns;
+}
+
+double mean_of(const std::vector<double>& values) { // geometric
+    double sum = 0;
+    for (const double value : values) {
+        sum += std::log(value);
+    }
+    return std::exp(sum / static_cast<double>(values.size()));
+}
+
+bool all_above_0(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+/// One number of several workloads'.
+std::optional<double> combined(const Objective& objective, const std::vector<double>& values,
+                               const std::vector<std::size_t>& workloads) {
+    switch (objective.over) {
+    case Objective::Over::GeometricMean:
+        if (values.size() == 1) {
+            return values.front();
+        }
+        return all_above_0(values) ? std::optional(mean_of(values)) : std::nullopt;
+    case Objective::Over::WeightedSum: {
+        double sum = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const std::size_t workload = workloads[i];
+            sum += values[i] *
+                   (workload < objective.weights.size() ? objective.weights[workload] : 1.0);
+        }
+        return sum;
+    }
+    default:
+        return objective.largest ? *std::min_element(values.begin(), values.end())
+                                 : *std::max_element(values.begin(), values.end());
+    }
+}
+
+/// d ln y / d ln x by least squares; nothing where x does not change.
+std::optional<double> slope_of(const std::vector<std::pair<double, double>>& points) {
+    double x = 0;
+    double y = 0;
+    for (const auto& [at, value] : points) {
+        x += std::log(at);
+        y += std::log(value);
+    }
+    const auto count = static_cast<double>(points.size());
+    x /= count;
+    y /= count;
+    double xy = 0;
+    double xx = 0;
+    for (const auto& [at, value] : points) {
+        xy += (std::log(at) - x) * (std::log(value) - y);
+        xx += (std::log(at) - x) * (std::log(at) - x);
+    }
+    constexpr double kFlat = 1e-12;
+    return points.size() > 1 && xx > kFlat ? std::optional(xy / xx) : std::nullopt;
+}
+
+} // namespace
+
+bool is_better(const Objective& objective, double one, double other) {
+    return objective.largest ? one > other : one < other;
+}
+
+std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
+                          const std::vector<Objective>& objectives,
+                          const std::vector<std::string>& constraints) {
+    std::vector<Condition> conditions;
+    for (const std::string& text : constraints) {
+        conditions.emplace_back(text);
+    }
+    std::vector<std::size_t> numbers; // of the objectives' columns
+    for (const Objective& objective : objectives) {
+        numbers.push_back(table.column(objective.path).value());
+    }
+    std::map<std::uint32_t, std::size_t> workloads; // in the order of their first rows
+    for (const std::size_t row : rows) {
+        workloads.try_emplace(table.at(row, PointTable::kWorkload).word, workloads.size());
+    }
+    const auto columns = changed_columns(table);
+    std::unordered_map<std::string, std::size_t> by_key;
+    std::vector<Judged> judged;
+    for (const std::size_t row : rows) {
+        const auto [found, is_new] = by_key.try_emplace(key_of(table, row, columns), judged.size());
+        if (is_new) {
+            judged.emplace_back();
+        }
+        judged[found->second].rows.push_back(row);
+    }
+    for (Judged& one : judged) {
+        one.keeps_constraints =
+            std::all_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
+                return std::all_of(
+                    conditions.begin(), conditions.end(),
+                    [&](const Condition& condition) { return condition.holds(table, row); });
+            });
+        bool whole = one.rows.size() == workloads.size() &&
+                     std::all_of(one.rows.begin(), one.rows.end(),
+                                 [&](std::size_t row) { return table.is_ok(row); });
+        std::vector<std::size_t> order;
+        for (const std::size_t row : one.rows) {
+            order.push_back(workloads.at(table.at(row, PointTable::kWorkload).word));
+        }
+        std::vector<double> values;
+        for (std::size_t i = 0; i < objectives.size() && whole; ++i) {
+            std::vector<double> each;
+            for (const std::size_t row : one.rows) {
+                const Cell& cell = table.at(row, numbers[i]);
+                whole = whole && cell.is_number();
+                each.push_back(cell.number);
+            }
+            const auto value = whole ? combined(objectives[i], each, order) : std::nullopt;
+            whole = value.has_value();
+            values.push_back(value.value_or(0));
+        }
+        one.values = whole ? std::move(values) : std::vector<double>{};
+    }
+    return judged;
+}
+
+std::vector<std::size_t> front_of(const std::vector<Judged>& judged,
+                                  const std::vector<Objective>& objectives) {
+    std::vector<std::size_t> candidates;
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+        if (judged[i].is_whole() && judged[i].keeps_constraints) {
+            candidates.push_back(i);
+        }
+    }
+    const auto before = [&](std::size_t one, std::size_t other) {
+        for (std::size_t i = 0; i < objectives.size(); ++i) {
+            const double a = judged[one].values[i];
+            const double b = judged[other].values[i];
+            if (a != b) {
+                return is_better(objectives[i], a, b);
+            }
+        }
+        return one < other;
+    };
+    std::sort(candidates.begin(), candidates.end(), before);
+    // whoever is better than a point comes before it
+    std::vector<std::size_t> front;
+    for (const std::size_t candidate : candidates) {
+        const bool is_beaten = std::any_of(front.begin(), front.end(), [&](std::size_t known) {
+            bool better = false;
+            for (std::size_t i = 0; i < objectives.size(); ++i) {
+                const double a = judged[known].values[i];
+                const double b = judged[candidate].values[i];
+                if (is_better(objectives[i], b, a)) {
+                    return false;
+                }
+                better = better || a != b;
+            }
+            return better;
+        });
+        if (!is_beaten) {
+            front.push_back(candidate);
+        }
+    }
+    return front;
+}
+
+std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& judged,
+                               const std::vector<Objective>& objectives,
+                               const std::map<std::string, double>& base) {
+    std::vector<std::string> paths = table.changed();
+    std::erase(paths, kSeed);
+    // What all points have alike changes nothing.
+    std::erase_if(paths, [&](const std::string& path) {
+        const std::size_t column = *table.column(path);
+        return std::all_of(judged.begin(), judged.end(), [&](const Judged& one) {
+            return table.at(one.rows.front(), column) ==
+                   table.at(judged.front().rows.front(), column);
+        });
+    });
+    std::vector<std::size_t> columns;
+    for (const std::string& path : paths) {
+        columns.push_back(*table.column(path));
+    }
+    const auto changes = [&](const Judged& one) {
+        return std::count_if(columns.begin(), columns.end(), [&](std::size_t column) {
+            return table.at(one.rows.front(), column).kind != Cell::Kind::Nothing;
+        });
+    };
+    const bool has_base = std::any_of(judged.begin(), judged.end(),
+                                      [&](const Judged& one) { return changes(one) == 0; });
+    std::vector<Effect> effects;
+    for (std::size_t objective = 0; objective < objectives.size(); ++objective) {
+        const std::size_t first = effects.size();
+        for (std::size_t path = 0; path < paths.size(); ++path) {
+            struct Level {
+                Cell cell;
+                std::vector<double> values;
+            };
+            std::map<std::string, Level> levels;
+            for (const Judged& one : judged) {
+                const Cell& cell = table.at(one.rows.front(), columns[path]);
+                const bool is_set = cell.kind != Cell::Kind::Nothing;
+                const bool counts = !has_base || changes(one) == (is_set ? 1 : 0);
+                if (one.is_whole() && counts && one.values[objective] > 0) {
+                    Cell at = cell;
+                    const auto known = base.find(paths[path]);
+                    if (!is_set && known != base.end()) {
+                        at.number = known->second;
+                        at.kind = Cell::Kind::Number;
+                    }
+                    Level& level = levels[at.kind == Cell::Kind::Nothing ? "as it is"
+                                                                         : table.text(at)];
+                    level.cell = at;
+                    level.values.push_back(one.values[objective]);
+                }
+            }
+            if (levels.size() < 2) {
+                continue;
+            }
+            Effect effect{paths[path], objective, {}, 1, std::nullopt};
+            std::vector<std::pair<double, double>> points;
+            bool numbers = true;
+            std::vector<std::pair<Cell, Effect::Level>> sorted;
+            for (const auto& [text, level] : levels) {
+                const double mean = mean_of(level.values);
+                sorted.emplace_back(level.cell, Effect::Level{text, mean, level.values.size()});
+                numbers = numbers && level.cell.is_number() && level.cell.number > 0;
+                points.emplace_back(level.cell.number, mean);
+            }
+            std::stable_sort(sorted.begin(), sorted.end(), [](const auto& one, const auto& other) {
+                return one.first.is_number() && other.first.is_number() &&
+                       one.first.number < other.first.number;
+            });
+            double least = sorted.front().second.mean;
+            double most = least;
+            for (auto& [cell, level] : sorted) {
+                least = std::min(least, level.mean);
+                most = std::max(most, level.mean);
+                effect.levels.push_back(std::move(level));
+            }
+            effect.largest_over_smallest = most / least;
+            effect.elasticity = numbers ? slope_of(points) : std::nullopt;
+            effects.push_back(std::move(effect));
+        }
+        std::stable_sort(effects.begin() + static_cast<std::ptrdiff_t>(first), effects.end(),
+                         [](const Effect& one, const Effect& other) {
+                             return one.largest_over_smallest > other.largest_over_smallest;
+                         });
+    }
+    return effects;
+}
+
+std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judged,
+                              const std::vector<Objective>& objectives) {
+    std::vector<Spread> spreads;
+    if (!table.column(kSeed)) {
+        return spreads;
+    }
+    const auto columns = changed_columns(table, kSeed);
+    std::map<std::string, std::vector<const Judged*>> alike;
+    for (const Judged& one : judged) {
+        if (one.is_whole()) {
+            alike[key_of(table, one.rows.front(), columns)].push_back(&one);
+        }
+    }
+    for (std::size_t objective = 0; objective < objectives.size(); ++objective) {
+        std::vector<double> ratios;
+        for (const auto& [key, seeds] : alike) {
+            double least = seeds.front()->values[objective];
+            double most = least;
+            for (const Judged* one : seeds) {
+                least = std::min(least, one->values[objective]);
+                most = std::max(most, one->values[objective]);
+            }
+            if (seeds.size() > 1 && least > 0) {
+                ratios.push_back(most / least);
+            }
+        }
+        if (!ratios.empty()) {
+            spreads.push_back({objective, ratios.size(), mean_of(ratios)});
+        }
+    }
+    return spreads;
+}
+
+} // namespace tessera::sweep

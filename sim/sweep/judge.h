@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Which points are good: objectives over the workloads of a set, the front of those that none is
+// better than, how much objectives change with what is changed.
+#pragma once
+
+#include "sim/sweep/point_table.h"
+#include "sim/sweep/sweep_file.h"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::sweep {
+
+/// Points that differ in their workload alone, as one: a machine is judged by all that it must run.
+struct Judged {
+    std::vector<std::size_t> rows; ///< of the table
+    std::vector<double> values;    ///< of each objective; none where a point has no such number
+    bool keeps_constraints = true;
+
+    [[nodiscard]] bool is_whole() const { return !values.empty(); }
+};
+
+/// Groups in the order of their first rows. Only `rows` of the table are looked at. A group without
+/// all of the table's workloads is not whole.
+[[nodiscard]] std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
+                                        const std::vector<Objective>& objectives,
+                                        const std::vector<std::string>& constraints);
+
+/// Whether `one` is better than `other` in `objective`.
+[[nodiscard]] bool is_better(const Objective& objective, double one, double other);
+
+/// Numbers of the judged that are whole, keep the constraints, and than which no other such is at
+/// least as good in all objectives and better in one.
+[[nodiscard]] std::vector<std::size_t> front_of(const std::vector<Judged>& judged,
+                                                const std::vector<Objective>& objectives);
+
+/// How an objective changes with a path.
+struct Effect {
+    std::string path;
+    std::size_t objective = 0;
+    struct Level {
+        std::string value;
+        double mean = 0; ///< geometric, of all points that have the value
+        std::size_t points = 0;
+    };
+    std::vector<Level> levels;        ///< in the order of values
+    double largest_over_smallest = 1; ///< of the means
+    std::optional<double> elasticity; ///< d ln objective / d ln path, by least squares; numbers only
+};
+
+/// Of every path that points change, the objective's largest effects first. Where there is a point
+/// that changes nothing, each path by itself: points that change it alone, beside that one, whose
+/// values `base` knows. Else the means over all points. Seeds are not among the paths. Objectives
+/// that are not above 0 have no effects.
+[[nodiscard]] std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& judged,
+                                             const std::vector<Objective>& objectives,
+                                             const std::map<std::string, double>& base);
+
+/// How far points that differ in their seed alone lie apart.
+struct Spread {
+    std::size_t objective = 0;
+    std::size_t groups = 0;  ///< of points with several seeds
+    double largest_over_smallest = 1; ///< geometric mean over the groups
+};
+[[nodiscard]] std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judged,
+                                            const std::vector<Objective>& objectives);
+
+} // namespace tessera::sweep

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/planner.h"
+
+#include "base/activity.h"
+#include "base/config/read.h"
+#include "base/config/shape.h"
+#include "base/error.h"
+#include "base/expression/expression.h"
+#include "kernels/catalog/load.h"
+#include "models/spec/load.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace tessera::sweep {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Words that some parameter of a machine or a workload may be.
+std::set<std::string> choices() {
+    std::set<std::string> words;
+    for (const config::Shape* shape : {&spec::machine_shape(), &catalog::workload_shape()}) {
+        for (const config::Parameter& parameter : config::parameters(*shape)) {
+            for (std::size_t begin = 0;
+                 parameter.type == "text" && begin < parameter.range.size();) {
+                const std::size_t end =
+                    std::min(parameter.range.find('|', begin), parameter.range.size());
+                words.insert(parameter.range.substr(begin, end - begin));
+                begin = end + 1;
+            }
+        }
+    }
+    return words;
+}
+
+/// What expressions may name of a point: every number of machine and workload by its path, true and
+/// false as 1 and 0, and words, which are equal or not.
+class Names {
+public:
+    Names(const Json& machine, const Json& workload) {
+        static const std::set<std::string> all_choices = choices();
+        for (const std::string& word : all_choices) {
+            words_.emplace(word, static_cast<double>(words_.size()));
+        }
+        add("", machine);
+        add("workload", workload);
+        for (const auto& [word, number] : words_) {
+            scope_.numbers.try_emplace(word, number);
+        }
+    }
+    [[nodiscard]] const expression::Scope& scope() const { return scope_; }
+
+private:
+    void add(const std::string& path, const Json& value) {
+        if (value.is_object()) {
+            for (const auto& [key, inner] : value.items()) {
+                add(path.empty() ? key : path + "." + key, inner);
+            }
+        } else if (value.is_number()) {
+            scope_.numbers[path] = value.get<double>();
+        } else if (value.is_boolean()) {
+            scope_.numbers[path] = value.get<bool>() ? 1 : 0;
+        } else if (value.is_string()) {
+            const auto number = static_cast<double>(words_.size());
+            scope_.numbers[path] =
+                words_.try_emplace(value.get<std::string>(), number).first->second;
+        }
+    }
+
+    expression::Scope scope_;
+    std::map<std::string, double> words_;
+};
+
+/// What points have in common is not made again for each: kept until there is too much of it.
+template <class Value> class Kept {
+public:
+    template <class Make>
+    const std::shared_ptr<const Value>& get(const std::string& key, const Make& make) {
+        const auto found = values_.find(key);
+        if (found != values_.end()) {
+            return found->second;
+        }
+        constexpr std::size_t kMost = 256;
+        if (values_.size() == kMost) {
+            values_.clear();
+        }
+        return values_.emplace(key, std::make_shared<const Value>(make())).first->second;
+    }
+
+private:
+    std::unordered_map<std::string, std::shared_ptr<const Value>> values_;
+};
+
+template <class Config> struct Part {
+    Config loaded;
+    std::string text; ///< in keys
+};
+
+struct Loaded {
+    std::shared_ptr<const Part<spec::LoadedMachine>> machine;
+    std::shared_ptr<const Part<catalog::LoadedWorkload>> workload;
+};
+
+/// An expression with the names that it has.
+struct Formula {
+    std::string pointer; ///< in the sweep's document
+    std::string path;    ///< of what follows
+    std::string text;
+    std::vector<std::string> names;
+};
+
+/// The number or truth at a path, if there is one.
+const Json* plain_value(const Json& root, std::string_view path) {
+    const Json* at = &root;
+    while (!path.empty()) {
+        const std::size_t dot = std::min(path.find('.'), path.size());
+        const auto found = at->is_object() ? at->find(path.substr(0, dot)) : at->end();
+        if (!at->is_object() || found == at->end()) {
+            return nullptr;
+        }
+        at = &*found;
+        path.remove_prefix(std::min(dot + 1, path.size()));
+    }
+    return at->is_number() || at->is_boolean() ? at : nullptr;
+}
+
+} // namespace
+
+class Planner::Impl {
+public:
+    Impl(const SweepSpec& sweep, const config::Document& document, const config::ConfigPaths& paths,
+         PointKeys& keys)
+        : sweep_(sweep), document_(document), paths_(paths), keys_(keys),
+          space_(space_of(sweep, document)),
+          // points of their own stand alone where nothing else is said
+          in_space_(!sweep.points.empty() && sweep.axes.empty() ? 0 : space_.size()) {
+        for (const Derived& derived : sweep.derived) {
+            derived_.push_back({config::child_pointer("/derive", derived.path), derived.path,
+                                derived.expression, expression::names_in(derived.expression)});
+        }
+        for (std::size_t i = 0; i < sweep.exclude.size(); ++i) {
+            exclude_.push_back({fmt::format("/exclude/{}", i), "", sweep.exclude[i],
+                                expression::names_in(sweep.exclude[i])});
+        }
+    }
+
+    [[nodiscard]] std::int64_t size() const {
+        return in_space_ + static_cast<std::int64_t>(sweep_.points.size());
+    }
+
+    PlannedPoint at(std::int64_t number) { return made_of(changes_of(number)); }
+
+    [[nodiscard]] std::string workload_of(std::int64_t number) const {
+        for (const Change& change : changes_of(number)) {
+            if (change.path == "workload") {
+                return change.value.get<std::string>();
+            }
+        }
+        return sweep_.workloads.front();
+    }
+
+    PlannedPoint made_of(const Changes& changes) {
+        PlannedPoint point{
+            sweep_.machines.front(), sweep_.workloads.front(), sweep_.set, {}, false, {}};
+        for (const Change& change : changes) {
+            if (change.path == "machine" || change.path == "workload") {
+                (change.path == "machine" ? point.machine : point.workload) =
+                    change.value.get<std::string>();
+            } else {
+                set(point.changes, change);
+            }
+        }
+        try {
+            complete(point);
+        } catch (const ConfigError& error) {
+            point.mistakes = error.diagnostics();
+        }
+        return point;
+    }
+
+private:
+    [[nodiscard]] Changes changes_of(std::int64_t number) const {
+        return number < in_space_ ? space_.at(number)
+                                  : sweep_.points[static_cast<std::size_t>(number - in_space_)];
+    }
+
+    /// What a point says counts more than what is said of all.
+    static void set(Changes& changes, const Change& change) {
+        const auto known = std::find_if(changes.begin(), changes.end(),
+                                        [&](const Change& one) { return one.path == change.path; });
+        if (known == changes.end()) {
+            changes.push_back(change);
+        } else {
+            known->value = change.value;
+        }
+    }
+
+    [[nodiscard]] Loaded load(const PlannedPoint& point) {
+        const auto sets = catalog::split_overrides(sets_of(point.changes));
+        const auto key_of = [](std::string key, const std::vector<std::string>& given) {
+            for (const std::string& one : given) {
+                key += '\n' + one;
+            }
+            return key;
+        };
+        return {
+            machines_.get(key_of(point.machine, sets.machine),
+                          [&] {
+                              auto loaded = spec::load_machine(
+                                  *machine_files_.get(
+                                      point.machine,
+                                      [&] { return spec::read_machine(point.machine, paths_); }),
+                                  sets.machine);
+                              std::string text = PointKeys::part_of(loaded);
+                              return Part<spec::LoadedMachine>{std::move(loaded), std::move(text)};
+                          }),
+            workloads_.get(key_of(point.workload, sets.workload), [&] {
+                const auto file =
+                    config::find_config(paths_, "workloads", "workload", point.workload);
+                const auto document =
+                    workload_files_.get(file.string(), [&] { return config::read_document(file); });
+                auto loaded = catalog::load_workload(*document, file, paths_, sets.workload);
+                std::string text = keys_.part_of(loaded);
+                return Part<catalog::LoadedWorkload>{std::move(loaded), std::move(text)};
+            })};
+    }
+
+    void complete(PlannedPoint& point) {
+        Loaded loaded = load(point);
+        for (const Formula& derived : derived_) {
+            const double value = value_of(derived, loaded);
+            constexpr double kWhole = 0x1p53;
+            const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
+            set(point.changes,
+                {derived.path, whole ? Json(static_cast<std::int64_t>(value)) : Json(value)});
+            loaded = load(point);
+        }
+        for (const Formula& exclude : exclude_) {
+            point.is_excluded = value_of(exclude, loaded) != 0;
+            if (point.is_excluded) {
+                return;
+            }
+        }
+        point.key = keys_.of(loaded.machine->text, loaded.workload->text, sweep_.mode);
+    }
+
+    [[nodiscard]] double value_of(const Formula& formula, const Loaded& loaded) const {
+        const Json& machine = loaded.machine->loaded.resolved;
+        const Json& workload = loaded.workload->loaded.resolved;
+        expression::Scope scope;
+        bool numbers_do = true;
+        for (const std::string& name : formula.names) {
+            const bool of_workload = name.rfind(catalog::kSetPrefix, 0) == 0;
+            const std::size_t skip = of_workload ? std::string_view(catalog::kSetPrefix).size() : 0;
+            const Json* const value =
+                plain_value(of_workload ? workload : machine, std::string_view(name).substr(skip));
+            numbers_do = numbers_do && value != nullptr;
+            if (value != nullptr) {
+                scope.numbers[name] =
+                    value->is_boolean() ? (value->get<bool>() ? 1 : 0) : value->get<double>();
+            }
+        }
+        try {
+            return numbers_do
+                       ? expression::evaluate(formula.text, scope)
+                       : expression::evaluate(formula.text, Names(machine, workload).scope());
+        } catch (const expression::Error& error) {
+            throw ConfigError(document_.at_value(
+                formula.pointer, fmt::format("character {}: {}", error.column(), error.what()),
+                error.hint()));
+        }
+    }
+
+    const SweepSpec& sweep_;
+    const config::Document& document_;
+    const config::ConfigPaths& paths_;
+    PointKeys& keys_;
+    Space space_;
+    std::int64_t in_space_;
+    std::vector<Formula> derived_;
+    std::vector<Formula> exclude_;
+    Kept<spec::MachineFiles> machine_files_;
+    Kept<config::Document> workload_files_;
+    Kept<Part<spec::LoadedMachine>> machines_;
+    Kept<Part<catalog::LoadedWorkload>> workloads_;
+};
+
+Planner::Planner(const SweepSpec& sweep, const config::Document& document,
+                 const config::ConfigPaths& paths, PointKeys& keys)
+    : impl_(std::make_unique<Impl>(sweep, document, paths, keys)) {}
+Planner::~Planner() = default;
+
+std::int64_t Planner::size() const {
+    return impl_->size();
+}
+
+PlannedPoint Planner::at(std::int64_t number) {
+    return impl_->at(number);
+}
+
+std::string Planner::workload_of(std::int64_t number) const {
+    return impl_->workload_of(number);
+}
+
+PlannedPoint Planner::made_of(const Changes& changes) {
+    return impl_->made_of(changes);
+}
+
+namespace {
+
+/// Which values have been right in some point, and the first mistakes of those that have not. Of
+/// what has another value in every point, which paths.
+class Mistakes {
+public:
+    explicit Mistakes(const SweepSpec& sweep) {
+        for (const Axis& axis : sweep.axes) {
+            if (!axis.stretch) {
+                chosen_.insert(axis.paths.begin(), axis.paths.end());
+            }
+        }
+    }
+
+    void note(const PlannedPoint& point) {
+        note("machine=" + point.machine, point);
+        note("workload=" + point.workload, point);
+        for (const Change& change : point.changes) {
+            note(change.path + (chosen_.contains(change.path) ? "=" + change.value.dump() : ""),
+                 point);
+        }
+        any_right_ = any_right_ || point.mistakes.empty();
+        if (first_.empty()) {
+            first_ = point.mistakes;
+        }
+    }
+
+    void refuse_what_is_never_right() const {
+        std::vector<Diagnostic> mistakes;
+        for (const auto& [what, found] : first_mistakes_) {
+            if (!right_.contains(what)) {
+                mistakes.insert(mistakes.end(), found.begin(), found.end());
+            }
+        }
+        if (mistakes.empty() && !any_right_) {
+            mistakes = first_;
+        }
+        std::sort(mistakes.begin(), mistakes.end(),
+                  [](const auto& one, const auto& other) { return one.text() < other.text(); });
+        const auto same = [](const auto& one, const auto& other) {
+            return one.text() == other.text();
+        };
+        mistakes.erase(std::unique(mistakes.begin(), mistakes.end(), same), mistakes.end());
+        config::throw_if_any(std::move(mistakes));
+    }
+
+private:
+    void note(std::string what, const PlannedPoint& point) {
+        if (!point.mistakes.empty()) {
+            first_mistakes_.try_emplace(std::move(what), point.mistakes);
+        } else if (!right_.contains(what)) {
+            right_.insert(std::move(what));
+        }
+    }
+
+    std::unordered_set<std::string> chosen_; ///< paths of axes with a list of values
+    std::unordered_set<std::string> right_;
+    std::map<std::string, std::vector<Diagnostic>> first_mistakes_;
+    std::vector<Diagnostic> first_;
+    bool any_right_ = false;
+};
+
+} // namespace
+
+Plan plan_points(Planner& planner, const SweepSpec& sweep, const Shard& shard) {
+    Plan plan;
+    Mistakes mistakes(sweep);
+    std::unordered_set<PointKey, PointKey::Hash> seen;
+    const Activity planning("planning points", planner.size() / shard.of);
+    for (std::int64_t number = shard.number; number < planner.size(); number += shard.of) {
+        const PlannedPoint point = planner.at(number);
+        mistakes.note(point);
+        if (!point.mistakes.empty()) {
+            constexpr std::size_t kExamples = 3;
+            if (plan.invalid_examples.size() < kExamples) {
+                plan.invalid_examples.push_back(point.mistakes.front());
+            }
+            ++plan.invalid;
+        } else if (point.is_excluded) {
+            ++plan.excluded;
+        } else if (seen.insert(point.key).second) {
+            plan.points.push_back({number, point.key});
+        }
+        planning.step();
+    }
+    if (shard.of == 1) {
+        mistakes.refuse_what_is_never_right();
+    }
+    return plan;
+}
+
+std::vector<std::string> sets_of(const Changes& changes) {
+    std::vector<std::string> sets;
+    sets.reserve(changes.size());
+    for (const Change& change : changes) {
+        sets.push_back(change.path + "=" + change.value.dump());
+    }
+    return sets;
+}
+
+} // namespace tessera::sweep

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// From a sweep's points to runs: machine, workload and every value that a point changes, those that
+// follow from others too, and its key.
+#pragma once
+
+#include "base/config/paths.h"
+#include "sim/sweep/point_key.h"
+#include "sim/sweep/sweep_file.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace tessera::sweep {
+
+struct PlannedPoint {
+    std::string machine;  ///< as the sweep names it
+    std::string workload; ///< the same
+    Changes changes; ///< from the machine and the workload as they are; what follows comes last
+    PointKey key;    ///< none where it is excluded or has mistakes
+    bool is_excluded = false;
+    std::vector<Diagnostic> mistakes; ///< why it cannot run: values that no machine may have
+};
+
+/// `path=value`, as --set has it.
+[[nodiscard]] std::vector<std::string> sets_of(const Changes& changes);
+
+/// Every n-th point, of those that n processes share.
+struct Shard {
+    std::int64_t number = 0; ///< from 0
+    std::int64_t of = 1;
+};
+
+/// Makes points by number. Files are read once, and what points have in common is kept for a while.
+class Planner {
+public:
+    /// What is given must outlive it.
+    Planner(const SweepSpec& sweep, const config::Document& document,
+            const config::ConfigPaths& paths, PointKeys& keys);
+    ~Planner();
+    Planner(const Planner&) = delete;
+    Planner& operator=(const Planner&) = delete;
+
+    /// Points of the axes, then those of the sweep's own.
+    [[nodiscard]] std::int64_t size() const;
+    /// Point `number`; for the first few of a sweep, and for who asks one by one.
+    /// @throws IoError, or ConfigError where the sweep is wrong and not only the point
+    [[nodiscard]] PlannedPoint at(std::int64_t number);
+    /// The workload's name of a point, without planning it.
+    [[nodiscard]] std::string workload_of(std::int64_t number) const;
+    /// A point of its own: changes besides the sweep's `set`.
+    [[nodiscard]] PlannedPoint made_of(const Changes& changes);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// A sweep's points, each once, without what they are: 40 bytes a point.
+struct Plan {
+    struct Point {
+        std::int64_t number = 0;
+        PointKey key;
+    };
+    std::vector<Point> points;
+    std::int64_t excluded = 0;
+    std::int64_t invalid = 0;                 ///< points with mistakes
+    std::vector<Diagnostic> invalid_examples; ///< the first mistake of a few of them
+};
+
+/// All points of a shard.
+/// @throws ConfigError where an axis, a value for all or what follows is never right, whatever else
+/// a point changes: a path that nothing has, for example; of a whole sweep, not of a part
+[[nodiscard]] Plan plan_points(Planner& planner, const SweepSpec& sweep, const Shard& shard = {});
+
+} // namespace tessera::sweep

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+#include "base/error.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "sim/exit_code.h"
+#include "sim/progress_line.h"
+#include "sim/result.h"
+#include "sim/screen.h"
+#include "sim/sweep/commands.h"
+#include "sim/sweep/frozen.h"
+#include "sim/sweep/planner.h"
+#include "sim/sweep/record.h"
+#include "sim/sweep/result_paths.h"
+#include "sim/sweep/source.h"
+#include "sim/sweep/standing.h"
+#include "sim/sweep/store.h"
+#include "sim/warm_worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace tessera::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using sweep::Plan;
+using sweep::PlannedPoint;
+
+constexpr const char* kEstimate = "estimate";
+
+/// Points that a warm worker is given at a time: what they share is made once for all of them, and
+/// each holds its configuration meanwhile.
+constexpr std::size_t kAtATime = 512;
+
+/// Runs of a point whose child was killed from outside, before that is its result.
+constexpr int kMostKills = 3;
+
+std::string points_text(std::size_t count) {
+    return fmt::format("{} point{}", grouped(static_cast<std::int64_t>(count)),
+                       count == 1 ? "" : "s");
+}
+
+/// "3 s", "12 min", "2.5 h".
+std::string duration_text(double seconds) {
+    constexpr double kMinute = 60;
+    constexpr double kHour = 3600;
+    return seconds < 2 * kMinute ? fmt::format("{:.0f} s", std::ceil(seconds))
+           : seconds < 2 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
+                                 : fmt::format("{:.1f} h", seconds / kHour);
+}
+
+/// How far a sweep is: a line on a terminal, elsewhere one now and then.
+class Progress {
+public:
+    Progress(std::size_t points, bool quiet) : points_(points), quiet_(quiet) {}
+
+    void show(std::size_t done, std::size_t failed) {
+        const std::chrono::duration<double> since = Clock::now() - start_;
+        const double seconds = since.count();
+        const double left = seconds / static_cast<double>(done) * static_cast<double>(points_ - done);
+        const std::string text =
+            fmt::format("{} of {}, {:.3g} a second, {} left{}",
+                        grouped(static_cast<std::int64_t>(done)), points_text(points_),
+                        static_cast<double>(done) / seconds, duration_text(left),
+                        failed == 0 ? "" : fmt::format(", {} not ok", failed));
+        if (line_.on_terminal()) {
+            line_.show(text);
+        } else if (!quiet_ && seconds >= next_) {
+            constexpr double kEvery = 30;
+            next_ = seconds + kEvery;
+            std::fputs((text + "\n").c_str(), stderr);
+        }
+    }
+    void clear() { line_.clear(); }
+
+private:
+    std::size_t points_;
+    bool quiet_;
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+    ProgressLine line_;
+    double next_ = 10;
+};
+
+/// Points of one plan that are run into a store.
+class Runner {
+public:
+    Runner(const SweepRunCommand& command, const Elaborate& elaborate)
+        : command_(command), elaborate_(elaborate) {}
+
+    /// `record` is called with the line of each, in the order of their ends.
+    void run(sweep::Planner& planner, const std::vector<std::int64_t>& numbers,
+             const std::string& mode, const std::function<void(const Json&)>& record) {
+        Progress progress(numbers.size(), command_.quiet);
+        std::size_t done = 0;
+        std::size_t failed = 0;
+        const auto ended = [&](const Json& one) {
+            record(one);
+            failed += one["status"] == sweep::kOkStatus ? 0 : 1;
+            progress.show(++done, failed);
+        };
+        for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
+            const std::size_t end = std::min(first + kAtATime, numbers.size());
+            std::vector<PlannedPoint> points;
+            for (std::size_t i = first; i < end; ++i) {
+                points.push_back(planner.at(numbers[i]));
+            }
+            run_some(points, mode, ended, 1);
+        }
+        progress.clear();
+    }
+
+    void run_some(const std::vector<PlannedPoint>& points, const std::string& mode,
+                  const std::function<void(const Json&)>& ended, int attempt) {
+        const int cores = static_cast<int>(std::thread::hardware_concurrency());
+        std::vector<RunCommand> runs;
+        for (const PlannedPoint& point : points) {
+            runs.push_back(run_of(point, mode, std::max(1, cores / command_.jobs)));
+        }
+        std::vector<PlannedPoint> killed;
+        static_cast<void>(run_warm(
+            runs, command_.jobs, elaborate_,
+            [&](const ChildEnd& one) {
+                if (status_of(one.outcome) == "killed" && attempt < kMostKills) {
+                    killed.push_back(points[one.body]);
+                } else {
+                    ended(record_of(points[one.body], mode, one.outcome, command_.keep_lists));
+                }
+            },
+            {.seconds = static_cast<double>(command_.time_limit_s),
+             .memory_bytes = static_cast<std::size_t>(command_.memory_limit_mib) << 20U}));
+        if (!killed.empty()) {
+            run_some(killed, mode, ended, attempt + 1);
+        }
+    }
+
+private:
+    const SweepRunCommand& command_;
+    const Elaborate& elaborate_;
+};
+
+/// A sweep in one mode: its plan, and which of its points are to be run.
+struct Stage {
+    Stage(const sweep::Source& source, const std::string& mode, const config::ConfigPaths& paths,
+          sweep::PointKeys& keys)
+        : sweep(source.sweep) {
+        sweep.mode = mode;
+        planner = std::make_unique<sweep::Planner>(sweep, source.document, paths, keys);
+    }
+    sweep::SweepSpec sweep;
+    std::unique_ptr<sweep::Planner> planner;
+    Plan plan;
+    std::vector<std::int64_t> to_do;
+};
+
+class Sweep {
+public:
+    Sweep(const SweepRunCommand& command, const Elaborate& elaborate)
+        : command_(command), elaborate_(elaborate),
+          source_(sweep::read_source(
+              {command.what, command.machines, command.sets, command.mode}, paths_)),
+          folder_(command.store.empty() ? fs::path(source_.name + ".sweep")
+                                        : fs::path(command.store)) {}
+
+    int run() {
+        {
+            const ActivityWatch watch(source_.name, !command_.quiet);
+            sweep::check_result_paths(source_.sweep, source_.document);
+            known_ = sweep::KnownPoints(folder_);
+            sweep::refuse_other_models(known_, folder_, kModelVersion);
+            main_ = plan(source_.sweep.mode);
+            if (command_.screen) {
+                first_ = plan(kEstimate);
+            }
+        }
+        tell_invalid(main_->plan);
+        if (command_.dry_run) {
+            say(dry_text());
+            return kOk;
+        }
+        Stopwatch watch;
+        if (command_.shards == 1) { // who gave out shards has done it
+            sweep::freeze(source_, paths_, folder_);
+        }
+        if (command_.screen) {
+            run_stage(*first_);
+            keep_best();
+        }
+        run_stage(*main_);
+        std::string text = fmt::format("{} in {}", points_text(wanted()), folder_.string());
+        text += known_before_ == 0 ? "" : fmt::format(", {} known before", known_before_);
+        for (const auto& [status, count] : ended_) {
+            text += fmt::format(", {} {}", count, status);
+        }
+        text += main_->to_do.empty() && !command_.screen ? ""
+                                                         : fmt::format("; {:.1f} s", watch.lap());
+        say(text + "\n");
+        return ended_.contains("check_failed") ? kCheckFailed : kOk;
+    }
+
+private:
+    void say(const std::string& text) const {
+        if (!command_.quiet) {
+            std::fputs(text.c_str(), stdout);
+        }
+    }
+
+    void tell_invalid(const Plan& plan) {
+        if (plan.invalid == 0) {
+            return;
+        }
+        ended_["invalid"] += static_cast<std::size_t>(plan.invalid);
+        for (const Diagnostic& example : plan.invalid_examples) {
+            tell_warning(example.text());
+        }
+        const auto more =
+            plan.invalid - static_cast<std::int64_t>(plan.invalid_examples.size());
+        if (more > 0) {
+            tell_warning(fmt::format("{} more points cannot be", grouped(more)));
+        }
+    }
+
+    std::unique_ptr<Stage> plan(const std::string& mode) {
+        auto stage = std::make_unique<Stage>(source_, mode, paths_, keys_);
+        stage->plan = sweep::plan_points(*stage->planner, stage->sweep,
+                                         {command_.shard, command_.shards});
+        for (const Plan::Point& point : stage->plan.points) {
+            if (!is_known(point.key)) {
+                stage->to_do.push_back(point.number);
+            }
+        }
+        return stage;
+    }
+
+    /// Points of the main stage that are wanted: all, or those that a screen left.
+    [[nodiscard]] std::size_t wanted() const {
+        return kept_ ? *kept_ : main_->plan.points.size();
+    }
+
+    [[nodiscard]] bool is_known(const sweep::PointKey& key) const {
+        const auto* const known = known_.find(key);
+        const std::string* const status = known_.status(key);
+        if (known == nullptr || *status == "killed") {
+            return false;
+        }
+        if (*status == sweep::kOkStatus) {
+            return known->has_lists || !command_.keep_lists;
+        }
+        return std::none_of(command_.retry.begin(), command_.retry.end(),
+                            [&](const std::string& one) { return one == *status || one == "failed"; });
+    }
+
+    [[nodiscard]] std::string dry_text() const {
+        const std::size_t all = main_->plan.points.size();
+        std::string text =
+            fmt::format("{}, {} known in {}, {} to run\n", points_text(all),
+                        grouped(static_cast<std::int64_t>(all - main_->to_do.size())),
+                        folder_.string(), grouped(static_cast<std::int64_t>(main_->to_do.size())));
+        if (main_->plan.excluded > 0) {
+            text += fmt::format("{} excluded\n", points_text(static_cast<std::size_t>(
+                                                     main_->plan.excluded)));
+        }
+        if (!main_->to_do.empty()) {
+            text += "time: " + time_text() + "\n";
+        }
+        return text;
+    }
+
+    /// From what points of the same workloads took.
+    [[nodiscard]] std::string time_text() const {
+        if (known_.times().empty()) {
+            return "unknown";
+        }
+        double seconds = 0;
+        for (const std::int64_t number : main_->to_do) {
+            const auto found = known_.times().find(main_->planner->workload_of(number));
+            if (found == known_.times().end()) {
+                return "unknown";
+            }
+            seconds += found->second.seconds / static_cast<double>(found->second.points);
+        }
+        return "about " + duration_text(seconds / command_.jobs) + ", as stored points took";
+    }
+
+    void run_stage(Stage& stage) {
+        if (&stage == main_.get()) {
+            known_before_ = wanted() - stage.to_do.size();
+        }
+        if (stage.to_do.empty()) {
+            return;
+        }
+        if (store_ == nullptr) {
+            store_ = std::make_unique<sweep::StoreWriter>(folder_);
+        }
+        Runner(command_, elaborate_)
+            .run(*stage.planner, stage.to_do, stage.sweep.mode, [&](const Json& record) {
+                store_->append(record);
+                if (&stage == main_.get()) {
+                    ++ended_[record["status"].get<std::string>()];
+                }
+            });
+    }
+
+    /// Of the main stage only the points that closed forms call best.
+    void keep_best() {
+        const auto numbers = sweep::best_points(
+            folder_, first_->sweep, first_->plan, command_.keep_percent);
+        kept_ = numbers.size();
+        std::erase_if(main_->to_do, [&](std::int64_t number) {
+            return !std::binary_search(numbers.begin(), numbers.end(), number);
+        });
+        say(fmt::format("{} of {} kept by estimates\n", points_text(*kept_),
+                        grouped(static_cast<std::int64_t>(first_->plan.points.size()))));
+    }
+
+    const SweepRunCommand& command_;
+    const Elaborate& elaborate_;
+    config::ConfigPaths paths_ = config::default_config_paths();
+    sweep::PointKeys keys_{kModelVersion};
+    sweep::Source source_;
+    fs::path folder_;
+    sweep::KnownPoints known_;
+    std::unique_ptr<Stage> main_;
+    std::unique_ptr<Stage> first_; ///< by estimates
+    std::unique_ptr<sweep::StoreWriter> store_;
+    std::optional<std::size_t> kept_;
+    std::size_t known_before_ = 0;
+    std::map<std::string, std::size_t> ended_; ///< by status
+};
+
+/// Points that come a line each.
+class Answers {
+public:
+    Answers(const SweepRunCommand& command, const Elaborate& elaborate)
+        : command_(command), elaborate_(elaborate),
+          source_(sweep::read_source(
+              {command.what, command.machines, command.sets, command.mode}, paths_)),
+          planner_(source_.sweep, source_.document, paths_, keys_) {
+        if (!command.store.empty()) {
+            sweep::refuse_other_models(sweep::KnownPoints(command.store), command.store,
+                                       kModelVersion);
+            sweep::for_each_point(command.store, [&](const sweep::PointLine& point) {
+                if (point.is_ok()) {
+                    known_[point.key()] = point.text();
+                }
+            });
+        }
+    }
+
+    int run() {
+        for (std::string line; std::getline(std::cin, line);) {
+            if (line.find_first_not_of(" \t\r") == std::string::npos) {
+                continue;
+            }
+            std::string answer = answer_to(line);
+            answer += '\n';
+            std::fputs(answer.c_str(), stdout);
+            std::fflush(stdout);
+        }
+        return kOk;
+    }
+
+private:
+    static std::string refusal(const std::string& message) {
+        return Json{{"status", "invalid"}, {"message", message}}.dump();
+    }
+
+    std::string answer_to(const std::string& line) {
+        const Json asked = Json::parse(line, nullptr, false);
+        if (!asked.is_object()) {
+            return refusal("got " + in_quotes(line) + ", expected {\"PATH\": VALUE, ...}");
+        }
+        sweep::Changes changes;
+        for (const auto& [path, value] : asked.items()) {
+            const bool is_name = path == "machine" || path == "workload";
+            if (value.is_null() || value.is_object() || (is_name && !value.is_string())) {
+                return refusal(path + ": got " + value.dump() + ", expected " +
+                               (is_name ? "a name" : "a value"));
+            }
+            changes.push_back({sweep::full_path(path), value});
+        }
+        const PlannedPoint point = planner_.made_of(changes);
+        if (!point.mistakes.empty()) {
+            std::string text;
+            for (const Diagnostic& mistake : point.mistakes) {
+                text += (text.empty() ? "" : "\n") + mistake.text();
+            }
+            return refusal(text);
+        }
+        if (point.is_excluded) {
+            return Json{{"status", "excluded"}}.dump();
+        }
+        const auto known = known_.find(point.key);
+        return known != known_.end() ? known->second : ran(point);
+    }
+
+    std::string ran(const PlannedPoint& point) {
+        std::string answer;
+        Runner(command_, elaborate_)
+            .run_some({point}, source_.sweep.mode,
+                      [&](const Json& record) {
+                          answer = record.dump();
+                          if (!command_.store.empty()) {
+                              if (store_ == nullptr) {
+                                  store_ = std::make_unique<sweep::StoreWriter>(command_.store);
+                              }
+                              store_->append(record);
+                          }
+                      },
+                      1);
+        known_[point.key] = answer;
+        return answer;
+    }
+
+    const SweepRunCommand& command_;
+    const Elaborate& elaborate_;
+    config::ConfigPaths paths_ = config::default_config_paths();
+    sweep::PointKeys keys_{kModelVersion};
+    sweep::Source source_;
+    sweep::Planner planner_;
+    std::map<sweep::PointKey, std::string> known_;
+    std::unique_ptr<sweep::StoreWriter> store_;
+};
+
+} // namespace
+
+int sweep_run(const SweepRunCommand& command, const Elaborate& elaborate) {
+    return Sweep(command, elaborate).run();
+}
+
+int sweep_answer(const SweepRunCommand& command, const Elaborate& elaborate) {
+    return Answers(command, elaborate).run();
+}
+
+} // namespace tessera::sim

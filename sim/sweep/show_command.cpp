@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: MIT
+// `tessera sweep show` and `tessera sweep diff`.
+#include "base/config/read.h"
+#include "base/config/suggest.h"
+#include "base/error.h"
+#include "base/layout.h"
+#include "base/text.h"
+#include "sim/exit_code.h"
+#include "sim/screen.h"
+#include "sim/sweep/commands.h"
+#include "sim/sweep/frozen.h"
+#include "sim/sweep/judge.h"
+#include "sim/sweep/listing.h"
+#include "sim/sweep/planner.h"
+#include "sim/sweep/result_paths.h"
+#include "sim/sweep/standing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tessera::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using sweep::Cell;
+using sweep::Condition;
+using sweep::Effect;
+using sweep::Judged;
+using sweep::Listing;
+using sweep::Objective;
+using sweep::PointTable;
+
+/// Texts with commas between several.
+std::vector<std::string> parts_of(const std::vector<std::string>& texts) {
+    std::vector<std::string> parts;
+    for (const std::string& text : texts) {
+        for (const std::string& part : sweep::split_values(text)) {
+            if (part.empty()) {
+                throw UsageError("sweep show: got " + in_quotes(text) + ", expected paths");
+            }
+            parts.push_back(part);
+        }
+    }
+    return parts;
+}
+
+void need_store(const fs::path& folder) {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+        throw IoError(folder.string() + ": no store there; `tessera sweep run` makes one");
+    }
+}
+
+class Show {
+public:
+    explicit Show(const SweepShowCommand& command)
+        : command_(command), folder_(command.store), columns_(parts_of(command.columns)),
+          group_(parts_of(command.group)) {
+        need_store(folder_);
+        read_sweep();
+        for (const std::string& filter : command.filters) {
+            filters_.push_back(condition(filter, "--filter"));
+        }
+        for (const std::string& text : command.objectives) {
+            objectives_.push_back(objective(text));
+        }
+        for (const std::string& path : parts_of(command.sort)) {
+            const bool down = path.front() == '-';
+            sort_.push_back({path.substr(down ? 1 : 0), down});
+        }
+        std::vector<std::string> wanted = columns_;
+        const auto add = [&](const std::vector<std::string>& names) {
+            wanted.insert(wanted.end(), names.begin(), names.end());
+        };
+        if (wanted.empty()) {
+            wanted = default_columns();
+        }
+        shown_ = wanted;
+        add(group_);
+        for (const auto& [path, down] : sort_) {
+            wanted.push_back(path);
+        }
+        for (const Objective& objective : objectives_) {
+            wanted.push_back(objective.path);
+        }
+        for (const Condition& filter : filters_) {
+            add(filter.names());
+        }
+        for (const std::string& constraint : sweep_.constraints) {
+            add(Condition(constraint).names());
+        }
+        std::erase_if(wanted, [](const std::string& name) {
+            return !sweep::is_result_path(name) && !sweep::is_parameter(name) && name != "key" &&
+                   name != "message" && name != "model";
+        });
+        table_.emplace(folder_, wanted);
+        check_names();
+        fill_parameters(wanted);
+        for (std::size_t row = 0; row < table_->rows(); ++row) {
+            if (std::all_of(filters_.begin(), filters_.end(), [&](const Condition& filter) {
+                    return filter.holds(*table_, row);
+                })) {
+                rows_.push_back(row);
+            }
+        }
+        sort(rows_);
+    }
+
+    int run() {
+        Listing listing = command_.look == "pareto"        ? pareto()
+                          : command_.look == "sensitivity" ? sensitivity()
+                          : command_.look == "best"        ? best()
+                          : !group_.empty()                ? grouped_rows()
+                                                           : points();
+        listing.print(command_.format, static_cast<std::size_t>(command_.limit));
+        return kOk;
+    }
+
+private:
+    struct Order {
+        std::string path;
+        bool down = false;
+    };
+
+    /// The sweep that says what is good.
+    void read_sweep() {
+        std::optional<fs::path> file;
+        if (command_.sweep.empty()) {
+            file = sweep::last_frozen(folder_);
+        }
+        if (command_.sweep.empty() && !file) {
+            objectives_ = sweep::objectives_of({});
+            return;
+        }
+        source_ = sweep::read_source({file ? file->string() : command_.sweep, {}, {}, {}}, paths_);
+        sweep_ = source_->sweep;
+        if (command_.objectives.empty()) {
+            objectives_ = sweep::objectives_of(sweep_);
+        }
+    }
+
+    Condition condition(const std::string& text, const std::string& option) const {
+        try {
+            return Condition(text);
+        } catch (const expression::Error& error) {
+            throw UsageError(fmt::format("sweep show: {} {}: character {}: {}", option,
+                                         in_quotes(text), error.column(), error.what()));
+        }
+    }
+
+    static Objective objective(const std::string& text) {
+        const std::size_t colon = text.rfind(':');
+        const std::string goal = colon == std::string::npos ? "min" : text.substr(colon + 1);
+        Objective made{text.substr(0, colon), goal == "max", {}, {}};
+        if (goal != "min" && goal != "max") {
+            throw UsageError("sweep show: --objective: got " + in_quotes(text) +
+                             ", expected PATH, PATH:min or PATH:max");
+        }
+        if (!sweep::is_result_path(made.path)) {
+            throw UsageError("sweep show: --objective: no result has " + in_quotes(made.path) +
+                             hint(made.path));
+        }
+        return made;
+    }
+
+    static std::string hint(const std::string& path) {
+        const std::string near = config::did_you_mean(path, sweep::result_paths());
+        return near.empty() ? "" : "; " + near;
+    }
+
+    [[nodiscard]] std::vector<std::string> default_columns() const {
+        std::vector<std::string> paths;
+        for (const Objective& objective : objectives_) {
+            paths.push_back(objective.path);
+        }
+        return paths;
+    }
+
+    /// Names that mean nothing here are mistakes, and not just empty.
+    void check_names() {
+        const auto check = [&](const std::string& option, const std::string& name, bool words) {
+            const bool known = table_->column(name).has_value() ||
+                               (words && (sweep::is_choice(name) || is_word(name)));
+            if (!known) {
+                std::vector<std::string> names = sweep::result_paths();
+                names.insert(names.end(), table_->changed().begin(), table_->changed().end());
+                const std::string near = config::did_you_mean(name, names);
+                throw UsageError(fmt::format("sweep show: {}: no point has {}{}{}", option,
+                                             in_quotes(name), near.empty() ? "" : "; ", near));
+            }
+        };
+        for (const std::string& column : columns_) {
+            check("--columns", column, false);
+        }
+        for (const std::string& path : group_) {
+            check("--group", path, false);
+        }
+        for (const auto& [path, down] : sort_) {
+            check("--sort", path, false);
+        }
+        for (const Condition& filter : filters_) {
+            for (const std::string& name : filter.names()) {
+                check("--filter", name, true);
+            }
+        }
+    }
+
+    /// Machines, workloads, modes and statuses of points.
+    bool is_word(const std::string& name) {
+        for (std::size_t row = 0; row < table_->rows(); ++row) {
+            for (const std::size_t column : {PointTable::kMachine, PointTable::kWorkload,
+                                             PointTable::kMode, PointTable::kStatus}) {
+                if (table_->text(table_->at(row, column)) == name) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /// Parameters that a point leaves as they are.
+    void fill_parameters(const std::vector<std::string>& wanted) {
+        std::map<std::string, Json> configs; // by "machine NAME", "workload NAME"
+        const auto load = [&](const std::string& kind, const std::string& name) {
+            const std::string key = kind + " " + name;
+            if (!configs.contains(key)) {
+                configs[key] = Json();
+                const auto& names =
+                    kind == "machine" ? sweep_.machines : sweep_.workloads;
+                for (const std::string& one : names) {
+                    if (sweep::short_name(one) == name) {
+                        configs[key] = kind == "machine"
+                                           ? spec::load_machine(one, paths_).resolved
+                                           : catalog::load_workload(one, paths_).resolved;
+                    }
+                }
+            }
+            return configs[key];
+        };
+        for (const std::string& path : wanted) {
+            if (!sweep::is_parameter(path) || sweep::is_result_path(path) ||
+                std::find(table_->changed().begin(), table_->changed().end(), path) !=
+                    table_->changed().end()) {
+                continue;
+            }
+            const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
+            const std::size_t column =
+                of_workload ? PointTable::kWorkload : PointTable::kMachine;
+            for (std::size_t row = 0; row < table_->rows(); ++row) {
+                const Json config = load(of_workload ? "workload" : "machine",
+                                         table_->text(table_->at(row, column)));
+                std::string pointer =
+                    "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
+                std::replace(pointer.begin(), pointer.end(), '.', '/');
+                const Json::json_pointer at(pointer);
+                if (config.is_object() && config.contains(at)) {
+                    table_->set(row, path, config.at(at));
+                }
+            }
+        }
+    }
+
+    void sort(std::vector<std::size_t>& rows) {
+        std::vector<std::pair<std::size_t, bool>> columns;
+        for (const auto& [path, down] : sort_) {
+            columns.emplace_back(*table_->column(path), down);
+        }
+        // the store has them in the order of their ends
+        for (const std::size_t column :
+             {PointTable::kMachine, PointTable::kWorkload, PointTable::kMode}) {
+            columns.emplace_back(column, false);
+        }
+        for (const std::string& path : table_->changed()) {
+            columns.emplace_back(*table_->column(path), false);
+        }
+        std::stable_sort(rows.begin(), rows.end(), [&](std::size_t one, std::size_t other) {
+            for (const auto& [column, down] : columns) {
+                const int order = table_->compare(one, other, column);
+                if (order != 0) {
+                    // what has nothing there comes last
+                    const bool empty = table_->at(one, column).kind == Cell::Kind::Nothing ||
+                                       table_->at(other, column).kind == Cell::Kind::Nothing;
+                    return empty || !down ? order < 0 : order > 0;
+                }
+            }
+            return false;
+        });
+    }
+
+    /// Columns that say which point it is, and what is shown of it.
+    [[nodiscard]] std::vector<std::size_t> columns_of_points() const {
+        std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kWorkload};
+        std::set<std::uint32_t> modes;
+        for (const std::size_t row : rows_) {
+            modes.insert(table_->at(row, PointTable::kMode).word);
+        }
+        if (modes.size() > 1) {
+            columns.push_back(PointTable::kMode);
+        }
+        for (const std::string& path : table_->changed()) {
+            columns.push_back(*table_->column(path));
+        }
+        for (const std::string& path : shown_) {
+            const std::size_t column = *table_->column(path);
+            if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+                columns.push_back(column);
+            }
+        }
+        return columns;
+    }
+
+    [[nodiscard]] std::vector<Judged> judged() {
+        return sweep::judge(*table_, rows_, objectives_, sweep_.constraints);
+    }
+
+    Listing points() {
+        std::vector<std::size_t> columns = columns_of_points();
+        columns.push_back(PointTable::kStatus);
+        std::set<std::size_t> broken;
+        if (!sweep_.constraints.empty()) {
+            std::vector<Condition> conditions(sweep_.constraints.begin(), sweep_.constraints.end());
+            for (const std::size_t row : rows_) {
+                if (table_->is_ok(row) &&
+                    !std::all_of(conditions.begin(), conditions.end(),
+                                 [&](const Condition& one) { return one.holds(*table_, row); })) {
+                    broken.insert(row);
+                }
+            }
+        }
+        Listing listing;
+        for (const std::size_t column : columns) {
+            listing.head.push_back(table_->paths()[column]);
+        }
+        if (!broken.empty()) {
+            listing.head.emplace_back("constraints");
+        }
+        listing.rows = rows_.size();
+        listing.cell = [this, columns, broken = std::move(broken)](std::size_t row,
+                                                                   std::size_t column) {
+            if (column == columns.size()) {
+                return sweep::ListedCell{broken.contains(rows_[row]) ? "broken" : "", false};
+            }
+            const Cell& cell = table_->at(rows_[row], columns[column]);
+            return sweep::ListedCell{table_->text(cell), cell.is_number()};
+        };
+        return listing;
+    }
+
+    /// One row for all that agree: means of what else is shown.
+    Listing grouped_rows() {
+        std::vector<std::size_t> by;
+        for (const std::string& path : group_) {
+            by.push_back(*table_->column(path));
+        }
+        std::vector<std::size_t> means;
+        for (const std::string& path : shown_) {
+            means.push_back(*table_->column(path));
+        }
+        struct Group {
+            std::vector<Cell> cells;
+            std::vector<double> sums;
+            std::vector<std::size_t> counts;
+            std::size_t points = 0;
+        };
+        std::map<std::string, std::size_t> known;
+        std::vector<Group> groups;
+        for (const std::size_t row : rows_) {
+            std::string key;
+            for (const std::size_t column : by) {
+                key += table_->text(table_->at(row, column)) + '\n';
+            }
+            const auto [found, is_new] = known.try_emplace(key, groups.size());
+            if (is_new) {
+                groups.push_back({{}, std::vector<double>(means.size()),
+                                  std::vector<std::size_t>(means.size()), 0});
+                for (const std::size_t column : by) {
+                    groups.back().cells.push_back(table_->at(row, column));
+                }
+            }
+            Group& group = groups[found->second];
+            ++group.points;
+            for (std::size_t i = 0; i < means.size(); ++i) {
+                const Cell& cell = table_->at(row, means[i]);
+                if (cell.is_number()) {
+                    group.sums[i] += cell.number;
+                    ++group.counts[i];
+                }
+            }
+        }
+        if (sort_.empty()) {
+            std::stable_sort(groups.begin(), groups.end(), [](const Group& one, const Group& other) {
+                for (std::size_t i = 0; i < one.cells.size(); ++i) {
+                    const Cell& a = one.cells[i];
+                    const Cell& b = other.cells[i];
+                    if (a.is_number() && b.is_number() && a.number != b.number) {
+                        return a.number < b.number;
+                    }
+                }
+                return false;
+            });
+        }
+        Listing listing;
+        listing.head = group_;
+        listing.head.emplace_back("points");
+        for (const std::string& path : shown_) {
+            listing.head.push_back("mean " + path);
+        }
+        listing.rows = groups.size();
+        listing.cell = [this, groups = std::move(groups), by](std::size_t row, std::size_t column) {
+            const Group& group = groups[row];
+            if (column < by.size()) {
+                return sweep::ListedCell{table_->text(group.cells[column]),
+                                         group.cells[column].is_number()};
+            }
+            if (column == by.size()) {
+                return sweep::ListedCell{std::to_string(group.points), true};
+            }
+            const std::size_t i = column - by.size() - 1;
+            return group.counts[i] == 0
+                       ? sweep::ListedCell{"", true}
+                       : sweep::ListedCell{sweep::number_text(group.sums[i] /
+                                                              static_cast<double>(group.counts[i])),
+                                           true};
+        };
+        return listing;
+    }
+
+    /// A row for some of the judged: what they are and what they come to.
+    Listing listed(const std::vector<Judged>& all, const std::vector<std::size_t>& some) {
+        std::vector<std::size_t> columns;
+        for (const std::size_t column : columns_of_points()) {
+            const std::string& path = table_->paths()[column];
+            const bool is_objective =
+                std::any_of(objectives_.begin(), objectives_.end(),
+                            [&](const Objective& one) { return one.path == path; });
+            if (!is_objective && (column != PointTable::kWorkload || has_one_workload(all))) {
+                columns.push_back(column);
+            }
+        }
+        std::vector<std::pair<std::size_t, std::vector<double>>> rows;
+        for (const std::size_t one : some) {
+            rows.emplace_back(all[one].rows.front(), all[one].values);
+        }
+        Listing listing;
+        for (const std::size_t column : columns) {
+            listing.head.push_back(table_->paths()[column]);
+        }
+        for (const Objective& objective : objectives_) {
+            listing.head.push_back(objective_text(objective, all));
+        }
+        listing.rows = rows.size();
+        listing.cell = [this, columns, rows = std::move(rows)](std::size_t row,
+                                                               std::size_t column) {
+            if (column >= columns.size()) {
+                return sweep::ListedCell{
+                    sweep::number_text(rows[row].second[column - columns.size()]), true};
+            }
+            const Cell& cell = table_->at(rows[row].first, columns[column]);
+            return sweep::ListedCell{table_->text(cell), cell.is_number()};
+        };
+        return listing;
+    }
+
+    [[nodiscard]] static bool has_one_workload(const std::vector<Judged>& all) {
+        return std::all_of(all.begin(), all.end(),
+                           [](const Judged& one) { return one.rows.size() == 1; });
+    }
+
+    [[nodiscard]] static std::string objective_text(const Objective& objective,
+                                                    const std::vector<Judged>& all) {
+        const char* const over = has_one_workload(all) ? ""
+                                 : objective.over == Objective::Over::GeometricMean
+                                     ? "geometric mean of "
+                                 : objective.over == Objective::Over::WeightedSum
+                                     ? "weighted sum of "
+                                     : "worst ";
+        return over + objective.path;
+    }
+
+    Listing pareto() {
+        const auto all = judged();
+        return listed(all, sweep::front_of(all, objectives_));
+    }
+
+    Listing best() {
+        const auto all = judged();
+        const Judged* const first = base_of(all);
+        Listing listing;
+        listing.head = {"objective", "value", "of the base", "machine", "what differs"};
+        std::vector<std::vector<sweep::ListedCell>> rows;
+        for (std::size_t i = 0; i < objectives_.size(); ++i) {
+            const Judged* winner = nullptr;
+            for (const Judged& one : all) {
+                if (one.is_whole() && one.keeps_constraints &&
+                    (winner == nullptr ||
+                     sweep::is_better(objectives_[i], one.values[i], winner->values[i]))) {
+                    winner = &one;
+                }
+            }
+            if (winner == nullptr) {
+                continue;
+            }
+            const double value = winner->values[i];
+            const bool has_ratio =
+                first != nullptr && first->is_whole() && first->values[i] != 0;
+            rows.push_back(
+                {{objective_text(objectives_[i], all), false},
+                 {sweep::number_text(value), true},
+                 {has_ratio ? fmt::format("{:.1f} %", 100 * value / first->values[i]) : "", false},
+                 {table_->text(table_->at(winner->rows.front(), PointTable::kMachine)), false},
+                 {difference(*winner, first), false}});
+        }
+        listing.rows = rows.size();
+        listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
+            return rows[row][column];
+        };
+        return listing;
+    }
+
+    /// The point that changes nothing, or the first that there is.
+    [[nodiscard]] const Judged* base_of(const std::vector<Judged>& all) const {
+        const auto changes_nothing = [&](const Judged& one) {
+            return std::all_of(
+                table_->changed().begin(), table_->changed().end(), [&](const std::string& path) {
+                    const Cell& cell = table_->at(one.rows.front(), *table_->column(path));
+                    if (cell.kind == Cell::Kind::Nothing) {
+                        return true;
+                    }
+                    const auto base = base_number(path);
+                    return base && cell.is_number() && cell.number == *base;
+                });
+        };
+        const auto found = std::find_if(all.begin(), all.end(), changes_nothing);
+        return found != all.end() ? &*found : all.empty() ? nullptr : &all.front();
+    }
+
+    [[nodiscard]] std::string difference(const Judged& one, const Judged* base) const {
+        std::string text;
+        for (const std::string& path : table_->changed()) {
+            const std::size_t column = *table_->column(path);
+            const Cell& cell = table_->at(one.rows.front(), column);
+            if (base != nullptr && cell == table_->at(base->rows.front(), column)) {
+                continue;
+            }
+            const auto number = base_number(path);
+            const std::string was =
+                base != nullptr && table_->at(base->rows.front(), column).kind != Cell::Kind::Nothing
+                    ? table_->text(table_->at(base->rows.front(), column))
+                : number ? sweep::number_text(*number)
+                         : "";
+            text += fmt::format("{}{} = {}{}", text.empty() ? "" : ", ", path,
+                                cell.kind == Cell::Kind::Nothing ? "as it is" : table_->text(cell),
+                                was.empty() ? "" : fmt::format(" (base {})", was));
+        }
+        return text.empty() ? "nothing" : text;
+    }
+
+    /// What a path is in the sweep's first machine and workload.
+    [[nodiscard]] std::optional<double> base_number(const std::string& path) const {
+        const auto bases = base_numbers();
+        const auto found = bases.find(path);
+        return found == bases.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    [[nodiscard]] const std::map<std::string, double>& base_numbers() const {
+        if (bases_) {
+            return *bases_;
+        }
+        bases_.emplace();
+        if (!source_) {
+            return *bases_;
+        }
+        sweep::Changes set;
+        for (const sweep::Change& change : sweep_.set) {
+            set.push_back(change);
+        }
+        const auto sets = catalog::split_overrides(sweep::sets_of(set));
+        const Json machine =
+            spec::load_machine(sweep_.machines.front(), paths_, sets.machine).resolved;
+        const Json workload =
+            catalog::load_workload(sweep_.workloads.front(), paths_, sets.workload).resolved;
+        for (const std::string& path : table_->changed()) {
+            const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
+            std::string pointer =
+                "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
+            std::replace(pointer.begin(), pointer.end(), '.', '/');
+            const Json::json_pointer at(pointer);
+            const Json& config = of_workload ? workload : machine;
+            if (config.contains(at) && config.at(at).is_number()) {
+                (*bases_)[path] = config.at(at).get<double>();
+            }
+        }
+        return *bases_;
+    }
+
+    Listing sensitivity() {
+        const auto all = judged();
+        Listing listing;
+        listing.head = {"objective", "path", "value", "mean", "of the least", "points", "elasticity"};
+        std::vector<std::vector<sweep::ListedCell>> rows;
+        for (const Effect& effect :
+             sweep::effects_of(*table_, all, objectives_, base_numbers())) {
+            double least = effect.levels.front().mean;
+            for (const Effect::Level& level : effect.levels) {
+                least = std::min(least, level.mean);
+            }
+            for (std::size_t i = 0; i < effect.levels.size(); ++i) {
+                const Effect::Level& level = effect.levels[i];
+                rows.push_back(
+                    {{objective_text(objectives_[effect.objective], all), false},
+                     {effect.path, false},
+                     {level.value, true},
+                     {sweep::number_text(level.mean), true},
+                     {fmt::format("{:.3f}", level.mean / least), true},
+                     {std::to_string(level.points), true},
+                     {i == 0 && effect.elasticity ? fmt::format("{:.3f}", *effect.elasticity) : "",
+                      true}});
+            }
+        }
+        for (const sweep::Spread& spread : sweep::spread_of(*table_, all, objectives_)) {
+            rows.push_back({{objective_text(objectives_[spread.objective], all), false},
+                            {"workload.seed", false},
+                            {"largest over smallest", false},
+                            {"", true},
+                            {fmt::format("{:.3f}", spread.largest_over_smallest), true},
+                            {std::to_string(spread.groups), true},
+                            {"", true}});
+        }
+        listing.rows = rows.size();
+        listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
+            return rows[row][column];
+        };
+        return listing;
+    }
+
+    const SweepShowCommand& command_;
+    fs::path folder_;
+    config::ConfigPaths paths_ = config::default_config_paths();
+    std::vector<std::string> columns_;
+    std::vector<std::string> group_;
+    std::vector<Order> sort_;
+    std::vector<Condition> filters_;
+    std::optional<sweep::Source> source_;
+    sweep::SweepSpec sweep_;
+    std::vector<Objective> objectives_;
+    std::vector<std::string> shown_;
+    std::optional<PointTable> table_;
+    std::vector<std::size_t> rows_;
+    mutable std::optional<std::map<std::string, double>> bases_;
+};
+
+/// A store's points by what they are, whatever program ran them.
+std::map<std::string, std::size_t> by_point(const PointTable& table) {
+    std::map<std::string, std::size_t> rows;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        std::string name = fmt::format("{} {} {}", table.text(table.at(row, PointTable::kMachine)),
+                                       table.text(table.at(row, PointTable::kWorkload)),
+                                       table.text(table.at(row, PointTable::kMode)));
+        for (const std::string& path : table.changed()) {
+            const Cell& cell = table.at(row, *table.column(path));
+            if (cell.kind != Cell::Kind::Nothing) {
+                name += fmt::format(" {}={}", path, table.text(cell));
+            }
+        }
+        rows[name] = row;
+    }
+    return rows;
+}
+
+} // namespace
+
+int sweep_show(const SweepShowCommand& command) {
+    return Show(command).run();
+}
+
+int sweep_diff(const SweepDiffCommand& command) {
+    need_store(command.before);
+    need_store(command.after);
+    if (!sweep::is_result_path(command.path)) {
+        const std::string near = config::did_you_mean(command.path, sweep::result_paths());
+        throw UsageError(fmt::format("sweep diff: --path: no result has {}{}{}",
+                                     in_quotes(command.path), near.empty() ? "" : "; ", near));
+    }
+    const PointTable before(command.before, {command.path});
+    const PointTable after(command.after, {command.path});
+    const auto old_rows = by_point(before);
+    const auto new_rows = by_point(after);
+    const auto value = [&](const PointTable& table, std::size_t row) {
+        const Cell& cell = table.at(row, *table.column(command.path));
+        return cell.kind == Cell::Kind::Nothing
+                   ? table.text(table.at(row, PointTable::kStatus))
+                   : table.text(cell);
+    };
+    std::vector<std::vector<sweep::ListedCell>> rows;
+    std::size_t equal = 0;
+    std::size_t only_before = 0;
+    for (const auto& [name, row] : old_rows) {
+        const auto found = new_rows.find(name);
+        if (found == new_rows.end()) {
+            ++only_before;
+            continue;
+        }
+        const std::string was = value(before, row);
+        const std::string is = value(after, found->second);
+        if (was == is) {
+            ++equal;
+            continue;
+        }
+        const Cell& old_cell = before.at(row, *before.column(command.path));
+        const Cell& new_cell = after.at(found->second, *after.column(command.path));
+        const bool has_ratio =
+            old_cell.is_number() && new_cell.is_number() && old_cell.number != 0;
+        rows.push_back({{name, false},
+                        {was, old_cell.is_number()},
+                        {is, new_cell.is_number()},
+                        {has_ratio ? fmt::format("{:.4f}", new_cell.number / old_cell.number) : "",
+                         true}});
+    }
+    const std::size_t different = rows.size();
+    const std::size_t only_after = new_rows.size() - equal - different;
+    Listing listing;
+    listing.head = {"point", "before", "after", "after/before"};
+    listing.rows = different;
+    listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
+        return rows[row][column];
+    };
+    if (different > 0 || command.format != "text") {
+        listing.print(command.format, 0);
+    }
+    if (command.format == "text") {
+        std::fputs(fmt::format("{}: {} equal, {} different, {} only before, {} only after\n",
+                               command.path, equal, different, only_before, only_after)
+                       .c_str(),
+                   stdout);
+    }
+    return different > 0 ? kCheckFailed : kOk;
+}
+
+} // namespace tessera::sim

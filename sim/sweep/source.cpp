@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/source.h"
+
+#include "base/config/suggest.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace tessera::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using config::Document;
+
+/// A sweep of a workload as it is.
+Document of_workload(const std::string& workload) {
+    return config::parse_document(
+        Json{{"schema_version", 1}, {"workload", workload}}.dump(), "the command line");
+}
+
+/// The file of a name that is a sweep's, or else a workload's; the name itself for a workload.
+std::pair<Document, std::string> read_what(const std::string& what,
+                                           const config::ConfigPaths& paths) {
+    if (config::is_path(what)) {
+        Document document = config::read_document(what);
+        const bool is_workload = document.root.is_object() && document.root.contains("kind");
+        return {is_workload ? of_workload(what) : std::move(document), fs::path(what).stem()};
+    }
+    if (const auto file = config::find_name(paths, "sweeps", what)) {
+        return {config::read_document(*file), what};
+    }
+    if (config::find_name(paths, "workloads", what)) {
+        return {of_workload(what), what};
+    }
+    std::vector<std::string> names;
+    for (const char* kind : {"sweeps", "workloads"}) {
+        for (const auto& entry : config::list_configs(paths, kind)) {
+            names.push_back(entry.name);
+        }
+    }
+    throw ConfigError(Diagnostic{"", 0, 0, "", "unknown sweep or workload " + in_quotes(what),
+                                 config::did_you_mean(what, names)});
+}
+
+/// What the file says of a path, taken out of it.
+void forget(Document& document, const std::string& path) {
+    if (document.root.contains("set") && document.root["set"].is_object()) {
+        document.root["set"].erase(path);
+    }
+    if (document.root.contains("axes") && document.root["axes"].is_array()) {
+        Json kept = Json::array();
+        for (const Json& axis : document.root["axes"]) {
+            if (!axis.is_object() || axis.value("path", Json()) != path) {
+                kept.push_back(axis);
+            }
+        }
+        document.root["axes"] = std::move(kept);
+    }
+}
+
+Json typed(const std::string& text) {
+    const auto parsed = config::parse_value(text, "--set");
+    return parsed && !parsed->is_object() && !parsed->is_null() ? *parsed : Json(text);
+}
+
+void apply(Document& document, const std::string& option) {
+    const std::size_t equals = option.find('=');
+    if (equals == std::string::npos || equals == 0) {
+        throw ConfigError(Diagnostic{"--set", 0, 0, "",
+                                     "got " + in_quotes(option) + ", expected path=value", ""});
+    }
+    const std::string path = option.substr(0, equals);
+    const std::vector<std::string> texts = split_values(option.substr(equals + 1));
+    forget(document, path);
+    config::Origin origin;
+    origin.file = "--set";
+    origin.path = path;
+    if (texts.size() == 1) {
+        document.replace(config::child_pointer("/set", path), typed(texts.front()), origin);
+        return;
+    }
+    Json values = Json::array();
+    for (const std::string& text : texts) {
+        values.push_back(typed(text));
+    }
+    Json axes = document.root.value("axes", Json::array());
+    if (!axes.is_array()) {
+        return; // told when the document is read
+    }
+    axes.push_back({{"path", path}, {"values", std::move(values)}});
+    document.replace("/axes", std::move(axes), origin);
+}
+
+/// Files that a sweep's file names are beside it; those that are not, in the working folder.
+void look_beside(const fs::path& sweep, std::vector<std::string>& names) {
+    for (std::string& name : names) {
+        std::error_code ignored;
+        const fs::path beside = sweep.parent_path() / name;
+        if (config::is_path(name) && fs::path(name).is_relative() && fs::exists(beside, ignored)) {
+            name = beside.lexically_normal().string();
+            name = config::is_path(name) ? name : "./" + name;
+        }
+    }
+}
+
+} // namespace
+
+std::vector<std::string> split_values(const std::string& text) {
+    std::vector<std::string> parts{""};
+    int depth = 0;
+    bool quoted = false;
+    for (const char c : text) {
+        quoted = quoted != (c == '"');
+        depth += quoted ? 0 : (c == '[' || c == '{') ? 1 : (c == ']' || c == '}') ? -1 : 0;
+        if (c == ',' && depth <= 0 && !quoted) {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
+Source read_source(const SourceOptions& options, const config::ConfigPaths& paths) {
+    auto [document, name] = read_what(options.what, paths);
+    if (document.root.is_object()) {
+        for (const std::string& option : options.sets) {
+            apply(document, option);
+        }
+        config::Origin origin;
+        if (!options.machines.empty()) {
+            origin.file = "--machine";
+            document.replace("/machine", options.machines, origin);
+        }
+        if (!options.mode.empty()) {
+            origin.file = "--mode";
+            document.replace("/mode", options.mode, origin);
+        }
+    }
+    SweepSpec sweep = read_sweep(document);
+    if (config::is_path(options.what)) {
+        look_beside(options.what, sweep.machines);
+        look_beside(options.what, sweep.workloads);
+    }
+    return {std::move(name),
+            config::is_path(options.what) ? std::optional<fs::path>(options.what) : std::nullopt,
+            std::move(document), std::move(sweep)};
+}
+
+} // namespace tessera::sweep
