@@ -6,8 +6,8 @@
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C
-build=$1
-source=$2
+build=$(realpath "$1")
+source=$(realpath "$2")
 unset TESSERA_CONFIGS LD_LIBRARY_PATH
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 scratch=$(mktemp -d)
@@ -116,7 +116,8 @@ like_here() {
     echo "\$ tessera $*"
     bare "$there/bin/tessera" "$@" >"$scratch/bare" 2>&1 || fail "ends with $?: $(cat "$scratch/bare")"
     cat "$scratch/bare"
-    (cd "$scratch" && TESSERA_CONFIGS=$source/configs "$build/sim/tessera" "$@") >"$scratch/built" 2>&1
+    (cd "$scratch" && TESSERA_CONFIGS=$source/configs "$build/sim/tessera" "$@") >"$scratch/built" 2>&1 ||
+        fail "here it ends with $?: $(cat "$scratch/built")"
     diff <(grep -v '^host ' "$scratch/bare" | sort) <(grep -v '^host ' "$scratch/built" | sort) || fail "differs from the built program"
 }
 like_here --version
