@@ -127,7 +127,12 @@ set_tests_properties("shells complete the command line" PROPERTIES LABELS "syste
 add_test(NAME "an installed program finds what it needs"
   COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/install_test.sh" "${CMAKE_BINARY_DIR}")
 set_tests_properties("an installed program finds what it needs" PROPERTIES LABELS "system;cli"
-  TIMEOUT 60)
+  TIMEOUT 60 RESOURCE_LOCK installing)
+add_test(NAME "a package runs on a bare Debian"
+  COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/system/package_test.sh" "${CMAKE_BINARY_DIR}"
+          "${PROJECT_SOURCE_DIR}")
+set_tests_properties("a package runs on a bare Debian" PROPERTIES LABELS "slow;package"
+  TIMEOUT 1800 SKIP_RETURN_CODE 77 RESOURCE_LOCK installing)
 # `tools/record.py --update TESSERA` writes what a change of results came to.
 add_test(NAME "workloads come to what the record says"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" $<TARGET_FILE:tessera>)
