@@ -83,13 +83,20 @@ void limit_memory(std::size_t more_bytes) {
 /// A child has none of its parent's other threads: what they hold at that moment, a lock of the heap
 /// for one, stays held.
 [[maybe_unused]] bool has_one_thread() {
-    std::size_t threads = 0;
-    std::error_code unknown; // where the system has no more descriptors
-    for (const auto& thread [[maybe_unused]] :
-         std::filesystem::directory_iterator("/proc/self/task", unknown)) {
-        ++threads;
+    constexpr int kMostTries = 1000;
+    for (int i = 0; i < kMostTries; ++i) {
+        std::size_t threads = 0;
+        std::error_code unknown; // where the system has no more descriptors
+        for (const auto& thread [[maybe_unused]] :
+             std::filesystem::directory_iterator("/proc/self/task", unknown)) {
+            ++threads;
+        }
+        if (threads <= 1) {
+            return true;
+        }
+        usleep(1000); // one that has been joined is still listed for a moment
     }
-    return threads <= 1;
+    return false;
 }
 
 Child start(std::size_t index, const ChildBody& body, const ChildLimits& limits) {

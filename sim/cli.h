@@ -33,6 +33,8 @@ struct RunCommand {
     std::optional<int> shuffle; ///< seed of another order of simultaneous events
     std::string mode;           ///< as written: functional, timing or auto; empty: functional
     std::optional<int> audit;   ///< tiles, in timing mode
+    std::string point;          ///< what a key of `store` begins with, or empty
+    std::string store;          ///< folder of a sweep's results; empty: all *.sweep here
     bool check = true;
     bool quiet = false; ///< no summary
 };

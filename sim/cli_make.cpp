@@ -24,9 +24,21 @@ void check_array_files(const std::string& option, const std::vector<std::string>
 
 Command make_run(const Given& given) {
     RunCommand run;
-    refuse_empty("run", given, {"machine", "json", "out", "memory", "trace"});
+    refuse_empty("run", given, {"machine", "json", "out", "memory", "trace", "point", "store"});
     run.workloads = given.operands();
     run.machine = given.text("machine");
+    run.point = given.text("point");
+    run.store = given.text("store");
+    if (run.point.empty() && !run.store.empty()) {
+        throw UsageError("run: --store is of --point");
+    }
+    if (!run.point.empty() && (!run.workloads.empty() || given.has("machine"))) {
+        throw UsageError("run: --point says which workload and machine");
+    }
+    if (run.point.empty() && run.workloads.empty()) {
+        throw UsageError(
+            "run: got 0 names, expected a workload: tessera run WORKLOAD... [options]");
+    }
     run.sets = given.texts("set");
     run.json = given.text("json");
     run.out_directory = given.text("out");

@@ -22,8 +22,7 @@ OptionSpec flag(std::string name, std::string sentence) {
     return {.name = std::move(name), .value = {}, .sentence = std::move(sentence)};
 }
 
-OptionSpec text(std::string name, std::string value, std::string sentence,
-                Completes completes) {
+OptionSpec text(std::string name, std::string value, std::string sentence, Completes completes) {
     return {.name = std::move(name),
             .value = std::move(value),
             .takes = Takes::Text,
@@ -31,8 +30,7 @@ OptionSpec text(std::string name, std::string value, std::string sentence,
             .completes = completes};
 }
 
-OptionSpec texts(std::string name, std::string value, std::string sentence,
-                 Completes completes) {
+OptionSpec texts(std::string name, std::string value, std::string sentence, Completes completes) {
     OptionSpec option = text(std::move(name), std::move(value),
                              std::move(sentence) + "; may be repeated", completes);
     option.takes = Takes::Texts;
@@ -104,8 +102,7 @@ void refuse_dash_folder(const std::string& command, const std::string& folder) {
     }
 }
 
-int threads_of(const std::string& command, const Given& given,
-               const std::string& option) {
+int threads_of(const std::string& command, const Given& given, const std::string& option) {
     const int threads = given.number(option);
     if (threads < 1 || threads > kMaxThreads) {
         throw UsageError(fmt::format("{}: --{}: got {}, expected 1..{} threads", command, option,

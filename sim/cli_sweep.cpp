@@ -13,29 +13,27 @@
 namespace tessera::sim {
 namespace {
 
-const std::vector<std::string> kStatuses{"check_failed", "does_not_fit", "fault",
-                                         "invalid",      "time_limit",   "memory_limit", "killed",
-                                         "crash",        "error",        "failed"};
+const std::vector<std::string> kStatuses{"check_failed", "does_not_fit", "fault",  "invalid",
+                                         "time_limit",   "memory_limit", "killed", "crash",
+                                         "error",        "failed"};
 const std::vector<std::string> kFormats{"text", "csv", "json"};
 
 /// Options of points, which `run`, `worker` and `submit` have.
 std::vector<OptionSpec> of_points() {
-    return {texts("machine", "M", "another machine than the sweep's, or several",
-                  Completes::Machine),
-            texts("set", "PATH=VALUES",
-                  "a parameter of all points, or an axis of several values: tile.workers=4,6,8",
-                  Completes::Parameter),
-            word("mode", "MODE", "instead of the sweep's",
-                 {"timing", "functional", "auto", "estimate"}, ""),
-            text("store", "DIR", "folder of results; NAME.sweep if not given",
-                 Completes::Directory),
-            otherwise(default_threads(), number("jobs", "N", "points that run at a time"),
-                      "all cores"),
-            number("time-limit", "S", "end a point after S seconds"),
-            number("memory-limit", "MIB", "let a point take MIB of addresses besides what all share"),
-            texts("retry", "STATUS", "run points again that ended so, as `failed` or time_limit"),
-            texts("keep", "WHAT",
-                  "full: lists of steps too; with --screen how many of the points, as in 10%")};
+    return {
+        texts("machine", "M", "another machine than the sweep's, or several", Completes::Machine),
+        texts("set", "PATH=VALUES",
+              "a parameter of all points, or an axis of several values: tile.workers=4,6,8",
+              Completes::Parameter),
+        word("mode", "MODE", "instead of the sweep's", {"timing", "functional", "auto", "estimate"},
+             ""),
+        text("store", "DIR", "folder of results; NAME.sweep if not given", Completes::Directory),
+        otherwise(default_threads(), number("jobs", "N", "points that run at a time"), "all cores"),
+        number("time-limit", "S", "end a point after S seconds"),
+        number("memory-limit", "MIB", "let a point take MIB of addresses besides what all share"),
+        texts("retry", "STATUS", "run points again that ended so, as `failed` or time_limit"),
+        texts("keep", "WHAT",
+              "full: lists of steps too; with --screen how many of the points, as in 10%")};
 }
 
 int at_least_0(const std::string& command, const Given& given, const std::string& option) {
@@ -67,13 +65,12 @@ void take_shard(const std::string& command, const std::string& text, SweepRunCom
     if (right) {
         const auto first = std::from_chars(begin, begin + slash, run.shard);
         const auto second = std::from_chars(begin + slash + 1, end, run.shards);
-        right = first.ec == std::errc{} && first.ptr == begin + slash &&
-                second.ec == std::errc{} && second.ptr == end && run.shard >= 0 &&
-                run.shard < run.shards;
+        right = first.ec == std::errc{} && first.ptr == begin + slash && second.ec == std::errc{} &&
+                second.ptr == end && run.shard >= 0 && run.shard < run.shards;
     }
     if (!right) {
-        throw UsageError(fmt::format("{}: --shard: got {}, expected I/N, I from 0 to N - 1", command,
-                                     in_quotes(text)));
+        throw UsageError(fmt::format("{}: --shard: got {}, expected I/N, I from 0 to N - 1",
+                                     command, in_quotes(text)));
     }
 }
 
@@ -139,8 +136,8 @@ Command make_sweep_submit(const Given& given) {
     submit.run = run_of("sweep submit", given);
     submit.run.shards = given.number("shards");
     if (submit.run.shards < 1 || submit.run.shards > 100'000) {
-        throw UsageError(fmt::format("sweep submit: --shards: got {}, expected 1..100000",
-                                     submit.run.shards));
+        throw UsageError(
+            fmt::format("sweep submit: --shards: got {}, expected 1..100000", submit.run.shards));
     }
     submit.engine = given.text("engine");
     submit.engine_options.assign(given.operands().begin() + 1, given.operands().end());
@@ -164,8 +161,8 @@ Command make_sweep_show(const Given& given) {
     for (const char* look : {"pareto", "sensitivity", "best"}) {
         if (given.has(look)) {
             if (show.look != "points") {
-                throw UsageError(fmt::format("sweep show: --{} and --{} do not go together",
-                                             show.look, look));
+                throw UsageError(
+                    fmt::format("sweep show: --{} and --{} do not go together", show.look, look));
             }
             show.look = look;
         }
@@ -243,8 +240,9 @@ CommandSpec show_spec() {
              flag("pareto", "points that no other is better than in all objectives"),
              flag("best", "the best point of each objective, and how it differs from the first"),
              flag("sensitivity", "how much the objectives change with each path"),
-             texts("objective", "PATH", "what is good, instead of the sweep's: PATH is the smallest, "
-                                        "PATH:max the largest"),
+             texts("objective", "PATH",
+                   "what is good, instead of the sweep's: PATH is the smallest, "
+                   "PATH:max the largest"),
              text("sweep", "SWEEP", "whose objectives and constraints; the store's if not given",
                   Completes::Sweep),
              format_option()},
@@ -267,16 +265,17 @@ CommandSpec collect_spec() {
 }
 
 CommandSpec diff_spec() {
-    return {.name = "sweep diff",
-            .usage = "STORE STORE [options]",
-            .sentence = "compares the points that two stores have in common",
-            .operands = {"store", 2, 2, Completes::Directory},
-            .options = {otherwise("cycles", text("path", "PATH", "the number that is compared",
-                                                 Completes::Nothing)),
-                        format_option()},
-            .examples = {{"tessera sweep diff before.sweep after.sweep",
-                          "what another version of the program says; ends with 1 where that differs"}},
-            .make = make_sweep_diff};
+    return {
+        .name = "sweep diff",
+        .usage = "STORE STORE [options]",
+        .sentence = "compares the points that two stores have in common",
+        .operands = {"store", 2, 2, Completes::Directory},
+        .options = {otherwise("cycles", text("path", "PATH", "the number that is compared",
+                                             Completes::Nothing)),
+                    format_option()},
+        .examples = {{"tessera sweep diff before.sweep after.sweep",
+                      "what another version of the program says; ends with 1 where that differs"}},
+        .make = make_sweep_diff};
 }
 
 CommandSpec worker_spec() {
@@ -284,12 +283,13 @@ CommandSpec worker_spec() {
             .usage = "SWEEP|WORKLOAD [--shard I/N | --stdin] [options]",
             .sentence = "runs a part of a sweep, or points that come on stdin, a line each",
             .operands = {"sweep", 1, 1, Completes::Sweep},
-            .options = joined(of_points(),
-                              {text("shard", "I/N", "points I, I + N, I + 2 N, ...; all if not given",
-                                    Completes::Nothing),
-                               flag("stdin", "read {\"PATH\": VALUE, ...} a line, answer a result a "
-                                             "line; kept only with --store"),
-                               quiet()}),
+            .options =
+                joined(of_points(),
+                       {text("shard", "I/N", "points I, I + N, I + 2 N, ...; all if not given",
+                             Completes::Nothing),
+                        flag("stdin", "read {\"PATH\": VALUE, ...} a line, answer a result a "
+                                      "line; kept only with --store"),
+                        quiet()}),
             .examples = {{"tessera sweep worker workers --shard 0/4 --store all.sweep",
                           "a quarter of the points"}},
             .make = make_sweep_worker};
@@ -300,10 +300,11 @@ CommandSpec submit_spec() {
             .usage = "SWEEP|WORKLOAD --shards N [options] -- SBATCH OPTIONS",
             .sentence = "gives a sweep to a cluster's scheduler: an array of N workers",
             .operands = {"sweep", 1, 1000, Completes::Sweep},
-            .options = joined(of_points(),
-                              {word("engine", "ENGINE", "the scheduler (slurm if not given)", {"slurm"}, ""),
-                               otherwise("1", number("shards", "N", "workers")),
-                               flag("print", "only print the script")}),
+            .options = joined(
+                of_points(),
+                {word("engine", "ENGINE", "the scheduler (slurm if not given)", {"slurm"}, ""),
+                 otherwise("1", number("shards", "N", "workers")),
+                 flag("print", "only print the script")}),
             .examples = {{"tessera sweep submit workers --shards 8 -- --time=1:00:00 -c 4",
                           "eight tasks of four cores"}},
             .make = make_sweep_submit};

@@ -20,7 +20,7 @@ CommandSpec run_command() {
     return {.name = "run",
             .usage = "WORKLOAD... [options]",
             .sentence = "runs each workload on the machine and says where the cycles went",
-            .operands = {"workload", 1, kMostWorkloads, Completes::Workload},
+            .operands = {"workload", 0, kMostWorkloads, Completes::Workload},
             .options =
                 {machine("machine: a name of `tessera list machines`, or a file"),
                  texts("set", "PATH=VALUE",
@@ -56,6 +56,11 @@ CommandSpec run_command() {
                  number("shuffle", "SEED",
                         "take simultaneous events in another order, as a test; the result does not "
                         "depend on it"),
+                 text("point", "KEY",
+                      "instead of workload and machine: the point of --store whose key begins so",
+                      Completes::Nothing),
+                 text("store", "DIR", "a sweep's results (all *.sweep here if not given)",
+                      Completes::Directory),
                  flag("no-check", "do not compare the result with the host reference"), quiet()},
             .examples = {{"tessera run cora",
                           "the Cora citation graph times a dense matrix, on a Bow chip"},

@@ -11,6 +11,7 @@
 #include "sim/interrupt.h"
 #include "sim/screen.h"
 #include "sim/sweep/commands.h"
+#include "sim/sweep/stored_point.h"
 #include "sim/vertex_command.h"
 
 #include <systemc>
@@ -48,7 +49,9 @@ void elaborate(const std::function<void()>& body) {
 }
 
 struct Execute {
-    int operator()(const RunCommand& command) const { return run_command(command, elaborate); }
+    int operator()(const RunCommand& command) const {
+        return run_command(command.point.empty() ? command : of_stored_point(command), elaborate);
+    }
     int operator()(const VertexCommand& command) const { return vertex_command(command); }
     int operator()(const CalibrateCommand& command) const {
         return calibrate_command(command, elaborate);

@@ -8,12 +8,11 @@
 
 #include <fmt/format.h>
 
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
+#include <sqlite3.h>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -62,7 +61,8 @@ public:
     class Statement {
     public:
         Statement(const Database& database, const std::string& text) : database_(database) {
-            database.check(sqlite3_prepare_v2(database.get(), text.c_str(), -1, &statement_, nullptr));
+            database.check(
+                sqlite3_prepare_v2(database.get(), text.c_str(), -1, &statement_, nullptr));
         }
         ~Statement() { sqlite3_finalize(statement_); }
         Statement(const Statement&) = delete;
@@ -218,8 +218,8 @@ void write_sqlite(const Merged& merged, const std::string& file) {
         names += (names.empty() ? "" : ", ") + name_text(column);
         marks += marks.empty() ? "?" : ", ?";
     }
-    Database::Statement insert(database, fmt::format("INSERT OR REPLACE INTO points ({}) VALUES ({})",
-                                                     names, marks));
+    Database::Statement insert(
+        database, fmt::format("INSERT OR REPLACE INTO points ({}) VALUES ({})", names, marks));
     merged.for_each([&](const PointLine& point) {
         for_each_column(point, [&](const std::string& column, const Value& value) {
             insert.bind(numbers.at(column), value);
@@ -245,9 +245,10 @@ void write_csv(const Merged& merged, const std::string& file) {
         std::fill(cells.begin(), cells.end(), std::string());
         for_each_column(point, [&](const std::string& column, const Value& value) {
             std::string& cell = cells[numbers.at(column)];
-            cell = !value                                    ? ""
-                   : std::holds_alternative<double>(*value) ? fmt::format("{}", std::get<double>(*value))
-                                                            : csv_field(std::get<std::string>(*value));
+            cell = !value ? ""
+                   : std::holds_alternative<double>(*value)
+                       ? fmt::format("{}", std::get<double>(*value))
+                       : csv_field(std::get<std::string>(*value));
         });
         for (std::size_t i = 0; i < cells.size(); ++i) {
             text += (i == 0 ? "" : ",") + cells[i];

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "sim/sweep/collect.h"
-
 #include "base/activity.h"
 #include "base/text.h"
 #include "sim/exit_code.h"
 #include "sim/progress_line.h"
+#include "sim/sweep/collect.h"
 #include "sim/sweep/commands.h"
 
 #include <fmt/format.h>
@@ -21,7 +20,8 @@ int sweep_collect(const SweepCollectCommand& command) {
         const ActivityWatch watch("collect", !command.quiet);
         const Activity reading("reading stores");
         const sweep::Merged merged({command.stores.begin(), command.stores.end()});
-        text = fmt::format("{} points of {} lines", grouped(static_cast<std::int64_t>(merged.points())),
+        text = fmt::format("{} points of {} lines",
+                           grouped(static_cast<std::int64_t>(merged.points())),
                            grouped(static_cast<std::int64_t>(merged.lines())));
         if (!command.into.empty()) {
             const std::size_t added = sweep::merge_into(merged, command.into);

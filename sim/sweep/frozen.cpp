@@ -51,7 +51,8 @@ void find_names(const Json& value, const std::vector<fs::path>& files, Contents&
         const auto written = value.get<std::string>();
         for (const fs::path& file : files) {
             if (is_called(file, written)) {
-                contents.copies["workloads/" + fs::path(written).lexically_normal().string()] = file;
+                contents.copies["workloads/" + fs::path(written).lexically_normal().string()] =
+                    file;
             }
         }
     }

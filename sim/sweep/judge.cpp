@@ -125,12 +125,11 @@ std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& row
         judged[found->second].rows.push_back(row);
     }
     for (Judged& one : judged) {
-        one.keeps_constraints =
-            std::all_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
-                return std::all_of(
-                    conditions.begin(), conditions.end(),
-                    [&](const Condition& condition) { return condition.holds(table, row); });
-            });
+        one.keeps_constraints = std::all_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
+            return std::all_of(
+                conditions.begin(), conditions.end(),
+                [&](const Condition& condition) { return condition.holds(table, row); });
+        });
         bool whole = one.rows.size() == workloads.size() &&
                      std::all_of(one.rows.begin(), one.rows.end(),
                                  [&](std::size_t row) { return table.is_ok(row); });
@@ -240,8 +239,8 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
                         at.number = known->second;
                         at.kind = Cell::Kind::Number;
                     }
-                    Level& level = levels[at.kind == Cell::Kind::Nothing ? "as it is"
-                                                                         : table.text(at)];
+                    Level& level =
+                        levels[at.kind == Cell::Kind::Nothing ? "as it is" : table.text(at)];
                     level.cell = at;
                     level.values.push_back(one.values[objective]);
                 }

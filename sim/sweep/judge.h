@@ -48,7 +48,8 @@ struct Effect {
     };
     std::vector<Level> levels;        ///< in the order of values
     double largest_over_smallest = 1; ///< of the means
-    std::optional<double> elasticity; ///< d ln objective / d ln path, by least squares; numbers only
+    std::optional<double>
+        elasticity; ///< d ln objective / d ln path, by least squares; numbers only
 };
 
 /// Of every path that points change, the objective's largest effects first. Where there is a point
@@ -62,7 +63,7 @@ struct Effect {
 /// How far points that differ in their seed alone lie apart.
 struct Spread {
     std::size_t objective = 0;
-    std::size_t groups = 0;  ///< of points with several seeds
+    std::size_t groups = 0;           ///< of points with several seeds
     double largest_over_smallest = 1; ///< geometric mean over the groups
 };
 [[nodiscard]] std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judged,

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 
 namespace tessera::sweep {
 namespace {
@@ -41,7 +42,11 @@ std::string shown(const ListedCell& cell) {
     const bool whole = cell.is_number && !cell.text.empty() &&
                        cell.text.find_first_not_of("-0123456789") == std::string::npos;
     constexpr std::size_t kLong = 18;
-    return whole && cell.text.size() < kLong ? grouped(std::stoll(cell.text)) : cell.text;
+    if (!cell.is_number || cell.text.empty() || (whole && cell.text.size() >= kLong)) {
+        return cell.text;
+    }
+    return whole ? grouped(std::stoll(cell.text))
+                 : number_text(std::strtod(cell.text.c_str(), nullptr));
 }
 
 void print_text(const Listing& listing, std::size_t rows) {
@@ -99,9 +104,9 @@ void print_json(const Listing& listing, std::size_t rows) {
             if (cell.text.empty()) {
                 continue;
             }
-            object[listing.head[column]] =
-                cell.is_number ? nlohmann::json::parse(cell.text, nullptr, false)
-                               : nlohmann::json(cell.text);
+            object[listing.head[column]] = cell.is_number
+                                               ? nlohmann::json::parse(cell.text, nullptr, false)
+                                               : nlohmann::json(cell.text);
         }
         out.add((row == 0 ? "\n  " : ",\n  ") + object.dump());
     }
@@ -119,9 +124,10 @@ void Listing::print(const std::string& format, std::size_t most) const {
     } else {
         print_text(*this, shown_rows);
         if (shown_rows < rows) {
-            std::fputs(fmt::format("{} more\n", grouped(static_cast<std::int64_t>(rows - shown_rows)))
-                           .c_str(),
-                       stdout);
+            std::fputs(
+                fmt::format("{} more\n", grouped(static_cast<std::int64_t>(rows - shown_rows)))
+                    .c_str(),
+                stdout);
         }
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <memory>
 #include <set>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -24,6 +26,8 @@ namespace tessera::sweep {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::size_t kSetPrefixLength = std::string_view(catalog::kSetPrefix).size();
 
 /// Words that some parameter of a machine or a workload may be.
 std::set<std::string> choices() {
@@ -235,32 +239,59 @@ private:
     }
 
     void complete(PlannedPoint& point) {
-        Loaded loaded = load(point);
-        for (const Formula& derived : derived_) {
-            const double value = value_of(derived, loaded);
-            constexpr double kWhole = 0x1p53;
-            const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
-            set(point.changes,
-                {derived.path, whole ? Json(static_cast<std::int64_t>(value)) : Json(value)});
-            loaded = load(point);
-        }
-        for (const Formula& exclude : exclude_) {
-            point.is_excluded = value_of(exclude, loaded) != 0;
-            if (point.is_excluded) {
-                return;
+        if (!derived_.empty() || !exclude_.empty()) {
+            // What follows comes before anything is checked: only together may it be right.
+            Json machine = base_machine(point.machine);
+            Json workload = base_workload(point.workload);
+            const auto overlay = [&](const Change& change) {
+                const bool of_workload = change.path.rfind(catalog::kSetPrefix, 0) == 0;
+                const std::size_t skip = of_workload ? kSetPrefixLength : 0;
+                std::string pointer = "/" + change.path.substr(skip);
+                std::replace(pointer.begin(), pointer.end(), '.', '/');
+                Json& config = of_workload ? workload : machine;
+                try {
+                    config[Json::json_pointer(pointer)] = change.value;
+                } catch (const Json::exception&) { // told when it is loaded
+                }
+            };
+            for (const Change& change : point.changes) {
+                overlay(change);
+            }
+            for (const Formula& derived : derived_) {
+                const double value = value_of(derived, machine, workload);
+                constexpr double kWhole = 0x1p53;
+                const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
+                const Change change{derived.path,
+                                    whole ? Json(static_cast<std::int64_t>(value)) : Json(value)};
+                set(point.changes, change);
+                overlay(change);
+            }
+            for (const Formula& exclude : exclude_) {
+                point.is_excluded = value_of(exclude, machine, workload) != 0;
+                if (point.is_excluded) {
+                    return;
+                }
             }
         }
+        const Loaded loaded = load(point);
         point.key = keys_.of(loaded.machine->text, loaded.workload->text, sweep_.mode);
     }
 
-    [[nodiscard]] double value_of(const Formula& formula, const Loaded& loaded) const {
-        const Json& machine = loaded.machine->loaded.resolved;
-        const Json& workload = loaded.workload->loaded.resolved;
+    [[nodiscard]] const Json& base_machine(const std::string& name) {
+        return *machine_bases_.get(name, [&] { return spec::load_machine(name, paths_).resolved; });
+    }
+    [[nodiscard]] const Json& base_workload(const std::string& name) {
+        return *workload_bases_.get(name,
+                                    [&] { return catalog::load_workload(name, paths_).resolved; });
+    }
+
+    [[nodiscard]] double value_of(const Formula& formula, const Json& machine,
+                                  const Json& workload) const {
         expression::Scope scope;
         bool numbers_do = true;
         for (const std::string& name : formula.names) {
             const bool of_workload = name.rfind(catalog::kSetPrefix, 0) == 0;
-            const std::size_t skip = of_workload ? std::string_view(catalog::kSetPrefix).size() : 0;
+            const std::size_t skip = of_workload ? kSetPrefixLength : 0;
             const Json* const value =
                 plain_value(of_workload ? workload : machine, std::string_view(name).substr(skip));
             numbers_do = numbers_do && value != nullptr;
@@ -290,6 +321,8 @@ private:
     std::vector<Formula> exclude_;
     Kept<spec::MachineFiles> machine_files_;
     Kept<config::Document> workload_files_;
+    Kept<Json> machine_bases_; ///< as they are
+    Kept<Json> workload_bases_;
     Kept<Part<spec::LoadedMachine>> machines_;
     Kept<Part<catalog::LoadedWorkload>> workloads_;
 };
@@ -342,6 +375,15 @@ public:
         }
     }
 
+    void add(Mistakes&& other) {
+        right_.merge(other.right_);
+        first_mistakes_.merge(other.first_mistakes_);
+        any_right_ = any_right_ || other.any_right_;
+        if (first_.empty()) {
+            first_ = std::move(other.first_);
+        }
+    }
+
     void refuse_what_is_never_right() const {
         std::vector<Diagnostic> mistakes;
         for (const auto& [what, found] : first_mistakes_) {
@@ -377,28 +419,88 @@ private:
     bool any_right_ = false;
 };
 
-} // namespace
+/// A part of a plan: points that may come twice.
+struct PlanPart {
+    explicit PlanPart(const SweepSpec& sweep) : mistakes(sweep) {}
 
-Plan plan_points(Planner& planner, const SweepSpec& sweep, const Shard& shard) {
-    Plan plan;
-    Mistakes mistakes(sweep);
-    std::unordered_set<PointKey, PointKey::Hash> seen;
-    const Activity planning("planning points", planner.size() / shard.of);
-    for (std::int64_t number = shard.number; number < planner.size(); number += shard.of) {
-        const PlannedPoint point = planner.at(number);
+    void add(std::int64_t number, PlannedPoint point) {
         mistakes.note(point);
         if (!point.mistakes.empty()) {
-            constexpr std::size_t kExamples = 3;
             if (plan.invalid_examples.size() < kExamples) {
-                plan.invalid_examples.push_back(point.mistakes.front());
+                plan.invalid_examples.push_back(std::move(point.mistakes.front()));
             }
             ++plan.invalid;
         } else if (point.is_excluded) {
             ++plan.excluded;
-        } else if (seen.insert(point.key).second) {
+        } else {
             plan.points.push_back({number, point.key});
         }
-        planning.step();
+    }
+
+    static constexpr std::size_t kExamples = 3;
+    Plan plan;
+    Mistakes mistakes;
+    std::exception_ptr failure;
+};
+
+} // namespace
+
+Plan plan_points(const SweepSpec& sweep, const config::Document& document,
+                 const config::ConfigPaths& paths, const PointKeys& keys, const Shard& shard) {
+    PointKeys first_keys = keys;
+    const std::int64_t size = Planner(sweep, document, paths, first_keys).size();
+    const std::int64_t count =
+        std::max<std::int64_t>(0, (size - shard.number + shard.of - 1) / shard.of);
+    const Activity planning("planning points", count);
+    constexpr std::int64_t kFewest = 1000; // that are worth a thread
+    constexpr std::int64_t kMostThreads = 16;
+    const auto threads = std::clamp<std::int64_t>(
+        std::min<std::int64_t>(std::thread::hardware_concurrency(), count / kFewest), 1,
+        kMostThreads);
+    std::vector<PlanPart> parts(static_cast<std::size_t>(threads), PlanPart(sweep));
+    const auto plan_part = [&](std::int64_t which) {
+        PlanPart& part = parts[static_cast<std::size_t>(which)];
+        try {
+            PointKeys own_keys = keys;
+            Planner planner(sweep, document, paths, own_keys);
+            for (std::int64_t i = count * which / threads; i < count * (which + 1) / threads; ++i) {
+                const std::int64_t number = shard.number + i * shard.of;
+                part.add(number, planner.at(number));
+                planning.step();
+            }
+        } catch (...) {
+            part.failure = std::current_exception();
+        }
+    };
+    std::vector<std::thread> others;
+    for (std::int64_t which = 1; which < threads; ++which) {
+        others.emplace_back(plan_part, which);
+    }
+    plan_part(0);
+    for (std::thread& other : others) {
+        other.join();
+    }
+    Plan plan;
+    Mistakes mistakes(sweep);
+    std::unordered_set<PointKey, PointKey::Hash> seen;
+    for (PlanPart& part : parts) {
+        if (part.failure != nullptr) {
+            std::rethrow_exception(part.failure);
+        }
+        mistakes.add(std::move(part.mistakes));
+        plan.excluded += part.plan.excluded;
+        plan.invalid += part.plan.invalid;
+        for (Diagnostic& example : part.plan.invalid_examples) {
+            if (plan.invalid_examples.size() < PlanPart::kExamples) {
+                plan.invalid_examples.push_back(std::move(example));
+            }
+        }
+        for (const Plan::Point& point : part.plan.points) {
+            if (seen.insert(point.key).second) {
+                plan.points.push_back(point);
+            }
+        }
+        part.plan.points = {};
     }
     if (shard.of == 1) {
         mistakes.refuse_what_is_never_right();

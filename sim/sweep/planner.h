@@ -71,9 +71,12 @@ struct Plan {
     std::vector<Diagnostic> invalid_examples; ///< the first mistake of a few of them
 };
 
-/// All points of a shard.
+/// All points of a shard, on all cores where they are many. The caller's thread is the only one that
+/// is left.
 /// @throws ConfigError where an axis, a value for all or what follows is never right, whatever else
 /// a point changes: a path that nothing has, for example; of a whole sweep, not of a part
-[[nodiscard]] Plan plan_points(Planner& planner, const SweepSpec& sweep, const Shard& shard = {});
+[[nodiscard]] Plan plan_points(const SweepSpec& sweep, const config::Document& document,
+                               const config::ConfigPaths& paths, const PointKeys& keys,
+                               const Shard& shard = {});
 
 } // namespace tessera::sweep

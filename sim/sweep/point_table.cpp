@@ -151,7 +151,9 @@ int PointTable::compare(std::size_t one, std::size_t other, std::size_t column) 
     if (rank(a) != rank(b)) {
         return rank(a) - rank(b);
     }
-    return a.is_number()                  ? (a.number < b.number ? -1 : a.number > b.number ? 1 : 0)
+    return a.is_number()                ? (a.number < b.number   ? -1
+                                           : a.number > b.number ? 1
+                                                                 : 0)
            : a.kind == Cell::Kind::Word ? words_[a.word].compare(words_[b.word])
                                         : 0;
 }

@@ -70,9 +70,12 @@ Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
     for (const sweep::Change& change : point.changes) {
         changes[change.path] = change.value;
     }
-    Json record{{"key", point.key.text()},      {"status", status_of(outcome)},
-                {"machine", point.machine},     {"workload", point.workload},
-                {"mode", mode},                 {"model", kModelVersion},
+    Json record{{"key", point.key.text()},
+                {"status", status_of(outcome)},
+                {"machine", point.machine},
+                {"workload", point.workload},
+                {"mode", mode},
+                {"model", kModelVersion},
                 {"changes", std::move(changes)}};
     Json result = Json::parse(outcome.text, nullptr, false);
     if (!result.is_object()) {

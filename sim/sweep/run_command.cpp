@@ -69,12 +69,12 @@ public:
     void show(std::size_t done, std::size_t failed) {
         const std::chrono::duration<double> since = Clock::now() - start_;
         const double seconds = since.count();
-        const double left = seconds / static_cast<double>(done) * static_cast<double>(points_ - done);
-        const std::string text =
-            fmt::format("{} of {}, {:.3g} a second, {} left{}",
-                        grouped(static_cast<std::int64_t>(done)), points_text(points_),
-                        static_cast<double>(done) / seconds, duration_text(left),
-                        failed == 0 ? "" : fmt::format(", {} not ok", failed));
+        const double left =
+            seconds / static_cast<double>(done) * static_cast<double>(points_ - done);
+        const std::string text = fmt::format(
+            "{} of {}, {:.3g} a second, {} left{}", grouped(static_cast<std::int64_t>(done)),
+            points_text(points_), static_cast<double>(done) / seconds, duration_text(left),
+            failed == 0 ? "" : fmt::format(", {} not ok", failed));
         if (line_.on_terminal()) {
             line_.show(text);
         } else if (!quiet_ && seconds >= next_) {
@@ -169,8 +169,8 @@ class Sweep {
 public:
     Sweep(const SweepRunCommand& command, const Elaborate& elaborate)
         : command_(command), elaborate_(elaborate),
-          source_(sweep::read_source(
-              {command.what, command.machines, command.sets, command.mode}, paths_)),
+          source_(sweep::read_source({command.what, command.machines, command.sets, command.mode},
+                                     paths_)),
           folder_(command.store.empty() ? fs::path(source_.name + ".sweep")
                                         : fs::path(command.store)) {}
 
@@ -204,8 +204,8 @@ public:
         for (const auto& [status, count] : ended_) {
             text += fmt::format(", {} {}", count, status);
         }
-        text += main_->to_do.empty() && !command_.screen ? ""
-                                                         : fmt::format("; {:.1f} s", watch.lap());
+        text +=
+            main_->to_do.empty() && !command_.screen ? "" : fmt::format("; {:.1f} s", watch.lap());
         say(text + "\n");
         return ended_.contains("check_failed") ? kCheckFailed : kOk;
     }
@@ -225,8 +225,7 @@ private:
         for (const Diagnostic& example : plan.invalid_examples) {
             tell_warning(example.text());
         }
-        const auto more =
-            plan.invalid - static_cast<std::int64_t>(plan.invalid_examples.size());
+        const auto more = plan.invalid - static_cast<std::int64_t>(plan.invalid_examples.size());
         if (more > 0) {
             tell_warning(fmt::format("{} more points cannot be", grouped(more)));
         }
@@ -234,7 +233,7 @@ private:
 
     std::unique_ptr<Stage> plan(const std::string& mode) {
         auto stage = std::make_unique<Stage>(source_, mode, paths_, keys_);
-        stage->plan = sweep::plan_points(*stage->planner, stage->sweep,
+        stage->plan = sweep::plan_points(stage->sweep, source_.document, paths_, keys_,
                                          {command_.shard, command_.shards});
         for (const Plan::Point& point : stage->plan.points) {
             if (!is_known(point.key)) {
@@ -245,9 +244,7 @@ private:
     }
 
     /// Points of the main stage that are wanted: all, or those that a screen left.
-    [[nodiscard]] std::size_t wanted() const {
-        return kept_ ? *kept_ : main_->plan.points.size();
-    }
+    [[nodiscard]] std::size_t wanted() const { return kept_ ? *kept_ : main_->plan.points.size(); }
 
     [[nodiscard]] bool is_known(const sweep::PointKey& key) const {
         const auto* const known = known_.find(key);
@@ -258,8 +255,9 @@ private:
         if (*status == sweep::kOkStatus) {
             return known->has_lists || !command_.keep_lists;
         }
-        return std::none_of(command_.retry.begin(), command_.retry.end(),
-                            [&](const std::string& one) { return one == *status || one == "failed"; });
+        return std::none_of(
+            command_.retry.begin(), command_.retry.end(),
+            [&](const std::string& one) { return one == *status || one == "failed"; });
     }
 
     [[nodiscard]] std::string dry_text() const {
@@ -269,8 +267,8 @@ private:
                         grouped(static_cast<std::int64_t>(all - main_->to_do.size())),
                         folder_.string(), grouped(static_cast<std::int64_t>(main_->to_do.size())));
         if (main_->plan.excluded > 0) {
-            text += fmt::format("{} excluded\n", points_text(static_cast<std::size_t>(
-                                                     main_->plan.excluded)));
+            text += fmt::format("{} excluded\n",
+                                points_text(static_cast<std::size_t>(main_->plan.excluded)));
         }
         if (!main_->to_do.empty()) {
             text += "time: " + time_text() + "\n";
@@ -315,8 +313,8 @@ private:
 
     /// Of the main stage only the points that closed forms call best.
     void keep_best() {
-        const auto numbers = sweep::best_points(
-            folder_, first_->sweep, first_->plan, command_.keep_percent);
+        const auto numbers =
+            sweep::best_points(folder_, first_->sweep, first_->plan, command_.keep_percent);
         kept_ = numbers.size();
         std::erase_if(main_->to_do, [&](std::int64_t number) {
             return !std::binary_search(numbers.begin(), numbers.end(), number);
@@ -345,8 +343,8 @@ class Answers {
 public:
     Answers(const SweepRunCommand& command, const Elaborate& elaborate)
         : command_(command), elaborate_(elaborate),
-          source_(sweep::read_source(
-              {command.what, command.machines, command.sets, command.mode}, paths_)),
+          source_(sweep::read_source({command.what, command.machines, command.sets, command.mode},
+                                     paths_)),
           planner_(source_.sweep, source_.document, paths_, keys_) {
         if (!command.store.empty()) {
             sweep::refuse_other_models(sweep::KnownPoints(command.store), command.store,
@@ -409,17 +407,18 @@ private:
     std::string ran(const PlannedPoint& point) {
         std::string answer;
         Runner(command_, elaborate_)
-            .run_some({point}, source_.sweep.mode,
-                      [&](const Json& record) {
-                          answer = record.dump();
-                          if (!command_.store.empty()) {
-                              if (store_ == nullptr) {
-                                  store_ = std::make_unique<sweep::StoreWriter>(command_.store);
-                              }
-                              store_->append(record);
-                          }
-                      },
-                      1);
+            .run_some(
+                {point}, source_.sweep.mode,
+                [&](const Json& record) {
+                    answer = record.dump();
+                    if (!command_.store.empty()) {
+                        if (store_ == nullptr) {
+                            store_ = std::make_unique<sweep::StoreWriter>(command_.store);
+                        }
+                        store_->append(record);
+                    }
+                },
+                1);
         known_[point.key] = answer;
         return answer;
     }

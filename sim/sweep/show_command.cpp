@@ -106,9 +106,8 @@ public:
         check_names();
         fill_parameters(wanted);
         for (std::size_t row = 0; row < table_->rows(); ++row) {
-            if (std::all_of(filters_.begin(), filters_.end(), [&](const Condition& filter) {
-                    return filter.holds(*table_, row);
-                })) {
+            if (std::all_of(filters_.begin(), filters_.end(),
+                            [&](const Condition& filter) { return filter.holds(*table_, row); })) {
                 rows_.push_back(row);
             }
         }
@@ -234,8 +233,7 @@ private:
             const std::string key = kind + " " + name;
             if (!configs.contains(key)) {
                 configs[key] = Json();
-                const auto& names =
-                    kind == "machine" ? sweep_.machines : sweep_.workloads;
+                const auto& names = kind == "machine" ? sweep_.machines : sweep_.workloads;
                 for (const std::string& one : names) {
                     if (sweep::short_name(one) == name) {
                         configs[key] = kind == "machine"
@@ -253,8 +251,7 @@ private:
                 continue;
             }
             const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
-            const std::size_t column =
-                of_workload ? PointTable::kWorkload : PointTable::kMachine;
+            const std::size_t column = of_workload ? PointTable::kWorkload : PointTable::kMachine;
             for (std::size_t row = 0; row < table_->rows(); ++row) {
                 const Json config = load(of_workload ? "workload" : "machine",
                                          table_->text(table_->at(row, column)));
@@ -380,8 +377,10 @@ private:
             }
             const auto [found, is_new] = known.try_emplace(key, groups.size());
             if (is_new) {
-                groups.push_back({{}, std::vector<double>(means.size()),
-                                  std::vector<std::size_t>(means.size()), 0});
+                groups.push_back({{},
+                                  std::vector<double>(means.size()),
+                                  std::vector<std::size_t>(means.size()),
+                                  0});
                 for (const std::size_t column : by) {
                     groups.back().cells.push_back(table_->at(row, column));
                 }
@@ -397,16 +396,17 @@ private:
             }
         }
         if (sort_.empty()) {
-            std::stable_sort(groups.begin(), groups.end(), [](const Group& one, const Group& other) {
-                for (std::size_t i = 0; i < one.cells.size(); ++i) {
-                    const Cell& a = one.cells[i];
-                    const Cell& b = other.cells[i];
-                    if (a.is_number() && b.is_number() && a.number != b.number) {
-                        return a.number < b.number;
-                    }
-                }
-                return false;
-            });
+            std::stable_sort(groups.begin(), groups.end(),
+                             [](const Group& one, const Group& other) {
+                                 for (std::size_t i = 0; i < one.cells.size(); ++i) {
+                                     const Cell& a = one.cells[i];
+                                     const Cell& b = other.cells[i];
+                                     if (a.is_number() && b.is_number() && a.number != b.number) {
+                                         return a.number < b.number;
+                                     }
+                                 }
+                                 return false;
+                             });
         }
         Listing listing;
         listing.head = group_;
@@ -477,12 +477,11 @@ private:
 
     [[nodiscard]] static std::string objective_text(const Objective& objective,
                                                     const std::vector<Judged>& all) {
-        const char* const over = has_one_workload(all) ? ""
-                                 : objective.over == Objective::Over::GeometricMean
-                                     ? "geometric mean of "
-                                 : objective.over == Objective::Over::WeightedSum
-                                     ? "weighted sum of "
-                                     : "worst ";
+        const char* const over =
+            has_one_workload(all)                              ? ""
+            : objective.over == Objective::Over::GeometricMean ? "geometric mean of "
+            : objective.over == Objective::Over::WeightedSum   ? "weighted sum of "
+                                                               : "worst ";
         return over + objective.path;
     }
 
@@ -510,8 +509,7 @@ private:
                 continue;
             }
             const double value = winner->values[i];
-            const bool has_ratio =
-                first != nullptr && first->is_whole() && first->values[i] != 0;
+            const bool has_ratio = first != nullptr && first->is_whole() && first->values[i] != 0;
             rows.push_back(
                 {{objective_text(objectives_[i], all), false},
                  {sweep::number_text(value), true},
@@ -553,7 +551,8 @@ private:
             }
             const auto number = base_number(path);
             const std::string was =
-                base != nullptr && table_->at(base->rows.front(), column).kind != Cell::Kind::Nothing
+                base != nullptr &&
+                        table_->at(base->rows.front(), column).kind != Cell::Kind::Nothing
                     ? table_->text(table_->at(base->rows.front(), column))
                 : number ? sweep::number_text(*number)
                          : "";
@@ -605,10 +604,10 @@ private:
     Listing sensitivity() {
         const auto all = judged();
         Listing listing;
-        listing.head = {"objective", "path", "value", "mean", "of the least", "points", "elasticity"};
+        listing.head = {"objective",    "path",   "value",     "mean",
+                        "of the least", "points", "elasticity"};
         std::vector<std::vector<sweep::ListedCell>> rows;
-        for (const Effect& effect :
-             sweep::effects_of(*table_, all, objectives_, base_numbers())) {
+        for (const Effect& effect : sweep::effects_of(*table_, all, objectives_, base_numbers())) {
             double least = effect.levels.front().mean;
             for (const Effect::Level& level : effect.levels) {
                 least = std::min(least, level.mean);
@@ -696,9 +695,8 @@ int sweep_diff(const SweepDiffCommand& command) {
     const auto new_rows = by_point(after);
     const auto value = [&](const PointTable& table, std::size_t row) {
         const Cell& cell = table.at(row, *table.column(command.path));
-        return cell.kind == Cell::Kind::Nothing
-                   ? table.text(table.at(row, PointTable::kStatus))
-                   : table.text(cell);
+        return cell.kind == Cell::Kind::Nothing ? table.text(table.at(row, PointTable::kStatus))
+                                                : table.text(cell);
     };
     std::vector<std::vector<sweep::ListedCell>> rows;
     std::size_t equal = 0;
@@ -717,13 +715,12 @@ int sweep_diff(const SweepDiffCommand& command) {
         }
         const Cell& old_cell = before.at(row, *before.column(command.path));
         const Cell& new_cell = after.at(found->second, *after.column(command.path));
-        const bool has_ratio =
-            old_cell.is_number() && new_cell.is_number() && old_cell.number != 0;
-        rows.push_back({{name, false},
-                        {was, old_cell.is_number()},
-                        {is, new_cell.is_number()},
-                        {has_ratio ? fmt::format("{:.4f}", new_cell.number / old_cell.number) : "",
-                         true}});
+        const bool has_ratio = old_cell.is_number() && new_cell.is_number() && old_cell.number != 0;
+        rows.push_back(
+            {{name, false},
+             {was, old_cell.is_number()},
+             {is, new_cell.is_number()},
+             {has_ratio ? fmt::format("{:.4f}", new_cell.number / old_cell.number) : "", true}});
     }
     const std::size_t different = rows.size();
     const std::size_t only_after = new_rows.size() - equal - different;

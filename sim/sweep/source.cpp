@@ -17,8 +17,8 @@ using config::Document;
 
 /// A sweep of a workload as it is.
 Document of_workload(const std::string& workload) {
-    return config::parse_document(
-        Json{{"schema_version", 1}, {"workload", workload}}.dump(), "the command line");
+    return config::parse_document(Json{{"schema_version", 1}, {"workload", workload}}.dump(),
+                                  "the command line");
 }
 
 /// The file of a name that is a sweep's, or else a workload's; the name itself for a workload.

@@ -98,10 +98,17 @@ std::vector<std::vector<nlohmann::json>> Axis::powers_of_two(std::int64_t from, 
     return choices;
 }
 
-std::int64_t Space::size_of(const std::vector<Axis>& axes, const Sample& sample) {
+std::int64_t Space::size_of(const std::vector<Axis>& axes, const Sample& sample,
+                            const std::vector<Axis>& all) {
     const auto choices = [](const Axis& axis) {
         return static_cast<std::int64_t>(axis.choices.size());
     };
+    if (!all.empty()) {
+        return std::accumulate(all.begin(), all.end(), size_of(axes, sample),
+                               [&](std::int64_t points, const Axis& axis) {
+                                   return saturated_product(points, choices(axis));
+                               });
+    }
     switch (sample.kind) {
     case Sampling::Grid:
         return std::accumulate(axes.begin(), axes.end(), std::int64_t{1},
@@ -117,10 +124,11 @@ std::int64_t Space::size_of(const std::vector<Axis>& axes, const Sample& sample)
     }
 }
 
-Space::Space(std::vector<Axis> axes, const Sample& sample)
-    : axes_(std::move(axes)), sample_(sample), size_(size_of(axes_, sample)) {
+Space::Space(std::vector<Axis> axes, const Sample& sample, std::vector<Axis> all)
+    : axes_(std::move(axes)), all_(std::move(all)), sample_(sample), size_(size_of(axes_, sample)),
+      repeats_(size_of(all_, {})) {
     const bool samples = sample.kind == Sampling::Random || sample.kind == Sampling::LatinHypercube;
-    TESSERA_ASSERT(size_ >= 0 && size_ < kEndless);
+    TESSERA_ASSERT(size_ >= 0 && size_of(axes_, sample, all_) < kEndless);
     for (const Axis& axis : axes_) {
         TESSERA_ASSERT(axis.stretch ? samples && axis.paths.size() == 1 : !axis.choices.empty());
     }
@@ -141,7 +149,22 @@ double Space::place(std::size_t axis, std::int64_t number) const {
 }
 
 Changes Space::at(std::int64_t number) const {
-    TESSERA_ASSERT(number >= 0 && number < size_);
+    TESSERA_ASSERT(number >= 0 && number < size());
+    Changes changes;
+    std::int64_t left = repeats_;
+    std::int64_t rest = number / size_;
+    for (const Axis& axis : all_) {
+        left /= static_cast<std::int64_t>(axis.choices.size());
+        append(changes, axis, static_cast<std::size_t>(rest / left));
+        rest %= left;
+    }
+    for (Change& change : sampled(number % size_)) {
+        changes.push_back(std::move(change));
+    }
+    return changes;
+}
+
+Changes Space::sampled(std::int64_t number) const {
     Changes changes;
     if (sample_.kind == Sampling::OneAtATime) {
         std::int64_t left = number - 1; // the first point changes nothing

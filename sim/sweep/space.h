@@ -64,13 +64,16 @@ struct Sample {
 class Space {
 public:
     /// Every axis has a choice or a stretch, a stretch only where the sample is Random or
-    /// LatinHypercube, and size_of() is less than kEndless.
-    Space(std::vector<Axis> axes, const Sample& sample);
+    /// LatinHypercube, and size_of() is less than kEndless. Every choice of `all`, which have no
+    /// stretch, goes with the whole sample: machines and workloads, which are judged by the same
+    /// points.
+    Space(std::vector<Axis> axes, const Sample& sample, std::vector<Axis> all = {});
 
     /// The number of points, kEndless where that is more.
-    [[nodiscard]] static std::int64_t size_of(const std::vector<Axis>& axes, const Sample& sample);
+    [[nodiscard]] static std::int64_t size_of(const std::vector<Axis>& axes, const Sample& sample,
+                                              const std::vector<Axis>& all = {});
 
-    [[nodiscard]] std::int64_t size() const { return size_; }
+    [[nodiscard]] std::int64_t size() const { return size_ * repeats_; }
     /// What point `number` changes, by axis. The same point may come twice in a sample; what is the
     /// same is known by its key.
     [[nodiscard]] Changes at(std::int64_t number) const;
@@ -79,9 +82,13 @@ private:
     /// Where in an axis a point of a sample is, from 0 up to 1.
     [[nodiscard]] double place(std::size_t axis, std::int64_t number) const;
 
+    [[nodiscard]] Changes sampled(std::int64_t number) const;
+
     std::vector<Axis> axes_;
+    std::vector<Axis> all_;
     Sample sample_;
-    std::int64_t size_;
+    std::int64_t size_;                             ///< of the sample
+    std::int64_t repeats_;                          ///< choices of `all` together
     std::vector<std::vector<std::uint32_t>> parts_; ///< of LatinHypercube: [axis][point]
 };
 

@@ -52,9 +52,9 @@ fs::path own_program() {
 std::string script_of(const SweepSubmitCommand& command, const std::string& name,
                       const fs::path& frozen, const fs::path& store) {
     const SweepRunCommand& run = command.run;
-    std::string worker = fmt::format("{} sweep worker {} --store {} --quiet",
-                                     quoted(own_program().string()), quoted(frozen.string()),
-                                     quoted(store.string()));
+    std::string worker =
+        fmt::format("{} sweep worker {} --store {} --quiet", quoted(own_program().string()),
+                    quoted(frozen.string()), quoted(store.string()));
     // as many points at a time as the task has cores
     worker += " --jobs \"${SLURM_CPUS_PER_TASK:-1}\"";
     worker += fmt::format(" --shard \"$SLURM_ARRAY_TASK_ID/{}\"", run.shards);
@@ -143,9 +143,8 @@ int sweep_submit(const SweepSubmitCommand& command) {
     }
     sweep::check_result_paths(source.sweep, source.document);
     // all mistakes are told here, and not by a shard
-    sweep::PointKeys keys(kModelVersion);
-    sweep::Planner planner(source.sweep, source.document, paths, keys);
-    const sweep::Plan plan = sweep::plan_points(planner, source.sweep);
+    const sweep::Plan plan =
+        sweep::plan_points(source.sweep, source.document, paths, sweep::PointKeys(kModelVersion));
     for (const Diagnostic& example : plan.invalid_examples) {
         tell_warning(example.text());
     }

@@ -533,15 +533,14 @@ SweepSpec read_sweep(const config::Document& document) {
 }
 
 Space space_of(const SweepSpec& sweep, const config::Document& document) {
-    std::vector<Axis> axes;
+    std::vector<Axis> all;
     if (sweep.machines.size() > 1) {
-        axes.push_back(axis_of("machine", sweep.machines));
+        all.push_back(axis_of("machine", sweep.machines));
     }
     if (sweep.workloads.size() > 1) {
-        axes.push_back(axis_of("workload", sweep.workloads));
+        all.push_back(axis_of("workload", sweep.workloads));
     }
-    axes.insert(axes.end(), sweep.axes.begin(), sweep.axes.end());
-    const std::int64_t size = Space::size_of(axes, sweep.sample);
+    const std::int64_t size = Space::size_of(sweep.axes, sweep.sample, all);
     if (size > kMostPoints) {
         throw ConfigError(document.at_value(
             "/axes",
@@ -549,7 +548,7 @@ Space space_of(const SweepSpec& sweep, const config::Document& document) {
                         size == kEndless ? "endless" : grouped(size), grouped(kMostPoints)),
             "a random or latin_hypercube sample takes some of them"));
     }
-    return {std::move(axes), sweep.sample};
+    return {sweep.axes, sweep.sample, std::move(all)};
 }
 
 nlohmann::json sweep_schema() {

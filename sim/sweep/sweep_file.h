@@ -55,7 +55,7 @@ struct SweepSpec {
 /// The sweep of a document. @throws ConfigError with all mistakes
 [[nodiscard]] SweepSpec read_sweep(const config::Document& document);
 
-/// The points of the axes, machines and workloads among them where there are several, slowest first.
+/// The points of the axes, all of them for each machine and workload.
 /// @throws ConfigError where they are more than kMostPoints
 [[nodiscard]] Space space_of(const SweepSpec& sweep, const config::Document& document);
 

@@ -380,7 +380,7 @@ class Sweeps(unittest.TestCase):
         done = subprocess.run([TESSERA, "sweep", "diff", "a", "b"], cwd=self.folder,
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(" 2.0000\n", done.stdout)
+        self.assertIn("  2\n", done.stdout)
         self.assertIn(f"cycles: {POINTS - 2} equal, 1 different, 1 only before, 0 only after",
                       done.stdout)
         # another model's results are not this program's
@@ -399,6 +399,28 @@ class Sweeps(unittest.TestCase):
         self.assertTrue(0 < len(kept) < POINTS)
         self.tessera("sweep", "run", sweep)
         self.assertEqual(len(self.results("s.sweep")), POINTS)
+
+    def test_a_point_runs_again(self):
+        shutil.copy(ROOT / "configs/workloads/tiny_matmul.json", self.folder / "work.json")
+        sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "./work.json",
+                            "axes": [{"path": "tile.workers", "values": [2, 4]}]})
+        self.tessera("sweep", "run", sweep)
+        (self.folder / "work.json").write_text("{}")  # what was frozen counts
+        for key, point in self.results("s.sweep").items():
+            result = json.loads(self.tessera("run", "--point", key[:12], "--store", "s.sweep",
+                                             "-q", "--json", "-", "--trace", "t.json"))
+            self.assertEqual(result["cycles"], point["result"]["cycles"])
+            self.assertEqual(result["timing"], result["timing"] | point["result"]["timing"])
+            self.assertIn("traceEvents", json.loads((self.folder / "t.json").read_text()))
+        self.assertIn("no key of s.sweep begins with 'x'",
+                      self.tessera("run", "--point", "x", "--store", "s.sweep", code=2))
+        self.tessera("run", "--point", key, "--store", "s.sweep", "cora", code=2)
+        self.assertIn("s.sweep begins with", self.tessera("run", "--point", "x", "--store", "s.sweep",
+                                                          code=2))
+        self.tessera("run", "--point", key, "-q")  # of all stores here
+        shutil.rmtree(self.folder / "s.sweep/sweeps")
+        self.assertIn("have changed since", self.tessera("run", "--point", key, "--store", "s.sweep",
+                                                         code=6))
 
     def test_mistakes(self):
         def mistake(sweep, words, code=3):

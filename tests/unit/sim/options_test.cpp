@@ -40,6 +40,8 @@ Fields fields(const RunCommand& run) {
             {"shuffle", run.shuffle ? std::to_string(*run.shuffle) : ""},
             {"mode", run.mode},
             {"audit", run.audit ? std::to_string(*run.audit) : ""},
+            {"point", run.point},
+            {"store", run.store},
             {"check", run.check ? "yes" : "no"},
             {"quiet", run.quiet ? "yes" : "no"}};
 }
@@ -315,7 +317,9 @@ TEST_CASE("every option has a case here, and its short form is the same") {
     for (const auto& command : commands()) {
         for (const auto& option : all_options(command)) {
             CAPTURE(command.name, option.name);
-            if (common.count(option.name) == 1) {
+            const bool of_points =
+                command.name == "run" && (option.name == "point" || option.name == "store");
+            if (common.count(option.name) == 1 || of_points) {
                 continue;
             }
             bool found = false;
@@ -335,5 +339,20 @@ TEST_CASE("every option has a case here, and its short form is the same") {
             }
             CHECK(found);
         }
+    }
+}
+
+TEST_CASE("a run is of workloads or of a point, and only a point is of a store") {
+    CHECK(parsed({"run", "--point", "a"}).at("point") == "a");
+    CHECK(parsed({"run", "--point", "a", "--store", "s"}).at("store") == "s");
+    const std::vector<Words> wrong{{"run"},
+                                   {"run", "w", "--point", "a"},
+                                   {"run", "w", "--store", "s"},
+                                   {"run", "--store", "s"},
+                                   {"run", "--point", ""},
+                                   {"run", "--point", "a", "--machine", "m"}};
+    for (const Words& line : wrong) {
+        CAPTURE(line);
+        CHECK_THROWS_AS(parsed(line), UsageError);
     }
 }
