@@ -40,7 +40,7 @@ def children_of(process):
         return []
 
 
-class Sweeps(unittest.TestCase):
+class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
@@ -71,6 +71,31 @@ class Sweeps(unittest.TestCase):
             found[key] = {name: value for name, value in points[0].items() if name != "host"}
         return found
 
+    def kill_and_resume(self, sweep, kills, longest):
+        """Parent or children are killed at moments of chance; what is missing is run by the next."""
+        file = self.write(sweep)
+        self.tessera("sweep", "run", file, "--store", "calm")
+        expected = self.results("calm")
+        chance = random.Random(5)
+        for _ in range(kills):
+            running = subprocess.Popen([TESSERA, "sweep", "run", file, "--store", "killed", "-q"],
+                                       cwd=self.folder, stderr=subprocess.DEVNULL)
+            time.sleep(chance.uniform(0.05, longest))
+            if chance.random() < 0.5:
+                running.send_signal(signal.SIGKILL)
+            else:  # its children, whose points it runs again, and then it itself
+                for child in children_of(running.pid):
+                    os.kill(child, signal.SIGKILL)
+                time.sleep(0.05)
+                running.send_signal(signal.SIGINT)
+            running.wait()
+        before = len(self.results("killed"))
+        self.tessera("sweep", "run", file, "--store", "killed")
+        self.assertEqual(self.results("killed"), expected)
+        return before, len(expected)
+
+
+class Sweeps(Case):
     def test_all_points_once(self):
         sweep = self.write(SWEEP)
         self.assertEqual(self.tessera("sweep", "run", sweep, "--dry-run"),
@@ -133,29 +158,7 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(clocks, {2: 1_000_000_000, 4: 2_000_000_000})
 
     def test_kills(self):
-        sweep = self.write(SWEEP)
-        self.tessera("sweep", "run", sweep, "--store", "calm")
-        expected = self.results("calm")
-        chance = random.Random(5)
-        for _ in range(12):
-            running = subprocess.Popen([TESSERA, "sweep", "run", sweep, "--store", "killed", "-q"],
-                                       cwd=self.folder, stderr=subprocess.DEVNULL)
-            time.sleep(chance.uniform(0.05, 0.4))
-            if chance.random() < 0.5:
-                running.send_signal(signal.SIGKILL)
-            else:  # a child, which the parent then tells of
-                for child in children_of(running.pid):
-                    os.kill(child, signal.SIGKILL)
-                time.sleep(0.05)
-                running.send_signal(signal.SIGINT)
-            running.wait()
-        # what a kill ended is a result of its own: those points run again alone
-        for file in (self.folder / "killed").glob("*.jsonl"):
-            kept = [line for line in file.read_text().split("\n")[:-1]
-                    if json.loads(line)["status"] == "ok"]
-            file.write_text("".join(line + "\n" for line in kept))
-        self.tessera("sweep", "run", sweep, "--store", "killed")
-        self.assertEqual(self.results("killed"), expected)
+        self.kill_and_resume(SWEEP, kills=12, longest=0.4)
 
     def test_without_a_file(self):
         self.tessera("sweep", "run", "tiny_matmul", "--machine", "tiny", "--machine", "bow",
@@ -443,6 +446,16 @@ class Sweeps(unittest.TestCase):
                 "1,000,000,000,000 points")
         self.assertIn("no store there", self.tessera("sweep", "show", "nothing", code=6))
         self.assertIn("did you mean 'sweep run'?", self.tessera("sweep", "rnu", "x", code=2))
+
+
+class ManyKills(Case):
+    def test_five_hundred_points(self):
+        before, points = self.kill_and_resume(
+            SWEEP | {"exclude": [], "axes": SWEEP["axes"][:2] + [
+                {"path": "sync.internal_cycles", "range": [10, 420, 10]}]}, kills=20, longest=0.6)
+        self.assertEqual(points, 2 * 3 * 2 * 42)
+        print(f"{points} points, {before} of them known when the kills were over")
+        self.assertLess(before, points)
 
 
 if __name__ == "__main__":

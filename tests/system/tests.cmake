@@ -133,6 +133,25 @@ add_test(NAME "a package runs on a bare Debian"
           "${PROJECT_SOURCE_DIR}")
 set_tests_properties("a package runs on a bare Debian" PROPERTIES LABELS "slow;package"
   TIMEOUT 1800 SKIP_RETURN_CODE 77 RESOURCE_LOCK installing)
+add_test(NAME "five hundred points, killed twenty times"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_test.py"
+          $<TARGET_FILE:tessera> ManyKills)
+set_tests_properties("five hundred points, killed twenty times" PROPERTIES LABELS "slow"
+  TIMEOUT 600)
+add_test(NAME "a sweep on Slurm, a node of which is killed"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/slurm_test.py"
+          $<TARGET_FILE:tessera>)
+set_tests_properties("a sweep on Slurm, a node of which is killed" PROPERTIES LABELS "slow;slurm"
+  TIMEOUT 600 SKIP_RETURN_CODE 77)
+add_test(NAME "build bench_synthetic_store"
+  COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --target bench_synthetic_store)
+set_tests_properties("build bench_synthetic_store" PROPERTIES LABELS "slow" TIMEOUT 3600
+  FIXTURES_SETUP synthetic_store)
+add_test(NAME "a sweep of a million points"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_scale_test.py"
+          $<TARGET_FILE:tessera> "${CMAKE_BINARY_DIR}/tests/bench/bench_synthetic_store")
+set_tests_properties("a sweep of a million points" PROPERTIES LABELS "slow" TIMEOUT 3600
+  FIXTURES_REQUIRED synthetic_store)
 # `tools/record.py --update TESSERA` writes what a change of results came to.
 add_test(NAME "workloads come to what the record says"
   COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/record.py" $<TARGET_FILE:tessera>)
@@ -172,7 +191,7 @@ set_tests_properties("timing mode has the record's cycles of all workloads" PROP
 
 add_test(NAME "sweeps run every point once, whatever is killed"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_test.py"
-          $<TARGET_FILE:tessera>)
+          $<TARGET_FILE:tessera> Sweeps)
 set_tests_properties("sweeps run every point once, whatever is killed" PROPERTIES
   LABELS "system;cli" TIMEOUT 300)
 
