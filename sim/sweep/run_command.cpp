@@ -78,7 +78,6 @@ public:
         if (line_.on_terminal()) {
             line_.show(text);
         } else if (!quiet_ && seconds >= next_) {
-            constexpr double kEvery = 30;
             next_ = seconds + kEvery;
             std::fputs((text + "\n").c_str(), stderr);
         }
@@ -91,7 +90,8 @@ private:
     using Clock = std::chrono::steady_clock;
     Clock::time_point start_ = Clock::now();
     ProgressLine line_;
-    double next_ = 10;
+    static constexpr double kEvery = 30;
+    double next_ = kEvery;
 };
 
 /// Points of one plan that are run into a store.

@@ -56,8 +56,8 @@ StoredLine line_of(const RunCommand& command) {
                 return;
             }
             if (found && *found != point.key()) {
-                throw UsageError(
-                    fmt::format("run: --point: several keys begin with {}", in_quotes(command.point)));
+                throw UsageError(fmt::format("run: --point: several keys begin with {}",
+                                             in_quotes(command.point)));
             }
             found = point.key();
             stored = {store, Json::parse(point.text())};
@@ -105,17 +105,14 @@ RunCommand of_stored_point(RunCommand command) {
                                  line.value("model", 0), kModelVersion));
     }
     const sweep::PointKeys keys_then(line.value("model", kModelVersion));
-    for (const std::string& machine :
-         candidates(store, "machines", text("machine"))) {
-        for (const std::string& workload :
-             candidates(store, "workloads", text("workload"))) {
+    for (const std::string& machine : candidates(store, "machines", text("machine"))) {
+        for (const std::string& workload : candidates(store, "workloads", text("workload"))) {
             try {
-                const std::string machine_part = sweep::PointKeys::part_of(
-                    spec::load_machine(machine, paths, sets.machine));
+                const std::string machine_part =
+                    sweep::PointKeys::part_of(spec::load_machine(machine, paths, sets.machine));
                 const std::string workload_part =
                     keys.part_of(catalog::load_workload(workload, paths, sets.workload));
-                if (keys_then.of(machine_part, workload_part, text("mode")).text() !=
-                    text("key")) {
+                if (keys_then.of(machine_part, workload_part, text("mode")).text() != text("key")) {
                     continue;
                 }
             } catch (const std::runtime_error&) { // gone, or no longer right

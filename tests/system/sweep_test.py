@@ -85,7 +85,10 @@ class Case(unittest.TestCase):
                 running.send_signal(signal.SIGKILL)
             else:  # its children, whose points it runs again, and then it itself
                 for child in children_of(running.pid):
-                    os.kill(child, signal.SIGKILL)
+                    try:
+                        os.kill(child, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
                 time.sleep(0.05)
                 running.send_signal(signal.SIGINT)
             running.wait()

@@ -143,6 +143,11 @@ add_test(NAME "a sweep on Slurm, a node of which is killed"
           $<TARGET_FILE:tessera>)
 set_tests_properties("a sweep on Slurm, a node of which is killed" PROPERTIES LABELS "slow;slurm"
   TIMEOUT 600 SKIP_RETURN_CODE 77)
+add_test(NAME "an optimiser drives a worker"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/optuna_test.py"
+          $<TARGET_FILE:tessera>)
+set_tests_properties("an optimiser drives a worker" PROPERTIES LABELS "slow" TIMEOUT 600
+  SKIP_RETURN_CODE 77)
 add_test(NAME "build bench_synthetic_store"
   COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --target bench_synthetic_store)
 set_tests_properties("build bench_synthetic_store" PROPERTIES LABELS "slow" TIMEOUT 3600
