@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "sim/sweep/planner.h"
+#include "sim/sweep/source.h"
+#include "tests/unit/base/config/scratch.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::sweep;
+
+namespace {
+
+struct Planned {
+    explicit Planned(const std::string& text)
+        : document(config::parse_document(text, "s.json")), sweep(read_sweep(document)) {}
+
+    [[nodiscard]] Plan plan(const Shard& shard = {}) const {
+        return plan_points(sweep, document, test::source_paths(), PointKeys(1), shard);
+    }
+    [[nodiscard]] std::vector<PlannedPoint> points() const {
+        PointKeys keys(1);
+        const auto paths = test::source_paths();
+        Planner planner(sweep, document, paths, keys);
+        std::vector<PlannedPoint> all;
+        for (std::int64_t number = 0; number < planner.size(); ++number) {
+            all.push_back(planner.at(number));
+        }
+        return all;
+    }
+
+    config::Document document;
+    SweepSpec sweep;
+};
+
+std::string sweep_text(const std::string& rest) {
+    return R"({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul", )" + rest + "}";
+}
+
+std::string mistakes_of(const std::string& rest) {
+    try {
+        static_cast<void>(Planned(sweep_text(rest)).plan());
+        return "ok";
+    } catch (const ConfigError& error) {
+        std::string all;
+        for (const Diagnostic& one : error.diagnostics()) {
+            all += one.text() + "\n";
+        }
+        return all;
+    }
+}
+
+} // namespace
+
+TEST_CASE("a point's key is that of the same run from elsewhere", "[unit][sweep]") {
+    const Planned planned(
+        sweep_text(R"("axes": [{"path": "tile.workers", "values": [2, 4]}], "set": {"seed": 3})"));
+    for (const PlannedPoint& point : planned.points()) {
+        const auto sets = catalog::split_overrides(sets_of(point.changes));
+        PointKeys keys(1);
+        const auto machine =
+            spec::load_machine("tiny", test::source_paths(), sets.machine);
+        const auto workload =
+            catalog::load_workload("tiny_matmul", test::source_paths(), sets.workload);
+        CHECK(point.key ==
+              keys.of(PointKeys::part_of(machine), keys.part_of(workload), "timing"));
+    }
+}
+
+TEST_CASE("however many shards there are, they are the plan", "[unit][sweep]") {
+    const Planned planned(sweep_text(R"("axes": [{"path": "sync.internal_cycles",
+        "range": [1, 900, 1]}, {"path": "tile.workers", "values": [2, 4, 6, 4]}])"));
+    const Plan whole = planned.plan();
+    CHECK(whole.points.size() == 2700); // 4 workers come twice, as one point
+    std::set<PointKey> keys;
+    for (const Plan::Point& point : whole.points) {
+        keys.insert(point.key);
+    }
+    CHECK(keys.size() == whole.points.size());
+    for (const std::int64_t shards : {1, 2, 7, 5000}) {
+        std::set<PointKey> together;
+        for (std::int64_t number = 0; number < shards; ++number) {
+            for (const Plan::Point& point : planned.plan({number, shards}).points) {
+                REQUIRE(point.number % shards == number);
+                together.insert(point.key);
+            }
+        }
+        CHECK(together == keys);
+    }
+}
+
+TEST_CASE("what follows is computed before anything is checked", "[unit][sweep]") {
+    // memory elements of 8 and 32 KiB do not divide the regions as they are
+    const Planned planned(sweep_text(R"("axes": [{"path": "memory.element_bytes",
+        "values": [8192, 16384, 32768]}],
+        "derive": {"memory.region0_bytes": "13 * memory.element_bytes",
+                   "memory.region1_bytes": "2 * memory.region0_bytes"})"));
+    for (const PlannedPoint& point : planned.points()) {
+        REQUIRE(point.mistakes.empty());
+        REQUIRE(point.changes.size() == 3);
+        CHECK(point.changes[2].value == 26 * point.changes[0].value.get<int>());
+    }
+}
+
+TEST_CASE("points that are excluded are not, whether they could be or not", "[unit][sweep]") {
+    const Planned planned(sweep_text(R"("axes": [{"path": "tile.workers", "range": [1, 12, 1]}],
+        "exclude": ["tile.workers > 8", "workload.kind == matmul && tile.workers == 3"])"));
+    const Plan plan = planned.plan();
+    CHECK(plan.points.size() == 7);
+    CHECK(plan.excluded == 5);
+    CHECK(plan.invalid == 0);
+}
+
+TEST_CASE("what no point can have is told, what some cannot is counted", "[unit][sweep]") {
+    CHECK(mistakes_of(R"("axes": [{"path": "tile.workers", "values": [2, 99]}])").find(
+              "got 99 workers") != std::string::npos);
+    CHECK(mistakes_of(R"("axes": [{"path": "tile.workrs", "values": [2, 4]}])").find(
+              "did you mean 'tile.workers'?") != std::string::npos);
+    CHECK(mistakes_of(R"("axes": [{"path": "exchange.hop_cycles", "values": [2, 4]}])").find(
+              "unused on this machine") != std::string::npos);
+    CHECK(mistakes_of(R"("exclude": ["tile.workrs > 2"])").find("did you mean 'tile.workers'?") !=
+          std::string::npos);
+    // of three thousand random numbers some are wrong
+    const Planned planned(sweep_text(R"("axes": [{"path": "tile.workers", "range": [1, 16]}],
+        "sample": {"kind": "random", "n": 3000, "seed": 2})"));
+    const Plan plan = planned.plan();
+    CHECK(plan.points.size() == 8);
+    CHECK(plan.invalid > 1000);
+    CHECK(plan.invalid_examples.size() == 3);
+}
+
+TEST_CASE("every machine and workload gets the whole sample", "[unit][sweep]") {
+    for (const char* kind : {"random", "latin_hypercube", "one_at_a_time", "grid"}) {
+        const bool has_n = kind[0] == 'r' || kind[0] == 'l';
+        const Planned planned(
+            std::string(R"({"schema_version": 1, "machine": ["bow", "gc200"],
+            "workload": ["tiny_matmul", "tiny_spmm_b1", "cora"],
+            "axes": [{"path": "tile.workers", "values": [2, 3, 4, 5]}], "sample": {"kind": ")") +
+            kind + (has_n ? R"(", "n": 5}})" : R"("}})"));
+        std::map<std::pair<std::string, std::string>, std::vector<std::string>> by_what;
+        for (const PlannedPoint& point : planned.points()) {
+            std::string changes;
+            for (const std::string& set : sets_of(point.changes)) {
+                changes += set + " ";
+            }
+            by_what[{point.machine, point.workload}].push_back(changes);
+        }
+        CHECK(by_what.size() == 6);
+        for (const auto& [what, changes] : by_what) {
+            CHECK(changes == by_what.begin()->second);
+        }
+    }
+}
+
+TEST_CASE("values of an option are apart where a comma is between them", "[unit][sweep]") {
+    using Texts = std::vector<std::string>;
+    CHECK(split_values("4") == Texts{"4"});
+    CHECK(split_values("4,6,8") == Texts{"4", "6", "8"});
+    CHECK(split_values("[1,2],[3,4]") == Texts{"[1,2]", "[3,4]"});
+    CHECK(split_values(R"("a,b",c)") == Texts{R"("a,b")", "c"});
+    CHECK(split_values("") == Texts{""});
+    CHECK(split_values("],,[") == Texts{"]", "", "["});
+}
+
+TEST_CASE("options count more than the file", "[unit][sweep]") {
+    const auto read = [](const std::vector<std::string>& sets) {
+        return read_source({"workers", {"tiny"}, sets, "functional"}, test::source_paths()).sweep;
+    };
+    const SweepSpec several = read({"tile.workers=2,3"});
+    REQUIRE(several.axes.size() == 1);
+    CHECK(several.axes.front().choices.size() == 2);
+    CHECK(several.machines == std::vector<std::string>{"tiny"});
+    CHECK(several.mode == "functional");
+    const SweepSpec one = read({"tile.workers=2", "workload.n=64,128"});
+    REQUIRE(one.axes.size() == 1);
+    CHECK(one.axes.front().paths.front() == "workload.n");
+    CHECK(one.set == Changes{{"tile.workers", 2}});
+    CHECK_THROWS_AS(read({"tile.workers"}), ConfigError);
+    CHECK_THROWS_AS(read_source({"wrkers", {}, {}, {}}, test::source_paths()), ConfigError);
+}
