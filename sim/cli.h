@@ -31,8 +31,8 @@ struct RunCommand {
     std::string trace_clock;       ///< as written, or empty
     int threads = 1;
     std::optional<int> shuffle; ///< seed of another order of simultaneous events
-    std::string mode;           ///< as written: functional, timing or auto; empty: functional
-    std::optional<int> audit;   ///< tiles, in timing mode
+    std::string mode; ///< as written: functional, timing, auto or estimate; empty: functional
+    std::optional<int> audit; ///< tiles, in timing mode
     bool check = true;
     bool quiet = false; ///< no summary
 };
