@@ -20,6 +20,18 @@ void check_array_files(const std::string& option, const std::vector<std::string>
     }
 }
 
+/// Options of a run's program, data, trace and order, which estimates have none of.
+void refuse_without_a_run(const Given& given) {
+    for (const char* option : {"out", "memory", "trace", "trace-tiles", "trace-level",
+                               "trace-clock", "shuffle", "no-check"}) {
+        if (given.has(option)) {
+            throw UsageError(fmt::format("run: --{}: --mode estimate makes no program and runs "
+                                         "nothing; its result is that of --json",
+                                         option));
+        }
+    }
+}
+
 } // namespace
 
 Command make_run(const Given& given) {
@@ -64,10 +76,13 @@ Command make_run(const Given& given) {
         if (*run.audit < 0) {
             throw UsageError(fmt::format("run: --audit: got {}, expected 0 or more", *run.audit));
         }
-        if (run.mode.empty() || run.mode == "functional") {
+        if (run.mode != "timing" && run.mode != "auto") {
             throw UsageError("run: --audit says how many tiles timing mode runs in full, and there "
                              "is no --mode timing or auto");
         }
+    }
+    if (run.mode == "estimate") {
+        refuse_without_a_run(given);
     }
     if (run.trace.empty() && run.out_directory.empty() &&
         !(run.trace_tiles.empty() && run.trace_level.empty() && run.trace_clock.empty())) {

@@ -47,9 +47,9 @@ CommandSpec run_command() {
                  threads("host threads; the result does not depend on it"),
                  word("mode", "MODE",
                       "functional: all data and a check of the result; timing: the same cycles "
-                      "without data; auto: timing, where control does not depend on data "
-                      "(functional if not given)",
-                      {"functional", "timing", "auto"}, {}),
+                      "without data; auto: timing, where control does not depend on data; "
+                      "estimate: closed forms of products alone (functional if not given)",
+                      {"functional", "timing", "auto", "estimate"}, {}),
                  number("audit", "N",
                         "tiles that timing mode runs in full and holds against what it counted (2 "
                         "if not given)"),

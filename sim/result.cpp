@@ -3,6 +3,7 @@
 
 #include "sim/digest.h"
 #include "sim/memory_report.h"
+#include "sim/result_head.h"
 #include "sim/result_table.h"
 #include "sim/result_values.h"
 #include "sim/sentences.h"
@@ -270,12 +271,6 @@ json schema_of_object(const char* sentence) {
     return {{"type", "object"}, {"description", sentence}};
 }
 
-Table<Speed> matrix_unit_table() {
-    return {{"macs_per_cycle", Count, "multiply-accumulates a tile cycle", &Speed::macs_per_cycle},
-            {"memory_bytes_per_cycle", Byte, "that the memory port then moves a tile cycle, paced",
-             &Speed::memory_bytes_per_cycle}};
-}
-
 Table<traces::TraceSummary> trace_table() {
     using Trace = traces::TraceSummary;
     return {{"clock",
@@ -312,95 +307,65 @@ Table<RunFacts> digest_table() {
              &RunFacts::output_digest}};
 }
 
+HeadFacts head_of(const RunFacts& facts) {
+    return {facts.machine,         facts.machine_resolved,  facts.unused_parameters,
+            facts.workload_name,   facts.workload_resolved, facts.job,
+            facts.account.cycles()};
+}
+
 Table<RunFacts> result_table() {
     using Facts = RunFacts;
     const auto account = [](auto of) {
         return
             [of](const Facts& facts) -> decltype(auto) { return std::invoke(of, facts.account); };
     };
-    // of what multiplies
-    const auto product = [](auto of) {
-        return [of](const Facts& facts) {
-            const auto speed = product_speed(facts);
-            return speed ? std::optional(std::invoke(of, *speed)) : std::nullopt;
-        };
-    };
-    return {
-        {"schema_version",
-         {{"const", kResultSchemaVersion}},
-         [](const Facts&) { return kResultSchemaVersion; }},
-        {"status",
-         {{"const", "ok"}, {"description", "there is a result; check says if it is right"}},
-         [](const Facts&) { return "ok"; }},
-        {"sentence", Word, "the workload in words",
-         [](const Facts& facts) { return facts.job.sentence(); }},
-        {"machine", schema_of_object("as resolved; see machine.schema.json"),
-         [](const Facts& facts) { return facts.machine_resolved; }},
-        {"unused_parameters", schema::unused_parameters_schema(), &Facts::unused_parameters},
-        {"workload", schema_of_object("as resolved, with its name; see workload.schema.json"),
-         [](const Facts& facts) {
-             json workload = facts.workload_resolved;
-             workload["name"] = facts.workload_name;
-             return workload;
-         }},
-        {"cycles", Cycle, "of the run: the sum of phases", account(&Account::cycles)},
-        {"seconds", Second, "cycles over the clock", seconds},
-        {"flops", Flop, "2 m k n, or 2 nnz n where A is sparse", product(&Speed::flops)},
-        {"flops_dense_equivalent", Flop, "2 m k n of a sparse product",
-         [](const Facts& facts) {
-             const auto work = facts.job.product();
-             return work ? work->flops_dense_equivalent : std::nullopt;
-         }},
-        {"tflops", Rate, "flops over seconds", product(&Speed::tflops)},
-        {"peak_tflops", Rate, "of the matrix units for these input and partial types",
-         product(&Speed::peak_tflops)},
-        {"fraction_of_peak", Fraction, "tflops over peak_tflops",
-         product([](const Speed& speed) { return ratio(speed.tflops, speed.peak_tflops); })},
-        {"matrix_unit", "the most that a tile's matrix unit does for these types",
-         matrix_unit_table(), product_speed},
-        {"useful_bytes", Byte, "that the workload moves for its user", useful_bytes},
-        {"gbytes_per_s", Rate, "useful_bytes over seconds, in 1e9 bytes a second",
-         [](const Facts& facts) {
-             const auto bytes = useful_bytes(facts);
-             return bytes ? std::optional(ratio(1e-9 * static_cast<double>(*bytes), seconds(facts)))
-                          : std::nullopt;
-         }},
-        {"phases",
-         "the machine's view: the critical path, which from one release to the next is the tile "
-         "that arrives last",
-         phase_table(), account(&Account::phases)},
-        {"tiles", "the tiles' view", tiles_table(), account(std::identity{})},
-        {"tiles_busy", Count, "tiles that computed, exchanged or streamed",
-         account(tiles_that(takes_part))},
-        {"tiles_busy_by_kind",
-         "tiles that took part in some step of the kind; a tile may count in several", busy_table(),
-         account(std::identity{})},
-        {"compute_sets", "in the program's order", "one step", compute_set_table(),
-         compute_set_records},
-        {"exchanges", "in the program's order", "one step", exchange_table(), exchange_records},
-        {"streams", "stream copies, in the program's order", "one step", stream_table(),
-         stream_records},
-        {"explanation", "where the machine's cycles went; the parts sum to the run",
-         explanation_table(), account(explanation)},
-        {"critical_path",
-         "what the run waits for: from one release to the next what the tile does that comes last",
-         critical_path_table(), account(critical_path)},
-        {"kernels", "whose the cycles were; they sum to the run",
-         "a kernel, or a step of a pipeline", kernel_table(), kernel_shares},
-        {"memory", "tile memory in the step in which most of it is used", memory_table(),
-         memory_peak},
-        {"plan", schema_of_object("what the planner chose"),
-         [](const Facts& facts) { return facts.job.plan_json(); }},
-        {"timing", "of timing mode", timing_table(), &Facts::timing},
-        {"digests", "CRC-32 in hexadecimal; runs with equal ones found the same", digest_table(),
-         std::identity{}},
-        {"check",
-         {{"type", {"object", "null"}},
-          {"description", "comparison with the host reference; null where switched off"}},
-         [](const Facts& facts) { return facts.check ? facts.check->json : json(nullptr); }},
-        {"trace", "of --trace", trace_table(), &Facts::trace},
-        {"host", "what the host spent; the only part that differs between equal runs", host_table(),
-         std::identity{}}};
+    return with_head<Facts>(
+        {{"cycles", Cycle, "of the run: the sum of phases", account(&Account::cycles)},
+         {"useful_bytes", Byte, "that the workload moves for its user", useful_bytes},
+         {"gbytes_per_s", Rate, "useful_bytes over seconds, in 1e9 bytes a second",
+          [](const Facts& facts) {
+              const auto bytes = useful_bytes(facts);
+              return bytes ? std::optional(
+                                 ratio(1e-9 * static_cast<double>(*bytes), seconds(head_of(facts))))
+                           : std::nullopt;
+          }},
+         {"phases",
+          "the machine's view: the critical path, which from one release to the next is the tile "
+          "that arrives last",
+          phase_table(), account(&Account::phases)},
+         {"tiles", "the tiles' view", tiles_table(), account(std::identity{})},
+         {"tiles_busy", Count, "tiles that computed, exchanged or streamed",
+          account(tiles_that(takes_part))},
+         {"tiles_busy_by_kind",
+          "tiles that took part in some step of the kind; a tile may count in several",
+          busy_table(), account(std::identity{})},
+         {"compute_sets", "in the program's order", "one step", compute_set_table(),
+          compute_set_records},
+         {"exchanges", "in the program's order", "one step", exchange_table(), exchange_records},
+         {"streams", "stream copies, in the program's order", "one step", stream_table(),
+          stream_records},
+         {"explanation", "where the machine's cycles went; the parts sum to the run",
+          explanation_table(), account(explanation)},
+         {"critical_path",
+          "what the run waits for: from one release to the next what the tile does that comes last",
+          critical_path_table(), account(critical_path)},
+         {"kernels", "whose the cycles were; they sum to the run",
+          "a kernel, or a step of a pipeline", kernel_table(), kernel_shares},
+         {"memory", "tile memory in the step in which most of it is used", memory_table(),
+          memory_peak},
+         {"plan", schema_of_object("what the planner chose"),
+          [](const Facts& facts) { return facts.job.plan_json(); }},
+         {"timing", "of timing mode", timing_table(), &Facts::timing},
+         {"digests", "CRC-32 in hexadecimal; runs with equal ones found the same", digest_table(),
+          std::identity{}},
+         {"check",
+          {{"type", {"object", "null"}},
+           {"description", "comparison with the host reference; null where switched off"}},
+          [](const Facts& facts) { return facts.check ? facts.check->json : json(nullptr); }},
+         {"trace", "of --trace", trace_table(), &Facts::trace},
+         {"host", "what the host spent; the only part that differs between equal runs",
+          host_table(), std::identity{}}},
+        head_of);
 }
 
 } // namespace
@@ -410,11 +375,12 @@ nlohmann::json make_result(const RunFacts& facts) {
 }
 
 nlohmann::json result_schema() {
-    json schema = result_table().schema("what one run of tessera found; keys are sorted, and all "
-                                        "but host is the same for equal runs");
-    schema["$schema"] = "http://json-schema.org/draft-07/schema#";
-    schema["title"] = "Tessera result";
-    return schema;
+    return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+            {"title", "Tessera result"},
+            {"description",
+             "what one run of tessera found, or one estimate; keys are sorted, and all "
+             "but host is the same for equal runs"},
+            {"oneOf", {result_table().schema("what a run found"), estimate_schema()}}};
 }
 
 ResultColumns result_columns() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// result.json and the summary for people, both from the same document.
+// result.json, of a run or an estimate, and the summary for people, both from the same document.
 //
 // The start of a summary:
 //
@@ -29,8 +29,8 @@ namespace tessera::sim {
 
 inline constexpr int kResultSchemaVersion = 1;
 
-/// Of what results hang on: raised with every change of tests/system/record.json, so that what was
-/// stored before is not taken for what a run would give now.
+/// Of what results hang on: raised with every change of tests/system/record.json or of what
+/// estimates come to, so that what was stored before is not taken for what a run would give now.
 inline constexpr int kModelVersion = 1;
 
 /// What the host spent; the only part of a result that two equal runs may differ in.
@@ -59,9 +59,23 @@ struct RunFacts {
     HostFacts host;
 };
 
-[[nodiscard]] nlohmann::json make_result(const RunFacts& facts);
+/// All that the result of an estimate is made from.
+struct EstimateFacts {
+    const spec::MachineSpec& machine;
+    const nlohmann::json& machine_resolved;
+    nlohmann::json unused_parameters; ///< of unused_parameters.h
+    std::string workload_name;
+    const nlohmann::json& workload_resolved;
+    const job::Job& job;
+    const job::Estimate& estimate;
+    HostFacts host;
+};
 
-/// JSON Schema (draft 7) of a result.
+[[nodiscard]] nlohmann::json make_result(const RunFacts& facts);
+[[nodiscard]] nlohmann::json make_result(const EstimateFacts& facts);
+
+/// JSON Schema (draft 7) of the result of an estimate, and of any result.
+[[nodiscard]] nlohmann::json estimate_schema();
 [[nodiscard]] nlohmann::json result_schema();
 
 /// The text form of a JSON document as files hold it: indented, sorted keys, a last newline.

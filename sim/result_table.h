@@ -114,6 +114,15 @@ template <class From> struct Entry {
               }
           }) {}
 
+    /// That of a part of the record, which `get` makes.
+    template <class Part, class Get>
+    Entry(const Entry<Part>& of, const Get& get)
+        : key(of.key), schema(of.schema), optional(of.optional),
+          put([put_part = of.put, get](const From& from, nlohmann::json& out) {
+              put_part(get(from), out);
+          }),
+          columns(of.columns) {}
+
     std::string key;
     nlohmann::json schema;
     bool optional;

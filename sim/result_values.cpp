@@ -2,7 +2,6 @@
 #include "sim/result_values.h"
 
 #include "models/program/leaf_steps.h"
-#include "models/spec/matrix_unit.h"
 #include "sim/sentences.h"
 
 #include <algorithm>
@@ -48,24 +47,6 @@ bool is_in_a_step(const std::vector<StepRecord>& records, std::size_t tile) {
 double mean(const std::vector<Cycles>& cycles) {
     const auto sum = std::accumulate(cycles.begin(), cycles.end(), Cycles{0});
     return ratio(static_cast<double>(sum), static_cast<double>(cycles.size()));
-}
-
-double seconds(const RunFacts& facts) {
-    return static_cast<double>(facts.account.cycles()) / facts.machine.chip.clock_hz;
-}
-
-std::optional<Speed> product_speed(const RunFacts& facts) {
-    const auto work = facts.job.product();
-    if (!work) {
-        return std::nullopt;
-    }
-    const auto& chip = facts.machine.chip;
-    const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
-    const std::int64_t macs =
-        work->partials == ElementType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
-    return Speed{work->flops, ratio(1e-12 * static_cast<double>(work->flops), seconds(facts)),
-                 2e-12 * static_cast<double>(macs * chip.tiles) * chip.clock_hz, macs,
-                 unit.memory_bytes};
 }
 
 std::optional<Bytes> useful_bytes(const RunFacts& facts) {

@@ -6,6 +6,7 @@
 #include "models/listeners/account.h"
 #include "models/program/memory_use.h"
 #include "sim/result.h"
+#include "sim/result_head.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,29 +51,13 @@ struct MemoryPeak {
     BytesByKind most_by_kind{}; ///< over tiles and steps, each kind by itself
 };
 
-/// Of a product, and what the matrix units could have done.
-struct Speed {
-    std::int64_t flops = 0;
-    double tflops = 0;
-    double peak_tflops = 0;
-    std::int64_t macs_per_cycle = 0;
-    Bytes memory_bytes_per_cycle = 0;
-};
-
 struct Share {
     double cycles = 0;
     double percent = 0;
 };
 using Explanation = std::map<std::string, Share>; ///< by key; parts of no cycles may be missing
 
-/// 0 of nothing.
-[[nodiscard]] inline double ratio(double part, double whole) {
-    return whole == 0 ? 0.0 : part / whole;
-}
-
 [[nodiscard]] double mean(const std::vector<Cycles>& cycles);
-[[nodiscard]] double seconds(const RunFacts& facts);
-[[nodiscard]] std::optional<Speed> product_speed(const RunFacts& facts);
 [[nodiscard]] std::optional<Bytes> useful_bytes(const RunFacts& facts);
 [[nodiscard]] std::vector<StepFacts> compute_set_records(const RunFacts& facts);
 [[nodiscard]] std::vector<StepFacts> exchange_records(const RunFacts& facts);

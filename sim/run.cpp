@@ -14,6 +14,7 @@
 #include "models/simulation/simulation.h"
 #include "models/spec/load.h"
 #include "sim/digest.h"
+#include "sim/estimate_gap.h"
 #include "sim/looks.h"
 #include "sim/memory_report.h"
 #include "sim/result.h"
@@ -21,6 +22,7 @@
 #include "traces/exporters/exporter.h"
 #include "traces/selection.h"
 
+#include <fmt/format.h>
 #include <tbb/global_control.h>
 
 #include <algorithm>
@@ -37,8 +39,9 @@ struct Configuration {
 };
 
 struct PlannedJob {
-    std::shared_ptr<job::Job> job;             ///< null: not yet made
-    const program::Program* program = nullptr; ///< the job's; null: not yet planned
+    std::shared_ptr<job::Job> job;                 ///< null: not yet made
+    const program::Program* program = nullptr;     ///< the job's; null: not yet planned
+    std::shared_ptr<const job::Estimate> estimate; ///< instead of it, in mode estimate
 };
 
 namespace {
@@ -137,6 +140,27 @@ bool has_data(const RunCommand& command) {
     return command.mode.empty() || command.mode == "functional";
 }
 
+bool only_estimates(const RunCommand& command) {
+    return command.mode == "estimate";
+}
+
+/// @throws NotModelled where there are no closed forms
+std::shared_ptr<const job::Estimate> estimate_of(job::Job& job,
+                                                 const Configuration& configuration) {
+    if (auto estimate = job.estimate(configuration.machine.spec)) {
+        return std::make_shared<const job::Estimate>(std::move(*estimate));
+    }
+    std::string known;
+    for (const EstimateGap& gap : kEstimateGaps) {
+        known += (known.empty() ? "" : " and ") + std::string(gap.family);
+    }
+    throw NotModelled(fmt::format(
+        "{}: not modelled: an estimate of kind {}; there are closed forms of kinds {}, see "
+        "docs/timing_mode.md#estimates",
+        configuration.workload.workload.name,
+        configuration.workload.resolved["kind"].get<std::string>(), known));
+}
+
 /// Calls `body`. What shows of a workload only when its operands are read is told at its value.
 template <class Body> void at_the_workload(const Configuration& configuration, const Body& body) {
     try {
@@ -154,13 +178,17 @@ template <class Body> void at_the_workload(const Configuration& configuration, c
     }
 }
 
-/// Reads the workload's operands and plans, as far as that is not done.
+/// Reads the workload's operands and plans or estimates, as far as that is not done.
 void complete(PlannedJob& planned, const RunCommand& command, const Configuration& configuration) {
     at_the_workload(configuration, [&] {
         if (planned.job == nullptr) {
             planned.job = job::make_job(configuration.workload.workload);
         }
-        if (planned.program == nullptr) {
+        if (only_estimates(command)) {
+            if (planned.estimate == nullptr) {
+                planned.estimate = estimate_of(*planned.job, configuration);
+            }
+        } else if (planned.program == nullptr) {
             const Activity planning("planning");
             planned.program =
                 &planned.job->plan(configuration.machine.spec,
@@ -169,12 +197,36 @@ void complete(PlannedJob& planned, const RunCommand& command, const Configuratio
     });
 }
 
+RunReport estimated(const RunCommand& command, const Configuration& configuration, Stopwatch whole,
+                    PlannedJob planned) {
+    Stopwatch watch = whole;
+    complete(planned, command, configuration);
+    HostFacts host{.threads = command.threads};
+    host.plan_s = watch.lap();
+    host.wall_s = whole.lap();
+    const job::Estimate& estimate = *planned.estimate;
+    RunReport report;
+    report.result = make_result(EstimateFacts{
+        .machine = configuration.machine.spec,
+        .machine_resolved = configuration.machine.resolved,
+        .unused_parameters = unused_parameters(configuration.machine, parts_of(estimate)),
+        .workload_name = configuration.workload.workload.name,
+        .workload_resolved = configuration.workload.resolved,
+        .job = *planned.job,
+        .estimate = estimate,
+        .host = host});
+    return report;
+}
+
 /// `whole` was started before the configuration was read.
 RunReport run_configured(const RunCommand& command, const Configuration& configuration,
                          Stopwatch whole, PlannedJob planned = {}) {
     Stopwatch watch = whole;
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(command.threads));
+    if (only_estimates(command)) {
+        return estimated(command, configuration, whole, std::move(planned));
+    }
     const spec::MachineSpec& machine = configuration.machine.spec;
     std::unique_ptr<Trace> trace;
     if (!command.trace.empty()) {
@@ -263,19 +315,19 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     host.wall_s = whole.lap();
     report.passed = !check || check->passed;
     report.result = make_result(
-        {.machine = machine,
-         .machine_resolved = configuration.machine.resolved,
-         .unused_parameters = unused_parameters(configuration.machine, parts_of(program)),
-         .workload_name = configuration.workload.workload.name,
-         .workload_resolved = configuration.workload.resolved,
-         .job = *job,
-         .program = program,
-         .account = simulation.account(),
-         .check = std::move(check),
-         .trace = std::move(traced),
-         .timing = simulation.timing(),
-         .output_digest = with_data ? output.text() : "",
-         .host = host});
+        RunFacts{.machine = machine,
+                 .machine_resolved = configuration.machine.resolved,
+                 .unused_parameters = unused_parameters(configuration.machine, parts_of(program)),
+                 .workload_name = configuration.workload.workload.name,
+                 .workload_resolved = configuration.workload.resolved,
+                 .job = *job,
+                 .program = program,
+                 .account = simulation.account(),
+                 .check = std::move(check),
+                 .trace = std::move(traced),
+                 .timing = simulation.timing(),
+                 .output_digest = with_data ? output.text() : "",
+                 .host = host});
     return report;
 }
 
@@ -322,7 +374,8 @@ std::string PreparedRun::plan_key() const {
     nlohmann::json machine = implementation_->configuration.machine.resolved;
     machine.erase("name");
     machine["chip"].erase("clock_hz"); // plans count cycles
-    return operands_key() + machine.dump();
+    return operands_key() + machine.dump() +
+           (only_estimates(implementation_->command) ? " estimate" : "");
 }
 
 std::string PreparedRun::schedule_key() const {
@@ -344,7 +397,7 @@ void PreparedRun::make_plan() {
 
 void PreparedRun::share_operands(const PreparedRun& other) {
     TESSERA_ASSERT(operands_key() == other.operands_key());
-    implementation_->planned = {other.implementation_->planned.job, nullptr};
+    implementation_->planned = {other.implementation_->planned.job, nullptr, nullptr};
 }
 
 void PreparedRun::share_plan(const PreparedRun& other) {

@@ -26,8 +26,8 @@ struct RunReport {
 /// with them
 void check_configuration(const RunCommand& command, const config::ConfigPaths& paths);
 
-/// Runs `workload` as `command` says; writes the trace, and no other file. Inside sc_main, once a
-/// process.
+/// Runs `workload` as `command` says, or estimates; writes the trace, and no other file. Inside
+/// sc_main, once a process.
 /// @throws ConfigError, IoError, DoesNotFit, ProgramError, NotModelled; no file is left half
 /// written
 [[nodiscard]] RunReport run_workload(const RunCommand& command, const std::string& workload,

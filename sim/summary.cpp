@@ -94,6 +94,10 @@ public:
                                    duration(result_["seconds"].get<double>())));
         speed();
         matrix_unit();
+        if (result_.contains("estimate")) {
+            estimate();
+            return std::move(text_);
+        }
         tiles_busy(tiles);
         shares("phases", result_["phases"], columns_.phases);
         shares("because of", result_["explanation"], columns_.explanation);
@@ -346,6 +350,38 @@ private:
         const Paint paint = check["passed"].get<bool>() ? Paint::Good : Paint::Bad;
         line("check", painted(layout_, paint, sentence.substr(0, word)) +
                           (word == std::string::npos ? "" : sentence.substr(word)));
+    }
+
+    /// What closed forms expect, and how near they come.
+    void estimate() {
+        const json& plan = result_["plan"];
+        const json& predicted = plan["predicted_cycles"];
+        const auto whole = result_["cycles"].get<double>();
+        const char* head = "predicted";
+        for (const char* kind : {"compute", "exchange", "sync"}) {
+            const auto cycles = predicted[kind].get<double>();
+            share(head, kind, cycles, whole == 0 ? 0 : 100 * cycles / whole);
+            head = "";
+        }
+        const auto chunks = plan["chunks"].get<std::int64_t>();
+        const std::string paired = plan["paired"].get<std::string>();
+        line("division",
+             fmt::format("{} x {} x {} parts of m, k and n{}{}; about {} bytes a tile",
+                         plan["parts_m"].get<std::int64_t>(), plan["parts_k"].get<std::int64_t>(),
+                         plan["parts_n"].get<std::int64_t>(),
+                         chunks == 1 ? "" : fmt::format(" in {} chunks", chunks),
+                         paired == "none" ? "" : ", " + paired + " at double width",
+                         grouped(plan["bytes_estimated"].get<std::int64_t>())));
+        const json& gap = result_["estimate"]["gap"];
+        line("estimate",
+             fmt::format("closed forms of {}; estimate over timing mode of {} products: mean "
+                         "{:.2f}, {:.2f} to {:.2f}",
+                         result_["estimate"]["family"].get<std::string>(), gap["rows"].get<int>(),
+                         gap["mean"].get<double>(), gap["least"].get<double>(),
+                         gap["most"].get<double>()));
+        const json& host = result_["host"];
+        line("host", fmt::format("plan {}, {:.0f} MiB", duration(host["plan_s"].get<double>()),
+                                 host["peak_rss_bytes"].get<double>() / (1024.0 * 1024.0)));
     }
 
     void timing(const json& timing) {

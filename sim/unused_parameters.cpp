@@ -137,6 +137,17 @@ Parts parts_of(const Program& program) {
     return parts;
 }
 
+Parts parts_of(const job::Estimate& estimate) {
+    Parts parts{"compute sets", "tile code"};
+    if (estimate.uses_matrix_unit) {
+        parts.insert("matrix instructions");
+    }
+    if (estimate.predicted.exchange > 0) {
+        parts.insert({"barriers", "exchanges"});
+    }
+    return parts;
+}
+
 Parts parts_of(const program::Codelet& code) {
     return has_matrix_instruction(code) ? Parts{"tile code", "matrix instructions"}
                                         : Parts{"tile code"};

@@ -2,6 +2,7 @@
 // Machine parameters that a run cannot feel: the program has nothing that uses them.
 #pragma once
 
+#include "kernels/job/job.h"
 #include "models/program/program.h"
 #include "models/spec/load.h"
 
@@ -17,6 +18,9 @@ namespace tessera::sim {
 
 /// Those of them that a program has, whether or not a decision reaches them.
 [[nodiscard]] std::set<std::string> parts_of(const program::Program& program);
+
+/// The same of what closed forms take into account.
+[[nodiscard]] std::set<std::string> parts_of(const job::Estimate& estimate);
 
 /// The same of a vertex on its tile.
 [[nodiscard]] std::set<std::string> parts_of(const program::Codelet& code);

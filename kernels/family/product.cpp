@@ -2,7 +2,10 @@
 #include "kernels/family/product.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "kernels/graph/append.h"
+#include "kernels/lower/codelet_library.h"
+#include "kernels/plan/chip_memory.h"
 #include "kernels/workload/reference.h"
 
 #include <fmt/format.h>
@@ -47,6 +50,32 @@ Divided lowered(const spec::MachineSpec& machine, graph::Graph graph, Division d
     lower::Lowered made = lower::lower(machine, std::move(graph), known);
     division.predicted += lower::predicted_exchanges(machine, made);
     return {std::move(division), std::move(made)};
+}
+
+Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Estimate estimate) {
+    if (estimate.bytes > plan::bytes_for_data(machine)) {
+        const Cuts& cuts = estimate.cuts;
+        throw DoesNotFit(fmt::format(
+            "{}: by estimate the division that takes the fewest bytes, {} x {} x {} parts in {} "
+            "chunks, takes {} bytes of a tile, which has {} for data",
+            what, cuts.parts_m, cuts.parts_k, cuts.parts_n, cuts.chunks, grouped(estimate.bytes),
+            grouped(plan::bytes_for_data(machine))));
+    }
+    return estimate;
+}
+
+void check_estimable(const spec::MachineSpec& machine, const std::string& what,
+                     const std::vector<std::string>& codelets) {
+    const spec::Fabric fabric = machine.exchange.fabric;
+    if (fabric == spec::Fabric::Mesh || fabric == spec::Fabric::Ring) {
+        throw NotModelled(fmt::format(
+            "{}: not modelled: an estimate with exchange.fabric {}, where messages wait for links "
+            "that they share; see docs/timing_mode.md#estimates",
+            what, fabric == spec::Fabric::Mesh ? "mesh" : "ring"));
+    }
+    graph::Graph graph(what);
+    graph.codelets = codelets;
+    static_cast<void>(lower::CodeletLibrary(machine, graph));
 }
 
 Option partials_option() {

@@ -6,20 +6,26 @@
 #include "kernels/family/family.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/predicted_cycles.h"
+#include "models/spec/machine_spec.h"
 
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tessera::family {
 
-/// How a product is divided.
-struct Division {
+/// How a product is cut.
+struct Cuts {
     std::int64_t parts_m = 1;    ///< cuts of the rows of the result
     std::int64_t parts_k = 1;    ///< cuts of the contraction
     std::int64_t parts_n = 1;    ///< cuts of the columns of the result
     std::int64_t chunks = 1;     ///< exchange and compute rounds
     std::string paired = "none"; ///< operand that is sent at double width: "a", "b" or "none"
+};
+
+/// How a product is divided.
+struct Division : Cuts {
     std::int64_t tiles_busy = 0; ///< tiles that multiply
     std::int64_t roundings = 0;  ///< to the partials' type, of the result element that has most
     plan::PredictedCycles predicted;
@@ -36,6 +42,24 @@ struct Divided {
 /// what exchanges take. @throws as lower::lower
 [[nodiscard]] Divided lowered(const spec::MachineSpec& machine, graph::Graph graph,
                               Division division, plan::KnownSchedules& known);
+
+/// The division that a search puts first, by closed forms alone: no program is made, and whether
+/// its last bytes find a place is not known.
+struct Estimate {
+    Cuts cuts;
+    plan::PredictedCycles predicted;
+    Bytes bytes = 0; ///< of the fullest tile
+};
+
+/// `estimate`, of a product that `what` names, for those who take it for the answer. @throws
+/// DoesNotFit where it takes more than a tile has
+[[nodiscard]] Estimate fitting(const spec::MachineSpec& machine, const std::string& what,
+                               Estimate estimate);
+
+/// Before that. @throws NotModelled where the machine lacks instructions of a codelet, and for a
+/// fabric on which messages wait for links, which closed forms know nothing of
+void check_estimable(const spec::MachineSpec& machine, const std::string& what,
+                     const std::vector<std::string>& codelets);
 
 /// A product on tiles from 0 on, with tensors "a", "b" and "c" in this order.
 struct ProductPart {

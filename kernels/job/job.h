@@ -3,6 +3,7 @@
 // of its answer.
 #pragma once
 
+#include "kernels/plan/predicted_cycles.h"
 #include "kernels/workload/workload.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
@@ -40,6 +41,14 @@ struct ProductWork {
     ElementType partials = ElementType::F16;
 };
 
+/// What the closed forms of a family's planner expect, no program being made.
+struct Estimate {
+    std::string family;
+    plan::PredictedCycles predicted;
+    bool uses_matrix_unit = false;
+    nlohmann::json plan; ///< what was chosen by them, for the result's `plan`
+};
+
 /// The row-major array of a tensor of the program, as the run left it.
 using ReadTensor = std::function<std::vector<std::byte>(const std::string& tensor)>;
 
@@ -68,6 +77,12 @@ public:
         return plan(machine, Operands::Made);
     }
 
+    /// By closed forms instead of plan(): patterns are made, and nothing else. Nothing where there
+    /// are none for such a workload. @throws as plan()
+    [[nodiscard]] virtual std::optional<Estimate> estimate(const spec::MachineSpec& /*machine*/) {
+        return std::nullopt;
+    }
+
     /// After plan() that made them.
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
@@ -87,7 +102,7 @@ public:
 
     /// What the planner chose, for the result's `plan`.
     [[nodiscard]] virtual nlohmann::json plan_json() const = 0;
-    /// Nothing where the workload does not multiply.
+    /// After plan() or estimate(). Nothing where the workload does not multiply.
     [[nodiscard]] virtual std::optional<ProductWork> product() const = 0;
     /// Bytes that the workload moves for its user, whatever way they take; 0: it moves none.
     [[nodiscard]] virtual Bytes useful_bytes() const = 0;

@@ -61,6 +61,27 @@ CheckOutcome outcome_of(const workload::CheckResult& result, std::int64_t roundi
     return outcome;
 }
 
+json json_of(const family::Cuts& cuts, const plan::PredictedCycles& predicted) {
+    return {{"parts_m", cuts.parts_m},
+            {"parts_k", cuts.parts_k},
+            {"parts_n", cuts.parts_n},
+            {"chunks", cuts.chunks},
+            {"paired", cuts.paired},
+            {"predicted_cycles",
+             {{"compute", predicted.compute},
+              {"exchange", predicted.exchange},
+              {"sync", predicted.sync},
+              {"reduction", predicted.reduction},
+              {"total", predicted.total()}}}};
+}
+
+Estimate estimate_of(const family::Family& family, bool uses_matrix_unit,
+                     const family::Estimate& estimate) {
+    json chosen = json_of(estimate.cuts, estimate.predicted);
+    chosen["bytes_estimated"] = estimate.bytes;
+    return {std::string(family.name), estimate.predicted, uses_matrix_unit, std::move(chosen)};
+}
+
 /// What dense and sparse products share.
 template <class Workload, class MatrixA> class ProductJob : public Job {
 public:
@@ -84,20 +105,11 @@ public:
     }
     json plan_json() const override {
         const auto& [division, lowered] = divided_;
-        return {{"parts_m", division.parts_m},
-                {"parts_k", division.parts_k},
-                {"parts_n", division.parts_n},
-                {"chunks", division.chunks},
-                {"paired", division.paired},
-                {"tiles_busy", division.tiles_busy},
-                {"bytes_by_buffer", lowered.bytes_by_buffer},
-                {"bytes_used", lowered.bytes_used},
-                {"predicted_cycles",
-                 {{"compute", division.predicted.compute},
-                  {"exchange", division.predicted.exchange},
-                  {"sync", division.predicted.sync},
-                  {"reduction", division.predicted.reduction},
-                  {"total", division.predicted.total()}}}};
+        json plan = json_of(division, division.predicted);
+        plan["tiles_busy"] = division.tiles_busy;
+        plan["bytes_by_buffer"] = lowered.bytes_by_buffer;
+        plan["bytes_used"] = lowered.bytes_used;
+        return plan;
     }
 
 protected:
@@ -156,6 +168,9 @@ public:
         make_operands();
         return program();
     }
+    std::optional<Estimate> estimate(const spec::MachineSpec& machine) override {
+        return estimate_of(matmul::family(), true, matmul::choose_by_estimate(machine, workload()));
+    }
     void share(Operands operands) override {
         if (operands == Operands::Made) {
             make_operands();
@@ -212,6 +227,11 @@ public:
             make_dense_operand();
         }
         return program();
+    }
+    std::optional<Estimate> estimate(const spec::MachineSpec& machine) override {
+        make_pattern();
+        return estimate_of(spmm::family(), a().block == 16,
+                           spmm::choose_by_estimate(machine, workload(), a()));
     }
     void share(Operands operands) override {
         make_pattern();

@@ -33,6 +33,12 @@ namespace tessera::matmul {
                                      const workload::MatmulWorkload& workload,
                                      plan::KnownSchedules& known);
 
+/// By closed forms alone the division that choose() plans first, in milliseconds. @throws DoesNotFit
+/// when none fits by its estimated bytes; NotModelled as choose(), and for what
+/// family::check_estimable says
+[[nodiscard]] family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
+                                                  const workload::MatmulWorkload& workload);
+
 /// The product as a step of a pipeline: matmul(a, b).
 [[nodiscard]] const family::Family& family();
 

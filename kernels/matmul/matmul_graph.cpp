@@ -71,8 +71,7 @@ public:
           b_(machine, grid, false), emitted_{graph::Graph(name)}, graph_(emitted_.graph) {}
 
     Emitted run() {
-        const std::string type(name_of(partials_type_));
-        graph_.codelets = {"matmul_amp_" + type, "reduce_add_" + type, "copy"};
+        graph_.codelets = codelets_of(problem_);
         add_buffers();
         check_memory();
         std::vector<program::Step> steps;
@@ -392,6 +391,11 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> codelets_of(const Problem& problem) {
+    const std::string type(name_of(problem.partials));
+    return {"matmul_amp_" + type, "reduce_add_" + type, "copy"};
+}
 
 Emitted emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name) {
     return Emitter(machine, grid, name).run();

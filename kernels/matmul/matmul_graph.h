@@ -7,6 +7,7 @@
 #include "models/spec/machine_spec.h"
 
 #include <string>
+#include <vector>
 
 namespace tessera::matmul {
 
@@ -15,6 +16,9 @@ struct Emitted {
     Cycles compute = 0;   ///< predicted: slowest tile of every compute set, and the control steps
     Cycles reduction = 0; ///< of that, what summing partial results takes
 };
+
+/// Sources that its vertices need.
+[[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
 /// Tensors "a", "b" and "c"; every element of an operand stands on one tile, in the layout that the
 /// codelets read.

@@ -17,20 +17,18 @@ namespace {
 /// Partitions tried exactly before the answer is that none fits.
 constexpr std::size_t kTried = 200;
 
+family::Cuts cuts_of(const Partition& p) {
+    return {p.parts_m, p.parts_k, p.parts_n, p.chunks,
+            p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b")};
+}
+
 family::Division division_of(const Grid& grid) {
     const Partition& p = grid.partition();
     const Problem& problem = grid.problem();
-    family::Division division;
-    division.parts_m = p.parts_m;
-    division.parts_k = p.parts_k;
-    division.parts_n = p.parts_n;
-    division.chunks = p.chunks;
-    division.paired = p.paired == Paired::None ? "none" : (p.paired == Paired::A ? "a" : "b");
-    division.tiles_busy = p.tiles();
-    division.roundings = problem.partials == ElementType::F16
-                             ? grid.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
-                             : 4 * grid.most_k_groups() + p.parts_k;
-    return division;
+    const std::int64_t roundings = problem.partials == ElementType::F16
+                                       ? grid.most_k_groups() + (p.parts_k > 1 ? 1 : 0)
+                                       : 4 * grid.most_k_groups() + p.parts_k;
+    return {cuts_of(p), p.tiles(), roundings, {}};
 }
 
 struct Chosen {
@@ -103,6 +101,15 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
                        plan::KnownSchedules& known) {
     const Problem problem(workload);
     return choose_partition(machine, problem, name_of(problem), known).divided;
+}
+
+family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
+                                    const workload::MatmulWorkload& workload) {
+    const Problem problem(workload);
+    family::check_estimable(machine, name_of(problem), codelets_of(problem));
+    const Candidate best = search(machine, problem, 1).front();
+    return family::fitting(machine, name_of(problem),
+                           {cuts_of(best.partition), best.predicted, best.bytes});
 }
 
 const family::Family& family() {

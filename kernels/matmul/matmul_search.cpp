@@ -2,6 +2,7 @@
 #include "kernels/matmul/matmul_search.h"
 
 #include "kernels/matmul/matmul_cost.h"
+#include "kernels/plan/chip_memory.h"
 
 #include <algorithm>
 #include <tuple>
@@ -44,7 +45,7 @@ class Search {
 public:
     Search(const spec::MachineSpec& machine, const Problem& problem)
         : machine_(machine), exchange_(machine), problem_(problem),
-          limit_(machine.memory.bytes() - machine.memory.element_bytes) {}
+          limit_(plan::bytes_for_data(machine)) {}
 
     void run() {
         const std::int64_t tiles = machine_.chip.tiles;
@@ -64,9 +65,9 @@ public:
             return {smallest_};
         }
         const auto by_cycles = [](const Candidate& left, const Candidate& right) {
-            return std::make_tuple(left.cycles, left.partition.tiles(), left.partition.chunks,
+            return std::make_tuple(left.cycles(), left.partition.tiles(), left.partition.chunks,
                                    left.partition.parts_m, left.partition.parts_k) <
-                   std::make_tuple(right.cycles, right.partition.tiles(), right.partition.chunks,
+                   std::make_tuple(right.cycles(), right.partition.tiles(), right.partition.chunks,
                                    right.partition.parts_m, right.partition.parts_k);
         };
         const std::size_t kept = std::min(most, fitting_.size());
@@ -111,12 +112,12 @@ private:
     }
 
     void add(const Partition& partition, Bytes bytes, bool fits) {
-        Candidate candidate{partition, 0, bytes};
+        Candidate candidate{partition, {}, bytes};
         if (smallest_.bytes == 0 || bytes < smallest_.bytes) {
             smallest_ = candidate;
         }
         if (fits) {
-            candidate.cycles = estimate(machine_, exchange_, Grid(problem_, partition)).total();
+            candidate.predicted = estimate(machine_, exchange_, Grid(problem_, partition));
             fitting_.push_back(candidate);
         }
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/matmul/matmul_grid.h"
+#include "kernels/plan/predicted_cycles.h"
 #include "models/spec/machine_spec.h"
 
 #include <vector>
@@ -11,8 +12,10 @@ namespace tessera::matmul {
 
 struct Candidate {
     Partition partition;
-    Cycles cycles = 0;
+    plan::PredictedCycles predicted; ///< of what fits
     Bytes bytes = 0;
+
+    [[nodiscard]] Cycles cycles() const { return predicted.total(); }
 };
 
 /// Every (parts_m, parts_k, parts_n, chunks, paired) whose estimated bytes fit, by estimated

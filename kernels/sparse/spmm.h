@@ -44,6 +44,13 @@ namespace tessera::spmm {
                                      const workload::SparseF16& matrix,
                                      plan::KnownSchedules& known);
 
+/// By closed forms alone the division that choose() plans first: the pattern is cut, nothing is
+/// planned. @throws DoesNotFit when none fits by its estimated bytes; NotModelled as choose(), and
+/// for what family::check_estimable says
+[[nodiscard]] family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
+                                                  const workload::SpmmWorkload& workload,
+                                                  const workload::SparseF16& matrix);
+
 /// The product as a step of a pipeline: spmm(a, b), a sparse.
 [[nodiscard]] const family::Family& family();
 

@@ -303,11 +303,14 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
         cycles.sync += machine.sync.internal_cycles;
     }
     if (!reduction.jobs.empty()) {
-        cycles.compute += sum + machine.control.step_cycles;
+        cycles.reduction = sum + machine.control.step_cycles;
+        cycles.compute += cycles.reduction;
     }
     if (move > 0) {
-        cycles.exchange += static_cast<Cycles>(move_overhead(cost, split) + move);
+        const auto moves = static_cast<Cycles>(move_overhead(cost, split) + move);
+        cycles.exchange += moves;
         cycles.sync += machine.sync.internal_cycles;
+        cycles.reduction += moves + machine.sync.internal_cycles;
     }
     return cycles;
 }

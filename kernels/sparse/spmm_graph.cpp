@@ -42,7 +42,7 @@ public:
           type_(name_of(problem_.partials)), emitted_{graph::Graph(name)}, graph_(emitted_.graph) {}
 
     Emitted run() {
-        add_sources();
+        graph_.codelets = codelets_of(problem_);
         add_buffers();
         lower::check_together(machine_, graph_, {partials_, x_, values_}, "multiply");
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
@@ -69,15 +69,6 @@ private:
         const bool even = columns(0) == columns(split_.parts_n - 1);
         return std::string(problem_.block == 1 ? "non-zeros" : "blocks") +
                (even ? "" : " times columns");
-    }
-
-    void add_sources() {
-        if (problem_.block == 1) {
-            graph_.codelets = {"spmm_elementwise_" + type_, "reduce_add_" + type_, "copy"};
-        } else {
-            graph_.codelets = {"matmul_amp_" + type_, "spmm_block16_" + type_,
-                               "reduce_add_" + type_, "copy"};
-        }
     }
 
     [[nodiscard]] std::int64_t columns(std::int64_t in) const {
@@ -547,6 +538,14 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string> codelets_of(const Problem& problem) {
+    const std::string type(name_of(problem.partials));
+    if (problem.block == 1) {
+        return {"spmm_elementwise_" + type, "reduce_add_" + type, "copy"};
+    }
+    return {"matmul_amp_" + type, "spmm_block16_" + type, "reduce_add_" + type, "copy"};
+}
 
 Emitted emit(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,
              const std::string& name) {

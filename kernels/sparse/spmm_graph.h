@@ -8,6 +8,7 @@
 #include "models/spec/machine_spec.h"
 
 #include <string>
+#include <vector>
 
 namespace tessera::spmm {
 
@@ -21,6 +22,9 @@ struct Emitted {
     Cycles compute = 0;   ///< predicted: slowest tile of every compute set, and the control steps
     Cycles reduction = 0; ///< of that, what summing partial results takes
 };
+
+/// Sources that its vertices need.
+[[nodiscard]] std::vector<std::string> codelets_of(const Problem& problem);
 
 /// Tensors "a" {blocks, block, block}, "b" {k, n} and "c" {m, n}. @throws DoesNotFit where a part's
 /// X is longer than its lists reach

@@ -52,6 +52,10 @@ std::string name_of(const Problem& problem) {
                        problem.n);
 }
 
+family::Cuts cuts_of(const Split& split) {
+    return {split.parts_m, split.parts_k, split.parts_n, 1, "none"};
+}
+
 /// The split's graph, and what is told of it. Nothing where it is only `compared` with one that
 /// fits and planning it would take long. @throws DoesNotFit
 std::optional<std::pair<graph::Graph, family::Division>>
@@ -67,15 +71,11 @@ emit_split(const spec::MachineSpec& machine, const Problem& problem, const Split
     doing.reset();
     doing.emplace("dealing operands");
     Emitted emitted = emit(machine, homes, reduction, name_of(problem));
-    family::Division division;
-    division.parts_m = split.parts_m;
-    division.parts_k = split.parts_k;
-    division.parts_n = split.parts_n;
-    division.tiles_busy = emitted.tiles_busy;
-    division.roundings = roundings_of(partition);
-    division.predicted.compute = emitted.compute;
-    division.predicted.reduction = emitted.reduction;
-    return std::pair(std::move(emitted.graph), std::move(division));
+    return std::pair(std::move(emitted.graph), family::Division{cuts_of(split),
+                                                                emitted.tiles_busy,
+                                                                roundings_of(partition),
+                                                                {.compute = emitted.compute,
+                                                                 .reduction = emitted.reduction}});
 }
 
 /// A split that fits.
@@ -227,6 +227,16 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparseF16& matrix, plan::KnownSchedules& known) {
     return choose_split(machine, Problem(workload, matrix), known).divided;
+}
+
+family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
+                                    const workload::SpmmWorkload& workload,
+                                    const workload::SparseF16& matrix) {
+    const Problem problem(workload, matrix);
+    family::check_estimable(machine, name_of(problem), codelets_of(problem));
+    const Candidate best = search(machine, problem).front();
+    return family::fitting(machine, name_of(problem),
+                           {cuts_of(best.split), best.predicted, best.bytes});
 }
 
 const family::Family& family() {

@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_search.h"
 
 #include "base/activity.h"
+#include "kernels/plan/chip_memory.h"
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_homes.h"
 #include "kernels/sparse/spmm_reduction.h"
@@ -37,7 +38,7 @@ std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
 std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem) {
     const std::int64_t tiles = machine.chip.tiles;
     const workload::SparseF16& a = *problem.matrix;
-    const Bytes limit = machine.memory.bytes() - machine.memory.element_bytes;
+    const Bytes limit = plan::bytes_for_data(machine);
     const plan::ExchangeCost exchange(machine);
     std::vector<Candidate> candidates;
     for (const std::int64_t pn : useful_parts(problem.column_groups(), tiles)) {
@@ -47,7 +48,7 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
                 Candidate candidate;
                 candidate.split = {pm, pk, pn};
                 candidate.bytes = estimate_bytes(machine, problem, candidate.split);
-                candidate.cycles = estimate(machine, exchange, problem, candidate.split).total();
+                candidate.predicted = estimate(machine, exchange, problem, candidate.split);
                 candidates.push_back(candidate);
             }
         }
@@ -56,7 +57,7 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
               [limit](const Candidate& left, const Candidate& right) {
                   const auto key = [limit](const Candidate& c) {
                       const bool over = c.bytes > limit;
-                      return std::make_tuple(over, over ? c.bytes : c.cycles, c.split.tiles(),
+                      return std::make_tuple(over, over ? c.bytes : c.cycles(), c.split.tiles(),
                                              c.split.parts_n, c.split.parts_k);
                   };
                   return key(left) < key(right);
@@ -70,14 +71,14 @@ std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& p
         Candidate& candidate = candidates[static_cast<std::size_t>(rank)];
         const Partition partition(problem, candidate.split);
         const Reduction reduction = find_reduction(partition);
-        candidate.cycles = refine(machine, exchange, partition, reduction).total();
+        candidate.predicted = refine(machine, exchange, partition, reduction);
         candidate.least_messages = least_messages(partition, reduction);
         comparing.step();
     });
     std::stable_sort(candidates.begin(), candidates.begin() + ranked,
                      [limit](const Candidate& left, const Candidate& right) {
-                         return std::make_tuple(left.bytes > limit, left.cycles) <
-                                std::make_tuple(right.bytes > limit, right.cycles);
+                         return std::make_tuple(left.bytes > limit, left.cycles()) <
+                                std::make_tuple(right.bytes > limit, right.cycles());
                      });
     return candidates;
 }

@@ -2,6 +2,7 @@
 // All splits worth trying, cheapest first.
 #pragma once
 
+#include "kernels/plan/predicted_cycles.h"
 #include "kernels/sparse/spmm_partition.h"
 #include "models/spec/machine_spec.h"
 
@@ -12,9 +13,11 @@ namespace tessera::spmm {
 
 struct Candidate {
     Split split;
-    Cycles cycles = 0;
+    plan::PredictedCycles predicted;
     Bytes bytes = 0;
     std::size_t least_messages = 0; ///< of what was cut out, see spmm_homes.h; else 0
+
+    [[nodiscard]] Cycles cycles() const { return predicted.total(); }
 };
 
 /// Splits by estimated cycles, those whose estimated bytes fit first. The best by averages are cut

@@ -161,7 +161,7 @@ const config::Shape& sweep_shape() {
             .says("a workload, or several: names or files")
             .from(kSource);
         d.field("mode", &SweepText::mode)
-            .one_of({"timing", "functional", "auto"})
+            .one_of({"timing", "functional", "auto", "estimate"})
             .says("as of tessera run")
             .from(kSource);
         d.field("set", &SweepText::set)

@@ -88,7 +88,9 @@ int main(int argc, char** argv) {
         const auto result = nlohmann::json::parse(outcomes[i].text, nullptr, false);
         if (result.is_object() && result.contains("cycles")) {
             entry["cycles"] = result["cycles"];
-            entry["tile_cycles"] = result["digests"]["tile_cycles"];
+            entry["tile_cycles"] = result.contains("digests") // estimates have none
+                                       ? result["digests"]["tile_cycles"]
+                                       : nlohmann::json(nullptr);
         } else {
             entry["message"] = result.is_object() ? result["message"] : nlohmann::json("no result");
         }

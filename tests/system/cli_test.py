@@ -94,6 +94,20 @@ class ErrorsTest(CliTest):
     def test_what_is_not_modelled(self):
         self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
 
+    def test_what_has_no_closed_forms_is_not_estimated(self):
+        for workload, kind in (("sync", "sync"), ("mlp", "pipeline")):
+            self.refused("run", workload, "--mode", "estimate", code=5,
+                         says=f"{workload}: not modelled: an estimate of kind {kind}; there are "
+                              "closed forms of kinds matmul and spmm")
+        self.refused("run", "tiny_matmul", "--mode", "estimate", "--set", "exchange.fabric=ring",
+                     code=5, says="not modelled: an estimate with exchange.fabric ring")
+        self.refused("run", "tiny_matmul", "--mode", "estimate", "--machine", "gc2", code=5,
+                     says="matmul_amp_f16.S")
+        self.refused("run", "dense_4096_f16", "--mode", "estimate", "--machine", "tiny", code=4,
+                     says="tessera: does not fit: matmul 4096 x 4096 x 4096: by estimate")
+        self.refused("run", "tiny_matmul", "--mode", "estimate", "--trace", "t.json", code=2,
+                     says="--trace: --mode estimate makes no program")
+
     def test_a_grid_too_large_is_refused_before_the_run(self):
         for command in ("run", "check"):
             machine = self.file("large.json", '{"schema_version": 1, "chip": {"tiles": 8130}}')

@@ -194,6 +194,17 @@ add_test(NAME "timing mode has the record's cycles of all workloads"
 set_tests_properties("timing mode has the record's cycles of all workloads" PROPERTIES
   LABELS "slow" TIMEOUT 3600)
 
+# `tools/estimate_gap.py TESSERA --update` writes the figures that estimates tell.
+add_test(NAME "estimates are as near to timing mode as they tell"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/estimate_gap.py" $<TARGET_FILE:tessera>
+          --quick)
+set_tests_properties("estimates are as near to timing mode as they tell" PROPERTIES
+  LABELS "system;cli" TIMEOUT 120)
+add_test(NAME "estimates tell the gap that all measured products have"
+  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/estimate_gap.py" $<TARGET_FILE:tessera>)
+set_tests_properties("estimates tell the gap that all measured products have" PROPERTIES
+  LABELS "slow" TIMEOUT 3600)
+
 add_test(NAME "sweeps run every point once, whatever is killed"
   COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/sweep_test.py"
           $<TARGET_FILE:tessera> Sweeps)

@@ -132,6 +132,46 @@ TEST_CASE("a sparse job counts what it stores") {
           "spmm 32 x 32 x 8, 512 stored elements in 16 x 16 blocks, f16 partials");
 }
 
+TEST_CASE("products have closed forms, by which their jobs know themselves without a plan") {
+    const spec::MachineSpec machine;
+    const auto dense = job::make_job(small(workload::ValuesSpec::Kind::Integer));
+    const auto of_dense = dense->estimate(machine);
+    REQUIRE(of_dense);
+    CHECK(of_dense->family == "matmul");
+    CHECK(of_dense->uses_matrix_unit);
+    CHECK(of_dense->predicted.total() > 0);
+    CHECK(of_dense->plan["predicted_cycles"]["total"] == of_dense->predicted.total());
+    CHECK(dense->product().value().flops == 2 * 4 * 4 * 4);
+
+    workload::SpmmWorkload spmm;
+    spmm.m = spmm.k = 32;
+    spmm.n = 8;
+    spmm.pattern.density = 0.5;
+    for (const std::int64_t block : {1, 16}) {
+        spmm.block = block;
+        const auto sparse = job::make_job({"sparse", spmm});
+        const auto estimate = sparse->estimate(machine);
+        REQUIRE(estimate);
+        CHECK(estimate->family == "spmm");
+        CHECK(estimate->uses_matrix_unit == (block == 16));
+        const auto before = *estimate;
+        CHECK(sparse->product().value().flops == 2 * (2 * 16 * 16) * 8);
+        // the same job plans, and has the pattern already
+        static_cast<void>(sparse->plan(machine, job::Operands::None));
+        CHECK(sparse->estimate(machine)->plan == before.plan);
+        for (const auto& [key, value] : before.plan.items()) {
+            CHECK((key == "bytes_estimated" || sparse->plan_json().contains(key)));
+        }
+    }
+}
+
+TEST_CASE("other workloads have no closed forms") {
+    workload::SyncWorkload sync;
+    CHECK_FALSE(job::make_job({"sync", sync})->estimate(spec::MachineSpec{}));
+    CHECK_FALSE(
+        job::make_job({"pipeline", workload::PipelineWorkload{}})->estimate(spec::MachineSpec{}));
+}
+
 TEST_CASE("each operand takes the values that are named for it") {
     using Kind = workload::ValuesSpec::Kind;
     const test::ScratchFolder scratch;

@@ -220,7 +220,7 @@ TEST_CASE("the cost model of dense products is near the plan that it chooses", "
         const auto workload = product(p, ElementType::F16);
         const auto planned = matmul::choose(machine, workload);
         const auto best = matmul::search(machine, matmul::Problem(workload), 1);
-        CHECK(static_cast<double>(best.front().cycles) ==
+        CHECK(static_cast<double>(best.front().cycles()) ==
               Approx(static_cast<double>(planned.division.predicted.total())).epsilon(0.2));
     }
 }

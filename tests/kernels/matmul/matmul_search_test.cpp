@@ -76,12 +76,12 @@ std::vector<Partition> partitions(const spec::MachineSpec& machine, const Proble
 Candidate candidate_of(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
                        const Problem& problem, const Partition& partition) {
     const Grid grid(problem, partition);
-    return {partition, matmul::estimate(machine, exchange, grid).total(),
+    return {partition, matmul::estimate(machine, exchange, grid),
             matmul::estimate_bytes(machine, grid)};
 }
 
 bool is_as_good(const Candidate& found, const Candidate& other) {
-    return found.cycles <= other.cycles && found.bytes <= other.bytes &&
+    return found.cycles() <= other.cycles() && found.bytes <= other.bytes &&
            found.partition.tiles() <= other.partition.tiles();
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("pairs are of the useful numbers of parts and of the even ones behind 
 TEST_CASE("the search lists what fits by cycles, then tiles, chunks and parts", "[kernels]") {
     spec::MachineSpec machine = machine_with(12);
     const auto key = [](const Candidate& c) {
-        return std::make_tuple(c.cycles, c.partition.tiles(), c.partition.chunks,
+        return std::make_tuple(c.cycles(), c.partition.tiles(), c.partition.chunks,
                                c.partition.parts_m, c.partition.parts_k);
     };
     for (const Problem& problem : {problem_of(9, 640, 144), problem_of(64, 64, 64)}) {
@@ -151,7 +151,7 @@ TEST_CASE("the search lists what fits by cycles, then tiles, chunks and parts", 
             const Candidate& one = found[i];
             const Partition& p = one.partition;
             const Candidate again = candidate_of(machine, plan::ExchangeCost(machine), problem, p);
-            CHECK(one.cycles == again.cycles);
+            CHECK(one.cycles() == again.cycles());
             CHECK(one.bytes == again.bytes);
             CHECK((i == 0 || key(found[i - 1]) <= key(one)));
             // the homes of paired data are pairs that another group has
@@ -201,7 +201,7 @@ TEST_CASE("a partition fits whose bytes leave one memory element, and none large
     const Bytes bytes = all.front().bytes;
     REQUIRE(bytes > least);
     set_limit(machine, bytes);
-    CHECK(matmul::search(machine, problem, 1).front().cycles == all.front().cycles);
+    CHECK(matmul::search(machine, problem, 1).front().cycles() == all.front().cycles());
     set_limit(machine, bytes - 1);
     for (const Candidate& one : matmul::search(machine, problem, kAll)) {
         CHECK(one.bytes < bytes);

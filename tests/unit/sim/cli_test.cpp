@@ -83,6 +83,31 @@ TEST_CASE("options are not guessed from their beginnings") {
           std::string::npos);
 }
 
+TEST_CASE("estimates refuse what only a run has") {
+    for (const auto& [option, value] : {std::pair{"--out", "dir"},
+                                        {"--memory", "m.json"},
+                                        {"--trace", "t.gz"},
+                                        {"--trace-tiles", "0-3"},
+                                        {"--trace-level", "tile"},
+                                        {"--trace-clock", "machine"},
+                                        {"--shuffle", "1"},
+                                        {"--no-check", ""}}) {
+        std::vector<std::string> words{"run", "cora", "--mode", "estimate", option};
+        if (*value != '\0') {
+            words.emplace_back(value);
+        }
+        CHECK(refusal(words) == "run: " + std::string(option) +
+                                    ": --mode estimate makes no program and runs nothing; its "
+                                    "result is that of --json");
+    }
+    CHECK(refusal({"run", "cora", "--mode", "estimate", "--audit", "2"})
+              .find("there is no --mode timing or auto") != std::string::npos);
+    const auto run =
+        parsed<RunCommand>({"run", "cora", "cora_dense", "--mode", "estimate", "--json", "-",
+                            "--threads", "2", "--set", "tile.workers=4", "-q"});
+    CHECK(run.mode == "estimate");
+}
+
 TEST_CASE("values that make no sense are refused") {
     CHECK(refusal({"run", "cora", "--threads", "0"}).find("expected 1..1024 threads") !=
           std::string::npos);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/catalog/catalog.h"
 #include "models/spec/matrix_unit.h"
+#include "sim/estimate_gap.h"
 #include "sim/result.h"
 #include "sim/result_table.h"
 #include "tests/support/source_path.h"
@@ -361,6 +363,64 @@ TEST_CASE("the schema accepts results and refuses what is none") {
     auto mistyped = result;
     mistyped["cycles"] = "many";
     CHECK_FALSE(schema_accepts(mistyped));
+}
+
+TEST_CASE("the result of an estimate has cycles, speed, plan and gap, and nothing of a run") {
+    Scene scene;
+    const auto result = scene.estimated();
+    CHECK(schema_accepts(result));
+    CHECK(result["mode"] == "estimate");
+    CHECK(result["cycles"] == 150 + 40 + 20);
+    const auto run = scene.result(); // takes as long
+    for (const char* key : {"status", "schema_version", "sentence", "machine", "workload", "cycles",
+                            "seconds", "flops", "flops_dense_equivalent", "tflops", "peak_tflops",
+                            "fraction_of_peak", "matrix_unit"}) {
+        CAPTURE(key);
+        REQUIRE(run.contains(key));
+        CHECK(result[key] == run[key]);
+    }
+    CHECK(result["plan"] == scene.estimate.plan);
+    CHECK(result["estimate"]["family"] == "spmm");
+    for (const char* key : {"phases", "check", "memory", "compute_sets", "timing", "digests"}) {
+        CHECK_FALSE(result.contains(key));
+    }
+    for (const char* key : {"wall_s", "peak_rss_bytes"}) {
+        CHECK(result["host"].contains(key));
+    }
+    auto extra = result;
+    extra["phases"] = run["phases"];
+    CHECK_FALSE(schema_accepts(extra));
+    auto missing = result;
+    missing.erase("estimate");
+    CHECK_FALSE(schema_accepts(missing));
+    auto both = run;
+    both["estimate"] = result["estimate"];
+    CHECK_FALSE(schema_accepts(both));
+}
+
+TEST_CASE("every estimate tells the gap of its family") {
+    Scene scene;
+    for (const sim::EstimateGap& gap : sim::kEstimateGaps) {
+        CAPTURE(gap.family);
+        CHECK(catalog::find(gap.family) != nullptr);
+        CHECK(gap.rows >= 20);
+        CHECK(gap.least <= gap.mean);
+        CHECK(gap.mean <= gap.most);
+        scene.estimate.family = gap.family;
+        const auto result = scene.estimated();
+        CHECK(result["estimate"]["gap"] == nlohmann::json{{"rows", gap.rows},
+                                                          {"mean", gap.mean},
+                                                          {"least", gap.least},
+                                                          {"most", gap.most},
+                                                          {"worst", gap.worst()}});
+        CHECK(result["cycles"] == 210); // whatever the gap
+        CHECK(sim::summary_text(result).find(fmt::format(
+                  "\nestimate   closed forms of {}; estimate over timing mode of {} "
+                  "products: mean {:.2f}, {:.2f} to {:.2f}\n",
+                  gap.family, gap.rows, gap.mean, gap.least, gap.most)) != std::string::npos);
+    }
+    CHECK(sim::EstimateGap{"", 2, 1, 0.5, 1.5}.worst() == 0.5);
+    CHECK(sim::EstimateGap{"", 2, 1, 0.7, 1.5}.worst() == 1.5);
 }
 
 TEST_CASE("the checked in schema of results is the one the program writes") {

@@ -66,19 +66,32 @@ struct Scene {
         return result_of(account);
     }
 
+    /// Of closed forms, of which the job itself has none.
+    nlohmann::json estimated() {
+        return sim::make_result(sim::EstimateFacts{.machine = machine,
+                                                   .machine_resolved = machine_json,
+                                                   .unused_parameters = nlohmann::json::object(),
+                                                   .workload_name = "by_hand",
+                                                   .workload_resolved = workload_json,
+                                                   .job = job,
+                                                   .estimate = estimate,
+                                                   .host = {}});
+    }
+
     nlohmann::json result_of(const listeners::Account& account) {
-        return sim::make_result({.machine = machine,
-                                 .machine_resolved = machine_json,
-                                 .unused_parameters = {{"host.latency_us", "the run has no x"}},
-                                 .workload_name = "by_hand",
-                                 .workload_resolved = workload_json,
-                                 .job = job,
-                                 .program = program,
-                                 .account = account,
-                                 .check = std::nullopt,
-                                 .trace = std::nullopt,
-                                 .output_digest = "00000000",
-                                 .host = {}});
+        return sim::make_result(
+            sim::RunFacts{.machine = machine,
+                          .machine_resolved = machine_json,
+                          .unused_parameters = {{"host.latency_us", "the run has no x"}},
+                          .workload_name = "by_hand",
+                          .workload_resolved = workload_json,
+                          .job = job,
+                          .program = program,
+                          .account = account,
+                          .check = std::nullopt,
+                          .trace = std::nullopt,
+                          .output_digest = "00000000",
+                          .host = {}});
     }
 
     spec::MachineSpec machine;
@@ -86,6 +99,17 @@ struct Scene {
     nlohmann::json workload_json = nlohmann::json::object();
     program::Program program;
     FakeJob job;
+    job::Estimate estimate{
+        .family = "spmm",
+        .predicted = {.compute = 150, .exchange = 40, .sync = 20, .reduction = 7},
+        .uses_matrix_unit = true,
+        .plan = {{"parts_m", 2},
+                 {"parts_k", 1},
+                 {"parts_n", 3},
+                 {"chunks", 4},
+                 {"paired", "a"},
+                 {"bytes_estimated", 12345},
+                 {"predicted_cycles", {{"compute", 150}, {"exchange", 40}, {"sync", 20}}}}};
 };
 
 } // namespace tessera::test

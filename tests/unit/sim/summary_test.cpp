@@ -395,3 +395,31 @@ memory     fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'
 check      not made
 )");
 }
+
+TEST_CASE("the whole summary of an estimate") {
+    Scene scene;
+    auto result = scene.estimated();
+    result["estimate"]["gap"] = {{"rows", 24}, {"mean", 0.97}, {"least", 0.914}, {"most", 1.079}};
+    result["host"]["plan_s"] = 0.0123;
+    result["host"]["peak_rss_bytes"] = 5.0 * 1024 * 1024;
+    CHECK(sim::summary_text(result) == R"(workload   by_hand: spmm by hand
+machine    four: 4 tiles at 1 GHz
+cycles     210 (0.21 us)
+speed      19.05 GFLOP/s, 7.4 % of the peak of 256 GFLOP/s
+predicted  compute                      150   71.4 %  #############################
+           exchange                      40   19.0 %  ########
+           sync                          20    9.5 %  ####
+division   2 x 1 x 3 parts of m, k and n in 4 chunks, a at double width; about 12,345 bytes a tile
+estimate   closed forms of spmm; estimate over timing mode of 24 products: mean 0.97, 0.91 to 1.08
+host       plan 12.30 ms, 5 MiB
+)");
+    result["plan"]["chunks"] = 1;
+    result["plan"]["paired"] = "none";
+    CHECK(sim::summary_text(result).find(
+              "\ndivision   2 x 1 x 3 parts of m, k and n; about 12,345 bytes a tile\n") !=
+          std::string::npos);
+    result["cycles"] = 0; // nothing to multiply, and steps for nothing
+    result["plan"]["predicted_cycles"] = {{"compute", 0}, {"exchange", 0}, {"sync", 0}};
+    CHECK(sim::summary_text(result).find(
+              "predicted  compute                        0    0.0 %\n") != std::string::npos);
+}

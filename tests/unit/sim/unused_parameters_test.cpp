@@ -97,6 +97,19 @@ TEST_CASE("matrix instructions count where a tile runs code") {
     CHECK(sim::parts_of(program).count("matrix instructions") == 0);
 }
 
+TEST_CASE("closed forms take compute sets into account, and exchanges where there are any") {
+    job::Estimate estimate;
+    CHECK(sim::parts_of(estimate) == Parts{"compute sets", "tile code"});
+    estimate.uses_matrix_unit = true;
+    CHECK(sim::parts_of(estimate) == Parts{"compute sets", "matrix instructions", "tile code"});
+    estimate.predicted.exchange = 1;
+    CHECK(sim::parts_of(estimate) ==
+          Parts{"barriers", "compute sets", "exchanges", "matrix instructions", "tile code"});
+    for (const std::string& part : sim::parts_of(estimate)) {
+        CHECK(sim::known_parts().count(part) == 1);
+    }
+}
+
 TEST_CASE("what --set gave and nothing uses is told with what it lacks") {
     const auto unused = [](const test::Lines& sets, const Parts& has) {
         return sim::unused_parameters(spec::load_machine("gc2", test::source_paths(), sets), has);

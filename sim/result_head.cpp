@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "sim/result_head.h"
+
+#include "models/spec/matrix_unit.h"
+#include "sim/result.h"
+
+#include <functional>
+
+namespace tessera::sim {
+namespace {
+
+using enum Unit;
+using nlohmann::json;
+
+/// Of a product, and what the matrix units could have done.
+struct Speed {
+    std::int64_t flops = 0;
+    double tflops = 0;
+    double peak_tflops = 0;
+    std::int64_t macs_per_cycle = 0;
+    Bytes memory_bytes_per_cycle = 0;
+};
+
+std::optional<Speed> product_speed(const HeadFacts& facts) {
+    const auto work = facts.job.product();
+    if (!work) {
+        return std::nullopt;
+    }
+    const auto& chip = facts.machine.chip;
+    const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
+    const std::int64_t macs =
+        work->partials == ElementType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
+    return Speed{work->flops, ratio(1e-12 * static_cast<double>(work->flops), seconds(facts)),
+                 2e-12 * static_cast<double>(macs * chip.tiles) * chip.clock_hz, macs,
+                 unit.memory_bytes};
+}
+
+json schema_of_object(const char* sentence) {
+    return {{"type", "object"}, {"description", sentence}};
+}
+
+Table<Speed> matrix_unit_table() {
+    return {{"macs_per_cycle", Count, "multiply-accumulates a tile cycle", &Speed::macs_per_cycle},
+            {"memory_bytes_per_cycle", Byte, "that the memory port then moves a tile cycle, paced",
+             &Speed::memory_bytes_per_cycle}};
+}
+
+} // namespace
+
+double seconds(const HeadFacts& facts) {
+    return static_cast<double>(facts.cycles) / facts.machine.chip.clock_hz;
+}
+
+Table<HeadFacts> head_table() {
+    using Facts = HeadFacts;
+    // of what multiplies
+    const auto product = [](auto of) {
+        return [of](const Facts& facts) {
+            const auto speed = product_speed(facts);
+            return speed ? std::optional(std::invoke(of, *speed)) : std::nullopt;
+        };
+    };
+    return {
+        {"schema_version",
+         {{"const", kResultSchemaVersion}},
+         [](const Facts&) { return kResultSchemaVersion; }},
+        {"status",
+         {{"const", "ok"}, {"description", "there is a result; check says if it is right"}},
+         [](const Facts&) { return "ok"; }},
+        {"sentence", Word, "the workload in words",
+         [](const Facts& facts) { return facts.job.sentence(); }},
+        {"machine", schema_of_object("as resolved; see machine.schema.json"),
+         [](const Facts& facts) { return facts.machine_resolved; }},
+        {"unused_parameters", schema::unused_parameters_schema(),
+         [](const Facts& facts) { return facts.unused_parameters; }},
+        {"workload", schema_of_object("as resolved, with its name; see workload.schema.json"),
+         [](const Facts& facts) {
+             json workload = facts.workload_resolved;
+             workload["name"] = facts.workload_name;
+             return workload;
+         }},
+        {"seconds", Second, "cycles over the clock", seconds},
+        {"flops", Flop, "2 m k n, or 2 nnz n where A is sparse", product(&Speed::flops)},
+        {"flops_dense_equivalent", Flop, "2 m k n of a sparse product",
+         [](const Facts& facts) {
+             const auto work = facts.job.product();
+             return work ? work->flops_dense_equivalent : std::nullopt;
+         }},
+        {"tflops", Rate, "flops over seconds", product(&Speed::tflops)},
+        {"peak_tflops", Rate, "of the matrix units for these input and partial types",
+         product(&Speed::peak_tflops)},
+        {"fraction_of_peak", Fraction, "tflops over peak_tflops",
+         product([](const Speed& speed) { return ratio(speed.tflops, speed.peak_tflops); })},
+        {"matrix_unit", "the most that a tile's matrix unit does for these types",
+         matrix_unit_table(), product_speed}};
+}
+
+} // namespace tessera::sim
