@@ -27,6 +27,12 @@ const std::set<std::string> kOfLines{"machine", "workload",    "mode",
                                      "status",  "host.wall_s", "host.peak_rss_bytes"};
 
 void add_paths(const std::string& path, const Json& schema, std::vector<std::string>& out) {
+    if (const auto forms = schema.find("oneOf"); forms != schema.end()) {
+        for (const Json& form : *forms) {
+            add_paths(path, form, out);
+        }
+        return;
+    }
     const auto properties = schema.find("properties");
     const auto others = schema.find("additionalProperties");
     if (properties != schema.end()) {
@@ -90,6 +96,8 @@ const std::vector<std::string>& result_paths() {
             return path.rfind("host.", 0) == 0 || path.rfind("machine.", 0) == 0 ||
                    path.rfind("workload.", 0) == 0 || path == "schema_version" || path == "status";
         });
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
         return all;
     }();
     return paths;

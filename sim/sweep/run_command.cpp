@@ -315,6 +315,11 @@ private:
     void keep_best() {
         const auto numbers =
             sweep::best_points(folder_, first_->sweep, first_->plan, command_.keep_percent);
+        if (numbers.empty() && !first_->plan.points.empty()) {
+            throw NotModelled(
+                "no point has an estimate: see what `tessera run --mode estimate` says "
+                "of the workloads, docs/timing_mode.md#estimates");
+        }
         kept_ = numbers.size();
         std::erase_if(main_->to_do, [&](std::int64_t number) {
             return !std::binary_search(numbers.begin(), numbers.end(), number);

@@ -142,6 +142,7 @@ private:
         }
         source_ = sweep::read_source({file ? file->string() : command_.sweep, {}, {}, {}}, paths_);
         sweep_ = source_->sweep;
+        sweep::check_result_paths(sweep_, source_->document);
         if (command_.objectives.empty()) {
             objectives_ = sweep::objectives_of(sweep_);
         }

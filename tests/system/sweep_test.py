@@ -371,6 +371,35 @@ class Sweeps(Case):
         best, = json.loads(self.tessera("sweep", "show", "s.sweep", "--best", "--format", "json"))
         self.assertEqual(best["what differs"], "chip.clock_hz = 2000000000 (base 1850000000)")
 
+    def test_estimates_first(self):
+        sweep = self.write(SWEEP | {"exclude": []})
+        self.tessera("sweep", "run", sweep, "--store", "all")
+        said = self.tessera("sweep", "run", sweep, "--screen", "estimate", "--keep", "25%")
+        self.assertIn("12 points of 48 kept by estimates\n12 points in s.sweep, 12 ok; ", said)
+        kept = {key: point for key, point in self.results("s.sweep").items()
+                if point["mode"] == "timing"}
+        every = self.results("all")
+        self.assertEqual(kept, {key: every[key] for key in kept})
+        # whole machines, and the best by the estimates' geometric mean
+        estimates = collections.defaultdict(list)
+        for point in self.results("s.sweep").values():
+            if point["mode"] == "estimate":
+                estimates[str(point["changes"])].append(point["result"]["cycles"])
+        self.assertEqual(len(estimates), 24)
+        best = sorted(estimates, key=lambda one: math.prod(estimates[one]))
+        chosen = {str(point["changes"]) for point in kept.values()}
+        self.assertEqual(len(chosen), 6)
+        worst = max(math.prod(estimates[one]) for one in chosen)
+        self.assertLessEqual(worst, math.prod(estimates[best[5]]))
+        self.assertIn("12 known before", self.tessera("sweep", "run", sweep, "--screen", "estimate",
+                                                      "--keep", "25%"))
+        other = self.write({"schema_version": 1, "workload": "mlp"}, "t.json")
+        self.assertIn("no point has an estimate",
+                      self.tessera("sweep", "run", other, "--screen", "estimate", code=5))
+        for wrong in (["--keep", "10%"], ["--screen", "estimate", "--keep", "0%"],
+                      ["--screen", "estimate", "--keep", "x"], ["--screen", "guess"]):
+            self.tessera("sweep", "run", sweep, *wrong, code=2)
+
     def test_diff(self):
         sweep = self.write(SWEEP)
         self.tessera("sweep", "run", sweep, "--store", "a")

@@ -142,8 +142,7 @@ TEST_CASE("nothing on the front is beaten, and all else is", "[unit][sweep]") {
         judged.push_back(one);
     }
     const auto beats = [&](const Judged& one, const Judged& other) {
-        const bool no_worse =
-            one.values[0] <= other.values[0] && one.values[1] >= other.values[1];
+        const bool no_worse = one.values[0] <= other.values[0] && one.values[1] >= other.values[1];
         return no_worse && one.values != other.values;
     };
     std::vector<std::size_t> expected;
@@ -176,8 +175,7 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
             }
         }
         if (x > 1) {
-            one_at_a_time.push_back(
-                {"a", {{"x", x}}, {{"cycles", 1000 * std::pow(x, -0.5)}}});
+            one_at_a_time.push_back({"a", {{"x", x}}, {{"cycles", 1000 * std::pow(x, -0.5)}}});
         }
     }
     one_at_a_time.push_back({"a", {{"y", 3}}, {{"cycles", 9000.0}}});
@@ -185,8 +183,7 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
     for (const auto* points : {&grid, &one_at_a_time}) {
         PointTable table = Store(*points).table({"cycles"});
         const auto judged = judge(table, all_rows(table), objectives, {});
-        const auto effects =
-            effects_of(table, judged, objectives, {{"x", 1.0}, {"y", 1.0}});
+        const auto effects = effects_of(table, judged, objectives, {{"x", 1.0}, {"y", 1.0}});
         REQUIRE(effects.size() == 2);
         CHECK(effects[0].path == "y"); // the largest first
         CHECK(effects[0].largest_over_smallest == Approx(9));

@@ -62,12 +62,10 @@ TEST_CASE("a point's key is that of the same run from elsewhere", "[unit][sweep]
     for (const PlannedPoint& point : planned.points()) {
         const auto sets = catalog::split_overrides(sets_of(point.changes));
         PointKeys keys(1);
-        const auto machine =
-            spec::load_machine("tiny", test::source_paths(), sets.machine);
+        const auto machine = spec::load_machine("tiny", test::source_paths(), sets.machine);
         const auto workload =
             catalog::load_workload("tiny_matmul", test::source_paths(), sets.workload);
-        CHECK(point.key ==
-              keys.of(PointKeys::part_of(machine), keys.part_of(workload), "timing"));
+        CHECK(point.key == keys.of(PointKeys::part_of(machine), keys.part_of(workload), "timing"));
     }
 }
 
@@ -116,12 +114,12 @@ TEST_CASE("points that are excluded are not, whether they could be or not", "[un
 }
 
 TEST_CASE("what no point can have is told, what some cannot is counted", "[unit][sweep]") {
-    CHECK(mistakes_of(R"("axes": [{"path": "tile.workers", "values": [2, 99]}])").find(
-              "got 99 workers") != std::string::npos);
-    CHECK(mistakes_of(R"("axes": [{"path": "tile.workrs", "values": [2, 4]}])").find(
-              "did you mean 'tile.workers'?") != std::string::npos);
-    CHECK(mistakes_of(R"("axes": [{"path": "exchange.hop_cycles", "values": [2, 4]}])").find(
-              "unused on this machine") != std::string::npos);
+    CHECK(mistakes_of(R"("axes": [{"path": "tile.workers", "values": [2, 99]}])")
+              .find("got 99 workers") != std::string::npos);
+    CHECK(mistakes_of(R"("axes": [{"path": "tile.workrs", "values": [2, 4]}])")
+              .find("did you mean 'tile.workers'?") != std::string::npos);
+    CHECK(mistakes_of(R"("axes": [{"path": "exchange.hop_cycles", "values": [2, 4]}])")
+              .find("unused on this machine") != std::string::npos);
     CHECK(mistakes_of(R"("exclude": ["tile.workrs > 2"])").find("did you mean 'tile.workers'?") !=
           std::string::npos);
     // of three thousand random numbers some are wrong
@@ -136,11 +134,10 @@ TEST_CASE("what no point can have is told, what some cannot is counted", "[unit]
 TEST_CASE("every machine and workload gets the whole sample", "[unit][sweep]") {
     for (const char* kind : {"random", "latin_hypercube", "one_at_a_time", "grid"}) {
         const bool has_n = kind[0] == 'r' || kind[0] == 'l';
-        const Planned planned(
-            std::string(R"({"schema_version": 1, "machine": ["bow", "gc200"],
+        const Planned planned(std::string(R"({"schema_version": 1, "machine": ["bow", "gc200"],
             "workload": ["tiny_matmul", "tiny_spmm_b1", "cora"],
             "axes": [{"path": "tile.workers", "values": [2, 3, 4, 5]}], "sample": {"kind": ")") +
-            kind + (has_n ? R"(", "n": 5}})" : R"("}})"));
+                              kind + (has_n ? R"(", "n": 5}})" : R"("}})"));
         std::map<std::pair<std::string, std::string>, std::vector<std::string>> by_what;
         for (const PlannedPoint& point : planned.points()) {
             std::string changes;
