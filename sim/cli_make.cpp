@@ -208,6 +208,9 @@ Command make_manual(const Given& /*given*/) {
 
 Command make_help(const Given& given) {
     const std::string second = operand_or_nothing(given, 1);
+    if (!second.empty() && !is_group(operand_or_nothing(given, 0))) {
+        throw UsageError("help: got 2 names, expected fewer: tessera help [COMMAND]");
+    }
     return HelpCommand{operand_or_nothing(given, 0) + (second.empty() ? "" : " " + second)};
 }
 

@@ -167,7 +167,8 @@ TEST_CASE("the examples of the help are commands that parse") {
                 at = end + 1;
             }
             CHECK_NOTHROW(parse_command_line(arguments));
-            CHECK(arguments.front() == command.name);
+            const std::string two = arguments.front() + " " + arguments.at(1);
+            CHECK((arguments.front() == command.name || two == command.name));
         }
     }
 }
@@ -272,10 +273,11 @@ TEST_CASE("values are taken by every option that has one, and words are checked"
 
 TEST_CASE("a command takes as many operands as it has a use for") {
     using Words = std::vector<std::string>;
-    for (const Words& most :
-         {Words{"vertex", "v"}, Words{"calibrate"}, Words{"list", "machines"},
-          Words{"describe", "workload", "cora"}, Words{"schema", "result"}, Words{"disasm", "f"},
-          Words{"completion", "bash"}, Words{"manual"}, Words{"help", "run"}}) {
+    for (const Words& most : {Words{"vertex", "v"}, Words{"calibrate"}, Words{"list", "machines"},
+                              Words{"describe", "workload", "cora"}, Words{"schema", "result"},
+                              Words{"disasm", "f"}, Words{"completion", "bash"}, Words{"manual"},
+                              Words{"help", "run"}, Words{"help", "sweep", "run"},
+                              Words{"sweep", "show", "s"}, Words{"sweep", "diff", "a", "b"}}) {
         CAPTURE(most);
         CHECK(refusal(most) == "accepted");
         Words more = most;
