@@ -42,13 +42,12 @@ Table<EstimateFacts> estimate_table() {
 
 Table<EstimateFacts> host_table() {
     using Facts = EstimateFacts;
-    return {{"plan_s", Second, "pattern and search",
-             [](const Facts& facts) { return facts.host.plan_s; }},
-            {"wall_s", Second, "all of it", [](const Facts& facts) { return facts.host.wall_s; }},
-            {"threads", Count, "host threads",
-             [](const Facts& facts) { return facts.host.threads; }},
-            {"peak_rss_bytes", Byte, "of the process",
-             [](const Facts&) { return peak_rss_bytes(); }}};
+    return {
+        {"plan_s", Second, "pattern and search",
+         [](const Facts& facts) { return facts.host.plan_s; }},
+        {"wall_s", Second, "all of it", [](const Facts& facts) { return facts.host.wall_s; }},
+        {"threads", Count, "host threads", [](const Facts& facts) { return facts.host.threads; }},
+        {"peak_rss_bytes", Byte, "of the process", [](const Facts&) { return peak_rss_bytes(); }}};
 }
 
 Table<EstimateFacts> result_table() {
@@ -64,9 +63,12 @@ Table<EstimateFacts> result_table() {
          {"host", "what the host spent; the only part that differs between equal estimates",
           host_table(), std::identity{}}},
         [](const Facts& facts) {
-            return HeadFacts{facts.machine,           facts.machine_resolved,
-                             facts.unused_parameters, facts.workload_name,
-                             facts.workload_resolved, facts.job,
+            return HeadFacts{facts.machine,
+                             facts.machine_resolved,
+                             facts.unused_parameters,
+                             facts.workload_name,
+                             facts.workload_resolved,
+                             facts.job,
                              facts.estimate.predicted.total()};
         });
 }

@@ -60,39 +60,38 @@ Table<HeadFacts> head_table() {
             return speed ? std::optional(std::invoke(of, *speed)) : std::nullopt;
         };
     };
-    return {
-        {"schema_version",
-         {{"const", kResultSchemaVersion}},
-         [](const Facts&) { return kResultSchemaVersion; }},
-        {"status",
-         {{"const", "ok"}, {"description", "there is a result; check says if it is right"}},
-         [](const Facts&) { return "ok"; }},
-        {"sentence", Word, "the workload in words",
-         [](const Facts& facts) { return facts.job.sentence(); }},
-        {"machine", schema_of_object("as resolved; see machine.schema.json"),
-         [](const Facts& facts) { return facts.machine_resolved; }},
-        {"unused_parameters", schema::unused_parameters_schema(),
-         [](const Facts& facts) { return facts.unused_parameters; }},
-        {"workload", schema_of_object("as resolved, with its name; see workload.schema.json"),
-         [](const Facts& facts) {
-             json workload = facts.workload_resolved;
-             workload["name"] = facts.workload_name;
-             return workload;
-         }},
-        {"seconds", Second, "cycles over the clock", seconds},
-        {"flops", Flop, "2 m k n, or 2 nnz n where A is sparse", product(&Speed::flops)},
-        {"flops_dense_equivalent", Flop, "2 m k n of a sparse product",
-         [](const Facts& facts) {
-             const auto work = facts.job.product();
-             return work ? work->flops_dense_equivalent : std::nullopt;
-         }},
-        {"tflops", Rate, "flops over seconds", product(&Speed::tflops)},
-        {"peak_tflops", Rate, "of the matrix units for these input and partial types",
-         product(&Speed::peak_tflops)},
-        {"fraction_of_peak", Fraction, "tflops over peak_tflops",
-         product([](const Speed& speed) { return ratio(speed.tflops, speed.peak_tflops); })},
-        {"matrix_unit", "the most that a tile's matrix unit does for these types",
-         matrix_unit_table(), product_speed}};
+    return {{"schema_version",
+             {{"const", kResultSchemaVersion}},
+             [](const Facts&) { return kResultSchemaVersion; }},
+            {"status",
+             {{"const", "ok"}, {"description", "there is a result; check says if it is right"}},
+             [](const Facts&) { return "ok"; }},
+            {"sentence", Word, "the workload in words",
+             [](const Facts& facts) { return facts.job.sentence(); }},
+            {"machine", schema_of_object("as resolved; see machine.schema.json"),
+             [](const Facts& facts) { return facts.machine_resolved; }},
+            {"unused_parameters", schema::unused_parameters_schema(),
+             [](const Facts& facts) { return facts.unused_parameters; }},
+            {"workload", schema_of_object("as resolved, with its name; see workload.schema.json"),
+             [](const Facts& facts) {
+                 json workload = facts.workload_resolved;
+                 workload["name"] = facts.workload_name;
+                 return workload;
+             }},
+            {"seconds", Second, "cycles over the clock", seconds},
+            {"flops", Flop, "2 m k n, or 2 nnz n where A is sparse", product(&Speed::flops)},
+            {"flops_dense_equivalent", Flop, "2 m k n of a sparse product",
+             [](const Facts& facts) {
+                 const auto work = facts.job.product();
+                 return work ? work->flops_dense_equivalent : std::nullopt;
+             }},
+            {"tflops", Rate, "flops over seconds", product(&Speed::tflops)},
+            {"peak_tflops", Rate, "of the matrix units for these input and partial types",
+             product(&Speed::peak_tflops)},
+            {"fraction_of_peak", Fraction, "tflops over peak_tflops",
+             product([](const Speed& speed) { return ratio(speed.tflops, speed.peak_tflops); })},
+            {"matrix_unit", "the most that a tile's matrix unit does for these types",
+             matrix_unit_table(), product_speed}};
 }
 
 } // namespace tessera::sim
