@@ -52,6 +52,9 @@ Command make_run(const Given& given) {
             "run: got 0 names, expected a workload: tessera run WORKLOAD... [options]");
     }
     run.sets = given.texts("set");
+    if (given.has("plan")) {
+        run.sets.push_back("workload.plan=" + given.text("plan"));
+    }
     run.json = given.text("json");
     run.out_directory = given.text("out");
     refuse_dash_folder("run", run.out_directory);

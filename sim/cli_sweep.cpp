@@ -13,9 +13,9 @@
 namespace tessera::sim {
 namespace {
 
-const std::vector<std::string> kStatuses{"check_failed", "does_not_fit", "fault",  "invalid",
-                                         "time_limit",   "memory_limit", "killed", "crash",
-                                         "error",        "failed"};
+const std::vector<std::string> kStatuses{
+    "check_failed", "does_not_fit", "fault", "not_modelled", "invalid", "time_limit",
+    "memory_limit", "killed",       "crash", "error",        "failed"};
 const std::vector<std::string> kFormats{"text", "csv", "json"};
 
 /// Options of points, which `run`, `worker` and `submit` have.

@@ -50,6 +50,10 @@ CommandSpec run_command() {
                       "without data; auto: timing, where control does not depend on data; "
                       "estimate: closed forms of products alone (functional if not given)",
                       {"functional", "timing", "auto", "estimate"}, {}),
+                 word("plan", "PLAN",
+                      "of products: our own choices, or the published ones that measured hardware "
+                      "ran; short for --set workload.plan=PLAN (fastest if not given)",
+                      {"fastest", "published"}, {}),
                  number("audit", "N",
                         "tiles that timing mode runs in full and holds against what it counted (2 "
                         "if not given)"),

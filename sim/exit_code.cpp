@@ -56,7 +56,7 @@ Failure failure_of(const std::exception_ptr& error) {
     } catch (const ProgramError& program) {
         return {kProgramFault, program.what()};
     } catch (const NotModelled& absent) {
-        return {kProgramFault, absent.what()};
+        return {kProgramFault, absent.what(), true};
     } catch (const IoError& io) {
         return {kIo, std::string("tessera: ") + io.what()};
     } catch (const OutOfHostMemory& memory) {

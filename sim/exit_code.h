@@ -25,6 +25,7 @@ enum ExitCode : int {
 struct Failure {
     int exit_code = kBug;
     std::string message; ///< lines for people
+    bool is_not_modelled = false;
 };
 [[nodiscard]] Failure failure_of(const std::exception_ptr& error);
 

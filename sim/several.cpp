@@ -22,7 +22,8 @@ json failed_result(const std::string& workload, const Failure& failure) {
             {"status", "failed"},
             {"workload", {{"name", workload}}},
             {"exit_code", failure.exit_code},
-            {"message", failure.message}};
+            {"message", failure.message},
+            {"not_modelled", failure.is_not_modelled}};
 }
 
 json several_results(const std::vector<json>& results) {
@@ -53,7 +54,9 @@ json several_schema() {
          {"status", {{"const", "failed"}}},
          {"workload", schema::object("that was to run", {{"name", schema::text("its name")}})},
          {"exit_code", schema::whole("that the run alone would have ended with")},
-         {"message", schema::text("lines for people, as on stderr")}});
+         {"message", schema::text("lines for people, as on stderr")},
+         {"not_modelled",
+          {{"type", "boolean"}, {"description", "whether it needs what is not modelled"}}}});
     json schema =
         schema::object("what a run of several workloads found",
                        {{"schema_version", {{"const", kResultSchemaVersion}}},

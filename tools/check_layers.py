@@ -18,7 +18,7 @@ UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 # What a family of kernels stands on; families meet in a graph and never include each other. A folder
 # of kernels/ that is not in the table is a family.
 FAMILY = DATA + ["kernels/family", "kernels/graph", "kernels/lower", "kernels/plan",
-                 "kernels/codelets", "kernels/workload"]
+                 "kernels/published", "kernels/codelets", "kernels/workload"]
 
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
@@ -45,6 +45,7 @@ ALLOWED = {
     "kernels/family": DATA + ["kernels/graph", "kernels/lower", "kernels/plan", "kernels/workload"],
     "kernels/catalog": DATA + ["kernels"],
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
+    "kernels/published": DATA,
     "kernels/lower": DATA + ["kernels/graph", "kernels/exchange", "kernels/plan",
                              "kernels/codelets"],
     "kernels/pipeline": FAMILY,

@@ -33,6 +33,10 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
     d.field("partials", &Kind::partials, element_type_texts({ElementType::F16, ElementType::F32}))
         .says("type in which products are summed")
         .from(kSource);
+    d.field("plan", &Kind::plan,
+            {{"fastest", PlanKind::Fastest}, {"published", PlanKind::Published}})
+        .says("the planner's own choices, or the published ones that measured hardware ran")
+        .from("docs/published_plans.md");
     describe_seed<Kind>(d, kSource, "of the generated values");
     d.text(
          "values",

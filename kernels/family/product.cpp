@@ -64,6 +64,12 @@ Estimate fitting(const spec::MachineSpec& machine, const std::string& what, Esti
     return estimate;
 }
 
+void check_plan(workload::PlanKind plan, const std::string& what) {
+    if (plan == workload::PlanKind::Published) {
+        throw NotModelled(what + ": not modelled: its published plan; see docs/published_plans.md");
+    }
+}
+
 void check_estimable(const spec::MachineSpec& machine, const std::string& what,
                      const std::vector<std::string>& codelets) {
     const spec::Fabric fabric = machine.exchange.fabric;

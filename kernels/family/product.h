@@ -6,6 +6,7 @@
 #include "kernels/family/family.h"
 #include "kernels/lower/lower.h"
 #include "kernels/plan/predicted_cycles.h"
+#include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstdint>
@@ -55,6 +56,9 @@ struct Estimate {
 /// DoesNotFit where it takes more than a tile has
 [[nodiscard]] Estimate fitting(const spec::MachineSpec& machine, const std::string& what,
                                Estimate estimate);
+
+/// @throws NotModelled for the published plan
+void check_plan(workload::PlanKind plan, const std::string& what);
 
 /// Before that. @throws NotModelled where the machine lacks instructions of a codelet, and for a
 /// fabric on which messages wait for links, which closed forms know nothing of

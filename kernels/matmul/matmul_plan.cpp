@@ -3,6 +3,7 @@
 #include "kernels/family/product.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_graph.h"
+#include "kernels/matmul/matmul_published.h"
 #include "kernels/matmul/matmul_search.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/plan/exchange_cost.h"
@@ -99,6 +100,9 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                        plan::KnownSchedules& known) {
+    if (workload.plan == workload::PlanKind::Published) {
+        return choose_published(machine, workload, known);
+    }
     const Problem problem(workload);
     return choose_partition(machine, problem, name_of(problem), known).divided;
 }
@@ -106,6 +110,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
+    family::check_plan(workload.plan, name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem, 1).front();
     return family::fitting(machine, name_of(problem),

@@ -5,6 +5,7 @@
 #include "kernels/plan/chip_memory.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/sparse/spmm_graph.h"
+#include "kernels/sparse/spmm_published.h"
 #include "kernels/sparse/spmm_search.h"
 
 #include <fmt/format.h>
@@ -226,13 +227,18 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparseF16& matrix, plan::KnownSchedules& known) {
-    return choose_split(machine, Problem(workload, matrix), known).divided;
+    if (workload.plan == workload::PlanKind::Published) {
+        return choose_published(machine, workload, matrix, known);
+    }
+    const Problem problem(workload, matrix);
+    return choose_split(machine, problem, known).divided;
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::SpmmWorkload& workload,
                                     const workload::SparseF16& matrix) {
     const Problem problem(workload, matrix);
+    family::check_plan(workload.plan, name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem).front();
     return family::fitting(machine, name_of(problem),

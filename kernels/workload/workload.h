@@ -17,6 +17,12 @@
 
 namespace tessera::workload {
 
+/// Whose choice of splits, places and steps a product goes by.
+enum class PlanKind {
+    Fastest,  ///< the fastest that the planner finds
+    Published ///< that of the published planner, for comparison with measured hardware
+};
+
 /// C[m x n] = A[m x k] * B[k x n]. `values` are of both operands but for those that say others.
 struct MatmulWorkload {
     std::int64_t m = 0;
@@ -24,6 +30,7 @@ struct MatmulWorkload {
     std::int64_t n = 0;
     ElementType dtype = ElementType::F16;    ///< the only one
     ElementType partials = ElementType::F16; ///< or F32
+    PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
     std::optional<ValuesSpec> values_a;
@@ -42,6 +49,7 @@ struct SpmmWorkload {
     std::int64_t block = 1;                  ///< 1 or 16
     ElementType dtype = ElementType::F16;    ///< the only one
     ElementType partials = ElementType::F16; ///< or F32
+    PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
     std::optional<ValuesSpec> values_b; ///< of X

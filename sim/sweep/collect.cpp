@@ -78,7 +78,7 @@ public:
                                                            static_cast<std::int64_t>(number))
                                       : sqlite3_bind_double(statement_, column, number));
             } else if (value) {
-                const std::string& text = std::get<std::string>(*value);
+                const auto& text = std::get<std::string>(*value);
                 database_.check(sqlite3_bind_text(statement_, column, text.data(),
                                                   static_cast<int>(text.size()), SQLITE_TRANSIENT));
             }
@@ -168,6 +168,7 @@ void Merged::for_each(const std::function<void(const PointLine&)>& visit) const 
 
 std::vector<std::string> columns_of(const Merged& merged) {
     std::vector<std::string> columns;
+    columns.reserve(kOfLines.size());
     for (const auto& [column, keys] : kOfLines) {
         columns.push_back(column);
     }

@@ -101,7 +101,7 @@ fs::path freeze(const Source& source, const config::ConfigPaths& paths, const fs
     constexpr std::size_t kDigits = 8;
     const std::string name = source.name + "-" + sha256(all).text().substr(0, kDigits);
     const fs::path folder = store / "sweeps";
-    const fs::path file = folder / (name + ".json");
+    fs::path file = folder / (name + ".json");
     for (const char* kind : {"machine", "workload"}) {
         for (Json& one : root[kind]) {
             one = name + "/" + one.get<std::string>();

@@ -102,11 +102,9 @@ bool is_better(const Objective& objective, double one, double other) {
 std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
                           const std::vector<Objective>& objectives,
                           const std::vector<std::string>& constraints) {
-    std::vector<Condition> conditions;
-    for (const std::string& text : constraints) {
-        conditions.emplace_back(text);
-    }
+    const std::vector<Condition> conditions(constraints.begin(), constraints.end());
     std::vector<std::size_t> numbers; // of the objectives' columns
+    numbers.reserve(objectives.size());
     for (const Objective& objective : objectives) {
         numbers.push_back(table.column(objective.path).value());
     }
@@ -209,6 +207,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
         });
     });
     std::vector<std::size_t> columns;
+    columns.reserve(paths.size());
     for (const std::string& path : paths) {
         columns.push_back(*table.column(path));
     }

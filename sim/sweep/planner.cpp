@@ -67,7 +67,7 @@ private:
     void add(const std::string& path, const Json& value) {
         if (value.is_object()) {
             for (const auto& [key, inner] : value.items()) {
-                add(path.empty() ? key : path + "." + key, inner);
+                add(fmt::format("{}{}{}", path, path.empty() ? "" : ".", key), inner);
             }
         } else if (value.is_number()) {
             scope_.numbers[path] = value.get<double>();

@@ -82,6 +82,9 @@ Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
         return record;
     }
     if (result.contains("message")) {
+        if (result["not_modelled"].get<bool>()) {
+            record["status"] = "not_modelled";
+        }
         record["message"] = result["message"];
         return record;
     }

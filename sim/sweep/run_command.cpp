@@ -126,6 +126,7 @@ public:
                   const std::function<void(const Json&)>& ended, int attempt) {
         const int cores = static_cast<int>(std::thread::hardware_concurrency());
         std::vector<RunCommand> runs;
+        runs.reserve(points.size());
         for (const PlannedPoint& point : points) {
             runs.push_back(run_of(point, mode, std::max(1, cores / command_.jobs)));
         }

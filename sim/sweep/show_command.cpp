@@ -317,7 +317,13 @@ private:
     }
 
     [[nodiscard]] std::vector<Judged> judged() {
-        return sweep::judge(*table_, rows_, objectives_, sweep_.constraints);
+        // what was estimated first is no result of the sweep
+        std::vector<std::size_t> rows;
+        const std::uint32_t mode = table_->word(sweep_.mode);
+        std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows), [&](std::size_t row) {
+            return table_->at(row, PointTable::kMode).word == mode;
+        });
+        return sweep::judge(*table_, rows.empty() ? rows_ : rows, objectives_, sweep_.constraints);
     }
 
     Listing points() {
@@ -448,6 +454,7 @@ private:
             }
         }
         std::vector<std::pair<std::size_t, std::vector<double>>> rows;
+        rows.reserve(some.size());
         for (const std::size_t one : some) {
             rows.emplace_back(all[one].rows.front(), all[one].values);
         }

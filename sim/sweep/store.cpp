@@ -65,7 +65,6 @@ class ReadLine final : public PointLine {
 public:
     /// False where it is no point.
     bool read(std::string_view line) {
-        text_ = line;
         padded_.assign(line);
         padded_.reserve(line.size() + simdjson::SIMDJSON_PADDING);
         std::string_view key;
@@ -76,8 +75,7 @@ public:
             return false;
         }
         const auto known = PointKey::from(key);
-        key_ = known.value_or(PointKey{});
-        status_ = status;
+        set(known.value_or(PointKey{}), status, line);
         return known.has_value();
     }
 

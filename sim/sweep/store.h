@@ -75,6 +75,13 @@ public:
         const std::function<void(const std::string& path, Value value)>& visit) const = 0;
 
 protected:
+    void set(const PointKey& key, std::string_view status, std::string_view text) {
+        key_ = key;
+        status_ = status;
+        text_ = text;
+    }
+
+private:
     PointKey key_;
     std::string status_;
     std::string_view text_;

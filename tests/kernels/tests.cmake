@@ -48,3 +48,7 @@ tessera_test(test_kernels_gcn UNSANITIZED LABELS kernels TIMEOUT 180
 tessera_test(test_kernels_elementwise LABELS kernels
   SOURCES kernels/elementwise/elementwise_test.cpp kernels/elementwise/elementwise_rules_test.cpp
   LINK tessera_elementwise tessera_lower tessera_test_run_program)
+tessera_test(test_kernels_published_plans LABELS kernels
+  SOURCES
+    kernels/published/dense_planner_test.cpp
+  LINK tessera_published fmt::fmt)

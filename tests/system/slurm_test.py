@@ -129,14 +129,15 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=60 State=UP
 
     def kill_node(self, node):
         """The node's daemon and all that it has started, at once, as when the power goes."""
-        processes = {*descendants(self.daemons[node].pid), *steps_of(self.folder / node),
-                     self.daemons[node].pid}
-        for number in (signal.SIGSTOP, signal.SIGKILL):  # nobody tells of another's end
-            for process in processes:
-                try:
-                    os.kill(process, number)
-                except ProcessLookupError:
-                    pass
+        stopped = set()
+        while True:  # nobody tells of another's end, and nobody new comes
+            processes = {self.daemons[node].pid, *descendants(self.daemons[node].pid),
+                         *steps_of(self.folder / node)} - stopped
+            if not processes:
+                break
+            signal_all(signal.SIGSTOP, processes)
+            stopped |= processes
+        signal_all(signal.SIGKILL, stopped)
 
     def stop(self):
         self.run("scancel", "--user=root")
@@ -152,6 +153,14 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=60 State=UP
             daemon.wait()
 
 
+def signal_all(number, processes):
+    for process in processes:
+        try:
+            os.kill(process, number)
+        except ProcessLookupError:
+            pass
+
+
 def descendants(process):
     found = []
     try:
@@ -164,8 +173,9 @@ def descendants(process):
 
 
 def steps_of(spool):
-    """The job steps of a node, which leave its daemon: they have its spool folder's script open."""
-    found = []
+    """The job steps of a node, which leave its daemon: what has its name in the environment, and
+    the managers above that, whose title may stand where their environment was."""
+    found = set()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes()
@@ -175,8 +185,21 @@ def steps_of(spool):
         mine = f"SLURMD_NODENAME={spool.name}\0".encode() in environment and \
             f"SLURM_CONF={spool.parent}/slurm.conf\0".encode() in environment
         if mine or str(spool).encode() in command:
-            found.append(int(process.name))
+            found.add(int(process.name))
+    for process in list(found):
+        while process := parent_of(process, "slurmstepd"):
+            found.add(process)
     return found
+
+
+def parent_of(process, name):
+    """The parent, if it is called so; else nothing."""
+    try:
+        parent = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(") ", 1)[1].split()[1]
+        called = pathlib.Path(f"/proc/{parent}/comm").read_text().strip()
+    except OSError:
+        return None
+    return int(parent) if called == name else None
 
 
 def results(store):

@@ -71,16 +71,18 @@ class Case(unittest.TestCase):
             found[key] = {name: value for name, value in points[0].items() if name != "host"}
         return found
 
-    def kill_and_resume(self, sweep, kills, longest):
+    def kill_and_resume(self, sweep, kills):
         """Parent or children are killed at moments of chance; what is missing is run by the next."""
         file = self.write(sweep)
+        start = time.monotonic()
         self.tessera("sweep", "run", file, "--store", "calm")
+        longest = 1.4 * (time.monotonic() - start) / kills  # not all is done before the last kill
         expected = self.results("calm")
         chance = random.Random(5)
         for _ in range(kills):
             running = subprocess.Popen([TESSERA, "sweep", "run", file, "--store", "killed", "-q"],
                                        cwd=self.folder, stderr=subprocess.DEVNULL)
-            time.sleep(chance.uniform(0.05, longest))
+            time.sleep(0.05 + chance.uniform(0, longest))
             if chance.random() < 0.5:
                 running.send_signal(signal.SIGKILL)
             else:  # its children, whose points it runs again, and then it itself
@@ -161,7 +163,7 @@ class Sweeps(Case):
         self.assertEqual(clocks, {2: 1_000_000_000, 4: 2_000_000_000})
 
     def test_kills(self):
-        self.kill_and_resume(SWEEP, kills=12, longest=0.4)
+        self.kill_and_resume(SWEEP, kills=12)
 
     def test_without_a_file(self):
         self.tessera("sweep", "run", "tiny_matmul", "--machine", "tiny", "--machine", "bow",
@@ -192,6 +194,13 @@ class Sweeps(Case):
         self.assertTrue(killed)
         point, = self.results("s.sweep").values()
         self.assertEqual(point["status"], "ok")
+
+    def test_what_is_not_modelled_is_a_result(self):
+        sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
+                            "mode": "estimate",
+                            "axes": [{"path": "exchange.fabric", "values": ["compiled", "mesh"]}]})
+        self.assertIn("1 not_modelled, 1 ok",
+                      self.tessera("sweep", "run", sweep, "--retry", "not_modelled"))
 
     def test_retry(self):
         sweep = self.write({"schema_version": 1, "machine": "tiny", "workload": "tiny_matmul",
@@ -391,6 +400,12 @@ class Sweeps(Case):
         self.assertEqual(len(chosen), 6)
         worst = max(math.prod(estimates[one]) for one in chosen)
         self.assertLessEqual(worst, math.prod(estimates[best[5]]))
+        best = json.loads(self.tessera("sweep", "show", "s.sweep", "--best", "--format", "json"))
+        timed = collections.defaultdict(list)
+        for point in kept.values():
+            timed[str(point["changes"])].append(point["result"]["cycles"])
+        self.assertAlmostEqual(best[0]["value"] / min(math.prod(c) for c in timed.values()) ** 0.5,
+                               1, 4)
         self.assertIn("12 known before", self.tessera("sweep", "run", sweep, "--screen", "estimate",
                                                       "--keep", "25%"))
         other = self.write({"schema_version": 1, "workload": "mlp"}, "t.json")
@@ -484,7 +499,7 @@ class ManyKills(Case):
     def test_five_hundred_points(self):
         before, points = self.kill_and_resume(
             SWEEP | {"exclude": [], "axes": SWEEP["axes"][:2] + [
-                {"path": "sync.internal_cycles", "range": [10, 420, 10]}]}, kills=20, longest=0.6)
+                {"path": "sync.internal_cycles", "range": [10, 420, 10]}]}, kills=20)
         self.assertEqual(points, 2 * 3 * 2 * 42)
         print(f"{points} points, {before} of them known when the kills were over")
         self.assertLess(before, points)

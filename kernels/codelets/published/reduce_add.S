@@ -3,15 +3,19 @@
 //
 //   ReduceAdd_<half | float>_<half | float>: partials behind a list of pointers
 //   ReduceAddSingleInput_<half | float>_<half | float>: all partials in one array, one after the other
+//   ReduceAddInitial_<half | float>_<half | float>: the first partial elsewhere, the others in one array
 //
 // Types: of the partials, of the result; the sums are FP32 in the accumulators. State of ReduceAdd: pointer out, pointer to the
 // list, u16 number of partials (at least 1), u16 outputs. Of ReduceAddSingleInput: pointer out, pointer partials, then the same.
+// Of ReduceAddInitial: pointer out, pointer to the others, u16 number of partials with the first one (at least 2), u16 outputs,
+// pointer to the first one.
 // Outputs: a multiple of 8 (half partials) or 4 (float partials).
 // A group is what one instruction adds: 8 halves or 4 floats of each partial. Worker w takes the groups w, w + 6, ...
 // Timing, worker issues a group with p partials:
 //              half_half   float_half   float_float
 //   list        8 + 3p       6 + 3p       7 + 3p
 //   one array   9 + 2p       7 + 2p       8 + 2p
+//   initial     8 + 2p       6 + 2p       7 + 2p
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -22,6 +26,7 @@
 #define VERTEX_PARTIALS 1
 #define VERTEX_NUM_PARTIALS 4
 #define VERTEX_NUM_OUTPUTS 5
+#define VERTEX_INITIAL 3
 
 #define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
     .equ GROUP_BYTES, 16
@@ -37,6 +42,7 @@
 #define partial m8
 #define stride_m1 m9
 #define start m10
+#define initial m1
 
 #define x a0:3
 #define x_lo a0:1
@@ -95,7 +101,8 @@
 #define OUT_WORDS_float_float 2
 #define REDUCE(IN, OUT) \
     REDUCE_ADD IN OUT ACC_##IN LOG2_GROUP_##IN OUT_WORDS_##IN##_##OUT; \
-    REDUCE_ADD_SINGLE_INPUT IN OUT ACC_##IN LOG2_GROUP_##IN OUT_WORDS_##IN##_##OUT
+    REDUCE_ADD_SINGLE_INPUT IN OUT ACC_##IN LOG2_GROUP_##IN OUT_WORDS_##IN##_##OUT; \
+    REDUCE_ADD_INITIAL IN OUT ACC_##IN LOG2_GROUP_##IN OUT_WORDS_##IN##_##OUT
 
 // In quotes registers go by their own names, since the preprocessor leaves strings alone.
 .macro REDUCE_ADD IN OUT ACC LOG2_GROUP OUT_WORDS
@@ -148,6 +155,34 @@ WORKER_FUNCTION ReduceAddSingleInput_\IN\()_\OUT
     STORE_\IN\()_\OUT "add $m10, $m10, GROUP_BYTES * CTXT_WORKERS" "nop"
     brnzdec     $groups, .Lgroup_single_\IN\()_\OUT
 .Lend_single_\IN\()_\OUT:
+    exitz       $mzero
+.endm
+
+.macro REDUCE_ADD_INITIAL IN OUT ACC LOG2_GROUP OUT_WORDS
+WORKER_FUNCTION ReduceAddInitial_\IN\()_\OUT
+    REDUCE_PROLOGUE \OUT_WORDS \LOG2_GROUP .Lend_initial_\IN\()_\OUT
+    { ldz16     $stride_m1, $mvertex_base, $mzero, VERTEX_NUM_OUTPUTS
+      uput      $FP_CLR, $y_0 }
+    shr         $stride_m1, $stride_m1, (\LOG2_GROUP) - 1
+    add         $stride_m1, $stride_m1, -1
+    ld32        $initial, $mvertex_base, VERTEX_INITIAL
+    ld32        $start, $mvertex_base, VERTEX_PARTIALS
+    add         $initial, $initial, $offset
+    add         $start, $start, $offset
+    mov         $partial, $start
+    .align 8
+.Lgroup_initial_\IN\()_\OUT:
+    ld64step    $x_lo, $mzero, $initial+=, 1
+    ld64step    $x_hi, $mzero, $initial+=, 2 * CTXT_WORKERS - 1
+    { rpt       $partials_m1, (2f - 1f) / 8 - 1 ; fnop }
+1:
+    { ld64step  $x_lo, $mzero, $partial+=, 1 ; \ACC $x }
+    { ld64step  $x_hi, $mzero, $partial+=, $stride_m1 ; fnop }
+2:
+    { add       $start, $start, GROUP_BYTES * CTXT_WORKERS ; \ACC $x }
+    STORE_\IN\()_\OUT "mov $m8, $m10" "nop"
+    brnzdec     $groups, .Lgroup_initial_\IN\()_\OUT
+.Lend_initial_\IN\()_\OUT:
     exitz       $mzero
 .endm
 

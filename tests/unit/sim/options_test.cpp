@@ -185,6 +185,7 @@ const std::vector<Case> kOwnCases{
     {{"run", "w"}, "shuffle", "0", "shuffle", "0"},
     {{"run", "w"}, "mode", "timing", "mode", "timing"},
     {{"run", "w"}, "mode", "estimate", "mode", "estimate"},
+    {{"run", "w"}, "plan", "published", "sets", "workload.plan=published"},
     {{"run", "w", "--mode", "auto"}, "audit", "7", "audit", "7"},
     {{"run", "w"}, "no-check", "", "check", "no"},
     {{"run", "w"}, "quiet", "", "quiet", "yes"},

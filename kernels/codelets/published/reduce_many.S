@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Reductions side by side: a supervisor starts a worker vertex once for each state, as many at a time as there are workers, and each
+// takes several regions of outputs.
+//
+//   ReduceMany_add_half      supervisor. State: u32 vertices - 1, then for each the address of its state.
+//   ReduceRegions_add_half   worker. State: u32 regions - 1, then for each: pointer out, pointer in (both 8-byte aligned), u16
+//                            partials - 1, outputs in 8-byte words - 1, u32 stride from partial to partial in 8-byte words.
+//
+// FP32 sums are in the accumulators.
+// Timing: five supervisor issues a vertex; worker issues: 6, for each region 6 and a word of outputs with p partials 11 + p.
+#ifdef __IPU__
+
+#include "poplar/StackSizeDefs.hpp"
+#include "poplar/TileConstants.hpp"
+#include "vector_work.h"
+
+#define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
+
+// supervisor
+#define list m0
+#define vertices m1
+#define entry m2
+#define state m3
+#define free m4
+#define region0 m5
+
+DEF_STACK_USAGE 0 .text.ReduceMany_add_half
+    .section .text.ReduceMany_add_half, "ax"
+    .globl ReduceMany_add_half
+    .type ReduceMany_add_half, @function
+    .supervisor
+    .align 8
+ReduceMany_add_half:
+    setzi       $entry, ReduceRegions_add_half
+    setzi       $region0, TMEM_REGION0_BASE_ADDR
+    ld32step    $vertices, $mzero, $list+=, 1
+.Lwave:
+    setzi       $free, CTXT_WORKERS - 1
+.Lvertex:
+    ld32step    $state, $mzero, $list+=, 1
+    sub         $state, $state, $region0
+    run         $entry, $state, 0
+    brz         $vertices, .Lall
+    add         $vertices, $vertices, -1
+    brnzdec     $free, .Lvertex
+    sync        TEXCH_SYNCZONE_LOCAL
+    bri         .Lwave
+.Lall:
+    sync        TEXCH_SYNCZONE_LOCAL
+    br          $lr
+    .size ReduceMany_add_half, . - ReduceMany_add_half
+
+// worker
+#define next m0
+#define regions m1
+#define out m2
+#define in m3
+#define partials_m1 m4
+#define words_m1 m5
+#define stride m6
+#define partial m7
+#define outers m8
+
+WORKER_FUNCTION ReduceRegions_add_half
+    { mov       $next, $mvertex_base ; setzi $a4, ZAACC_BITMASK }
+    { ld32step  $regions, $mzero, $next+=, 1 ; uput $FP_CLR, $a4 }
+.Lregion:
+    ld32step    $out, $mzero, $next+=, 1
+    ld32step    $in, $mzero, $next+=, 1
+    ldz16step   $partials_m1, $mzero, $next+=, 1
+    ldz16step   $words_m1, $mzero, $next+=, 1
+    ld32step    $stride, $mzero, $next+=, 1
+    .align 8
+.Lword:
+    mov         $partial, $in
+    { mov       $outers, $mzero ; fnop }
+.Louter:
+    ld64step    $a0:1, $mzero, $partial+=, $stride
+    { rpt       $partials_m1, (2f - 1f) / 8 - 1 ; fnop }
+1:
+    { ld64step  $a0:1, $mzero, $partial+=, $stride ; f16v4acc $a0:1 }
+2:
+    f16v4acc    $a0:1
+    add         $in, $in, 8
+    brnzdec     $outers, .Louter
+    f16v2gina   $a4, $azero, 0
+    f16v2gina   $a5, $azero, 0
+    st64step    $a4:5, $mzero, $out+=, 1
+    brnzdec     $words_m1, .Lword
+    brnzdec     $regions, .Lregion
+    exitz       $mzero
+
+#endif

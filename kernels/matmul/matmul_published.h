@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The published plan of a dense product as a graph: its splits, places and steps
+// (kernels/published/dense_planner.h), with vertices in the published loop structure.
+//
+//   C[m x n] = A[m x k] * B[k x n]: A holds the weights of the matrix unit, B's columns are the
+//   field that passes it. Tile (in, field, out) multiplies its rows of A and channels of k with its
+//   columns of B; the tiles that differ in `in` then sum their partial results, in stages.
+//
+// Layouts: A [in group][out group][16 rows][16 of k], B [in group][column][16 of k], partial results
+// and C [out group][column][16 rows]. A piece that several tiles need stands evenly on those
+// tiles; each sends what it holds to the others and copies it to where it is read.
+// Sources: docs/published_plans.md#dense-products.
+#pragma once
+
+#include "kernels/family/product.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+namespace tessera::matmul {
+
+/// @throws DoesNotFit; NotModelled for plans with serial steps and for FP32 partials
+[[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
+                                               const workload::MatmulWorkload& workload,
+                                               plan::KnownSchedules& known);
+
+} // namespace tessera::matmul

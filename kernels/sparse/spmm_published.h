@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The published plan of a static sparse product as a graph: its bands, places and steps
+// (kernels/published/static_planner.h), with vertices in the published loop structure.
+//
+//   C[m x n] = A[m x k] * X[k x n]. The columns of X are cut into parts; in each of them the columns
+//   of A are cut into bands with nearly equal numbers of blocks, and a band's blocks, row by row,
+//   are dealt evenly to its tiles. A row may be cut between two tiles.
+//
+// Layouts: X [block of k][column][b] and C [block of m][column][b] lie linearly over all tiles
+// whatever the bands; blocks stand where they are used, or with several parts linearly over all
+// tiles. A tile gathers the rows of X that its blocks touch, multiplies, and sends what it has of
+// each row of C: alone to where C stands, or together with others to the tile that sums them.
+// Sources: docs/published_plans.md#static-sparse-products.
+#pragma once
+
+#include "kernels/family/product.h"
+#include "kernels/workload/operands.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+namespace tessera::spmm {
+
+/// @throws DoesNotFit; NotModelled for FP32 partials
+[[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
+                                               const workload::SpmmWorkload& workload,
+                                               const workload::SparseF16& matrix,
+                                               plan::KnownSchedules& known);
+
+} // namespace tessera::spmm
