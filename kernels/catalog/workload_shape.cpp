@@ -112,7 +112,7 @@ std::shared_ptr<const Shape> spmm_shape() {
         .from(kSource);
     d.field("block", &SpmmWorkload::block)
         .unit("elements")
-        .one_of({1, 16})
+        .one_of({1, 4, 8, 16})
         .says("side of the square blocks that are kept or left out")
         .from(kSource);
     d.object("pattern", &SpmmWorkload::pattern, pattern_shape())

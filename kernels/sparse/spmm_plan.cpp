@@ -48,6 +48,11 @@ std::int64_t roundings_of(const Partition& partition) {
     return half ? blocks + reduced : 4 * blocks + static_cast<std::int64_t>(contributors);
 }
 
+/// Whether there are codelets of ours for blocks of this side; others go by the published plan.
+bool has_plan_of_ours(std::int64_t block) {
+    return block == 1 || block == 16;
+}
+
 std::string name_of(const Problem& problem) {
     return fmt::format("spmm {} x {} x {}", problem.matrix->rows, problem.matrix->columns,
                        problem.n);
@@ -227,7 +232,8 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparseF16& matrix, plan::KnownSchedules& known) {
-    if (workload.plan == workload::PlanKind::Published) {
+    const bool plans_ours = matrix.blocks() == 0 || has_plan_of_ours(matrix.block);
+    if (!plans_ours || (workload.plan == workload::PlanKind::Published && matrix.blocks() > 0)) {
         return choose_published(machine, workload, matrix, known);
     }
     const Problem problem(workload, matrix);
@@ -238,7 +244,8 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::SpmmWorkload& workload,
                                     const workload::SparseF16& matrix) {
     const Problem problem(workload, matrix);
-    family::check_plan(workload.plan, name_of(problem));
+    family::check_plan(has_plan_of_ours(matrix.block) ? workload.plan : workload::PlanKind::Published,
+                       name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem).front();
     return family::fitting(machine, name_of(problem),

@@ -26,7 +26,6 @@ constexpr Bytes kWord = 8;               ///< that copies and reductions go by
 constexpr Bytes kBehind = 128;           ///< that codelets may read behind their arrays
 constexpr std::int64_t kVector = 4;      ///< halves that a reduction takes at once
 constexpr std::int64_t kColumnGrain = 4; ///< halves
-constexpr std::int64_t kEightColumns = 8;
 
 std::int64_t ceil_div_of(std::int64_t value, std::int64_t unit) {
     return (value + unit - 1) / unit;
@@ -168,13 +167,8 @@ private:
         return plan_.column_order[static_cast<std::size_t>(band.first_column + i)];
     }
     [[nodiscard]] bool moves_blocks() const { return plan_.parts.size() > 1; }
-    /// Columns of a row of X or of partial results on a tile: element-wise codelets take four or
-    /// multiples of eight.
     [[nodiscard]] std::int64_t columns_on(std::int64_t part) const {
-        const std::int64_t columns = plan_.parts[static_cast<std::size_t>(part)].columns;
-        return b_ > 1 || columns == kColumnGrain
-                   ? columns
-                   : ceil_div_of(columns, kEightColumns) * kEightColumns;
+        return plan_.parts[static_cast<std::size_t>(part)].columns;
     }
     [[nodiscard]] Bytes line_bytes(std::int64_t part) const {
         return columns_on(part) * b_ * kElement;
@@ -253,7 +247,7 @@ private:
     void add_buffers() {
         using graph::Where;
         const bool pads_k = matrix_.columns % b_ != 0;
-        const bool pads_n = n_ % kEightColumns != 0;
+        const bool pads_n = n_ != padded_n_;
         values_ = graph_.add_buffer({.name = "values", .read_beyond = kBehind});
         meta_ = graph_.add_buffer({.name = "meta", .kind = program::SegmentKind::Metadata});
         out_ = graph_.add_buffer({.name = "partials",
@@ -882,9 +876,6 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     }
     for (const std::int32_t column : matrix.block_column) {
         ++problem.column_counts[static_cast<std::size_t>(column)];
-    }
-    if (matrix.blocks() == 0) {
-        throw NotModelled(name + ": not modelled: a pattern without blocks");
     }
     const auto plan = published::plan_static(problem, published::static_machine(machine));
     if (!plan) {

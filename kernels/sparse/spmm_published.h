@@ -20,6 +20,7 @@
 
 namespace tessera::spmm {
 
+/// Contract: the pattern has blocks.
 /// @throws DoesNotFit; NotModelled for FP32 partials
 [[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
                                                const workload::SpmmWorkload& workload,

@@ -53,7 +53,7 @@ inline constexpr std::int64_t kExactSum = 2048;
 ///   are an error. `values` of kind File name the dense operand: A is then as with Uniform.
 /// Elements beyond rows or columns in the last blocks are zero.
 /// Throws IoError (pattern file unreadable) and ConfigError (malformed file; m or k differ from it;
-/// values beyond binary16; block neither 1 nor 16; density outside 0..1; dimensions or stored
+/// values beyond binary16; block none of 1, 4, 8, 16; density outside 0..1; dimensions or stored
 /// elements beyond the limits).
 [[nodiscard]] SparseF16 make_sparse(const SpmmWorkload& workload);
 

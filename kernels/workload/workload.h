@@ -46,7 +46,7 @@ struct SpmmWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;
-    std::int64_t block = 1;                  ///< 1 or 16
+    std::int64_t block = 1;                  ///< 1, 4, 8 or 16
     ElementType dtype = ElementType::F16;    ///< the only one
     ElementType partials = ElementType::F16; ///< or F32
     PlanKind plan = PlanKind::Fastest;

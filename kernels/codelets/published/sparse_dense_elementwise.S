@@ -4,9 +4,9 @@
 //
 //   StaticSparseDenseElementWise_half_half, _half_float (named input_output)
 //
-// Columns: 4, 8, or any multiple of 8; the first two have loops of their own.
-// Timing, worker issues: a row of z non-zeros takes 2 z + 4 (4 columns), 3 z + 6 (8 columns) or 10 and for each 8 columns 3 z + 11.
-// FP32 outputs take one more with 4 and 8 columns.
+// Columns: a multiple of 4; 4 and 8 have loops of their own.
+// Timing, worker issues: a row of z non-zeros takes 2 z + 4 (4 columns), 3 z + 6 (8 columns) or 10 and for each 8 columns 3 z + 11,
+// for 4 more columns 2 z + 7. FP32 outputs take one more with 4 and 8 columns.
 #ifdef __IPU__
 
 #include "sparse_dense_elementwise.h"
@@ -106,6 +106,51 @@
     bri         .Llast_\OUT
 .endm
 
+// What is left of a row behind its eights: nothing, or four columns more.
+.macro REST_nothing OUT
+.endm
+.macro REST_and_4 OUT
+    { ldz16step $delta, $mzero, $deltas+=, 1 ; fnop }
+    { ldb16step $value, $mzero, $values+=, 1 ; fnop }
+    DOT_4 nop
+    END_REST_\OUT
+.endm
+.macro END_REST_half
+    { nop ; f16v2gina $drained_0, $azero, 0 }
+    { nop ; f16v2gina $drained_1, $azero, 0 }
+    { st64step  $drained, $mzero, $out+=, 1 ; fnop }
+.endm
+.macro END_REST_float
+    { nop ; f32v2gina $drained, $azeros, 0 }
+    { st64step  $drained, $mzero, $out+=, 1 ; f32v2gina $drained, $azeros, 0 }
+    { st64step  $drained, $mzero, $out+=, 1 ; fnop }
+.endm
+
+// All rows of a worker in groups of eight columns and the REST.
+.macro ROWS_OF_EIGHTS OUT REST
+    .align 8
+.Lrow_of_eights_\REST\()_\OUT:
+    { ldz16step $more, $mzero, $counts+=, 1 ; fnop }
+    { mov       $groups, $groups_m1 ; fnop }
+.Lgroup_\REST\()_\OUT:
+    { ldz16step $delta, $mzero, $deltas+=, 1 ; fnop }
+    { ldb16step $value, $mzero, $values+=, 1 ; fnop }
+    DOT_8 add $dense, $dense, 16
+    END_GROUP_\OUT
+    { brnzdec   $groups, .Lgroup_\REST\()_\OUT ; fnop }
+    REST_\REST \OUT
+    // on to the next row's lists; the dense operand starts again
+    add         $more, $more, 1
+    shl         $more, $more, 1
+    add         $row_deltas, $row_deltas, $more
+    add         $row_values, $row_values, $more
+    mov         $deltas, $row_deltas
+    mov         $values, $row_values
+    ld32        $dense, $mvertex_base, VERTEX_DENSE
+    brnzdec     $rows_m1, .Lrow_of_eights_\REST\()_\OUT
+    bri         .Ldone_\OUT
+.endm
+
 .macro ELEMENTWISE OUT
 DEF_STACK_USAGE 0 .text.StaticSparseDenseElementWise_half_\OUT
     .section .text.StaticSparseDenseElementWise_half_\OUT, FUNCTION_IS_WORKER
@@ -124,27 +169,10 @@ StaticSparseDenseElementWise_half_\OUT:
     add         $groups_m1, $groups_m1, -1
     mov         $row_deltas, $deltas
     mov         $row_values, $values
-    .align 8
-.Lrow_\OUT:
-    { ldz16step $more, $mzero, $counts+=, 1 ; fnop }
-    { mov       $groups, $groups_m1 ; fnop }
-.Lgroup_\OUT:
-    { ldz16step $delta, $mzero, $deltas+=, 1 ; fnop }
-    { ldb16step $value, $mzero, $values+=, 1 ; fnop }
-    DOT_8 add $dense, $dense, 16
-    END_GROUP_\OUT
-    { brnzdec   $groups, .Lgroup_\OUT ; fnop }
-    // on to the next row's lists; the dense operand starts again
-    add         $more, $more, 1
-    shl         $more, $more, 1
-    add         $row_deltas, $row_deltas, $more
-    add         $row_values, $row_values, $more
-    mov         $deltas, $row_deltas
-    mov         $values, $row_values
-    ld32        $dense, $mvertex_base, VERTEX_DENSE
-    brnzdec     $rows_m1, .Lrow_\OUT
-    bri         .Ldone_\OUT
-
+    and         $groups, $groups, 4
+    brnz        $groups, .Lrow_of_eights_and_4_\OUT
+    ROWS_OF_EIGHTS \OUT nothing
+    ROWS_OF_EIGHTS \OUT and_4
     .align 8
 .Lcolumns_8_\OUT:
     ROWS 8 \OUT

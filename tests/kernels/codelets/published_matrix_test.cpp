@@ -225,6 +225,9 @@ TEST_CASE("published element-sparse products cost the estimated cycles a non-zer
     // eight more columns: 11 and three a non-zero, for each row
     CHECK(step("sparse_dense_elementwise_half_half", {"rows_perWorker=4", "nzPerRow=8"}, "n", 24,
                32) == kWorkers * 4 * (11 + 3 * 8));
+    // four more: 7 and two a non-zero
+    CHECK(step("sparse_dense_elementwise_half_half", {"rows_perWorker=4", "nzPerRow=8"}, "n", 16,
+               20) == kWorkers * 4 * (7 + 2 * 8));
 }
 
 TEST_CASE("published block-sparse products cost the estimated cycles a column",

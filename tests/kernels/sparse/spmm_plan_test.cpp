@@ -4,6 +4,7 @@
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/codelets/codelet_bench.h"
+#include "tests/kernels/sparse/sparse_operands.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 #include "tests/support/source_path.h"
@@ -16,80 +17,12 @@ namespace {
 
 using namespace tessera;
 
-struct Shape {
-    std::int64_t rows;
-    std::int64_t columns;
-    std::int64_t n;
-    std::int64_t block;
-    int kept_of_100; ///< blocks
-};
-
-/// Every row but each seventh has its blocks chosen by a fixed rule; values are small whole
-/// numbers.
-workload::SparseF16 pattern(const Shape& shape) {
-    workload::SparseF16 a;
-    a.rows = shape.rows;
-    a.columns = shape.columns;
-    a.block = shape.block;
-    a.row_start.push_back(0);
-    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        for (std::int64_t column = 0; column < a.block_columns(); ++column) {
-            const auto mixed =
-                (static_cast<std::uint64_t>(row * 7919 + column) * 0x9e3779b97f4a7c15U) >> 40U;
-            if (row % 7 != 3 && static_cast<int>(mixed % 100) < shape.kept_of_100) {
-                a.block_column.push_back(static_cast<std::int32_t>(column));
-            }
-        }
-        a.row_start.push_back(a.blocks());
-    }
-    std::int64_t row = 0;
-    for (std::int64_t b = 0; b < a.blocks(); ++b) {
-        while (a.row_start[static_cast<std::size_t>(row + 1)] <= b) {
-            ++row;
-        }
-        for (std::int64_t i = 0; i < shape.block * shape.block; ++i) {
-            const std::int64_t r = row * shape.block + i / shape.block;
-            const std::int64_t c =
-                a.block_column[static_cast<std::size_t>(b)] * shape.block + i % shape.block;
-            const bool inside = r < shape.rows && c < shape.columns;
-            a.values.push_back(
-                inside ? f32_to_f16(test::small_integer(static_cast<std::size_t>(b * 256 + i), 2))
-                       : std::uint16_t{0});
-        }
-    }
-    return a;
-}
-
-std::vector<double> product(const workload::SparseF16& a, const std::vector<std::uint16_t>& x,
-                            std::int64_t n) {
-    std::vector<double> c(static_cast<std::size_t>(a.rows * n));
-    for (std::int64_t row = 0; row < a.block_rows(); ++row) {
-        for (std::int64_t b = a.row_start[static_cast<std::size_t>(row)];
-             b < a.row_start[static_cast<std::size_t>(row + 1)]; ++b) {
-            for (std::int64_t i = 0; i < a.block * a.block; ++i) {
-                const std::int64_t r = row * a.block + i / a.block;
-                const std::int64_t k =
-                    a.block_column[static_cast<std::size_t>(b)] * a.block + i % a.block;
-                if (r >= a.rows || k >= a.columns) {
-                    continue;
-                }
-                const double value = static_cast<double>(
-                    f16_to_f32(a.values[static_cast<std::size_t>(b * a.block * a.block + i)]));
-                for (std::int64_t j = 0; j < n; ++j) {
-                    c[static_cast<std::size_t>(r * n + j)] +=
-                        value *
-                        static_cast<double>(f16_to_f32(x[static_cast<std::size_t>(k * n + j)]));
-                }
-            }
-        }
-    }
-    return c;
-}
+using Shape = test::SparseShape;
 
 void check_spmm(const spec::MachineSpec& machine, const Shape& shape, ElementType partials) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, shape.rows, shape.columns, shape.n,
             shape.block, shape.kept_of_100, partials == ElementType::F16);
-    const workload::SparseF16 a = pattern(shape);
+    const workload::SparseF16 a = test::sparse_operand(shape);
     workload::SpmmWorkload workload;
     workload.n = shape.n;
     workload.block = shape.block;
@@ -105,7 +38,7 @@ void check_spmm(const spec::MachineSpec& machine, const Shape& shape, ElementTyp
     }
     const auto outcome =
         test::run_program(machine, planned.lowered.program, {{"a", a.values}, {"b", x}});
-    const std::vector<double> wanted = product(a, x, shape.n);
+    const std::vector<double> wanted = test::sparse_product(a, x, shape.n);
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         wrong += static_cast<double>(f16_to_f32(outcome.result[i])) == wanted[i] ? 0 : 1;
@@ -177,7 +110,7 @@ TEST_CASE("sparse products are exact on wider lanes", "[kernels]") {
 
 TEST_CASE("the cost model of sparse products counts events of a lane", "[kernels]") {
     spec::MachineSpec machine = machine_with(64);
-    const auto a = pattern({512, 512, 64, 16, 40});
+    const auto a = test::sparse_operand({512, 512, 64, 16, 40});
     workload::SpmmWorkload workload;
     workload.n = 64;
     workload.block = 16;
@@ -252,7 +185,7 @@ TEST_CASE("rows that two bands contribute to are reduced", "[kernels]") {
     const Shape shape{8, 2000, 8, 1, 40};
     workload::SpmmWorkload workload;
     workload.n = shape.n;
-    const workload::SparseF16 a = pattern(shape);
+    const workload::SparseF16 a = test::sparse_operand(shape);
     const auto planned = spmm::choose(machine_with(64), workload, a);
     CHECK(planned.division.parts_k > 1);
     CHECK(planned.division.predicted.reduction > 0);
@@ -265,7 +198,7 @@ TEST_CASE("a sparse product that is too big says what takes the memory", "[kerne
     workload::SpmmWorkload workload;
     workload.n = 100'000;
     try {
-        (void)spmm::choose(machine_with(1), workload, pattern({100, 100, 1, 1, 50}));
+        (void)spmm::choose(machine_with(1), workload, test::sparse_operand({100, 100, 1, 1, 50}));
         FAIL("it fits");
     } catch (const DoesNotFit& error) {
         const std::string text = error.what();

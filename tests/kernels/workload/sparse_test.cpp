@@ -225,7 +225,7 @@ TEST_CASE("generator settings out of range are refused", "[operands]") {
     const auto error_of = [](const SpmmWorkload& workload) {
         return config_error([&] { return make_sparse(workload); });
     };
-    CHECK(error_of(generated(32, 32, 8, 0.5)) == "/block: got 8, expected 1 or 16");
+    CHECK(error_of(generated(32, 32, 2, 0.5)) == "/block: got 2, expected 1, 4, 8 or 16");
     CHECK(error_of(generated(0, 32, 1, 0.5)) == "/m: got 0, expected 1..16777216");
     CHECK(error_of(generated(32, 16777217, 1, 0.5)) == "/k: got 16777217, expected 1..16777216");
     CHECK(error_of(generated(32, 32, 1, 1.5)) == "/pattern/density: got 1.500000, expected 0..1");
