@@ -238,7 +238,26 @@ private:
             })};
     }
 
+    /// Whether a path is of workloads of another kind in the sweep, and not of this one's.
+    [[nodiscard]] bool is_of_others(const std::string& path, const std::string& workload) {
+        if (sweep_.workloads.size() < 2 || path.rfind(catalog::kSetPrefix, 0) != 0) {
+            return false;
+        }
+        const std::string key =
+            path.substr(kSetPrefixLength, path.find('.', kSetPrefixLength) - kSetPrefixLength);
+        const Json& own = base_workload(workload);
+        return !own.contains(key) &&
+               std::any_of(sweep_.workloads.begin(), sweep_.workloads.end(),
+                           [&](const std::string& name) {
+                               const Json& other = base_workload(name);
+                               return other.contains(key) && other["kind"] != own["kind"];
+                           });
+    }
+
     void complete(PlannedPoint& point) {
+        std::erase_if(point.changes, [&](const Change& change) {
+            return is_of_others(change.path, point.workload);
+        });
         if (!derived_.empty() || !exclude_.empty()) {
             // What follows comes before anything is checked: only together may it be right.
             Json machine = base_machine(point.machine);
@@ -258,6 +277,9 @@ private:
                 overlay(change);
             }
             for (const Formula& derived : derived_) {
+                if (is_of_others(derived.path, point.workload)) {
+                    continue;
+                }
                 const double value = value_of(derived, machine, workload);
                 constexpr double kWhole = 0x1p53;
                 const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;

@@ -153,6 +153,22 @@ TEST_CASE("every machine and workload gets the whole sample", "[unit][sweep]") {
     }
 }
 
+TEST_CASE("what only one kind of workload has changes its points alone", "[unit][sweep]") {
+    const auto planned = [](const std::string& axis) {
+        return Planned(R"({"schema_version": 1, "machine": "tiny",
+            "workload": ["tiny_matmul", "tiny_spmm_b1"],
+            "axes": [{"path": "workload.n", "values": [8, 16, 24]}, )" +
+                       axis + "]}");
+    };
+    const auto sweep = planned(R"({"path": "workload.block", "values": [1, 16]},
+                                  {"path": "workload.pattern.density", "values": [0.1, 0.2]})");
+    CHECK(sweep.plan().points.size() == 3 + 3 * 2 * 2);
+    for (const PlannedPoint& point : sweep.points()) {
+        CHECK(point.changes.size() == (point.workload == "tiny_matmul" ? 1 : 3));
+    }
+    CHECK_THROWS_AS(planned(R"({"path": "workload.blok", "values": [1, 16]})").plan(), ConfigError);
+}
+
 TEST_CASE("values of an option are apart where a comma is between them", "[unit][sweep]") {
     using Texts = std::vector<std::string>;
     CHECK(split_values("4") == Texts{"4"});
