@@ -284,6 +284,7 @@ private:
                                          std::int64_t n_split) const {
         StaticPhases phases;
         const Bytes out = tile.rows * tile.columns * b_ * s_;
+        // The ratio first, as the library does: it may lose a cycle.
         phases.inputs = static_cast<Cycles>(
             static_cast<double>(up(tile.columns * tile.block_columns * b_ * s_, kSharedLaneBytes)) *
             (static_cast<double>(width) / static_cast<double>(tile.block_columns)));
