@@ -51,6 +51,13 @@ std::int64_t expected(double p, std::int64_t count) {
                                std::ceil(p * lines + std::ceil(std::sqrt(p * (1 - p) * lines)))));
 }
 
+StaticPhases worst_of(const StaticPhases& one, const StaticPhases& other) {
+    return {std::max(one.inputs, other.inputs),     std::max(one.values, other.values),
+            std::max(one.compute, other.compute),   std::max(one.zero, other.zero),
+            std::max(one.partials, other.partials), std::max(one.reduce, other.reduce),
+            std::max(one.move, other.move)};
+}
+
 class StaticSearch {
 public:
     StaticSearch(const StaticProblem& problem, const StaticMachine& machine)
@@ -65,40 +72,47 @@ public:
           n_(up(problem.n, grain()) * grain()), pairs_(machine.tiles / kPair) {}
 
     [[nodiscard]] std::optional<StaticPlan> best() const {
-        std::optional<StaticPlan> found;
         const std::int64_t most_n = std::min(kMostNSplit, n_ / grain());
-        const std::int64_t most_k = std::min(kMostKSplit, columns_.kept / (b_ == 1 ? 1 : grain()));
-        for (std::int64_t k_split = 1; k_split <= std::max<std::int64_t>(1, most_k); ++k_split) {
-            bands_.push_back(bands_of(k_split));
+        const std::int64_t most_k = std::max<std::int64_t>(
+            1, std::min(kMostKSplit, columns_.kept / (b_ == 1 ? 1 : grain())));
+        std::vector<std::vector<StaticBand>> bands;
+        for (std::int64_t k_split = 1; k_split <= most_k; ++k_split) {
+            bands.push_back(bands_of(k_split));
         }
+        std::optional<Cost> least;
+        Split split;
         for (std::int64_t n_split = 1; n_split <= most_n; ++n_split) {
-            for (std::int64_t k_split = 1; k_split <= std::max<std::int64_t>(1, most_k);
+            const auto parts = parts_of(n_split);
+            for (std::int64_t k_split = 1; k_split <= std::min(most_k, pairs_ / n_split);
                  ++k_split) {
-                if (n_split * k_split > pairs_) {
-                    break;
-                }
-                auto plan =
-                    plan_of(n_split, k_split, bands_[static_cast<std::size_t>(k_split) - 1]);
-                if (plan && (!found || plan->phases.total() < found->phases.total())) {
-                    found = std::move(plan);
+                const auto cost = cost_of({n_split, k_split}, parts,
+                                          bands[static_cast<std::size_t>(k_split) - 1]);
+                if (cost && (!least || cost->phases.total() < least->phases.total())) {
+                    least = cost;
+                    split = {n_split, k_split};
                 }
             }
         }
-        if (found) {
-            found->column_order = columns_.order;
-        }
-        return found;
+        return least ? std::optional(plan_of(split, *least)) : std::nullopt;
     }
 
     [[nodiscard]] std::optional<StaticPlan> of(std::int64_t n_split, std::int64_t k_split) const {
-        auto plan = plan_of(n_split, k_split, bands_of(k_split));
-        if (plan) {
-            plan->column_order = columns_.order;
-        }
-        return plan;
+        const Split split{n_split, k_split};
+        auto bands = bands_of(k_split);
+        const auto cost = cost_of(split, parts_of(n_split), bands);
+        return cost ? std::optional(plan_of(split, *cost)) : std::nullopt;
     }
 
 private:
+    struct Split {
+        std::int64_t n = 0;
+        std::int64_t k = 0;
+    };
+    struct Cost {
+        StaticTile tile;
+        StaticPhases phases;
+    };
+
     [[nodiscard]] std::int64_t grain() const { return kSharedLaneBytes / bytes_of(problem_.type); }
     [[nodiscard]] bool is_half() const { return problem_.type == ElementType::F16; }
 
@@ -123,70 +137,107 @@ private:
         return bands;
     }
 
-    [[nodiscard]] std::optional<StaticPlan> plan_of(std::int64_t n_split, std::int64_t k_split,
-                                                    const std::vector<StaticBand>& bands) const {
-        StaticPlan plan;
-        plan.n_split = n_split;
-        plan.k_split = k_split;
+    /// Parts of the columns of X, without bands.
+    [[nodiscard]] std::vector<StaticPart> parts_of(std::int64_t n_split) const {
         const std::int64_t columns = up(n_ / grain(), n_split) * grain();
-        const std::int64_t parts = up(n_, columns);
+        const std::int64_t count = up(n_, columns);
+        std::vector<StaticPart> parts;
         std::int64_t first_pair = 0;
-        for (std::int64_t part = 0; part < parts; ++part) {
-            const std::int64_t first = part * columns;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t first = i * columns;
             const std::int64_t length = std::min(columns, n_ - first);
             const std::int64_t wanted =
-                std::max(up(pairs_ * length, n_ + 1) - 1, up(pairs_, parts));
+                std::max(up(pairs_ * length, n_ + 1) - 1, up(pairs_, count));
             const std::int64_t left = pairs_ - first_pair;
-            const std::int64_t pairs = part + 1 == parts ? left : std::min(wanted, left);
-            auto dealt = deal(bands, first_pair, pairs);
-            if (!dealt) {
-                return {};
-            }
-            plan.parts.push_back(
-                {first, length, first_pair * kPair, pairs * kPair, std::move(*dealt)});
-            const auto before = plan.parts.begin() + static_cast<std::ptrdiff_t>(part);
-            const bool known =
-                std::any_of(plan.parts.begin(), before, [&](const StaticPart& other) {
-                    return other.columns == length && other.tiles == pairs * kPair;
-                });
-            if (!known && !take_worst(plan, plan.parts.back(), bands.size())) {
-                return {};
-            }
+            const std::int64_t pairs = i + 1 == count ? left : std::min(wanted, left);
+            parts.push_back({first, length, first_pair * kPair, pairs * kPair, {}});
             first_pair += pairs;
         }
-        return plan;
+        return parts;
     }
 
-    /// Tiles of each band: by its share of the blocks, but no more than it has work for; the last
-    /// one takes what is left.
-    [[nodiscard]] std::optional<std::vector<StaticBand>>
-    deal(std::vector<StaticBand> bands, std::int64_t first_pair, std::int64_t pairs) const {
+    /// Tiles of each band of a part: by its share of the blocks, but no more than it has work for;
+    /// the last one takes what is left. False where a band would get none.
+    [[nodiscard]] bool deal(std::vector<StaticBand>& bands, const StaticPart& part) const {
+        const std::int64_t pairs = part.tiles / kPair;
         std::int64_t used = 0;
-        for (std::size_t i = 0; i < bands.size(); ++i) {
-            StaticBand& band = bands[i];
+        for (StaticBand& band : bands) {
             std::int64_t mine = pairs - used;
-            if (i + 1 < bands.size()) {
+            if (&band != &bands.back()) {
                 mine = std::max<std::int64_t>(1, band.blocks * pairs / blocks_);
                 const std::int64_t each = up(band.blocks, mine * kPair);
                 mine = up(up(band.blocks, each), kPair);
             }
             if (mine < 1 || used + mine > pairs) {
-                return {};
+                return false;
             }
-            band.first_tile = (first_pair + used) * kPair;
+            band.first_tile = part.first_tile + used * kPair;
             band.tiles = mine * kPair;
             used += mine;
         }
-        return bands;
+        return true;
     }
 
-    /// What the part costs, if that is more than what the plan has. False where it does not fit.
-    bool take_worst(StaticPlan& plan, const StaticPart& part, std::size_t bands) const {
-        const StaticBand& fullest =
-            *std::max_element(part.bands.begin(), part.bands.end(),
-                              [](const StaticBand& one, const StaticBand& other) {
-                                  return up(one.blocks, one.tiles) < up(other.blocks, other.tiles);
-                              });
+    /// The worst of each phase over parts that differ. One band stands for all, the same in all
+    /// parts: the first of those with the most blocks a tile in the first part. `bands` are dealt
+    /// anew.
+    [[nodiscard]] std::optional<Cost> cost_of(const Split& split,
+                                              const std::vector<StaticPart>& parts,
+                                              std::vector<StaticBand>& bands) const {
+        Cost worst;
+        std::optional<std::size_t> fullest;
+        for (auto part = parts.begin(); part != parts.end(); ++part) {
+            const bool known = std::any_of(parts.begin(), part, [&](const StaticPart& other) {
+                return other.columns == part->columns && other.tiles == part->tiles;
+            });
+            if (known) {
+                continue;
+            }
+            if (!deal(bands, *part)) {
+                return {};
+            }
+            if (!fullest) {
+                fullest = fullest_of(bands);
+            }
+            const auto cost = cost_of(split, *part, bands[*fullest]);
+            if (!cost) {
+                return {};
+            }
+            if (cost->phases.total() > worst.phases.total()) {
+                worst.tile = cost->tile;
+            }
+            worst.phases = worst_of(worst.phases, cost->phases);
+        }
+        return worst;
+    }
+
+    [[nodiscard]] static std::size_t fullest_of(const std::vector<StaticBand>& bands) {
+        const auto fullest = std::max_element(
+            bands.begin(), bands.end(), [](const StaticBand& one, const StaticBand& other) {
+                return up(one.blocks, one.tiles) < up(other.blocks, other.tiles);
+            });
+        return static_cast<std::size_t>(fullest - bands.begin());
+    }
+
+    [[nodiscard]] StaticPlan plan_of(const Split& split, const Cost& cost) const {
+        StaticPlan plan;
+        plan.n_split = split.n;
+        plan.k_split = split.k;
+        plan.column_order = columns_.order;
+        plan.parts = parts_of(split.n);
+        for (StaticPart& part : plan.parts) {
+            part.bands = bands_of(split.k);
+            const bool dealt = deal(part.bands, part);
+            TESSERA_ASSERT(dealt);
+        }
+        plan.tile = cost.tile;
+        plan.phases = cost.phases;
+        return plan;
+    }
+
+    /// Nothing where it does not fit.
+    [[nodiscard]] std::optional<Cost> cost_of(const Split& split, const StaticPart& part,
+                                              const StaticBand& fullest) const {
         StaticTile tile;
         tile.columns = part.columns;
         tile.blocks = up(fullest.blocks, fullest.tiles);
@@ -201,20 +252,15 @@ private:
         tile.rows = std::max<std::int64_t>(1, expected(row_has, rows));
         tile.block_columns = std::max<std::int64_t>(1, expected(column_has, width));
         tile.row_blocks = up(tile.blocks, tile.rows);
-        const auto splits = static_cast<double>(bands);
+        const auto splits = static_cast<double>(split.k);
         tile.contributors = std::max<std::int64_t>(
             1, static_cast<std::int64_t>(std::ceil(
                    (row_has * splits + std::ceil(std::sqrt(row_has * (1 - row_has) * splits))) *
                    static_cast<double>(fullest.columns) / static_cast<double>(width))));
         if (!is_valid(tile, fullest)) {
-            return false;
+            return {};
         }
-        const StaticPhases phases = phases_of(tile, width, plan.n_split);
-        if (phases.total() > plan.phases.total()) {
-            plan.phases = phases;
-            plan.tile = tile;
-        }
-        return true;
+        return Cost{tile, phases_of(tile, width, split.n)};
     }
 
     [[nodiscard]] bool is_valid(const StaticTile& tile, const StaticBand& band) const {
@@ -238,8 +284,10 @@ private:
                                          std::int64_t n_split) const {
         StaticPhases phases;
         const Bytes out = tile.rows * tile.columns * b_ * s_;
-        phases.inputs = up(tile.columns * tile.block_columns * b_ * s_, kSharedLaneBytes) * width /
-                        tile.block_columns;
+        // The ratio first, as the library does: it may lose a cycle.
+        phases.inputs = static_cast<Cycles>(
+            static_cast<double>(up(tile.columns * tile.block_columns * b_ * s_, kSharedLaneBytes)) *
+            (static_cast<double>(width) / static_cast<double>(tile.block_columns)));
         phases.values = n_split > 1 ? up(tile.blocks * b_ * b_ * s_, kLaneBytes) : 0;
         phases.compute = b_ == 1 ? elements(tile) : blocks(tile);
         const std::int64_t workers = machine_.workers;
@@ -311,13 +359,18 @@ private:
     double density_;
     std::int64_t n_;
     std::int64_t pairs_;
-    mutable std::vector<std::vector<StaticBand>> bands_;
 };
 
 void check_problem(const StaticProblem& problem) {
     TESSERA_ASSERT(problem.n >= 1);
     TESSERA_ASSERT(problem.block == 1 || problem.block == 4 || problem.block == 8 ||
                    problem.block == 16);
+    TESSERA_ASSERT(problem.type == ElementType::F16 || problem.type == ElementType::F32);
+    const auto blocks = [](const std::vector<std::int64_t>& counts) {
+        return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    };
+    TESSERA_ASSERT(blocks(problem.row_counts) >= 1);
+    TESSERA_ASSERT(blocks(problem.row_counts) == blocks(problem.column_counts));
 }
 
 } // namespace
@@ -335,6 +388,7 @@ std::optional<StaticPlan> plan_static_split(const StaticProblem& problem,
                                             const StaticMachine& machine, std::int64_t n_split,
                                             std::int64_t k_split) {
     check_problem(problem);
+    TESSERA_ASSERT(n_split >= 1 && k_split >= 1);
     return StaticSearch(problem, machine).of(n_split, k_split);
 }
 

@@ -57,7 +57,7 @@ struct StaticPart {
     std::vector<StaticBand> bands;
 };
 
-/// Cycles of the phases in program order.
+/// Cycles of the phases in program order, each the worst of all parts.
 struct StaticPhases {
     Cycles inputs = 0; ///< rows of X to the tiles that need them
     Cycles values = 0; ///< blocks, where several parts need them
@@ -73,7 +73,7 @@ struct StaticPhases {
     bool operator==(const StaticPhases&) const = default;
 };
 
-/// What the fullest tile has, as the planner expects it from the density alone.
+/// What the fullest tile of the dearest part has, as the planner expects it from the density alone.
 struct StaticTile {
     std::int64_t columns = 0;       ///< of X
     std::int64_t blocks = 0;        ///< of W

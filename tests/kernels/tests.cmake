@@ -51,4 +51,5 @@ tessera_test(test_kernels_elementwise LABELS kernels
 tessera_test(test_kernels_published_plans LABELS kernels
   SOURCES
     kernels/published/dense_planner_test.cpp
+    kernels/published/static_planner_test.cpp
   LINK tessera_published fmt::fmt)

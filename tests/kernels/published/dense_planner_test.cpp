@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/published/dense_planner.h"
-#include "tests/support/source_path.h"
+#include "tests/kernels/published/reference_rows.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -21,37 +20,10 @@
 
 using namespace tessera;
 using namespace tessera::published;
+using test::CsvRow;
+using test::read_reference;
 
 namespace {
-
-using CsvRow = std::map<std::string, std::string>;
-
-/// Rows of a file of configs/reference by the names of its columns; no quotes.
-std::vector<CsvRow> read_reference(const std::string& name) {
-    std::ifstream in(test::source_path("configs/reference/" + name));
-    std::vector<std::string> columns;
-    std::vector<CsvRow> rows;
-    for (std::string line; std::getline(in, line);) {
-        if (line.starts_with('#')) {
-            continue;
-        }
-        std::istringstream cells(line);
-        CsvRow row;
-        std::size_t column = 0;
-        const bool heading = columns.empty();
-        for (std::string cell; std::getline(cells, cell, ','); ++column) {
-            if (heading) {
-                columns.push_back(cell);
-            } else {
-                row[columns.at(column)] = cell;
-            }
-        }
-        if (!heading) {
-            rows.push_back(row);
-        }
-    }
-    return rows;
-}
 
 DenseMachine bow() {
     return dense_machine(spec::MachineSpec{});
