@@ -7,7 +7,8 @@
 //   columns of B; the tiles that differ in `in` then sum their partial results, in stages.
 //
 // Layouts: A [in group][out group][16 rows][16 of k], B [in group][column][16 of k], partial results
-// and C [out group][column][16 rows]. A piece that several tiles need stands evenly on those
+// and C [out group][column][16 rows]; FP32 has 8 instead of 16 of k, and each tile rearranges its
+// share of C into [out group][column][8 rows] in the end. A piece that several tiles need stands evenly on those
 // tiles; each sends what it holds to the others and copies it to where it is read.
 // Sources: docs/published_plans.md#dense-products.
 #pragma once
@@ -18,7 +19,8 @@
 
 namespace tessera::matmul {
 
-/// @throws DoesNotFit; NotModelled for plans with serial steps and for FP32 partials
+/// In FP32 also without PlanKind::Published: then the best plan with a vertex that there is a codelet
+/// of. @throws DoesNotFit; NotModelled for plans with steps over k or without such a vertex
 [[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
                                                const workload::MatmulWorkload& workload,
                                                plan::KnownSchedules& known);
