@@ -49,9 +49,11 @@ std::optional<Layout> layout_of(const published::DenseProblem& problem,
                                 const published::DenseVertex& vertex) {
     const bool f32 = problem.data == ElementType::F32;
     const bool wide = problem.partials == ElementType::F32;
-    const published::DenseVertex known = f32    ? published::DenseVertex{8, 16, 16}
-                                         : wide ? published::DenseVertex{16, 16, 8}
-                                                : published::DenseVertex{16, 16, 16};
+    const bool narrow = vertex.out_group == 8;
+    const published::DenseVertex known =
+        f32    ? published::DenseVertex{8, 16, 16}
+        : wide ? published::DenseVertex{16, vertex.out_group, 8}
+               : published::DenseVertex{16, 16, 16};
     if (vertex != known) {
         return std::nullopt;
     }
@@ -67,9 +69,10 @@ std::optional<Layout> layout_of(const published::DenseProblem& problem,
     layout.result_cell = vertex.out_group * element;
     layout.out_stride = (vertex.out_group - vertex.units) * partial / kWord + 1;
     layout.codelet = f32 ? "published/conv_partial_1x1_float" : "published/conv_partial_1x1";
-    layout.multiply = f32    ? "ConvPartial1x1Out_float_float"
-                      : wide ? "ConvPartial1x1Out_half_float"
-                             : "ConvPartial1x1Out_half_half";
+    layout.multiply = f32      ? "ConvPartial1x1Out_float_float"
+                      : narrow ? "ConvPartial1x1Out_half_float_8"
+                      : wide   ? "ConvPartial1x1Out_half_float"
+                               : "ConvPartial1x1Out_half_half";
     layout.types = wide ? "float_float" : "half_half";
     layout.last_types = f32 ? "float_float" : wide ? "float_half" : "half_half";
     return layout;
