@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +25,7 @@ constexpr const char* kPublishedOwner = "matmul";
 constexpr Bytes kWord = 8;            ///< of what codelets load and store
 constexpr Bytes kBehindPartials = 32; ///< that codelets may read
 constexpr Bytes kStackBytes = 32;     ///< of ConvPartial1x1Out_*
+constexpr std::int64_t kResultGroupF32 = 8;
 
 /// Channels and bytes of what a plan's vertices read and write.
 struct Layout {
@@ -38,8 +38,8 @@ struct Layout {
     Bytes partial_cell = 0;
     Bytes result_cell = 0;
     std::int64_t out_stride = 1; ///< words from a pass's last one of a column to its next column
-    const char* multiply = "";
-    const char* codelet = "";
+    std::string multiply = {};
+    std::string codelet = {};
     const char* types = ""; ///< of a reduction that goes on: "half_half"
     const char* last_types = "";
 };
@@ -50,11 +50,7 @@ std::optional<Layout> layout_of(const published::DenseProblem& problem,
     const bool f32 = problem.data == ElementType::F32;
     const bool wide = problem.partials == ElementType::F32;
     const bool narrow = vertex.out_group == 8;
-    const published::DenseVertex known =
-        f32    ? published::DenseVertex{8, 16, 16}
-        : wide ? published::DenseVertex{16, vertex.out_group, 8}
-               : published::DenseVertex{16, 16, 16};
-    if (vertex != known) {
+    if (!wide && narrow) {
         return std::nullopt;
     }
     Layout layout{.in_group = vertex.in_group,
@@ -68,11 +64,13 @@ std::optional<Layout> layout_of(const published::DenseProblem& problem,
     layout.partial_cell = vertex.out_group * partial;
     layout.result_cell = vertex.out_group * element;
     layout.out_stride = (vertex.out_group - vertex.units) * partial / kWord + 1;
-    layout.codelet = f32 ? "published/conv_partial_1x1_float" : "published/conv_partial_1x1";
-    layout.multiply = f32      ? "ConvPartial1x1Out_float_float"
-                      : narrow ? "ConvPartial1x1Out_half_float_8"
-                      : wide   ? "ConvPartial1x1Out_half_float"
-                               : "ConvPartial1x1Out_half_half";
+    layout.codelet = !f32     ? "published/conv_partial_1x1"
+                     : narrow ? "published/conv_partial_1x1_float_8"
+                              : "published/conv_partial_1x1_float";
+    layout.multiply = std::string(f32    ? "ConvPartial1x1Out_float_float"
+                                  : wide ? "ConvPartial1x1Out_half_float"
+                                         : "ConvPartial1x1Out_half_half") +
+                      (narrow ? "_8" : "");
     layout.types = wide ? "float_float" : "half_half";
     layout.last_types = f32 ? "float_float" : wide ? "float_half" : "half_half";
     return layout;
@@ -161,7 +159,9 @@ private:
         return plan_.split.in_parts == 1 && layout_.partials != layout_.data;
     }
     /// FP32 results leave in groups of 8 rows.
-    [[nodiscard]] bool regroups() const { return layout_.data == ElementType::F32; }
+    [[nodiscard]] bool regroups() const {
+        return layout_.data == ElementType::F32 && layout_.out_group != kResultGroupF32;
+    }
 
     /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
     [[nodiscard]] std::vector<Run> home_cells(const DensePart& part) const {
@@ -822,33 +822,16 @@ std::int64_t roundings_of(const Layout& layout, const published::DensePlan& plan
     return of_cell * plan.tile.in_groups + parts + stages;
 }
 
-/// The published choice; in FP32 without `published` the best that there are codelets of.
-published::DensePlan plan_for(const published::DenseProblem& problem,
-                              const spec::MachineSpec& machine, bool published) {
-    const published::DenseMachine numbers = published::dense_machine(machine);
-    std::vector<published::DenseVertex> vertices = published::dense_vertices(problem, numbers);
-    if (!published) {
-        std::vector<published::DenseVertex> known;
-        std::copy_if(vertices.begin(), vertices.end(), std::back_inserter(known),
-                     [&](const auto& vertex) { return layout_of(problem, vertex).has_value(); });
-        if (!known.empty()) {
-            vertices = std::move(known);
-        }
-    }
-    return published::plan_dense(problem, numbers, vertices);
-}
-
 } // namespace
 
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload,
                                  plan::KnownSchedules& known) {
-    const bool published = workload.plan == workload::PlanKind::Published;
-    const std::string name = fmt::format("matmul {} x {} x {}, {}", workload.m, workload.k,
-                                         workload.n, published ? "published plan" : "f32");
+    const std::string name =
+        fmt::format("matmul {} x {} x {}, published plan", workload.m, workload.k, workload.n);
     const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
                                           workload.partials};
-    const published::DensePlan plan = plan_for(problem, machine, published);
+    const published::DensePlan plan = published::plan_dense(problem, machine);
     const published::DenseSplit& split = plan.split;
     const auto layout = layout_of(problem, plan.vertex);
     if (!layout) {

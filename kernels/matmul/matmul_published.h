@@ -19,8 +19,8 @@
 
 namespace tessera::matmul {
 
-/// In FP32 also without PlanKind::Published: then the best plan with a vertex that there is a codelet
-/// of. @throws DoesNotFit; NotModelled for plans with steps over k or without such a vertex
+/// FP32 has no other plan. @throws DoesNotFit; NotModelled for plans with steps over k, and for the
+/// vertex of FP16 partials on one set of matrix units
 [[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
                                                const workload::MatmulWorkload& workload,
                                                plan::KnownSchedules& known);

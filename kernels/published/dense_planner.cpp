@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 namespace tessera::published {
 namespace {
@@ -48,9 +47,8 @@ struct ChannelSplit {
 
 class DenseSearch {
 public:
-    DenseSearch(const DenseProblem& problem, const DenseMachine& machine,
-                std::vector<DenseVertex> vertices)
-        : problem_(problem), machine_(machine), vertices_(std::move(vertices)) {
+    DenseSearch(const DenseProblem& problem, const DenseMachine& machine)
+        : problem_(problem), machine_(machine), vertices_(dense_vertices(problem, machine)) {
         for (std::int64_t parts = 0; parts <= machine.tiles; ++parts) {
             depths_.push_back(intermediate_depths(parts));
         }
@@ -178,14 +176,8 @@ std::vector<DenseVertex> dense_vertices(const DenseProblem& problem, const Dense
 
 DensePlan plan_dense(const DenseProblem& problem, const DenseMachine& machine,
                      double temporary_share) {
-    return plan_dense(problem, machine, dense_vertices(problem, machine), temporary_share);
-}
-
-DensePlan plan_dense(const DenseProblem& problem, const DenseMachine& machine,
-                     const std::vector<DenseVertex>& vertices, double temporary_share) {
     assert_plannable(problem);
-    TESSERA_ASSERT(!vertices.empty());
-    DenseSearch search(problem, machine, vertices);
+    DenseSearch search(problem, machine);
     const auto first =
         static_cast<Bytes>(temporary_share * static_cast<double>(machine.tile_bytes));
     for (Bytes bound = first; bound > 0 && bound <= 2 * machine.tile_bytes; bound *= 2) {

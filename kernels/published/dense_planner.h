@@ -118,10 +118,6 @@ inline constexpr double kTemporaryShare = 0.6;
 [[nodiscard]] DensePlan plan_dense(const DenseProblem& problem, const DenseMachine& machine,
                                    double temporary_share = kTemporaryShare);
 [[nodiscard]] DensePlan plan_dense(const DenseProblem& problem, const spec::MachineSpec& machine);
-/// The same among plans with these vertices, at least one, in the order in which they are tried.
-[[nodiscard]] DensePlan plan_dense(const DenseProblem& problem, const DenseMachine& machine,
-                                   const std::vector<DenseVertex>& vertices,
-                                   double temporary_share = kTemporaryShare);
 
 /// What a split that somebody else chose costs.
 [[nodiscard]] DensePlan plan_of(const DenseProblem& problem, const DenseMachine& machine,
