@@ -6,7 +6,7 @@
 //
 // Weights of an (in group, out group): [output channel][8 inputs]. Partials in the interleaved region, in no 32 KiB pair that inputs
 // are in. State: conv_partial_1x1_common.h.
-// Timing, worker issues with n pixels, n > 1: 8 n + 25, and 8 n + 5 to zero the partials of the first in group. A word of inputs feeds
+// Timing, worker issues with n pixels, n > 2: 8 n + 25, 42 for two, and 8 n + 5 to zero the partials of the first in group. A word of inputs feeds
 // two steps and is loaded twice, so that partials can come with it.
 #ifdef __IPU__
 

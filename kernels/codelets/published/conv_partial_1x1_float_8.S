@@ -5,7 +5,7 @@
 //
 // Weights of an (in group, out group): [output channel][8 inputs]. Partials in the interleaved region, in no 32 KiB pair that inputs
 // are in. State: conv_partial_1x1_common.h. Partials enter and results leave in every other step.
-// Timing, worker issues with n pixels, n > 1: 8 n + 22, and 4 n + 5 to zero the partials of the first in group.
+// Timing, worker issues with n pixels, n > 2: 8 n + 16, 33 for two, and 4 n + 5 to zero the partials of the first in group.
 #ifdef __IPU__
 
 #include "conv_partial_1x1_common.h"
