@@ -67,8 +67,8 @@ template <class Element>
 workload::CheckResult checked(const spec::MachineSpec& machine, const family::Divided& planned,
                               const MatmulWorkload& given, const workload::Dense<Element>& a,
                               const workload::Dense<Element>& b) {
-    const auto outcome = test::run_program(
-        machine, planned.lowered.program, {{"a", bytes_of(a.values)}, {"b", bytes_of(b.values)}});
+    const auto outcome = test::run_program(machine, planned.lowered.program,
+                                           {{"a", bytes_of(a.values)}, {"b", bytes_of(b.values)}});
     const auto& c = outcome.tensors.at("c");
     std::vector<Element> values(c.size() / sizeof(Element));
     std::memcpy(values.data(), c.data(), c.size());
@@ -123,9 +123,17 @@ bool fits(const spec::MachineSpec& machine, const MatmulWorkload& workload) {
 TEST_CASE("published plans are exact for any size", "[kernels]") {
     for (const std::int64_t tiles : {1, 4, 7}) {
         for (const Types& types : {kMixed, kFloat}) {
-            for (const Sizes& sizes : {Sizes{1, 1, 1}, {1, 17, 33}, {17, 1, 16}, {33, 16, 1},
-                                       {16, 16, 16}, {33, 17, 40}, {64, 64, 64}, {5, 200, 7},
-                                       {70, 100, 50}, {8, 40, 12}, {24, 9, 14}}) {
+            for (const Sizes& sizes : {Sizes{1, 1, 1},
+                                       {1, 17, 33},
+                                       {17, 1, 16},
+                                       {33, 16, 1},
+                                       {16, 16, 16},
+                                       {33, 17, 40},
+                                       {64, 64, 64},
+                                       {5, 200, 7},
+                                       {70, 100, 50},
+                                       {8, 40, 12},
+                                       {24, 9, 14}}) {
                 check_product(machine_of(tiles), sizes, types);
             }
         }
@@ -194,9 +202,7 @@ TEST_CASE("published plans are cut into steps where temporaries would not fit", 
 TEST_CASE("published plans fit up to a size, and say so beyond it", "[kernels]") {
     const spec::MachineSpec machine = machine_of(4);
     for (const Types& types : {kHalf, kFloat}) {
-        const auto columns = [&](std::int64_t n) {
-            return published({64, 64, n}, types);
-        };
+        const auto columns = [&](std::int64_t n) { return published({64, 64, n}, types); };
         std::int64_t good = 64;
         std::int64_t bad = 16384;
         REQUIRE(fits(machine, columns(good)));
@@ -250,9 +256,8 @@ TEST_CASE("FP32 has the published plan whatever is asked for", "[kernels]") {
 
 TEST_CASE("published plans that are not modelled are refused", "[kernels]") {
     // so few rows that half the matrix unit does
-    CHECK_THROWS_WITH(
-        matmul::choose(machine_of(4), published({8, 64, 8}, kHalf)),
-        Catch::Contains("not modelled: its vertex for 16 x 8 channels on 8 units"));
+    CHECK_THROWS_WITH(matmul::choose(machine_of(4), published({8, 64, 8}, kHalf)),
+                      Catch::Contains("not modelled: its vertex for 16 x 8 channels on 8 units"));
     CHECK_THROWS_AS(matmul::choose(test::gc2_with(4), published({64, 64, 64}, kHalf)), NotModelled);
     CHECK_THROWS_AS(matmul::choose_by_estimate(machine_of(4), published({64, 64, 64}, kHalf)),
                     NotModelled);
