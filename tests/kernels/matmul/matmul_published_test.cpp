@@ -41,7 +41,7 @@ spec::MachineSpec machine_of(std::int64_t tiles) {
     return machine;
 }
 
-MatmulWorkload published(const Sizes& sizes, const Types& types) {
+MatmulWorkload workload_of(const Sizes& sizes, const Types& types) {
     MatmulWorkload workload;
     workload.m = sizes.m;
     workload.k = sizes.k;
@@ -95,10 +95,10 @@ workload::CheckResult run(const spec::MachineSpec& machine, const family::Divide
 /// The plan, which is the planner's, and its exact answer.
 published::DensePlan check_product(const spec::MachineSpec& machine, const Sizes& sizes,
                                    const Types& types) {
-    const MatmulWorkload given = published(sizes, types);
+    const MatmulWorkload given = workload_of(sizes, types);
     CAPTURE(sizes.m, sizes.k, sizes.n, machine.chip.tiles, name_of(types.data),
             name_of(types.partials));
-    const published::DensePlan plan = plan_of(machine, given);
+    published::DensePlan plan = plan_of(machine, given);
     const family::Divided planned = matmul::choose(machine, given);
     CHECK(planned.division.parts_m == plan.split.out_parts);
     CHECK(planned.division.parts_k == plan.split.in_parts);
@@ -159,7 +159,7 @@ TEST_CASE("published plans sum in as many stages as they say", "[kernels]") {
         // parts of k alone, so many that partial results are summed twice
         const auto plan = check_product(machine, {16, 2000, 20}, types);
         CHECK(plan.intermediate_depths.size() == 1);
-        const auto planned = matmul::choose(machine, published({16, 2000, 20}, types));
+        const auto planned = matmul::choose(machine, workload_of({16, 2000, 20}, types));
         const auto& sets = planned.lowered.program.compute_sets;
         CHECK(std::count_if(sets.begin(), sets.end(), [](const auto& set) {
                   return set.name.starts_with("reduce stage");
@@ -175,7 +175,7 @@ TEST_CASE("published plans without parts of k cast or keep their results", "[ker
     for (const Types& types : {kMixed, kFloat}) {
         const Sizes sizes{128, 16, 96};
         CHECK(check_product(machine, sizes, types).split.in_parts == 1);
-        const auto planned = matmul::choose(machine, published(sizes, types));
+        const auto planned = matmul::choose(machine, workload_of(sizes, types));
         const auto& sets = planned.lowered.program.compute_sets;
         const bool wide = types.data == ElementType::F32;
         CHECK(sets.size() == 2);
@@ -202,7 +202,7 @@ TEST_CASE("published plans are cut into steps where temporaries would not fit", 
 TEST_CASE("published plans fit up to a size, and say so beyond it", "[kernels]") {
     const spec::MachineSpec machine = machine_of(4);
     for (const Types& types : {kHalf, kFloat}) {
-        const auto columns = [&](std::int64_t n) { return published({64, 64, n}, types); };
+        const auto columns = [&](std::int64_t n) { return workload_of({64, 64, n}, types); };
         std::int64_t good = 64;
         std::int64_t bad = 16384;
         REQUIRE(fits(machine, columns(good)));
@@ -223,7 +223,7 @@ TEST_CASE("published plans fit up to a size, and say so beyond it", "[kernels]")
 
 TEST_CASE("FP32 sums of published plans are within their roundings", "[kernels]") {
     const spec::MachineSpec machine = machine_of(16);
-    MatmulWorkload given = published({40, 700, 30}, kFloat);
+    MatmulWorkload given = workload_of({40, 700, 30}, kFloat);
     const family::Divided planned = matmul::choose(machine, given);
     given.values.kind = workload::ValuesSpec::Kind::Uniform;
     auto a = workload::make_dense_f32(given.m, given.k, {}, 1, Operand::A, given.k);
@@ -243,34 +243,35 @@ TEST_CASE("FP32 sums of published plans are within their roundings", "[kernels]"
 
 TEST_CASE("FP32 has the published plan whatever is asked for", "[kernels]") {
     const spec::MachineSpec machine = machine_of(16);
-    MatmulWorkload given = published({40, 70, 30}, kFloat);
-    const auto published = matmul::choose(machine, given);
+    MatmulWorkload given = workload_of({40, 70, 30}, kFloat);
+    const auto asked = matmul::choose(machine, given);
     given.plan = PlanKind::Fastest;
     const auto fastest = matmul::choose(machine, given);
-    CHECK(fastest.division.parts_m == published.division.parts_m);
-    CHECK(fastest.division.parts_k == published.division.parts_k);
-    CHECK(fastest.division.parts_n == published.division.parts_n);
+    CHECK(fastest.division.parts_m == asked.division.parts_m);
+    CHECK(fastest.division.parts_k == asked.division.parts_k);
+    CHECK(fastest.division.parts_n == asked.division.parts_n);
     CHECK_THROWS_WITH(matmul::choose_by_estimate(machine, given),
                       Catch::Contains("f32: not modelled: an estimate"));
 }
 
 TEST_CASE("published plans that are not modelled are refused", "[kernels]") {
     // so few rows that half the matrix unit does
-    CHECK_THROWS_WITH(matmul::choose(machine_of(4), published({8, 64, 8}, kHalf)),
+    CHECK_THROWS_WITH(matmul::choose(machine_of(4), workload_of({8, 64, 8}, kHalf)),
                       Catch::Contains("not modelled: its vertex for 16 x 8 channels on 8 units"));
-    CHECK_THROWS_AS(matmul::choose(test::gc2_with(4), published({64, 64, 64}, kHalf)), NotModelled);
-    CHECK_THROWS_AS(matmul::choose_by_estimate(machine_of(4), published({64, 64, 64}, kHalf)),
+    CHECK_THROWS_AS(matmul::choose(test::gc2_with(4), workload_of({64, 64, 64}, kHalf)),
+                    NotModelled);
+    CHECK_THROWS_AS(matmul::choose_by_estimate(machine_of(4), workload_of({64, 64, 64}, kHalf)),
                     NotModelled);
 }
 
 TEST_CASE("published plans of FP32 products run on one set of the matrix unit", "[kernels]") {
     CHECK(check_product(test::gc2_with(8), {70, 100, 50}, kFloat).vertex.units == 8);
-    CHECK_THROWS_AS(matmul::choose(test::gc2_with(8), published({64, 64, 64}, kMixed)),
+    CHECK_THROWS_AS(matmul::choose(test::gc2_with(8), workload_of({64, 64, 64}, kMixed)),
                     NotModelled);
 }
 
 TEST_CASE("FP32 operands have FP32 partials", "[kernels]") {
-    MatmulWorkload given = published({16, 16, 16}, kFloat);
+    MatmulWorkload given = workload_of({16, 16, 16}, kFloat);
     CHECK(given.mistakes().empty());
     given.partials = ElementType::F16;
     REQUIRE(given.mistakes().size() == 1);
