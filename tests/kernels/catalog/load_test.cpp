@@ -82,7 +82,7 @@ TEST_CASE("partials of a product are as its operands if nothing else is said", "
     CHECK(partials(R"(, "partials": "f32")") == ElementType::F32);
     CHECK(partials(R"(, "dtype": "f32")") == ElementType::F32);
     CHECK(partials(R"(, "dtype": "f16", "partials": "f32")") == ElementType::F32);
-    CHECK(partials("", {"dtype=f32"}) == ElementType::F32);
+    CHECK(partials("", {"workload.dtype=f32"}) == ElementType::F32);
     CHECK(load(matmul(4, 4, 4, R"(, "dtype": "f32")")).resolved["partials"] == "f32");
     CHECK(refusal(matmul(4, 4, 4, R"(, "dtype": "f32", "partials": "f16")"))
               .find("/partials: got f16, expected f32 for dtype f32") != std::string::npos);
