@@ -28,8 +28,9 @@ std::optional<Speed> product_speed(const HeadFacts& facts) {
     }
     const auto& chip = facts.machine.chip;
     const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
-    const std::int64_t macs =
-        work->partials == ElementType::F16 ? unit.macs_f16_f16 : unit.macs_f16_f32;
+    const std::int64_t macs = work->operands == ElementType::F32   ? unit.macs_f32_f32
+                              : work->partials == ElementType::F32 ? unit.macs_f16_f32
+                                                                   : unit.macs_f16_f16;
     return Speed{work->flops, ratio(1e-12 * static_cast<double>(work->flops), seconds(facts)),
                  2e-12 * static_cast<double>(macs * chip.tiles) * chip.clock_hz, macs,
                  unit.memory_bytes};

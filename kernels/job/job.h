@@ -39,6 +39,7 @@ struct ProductWork {
     std::int64_t flops = 0;
     std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
     ElementType partials = ElementType::F16;
+    ElementType operands = ElementType::F16;
 };
 
 /// What the closed forms of a family's planner expect, no program being made.

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace tessera::job {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 using nlohmann::json;
 using workload::Operand;
 
-std::span<const std::byte> bytes_of(const std::vector<std::uint16_t>& values) {
+template <class Element> std::span<const std::byte> bytes_of(const std::vector<Element>& values) {
     return std::as_bytes(std::span(values));
 }
 
@@ -83,7 +84,8 @@ Estimate estimate_of(const family::Family& family, bool uses_matrix_unit,
 }
 
 /// What dense and sparse products share.
-template <class Workload, class MatrixA> class ProductJob : public Job {
+template <class Workload, class MatrixA, class Element = std::uint16_t>
+class ProductJob : public Job {
 public:
     explicit ProductJob(const Workload& workload) : workload_(workload) {}
 
@@ -94,14 +96,15 @@ public:
     Bytes useful_bytes() const override { return 0; }
     CheckOutcome check(const ReadTensor& read, int threads) override {
         const auto c = read("c");
-        std::vector<std::uint16_t> values(c.size() / 2);
-        std::memcpy(values.data(), c.data(), values.size() * 2);
+        std::vector<Element> values(c.size() / sizeof(Element));
+        std::memcpy(values.data(), c.data(), values.size() * sizeof(Element));
         const std::int64_t roundings = divided_.division.roundings;
         const workload::CheckOptions options{.partials = workload_.partials,
                                              .roundings = roundings,
                                              .exact_required = is_exact(),
                                              .threads = threads};
-        return outcome_of(workload::check(values, a_, b_, options), roundings);
+        return outcome_of(workload::check(std::span<const Element>(values), a_, b_, options),
+                          roundings);
     }
     json plan_json() const override {
         const auto& [division, lowered] = divided_;
@@ -136,23 +139,32 @@ protected:
 private:
     Workload workload_;
     MatrixA a_;
-    workload::DenseF16 b_;
+    workload::Dense<Element> b_;
     bool has_left_ = false;
     bool has_right_ = false;
     family::Divided divided_;
     plan::KnownSchedules known_schedules_; ///< of all plans that it has made
 };
 
-/// Elements of the operands and of the result, as binary16 and as the reference has them.
-void need_memory(double a, double b, double c, const std::string& what) {
-    constexpr double kHalfBytes = 2;
+/// Elements of the operands and of the result, of `bytes` each, and as the reference has them.
+void need_memory(std::size_t bytes, double a, double b, double c, const std::string& what) {
     constexpr double kReferenceBytes = 12; // binary64, and magnitudes in binary32
-    need_host_memory(kHalfBytes * (a + b + c) + kReferenceBytes * b, what);
+    need_host_memory(static_cast<double>(bytes) * (a + b + c) + kReferenceBytes * b, what);
 }
 
-class MatmulJob final : public ProductJob<workload::MatmulWorkload, workload::DenseF16> {
+template <class Element>
+class MatmulJob final
+    : public ProductJob<workload::MatmulWorkload, workload::Dense<Element>, Element> {
+    using Base = ProductJob<workload::MatmulWorkload, workload::Dense<Element>, Element>;
+    using Base::known_schedules;
+    using Base::make_left;
+    using Base::make_right;
+    using Base::program;
+    using Base::set_divided;
+    using Base::workload;
+
 public:
-    using ProductJob::ProductJob;
+    using Base::Base;
 
     /// What does not fit the machine is told before the host has its operands.
     const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
@@ -164,7 +176,7 @@ public:
         const auto m = static_cast<double>(given.m);
         const auto k = static_cast<double>(given.k);
         const auto n = static_cast<double>(given.n);
-        need_memory(m * k, k * n, m * n, sentence());
+        need_memory(sizeof(Element), m * k, k * n, m * n, sentence());
         make_operands();
         return program();
     }
@@ -182,24 +194,31 @@ public:
     }
     std::optional<ProductWork> product() const override {
         return ProductWork{2 * workload().m * workload().k * workload().n, std::nullopt,
-                           workload().partials};
+                           workload().partials, workload().dtype};
     }
     std::string sentence() const override {
-        return fmt::format("matmul {} x {} x {}, {} partials", workload().m, workload().k,
-                           workload().n, name_of(workload().partials));
+        const auto& given = workload();
+        return given.dtype == ElementType::F32
+                   ? fmt::format("matmul {} x {} x {}, f32", given.m, given.k, given.n)
+                   : fmt::format("matmul {} x {} x {}, {} partials", given.m, given.k, given.n,
+                                 name_of(given.partials));
     }
 
 private:
     void make_operands() {
         const auto& given = workload();
-        make_left([&] {
-            return workload::make_dense(given.m, given.k, given.of_a(), given.seed, Operand::A,
-                                        given.k);
-        });
-        make_right([&] {
-            return workload::make_dense(given.k, given.n, given.of_b(), given.seed, Operand::B,
-                                        given.k);
-        });
+        make_left([&] { return make(given.m, given.k, given.of_a(), Operand::A); });
+        make_right([&] { return make(given.k, given.n, given.of_b(), Operand::B); });
+    }
+    [[nodiscard]] workload::Dense<Element> make(std::int64_t rows, std::int64_t columns,
+                                                const workload::ValuesSpec& values,
+                                                Operand operand) const {
+        const auto& given = workload();
+        if constexpr (std::is_same_v<Element, float>) {
+            return workload::make_dense_f32(rows, columns, values, given.seed, operand, given.k);
+        } else {
+            return workload::make_dense(rows, columns, values, given.seed, operand, given.k);
+        }
     }
 };
 
@@ -221,7 +240,7 @@ public:
         set_divided(spmm::choose(machine, workload(), a(), known_schedules()));
         if (made && !from_file) {
             const auto n = static_cast<double>(workload().n);
-            need_memory(static_cast<double>(a().values.size()),
+            need_memory(sizeof(std::uint16_t), static_cast<double>(a().values.size()),
                         static_cast<double>(a().columns) * n, static_cast<double>(a().rows) * n,
                         sentence());
             make_dense_operand();
@@ -270,7 +289,10 @@ private:
 } // namespace
 
 std::unique_ptr<Job> make_job(const workload::MatmulWorkload& workload) {
-    return std::make_unique<MatmulJob>(workload);
+    if (workload.dtype == ElementType::F32) {
+        return std::make_unique<MatmulJob<float>>(workload);
+    }
+    return std::make_unique<MatmulJob<std::uint16_t>>(workload);
 }
 
 std::unique_ptr<Job> make_job(const workload::SpmmWorkload& workload) {

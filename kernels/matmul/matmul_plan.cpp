@@ -100,7 +100,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                        plan::KnownSchedules& known) {
-    if (workload.plan == workload::PlanKind::Published) {
+    if (workload.plan == workload::PlanKind::Published || workload.dtype == ElementType::F32) {
         return choose_published(machine, workload, known);
     }
     const Problem problem(workload);
@@ -111,6 +111,10 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
     family::check_plan(workload.plan, name_of(problem));
+    if (workload.dtype == ElementType::F32) {
+        throw NotModelled(name_of(problem) +
+                          ", f32: not modelled: an estimate; see docs/published_plans.md");
+    }
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem, 1).front();
     return family::fitting(machine, name_of(problem),

@@ -22,11 +22,59 @@ using published::DensePart;
 using published::Run;
 
 constexpr const char* kPublishedOwner = "matmul";
-constexpr std::int64_t kGroup = 16;      ///< channels of a cell
-constexpr Bytes kCell = 2 * kGroup;      ///< FP16
-constexpr Bytes kBlock = kGroup * kCell; ///< weights of a load of the matrix unit
-constexpr Bytes kBehindPartials = 32;    ///< that codelets may read
-constexpr Bytes kStackBytes = 32;        ///< of ConvPartial1x1Out_half_half
+constexpr Bytes kWord = 8;            ///< of what codelets load and store
+constexpr Bytes kBehindPartials = 32; ///< that codelets may read
+constexpr Bytes kStackBytes = 32;     ///< of ConvPartial1x1Out_*
+constexpr std::int64_t kResultGroupF32 = 8;
+
+/// Channels and bytes of what a plan's vertices read and write.
+struct Layout {
+    std::int64_t in_group = 0;  ///< channels of a cell of X
+    std::int64_t out_group = 0; ///< of a cell of partial results
+    ElementType data = ElementType::F16;
+    ElementType partials = ElementType::F16;
+    Bytes in_cell = 0;
+    Bytes block = 0; ///< weights of an in-group and an out-group
+    Bytes partial_cell = 0;
+    Bytes result_cell = 0;
+    std::int64_t out_stride = 1; ///< words from a pass's last one of a column to its next column
+    std::string multiply = {};
+    std::string codelet = {};
+    const char* types = ""; ///< of a reduction that goes on: "half_half"
+    const char* last_types = "";
+};
+
+/// Nothing for a vertex that there is no codelet of.
+std::optional<Layout> layout_of(const published::DenseProblem& problem,
+                                const published::DenseVertex& vertex) {
+    const bool f32 = problem.data == ElementType::F32;
+    const bool wide = problem.partials == ElementType::F32;
+    const bool narrow = vertex.out_group == 8;
+    if (!wide && narrow) {
+        return std::nullopt;
+    }
+    Layout layout{.in_group = vertex.in_group,
+                  .out_group = vertex.out_group,
+                  .data = problem.data,
+                  .partials = problem.partials};
+    const Bytes element = bytes_of(problem.data);
+    const Bytes partial = bytes_of(problem.partials);
+    layout.in_cell = vertex.in_group * element;
+    layout.block = vertex.out_group * layout.in_cell;
+    layout.partial_cell = vertex.out_group * partial;
+    layout.result_cell = vertex.out_group * element;
+    layout.out_stride = (vertex.out_group - vertex.units) * partial / kWord + 1;
+    layout.codelet = !f32     ? "published/conv_partial_1x1"
+                     : narrow ? "published/conv_partial_1x1_float_8"
+                              : "published/conv_partial_1x1_float";
+    layout.multiply = std::string(f32    ? "ConvPartial1x1Out_float_float"
+                                  : wide ? "ConvPartial1x1Out_half_float"
+                                         : "ConvPartial1x1Out_half_half") +
+                      (narrow ? "_8" : "");
+    layout.types = wide ? "float_float" : "half_half";
+    layout.last_types = f32 ? "float_float" : wide ? "float_half" : "half_half";
+    return layout;
+}
 
 /// Cells [first, last) of a partial result on a tile, from `place` on.
 struct HeldCells {
@@ -44,13 +92,20 @@ Run common(const Run& left, const Run& right) {
 class PublishedEmitter {
 public:
     PublishedEmitter(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                     const published::DensePlan& plan, const std::string& name)
-        : machine_(machine), workload_(workload), plan_(plan),
-          out_groups_((workload.m + kGroup - 1) / kGroup),
-          in_groups_((workload.k + kGroup - 1) / kGroup), graph_(name) {}
+                     const published::DensePlan& plan, const Layout& layout,
+                     const std::string& name)
+        : machine_(machine), workload_(workload), plan_(plan), layout_(layout),
+          out_groups_((workload.m + layout.out_group - 1) / layout.out_group),
+          in_groups_((workload.k + layout.in_group - 1) / layout.in_group), graph_(name) {}
 
     graph::Graph run() {
-        graph_.codelets = {"published/conv_partial_1x1", "published/reduce_add", "copy"};
+        graph_.codelets = {layout_.codelet, "published/reduce_add", "copy"};
+        if (casts()) {
+            graph_.codelets.emplace_back("published/cast_fill_1d");
+        }
+        if (regroups()) {
+            graph_.codelets.emplace_back("rearrange");
+        }
         start_tensors();
         add_buffers();
         std::vector<program::Step> steps;
@@ -99,15 +154,26 @@ private:
     [[nodiscard]] bool inputs_move() const { return plan_.split.out_parts > 1; }
     [[nodiscard]] bool weights_move() const { return plan_.split.field_parts > 1; }
 
+    /// Sums that nothing was added to are of the partials' type still.
+    [[nodiscard]] bool casts() const {
+        return plan_.split.in_parts == 1 && layout_.partials != layout_.data;
+    }
+    /// FP32 results leave in groups of 8 rows.
+    [[nodiscard]] bool regroups() const {
+        return layout_.data == ElementType::F32 && layout_.out_group != kResultGroupF32;
+    }
+
     /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
     [[nodiscard]] std::vector<Run> home_cells(const DensePart& part) const {
         return in_units(
-            published::spread_inputs(input_cells(part) * kGroup, plan_, ElementType::F16), kGroup);
+            published::spread_inputs(input_cells(part) * layout_.in_group, plan_, layout_.data),
+            layout_.in_group);
     }
     [[nodiscard]] std::vector<Run> home_blocks(const DensePart& part) const {
-        return in_units(published::spread_weights(weight_blocks(part) * kGroup * kGroup, plan_,
-                                                  ElementType::F16),
-                        kGroup * kGroup);
+        const std::int64_t elements = layout_.in_group * layout_.out_group;
+        return in_units(
+            published::spread_weights(weight_blocks(part) * elements, plan_, layout_.data),
+            elements);
     }
     [[nodiscard]] static std::vector<Run> in_units(std::vector<Run> runs, std::int64_t elements) {
         for (Run& run : runs) {
@@ -117,11 +183,9 @@ private:
     }
 
     void start_tensors() {
-        weights_tensor_ = {
-            .name = "a", .type = ElementType::F16, .shape = {workload_.m, workload_.k}};
+        weights_tensor_ = {.name = "a", .type = layout_.data, .shape = {workload_.m, workload_.k}};
         weights_tensor_.given = true;
-        result_tensor_ = {
-            .name = "c", .type = ElementType::F16, .shape = {workload_.m, workload_.n}};
+        result_tensor_ = {.name = "c", .type = layout_.data, .shape = {workload_.m, workload_.n}};
         result_tensor_.wanted = true;
         home_bytes_.resize(tiles());
         result_bytes_.resize(tiles());
@@ -129,8 +193,8 @@ private:
 
     void add_buffers() {
         using graph::Where;
-        const bool pads_k = workload_.k % kGroup != 0;
-        const bool pads_a = pads_k || workload_.m % kGroup != 0;
+        const bool pads_k = workload_.k % layout_.in_group != 0;
+        const bool pads_a = pads_k || workload_.m % layout_.out_group != 0;
         out_ = graph_.add_buffer(
             {.name = "partials", .where = Where::Region1, .read_beyond = kBehindPartials});
         weights_ = graph_.add_buffer({.name = "weights", .padded = pads_a, .apart = {out_}});
@@ -142,6 +206,8 @@ private:
             graph_.add_buffer({.name = "home of b", .padded = pads_k, .apart = {x_, weights_}});
         stack_ = graph_.add_buffer({.name = "stack", .kind = program::SegmentKind::Stack});
         result_ = graph_.add_buffer({.name = "result"});
+        cast_ = graph_.add_buffer({.name = "cast", .apart = {out_}});
+        regrouped_ = graph_.add_buffer({.name = "regrouped"});
         for (std::size_t stage = 0; stage <= plan_.intermediate_depths.size(); ++stage) {
             slots_.push_back(graph_.add_buffer(
                 {.name = fmt::format("slices stage {}", stage), .read_beyond = kBehindPartials}));
@@ -176,9 +242,9 @@ private:
         partials_.clear();
         for (TileId tile = 0; tile < tiles(); ++tile) {
             const DensePart here = part(tile);
-            graph_.hold(out_, tile, partial_cells(here) * kCell);
-            graph_.hold(weights_, tile, weight_blocks(here) * kBlock);
-            graph_.hold(x_, tile, input_cells(here) * kCell);
+            graph_.hold(out_, tile, partial_cells(here) * layout_.partial_cell);
+            graph_.hold(weights_, tile, weight_blocks(here) * layout_.block);
+            graph_.hold(x_, tile, input_cells(here) * layout_.in_cell);
             add_multiply(multiply, tile);
         }
         steps.push_back(graph::run(multiply));
@@ -194,6 +260,12 @@ private:
                 add_stage(stage, left[stage], steps);
             }
         }
+        if (casts()) {
+            cast(steps);
+        }
+        if (regroups()) {
+            regroup(steps);
+        }
         if (is_serial()) {
             update_result(steps);
         }
@@ -203,7 +275,7 @@ private:
     void copy(graph::ComputeSetId set, TileId tile, graph::Place from, graph::Place to,
               Bytes bytes) {
         const std::int64_t workers = machine_.tile.workers;
-        const std::int64_t words = bytes / 8;
+        const std::int64_t words = bytes / kWord;
         graph_.add_vertex(set, tile, "copy64", program::VertexKind::MultiWorker,
                           {graph::read(from, bytes), graph::write(to, bytes),
                            graph::word(words / workers), graph::word(words % workers)});
@@ -227,9 +299,9 @@ private:
                 }
                 const Run run = homes[static_cast<std::size_t>(turn)];
                 const auto holder = static_cast<TileId>(first + turn);
-                const Bytes bytes = run.size() * kCell;
+                const Bytes bytes = run.size() * layout_.in_cell;
                 const graph::Place from{home_x_};
-                const graph::Place to{x_, run.first * kCell};
+                const graph::Place to{x_, run.first * layout_.in_cell};
                 graph_.hold(home_x_, holder, bytes);
                 copy(multiply, holder, from, to, bytes);
                 std::vector<graph::Receiver> others;
@@ -266,7 +338,7 @@ private:
                     continue;
                 }
                 const Run run = homes[static_cast<std::size_t>(turn)];
-                const Bytes bytes = run.size() * kBlock;
+                const Bytes bytes = run.size() * layout_.block;
                 if (!weights_move() && !is_serial()) {
                     add_blocks(tile, {weights_}, run);
                     continue;
@@ -283,8 +355,8 @@ private:
                     from = sliced;
                 }
                 if (weights_move()) {
-                    send_weights(bring, multiply, holder, from, {weights_, run.first * kBlock},
-                                 bytes);
+                    send_weights(bring, multiply, holder, from,
+                                 {weights_, run.first * layout_.block}, bytes);
                 }
             }
         }
@@ -321,19 +393,20 @@ private:
             return graph::table(graph_.add_table(tile, words));
         };
         const graph::Field out_table = pointers(outs, [&](std::int64_t i) {
-            return graph::write({out_, i * columns * kCell}, columns * kCell);
+            return graph::write({out_, i * columns * layout_.partial_cell},
+                                columns * layout_.partial_cell);
         });
         const graph::Field weights_table = pointers(ins * outs, [&](std::int64_t i) {
-            return graph::read({weights_, i * kBlock}, kBlock);
+            return graph::read({weights_, i * layout_.block}, layout_.block);
         });
         const graph::Field in_table = pointers(ins, [&](std::int64_t i) {
-            return graph::read({x_, i * columns * kCell}, columns * kCell);
+            return graph::read({x_, i * columns * layout_.in_cell}, columns * layout_.in_cell);
         });
         graph_.add_work(set, tile, columns * outs * ins);
-        graph_.add_vertex(set, tile, "ConvPartial1x1Out_half_half", program::VertexKind::Supervisor,
+        graph_.add_vertex(set, tile, layout_.multiply, program::VertexKind::Supervisor,
                           {out_table, weights_table, in_table, worklists(tile, columns),
                            graph::word((outs - 1) << 16), graph::word((ins - 1) | (1 << 16)),
-                           graph::word(1),
+                           graph::word(layout_.out_stride),
                            graph::use({stack_}, kStackBytes, graph::Access::Write)});
     }
 
@@ -345,8 +418,10 @@ private:
         for (std::int64_t worker = 0; worker < workers; ++worker) {
             const std::int64_t first = worker * columns / workers;
             const std::int64_t last = (worker + 1) * columns / workers;
-            const auto offset = static_cast<std::uint32_t>(first * kCell / 8);
-            halves.insert(halves.end(), {offset, static_cast<std::uint32_t>(last - first), offset});
+            for (const std::int64_t number : {first * layout_.partial_cell / kWord, last - first,
+                                              first * layout_.in_cell / kWord}) {
+                halves.push_back(static_cast<std::uint32_t>(number));
+            }
         }
         halves.resize((halves.size() + 1) / 2 * 2);
         std::vector<graph::Field> words;
@@ -409,13 +484,14 @@ private:
         const Run places = published::part_of(plan_.split.in_parts, left, section);
         const std::int64_t cells = partial_cells(part);
         const auto shares = in_units(
-            published::spread_reduction(cells * kGroup, places.size(), ElementType::F16), kGroup);
+            published::spread_reduction(cells * layout_.out_group, places.size(), layout_.partials),
+            layout_.out_group);
         Partial sum;
         for (std::size_t i = 0; i < shares.size(); ++i) {
             part.in = places.first + static_cast<std::int64_t>(i);
             const TileId tile = published::tile_of(plan_.split, part);
             sum.push_back({tile, shares[i], {sums_[stage]}});
-            graph_.hold(sums_[stage], tile, shares[i].size() * kCell);
+            graph_.hold(sums_[stage], tile, shares[i].size() * sum_cell(stage));
             add_reduce(reduce, tile, shares[i],
                        std::span(partials).subspan(static_cast<std::size_t>(mine.first),
                                                    static_cast<std::size_t>(mine.size())),
@@ -429,7 +505,8 @@ private:
     void add_reduce(graph::ComputeSetId reduce, TileId tile, const Run& share,
                     std::span<const Partial> partials, std::int64_t place_in_section,
                     std::size_t stage) {
-        const Bytes bytes = share.size() * kCell;
+        const Bytes cell = layout_.partial_cell;
+        const Bytes bytes = share.size() * cell;
         const auto count = static_cast<std::int64_t>(partials.size());
         std::int64_t own = -1;
         graph::Place own_place;
@@ -437,7 +514,7 @@ private:
             for (const HeldCells& held : partials[static_cast<std::size_t>(i)]) {
                 if (held.tile == tile && common(held.cells, share).size() == share.size()) {
                     own = i;
-                    own_place = held.place + (share.first - held.cells.first) * kCell;
+                    own_place = held.place + (share.first - held.cells.first) * cell;
                 }
             }
         }
@@ -453,38 +530,42 @@ private:
                 if (both.size() <= 0) {
                     continue;
                 }
-                const graph::Place from = held.place + (both.first - held.cells.first) * kCell;
+                const graph::Place from = held.place + (both.first - held.cells.first) * cell;
                 const graph::Place to{slots_[stage],
-                                      slot * bytes + (both.first - share.first) * kCell};
+                                      slot * bytes + (both.first - share.first) * cell};
                 if (held.tile == tile) {
-                    copy(reduce, tile, from, to, both.size() * kCell);
+                    copy(reduce, tile, from, to, both.size() * cell);
                 } else {
                     turns_.push_back({(i - place_in_section + 2 * count) % count,
                                       held.tile,
                                       from,
-                                      both.size() * kCell,
+                                      both.size() * cell,
                                       {tile, to}});
                 }
             }
             ++slot;
         }
-        add_sum(reduce, tile, own < 0 ? std::nullopt : std::optional(own_place), count, bytes,
-                stage);
+        add_sum(reduce, tile, own < 0 ? std::nullopt : std::optional(own_place), count,
+                share.size(), stage);
     }
 
     /// What stands in the slots, and `own` before it, where there is one. Where the slots take much
     /// of a tile they are no array in the published library, but reached by pointers.
     void add_sum(graph::ComputeSetId reduce, TileId tile, std::optional<graph::Place> own,
-                 std::int64_t count, Bytes bytes, std::size_t stage) {
+                 std::int64_t count, std::int64_t cells, std::size_t stage) {
         const graph::Place sum{sums_[stage]};
         const graph::Place slots{slots_[stage]};
         const std::int64_t others = own ? count - 1 : count;
-        const std::int64_t elements = bytes / 2;
+        const Bytes bytes = cells * layout_.partial_cell;
+        const Bytes sum_bytes = cells * sum_cell(stage);
+        const std::int64_t elements = cells * layout_.out_group;
+        const std::string types = is_last(stage) ? layout_.last_types : layout_.types;
         const Bytes element = machine_.memory.element_bytes;
         constexpr std::int64_t kMostInOneArray = 16; // of a tile's memory
+        constexpr Bytes kGroupBytes = 16;            // that an instruction adds
         const Bytes taken = (others * bytes + element - 1) / element * element;
         const graph::Field numbers = graph::word(count | (elements << 16));
-        graph_.add_work(reduce, tile, elements / 8 * count);
+        graph_.add_work(reduce, tile, bytes / kGroupBytes * count);
         if (taken * kMostInOneArray >= machine_.memory.bytes()) {
             std::vector<graph::Field> pointers;
             if (own) {
@@ -494,18 +575,18 @@ private:
                 pointers.push_back(graph::read(slots + slot * bytes, bytes));
             }
             pointers.push_back(pointers.back()); // the one behind the last is read too
-            graph_.add_vertex(reduce, tile, "ReduceAdd_half_half", program::VertexKind::MultiWorker,
-                              {graph::write(sum, bytes),
+            graph_.add_vertex(reduce, tile, "ReduceAdd_" + types, program::VertexKind::MultiWorker,
+                              {graph::write(sum, sum_bytes),
                                graph::table(graph_.add_table(tile, pointers)), numbers});
         } else if (own && others > 0) {
-            graph_.add_vertex(reduce, tile, "ReduceAddInitial_half_half",
+            graph_.add_vertex(reduce, tile, "ReduceAddInitial_" + types,
                               program::VertexKind::MultiWorker,
-                              {graph::write(sum, bytes), graph::read(slots, others * bytes),
+                              {graph::write(sum, sum_bytes), graph::read(slots, others * bytes),
                                numbers, graph::read(*own, bytes)});
         } else {
-            graph_.add_vertex(reduce, tile, "ReduceAddSingleInput_half_half",
+            graph_.add_vertex(reduce, tile, "ReduceAddSingleInput_" + types,
                               program::VertexKind::MultiWorker,
-                              {graph::write(sum, bytes),
+                              {graph::write(sum, sum_bytes),
                                graph::read(own ? *own : slots, count * bytes), numbers});
         }
     }
@@ -518,18 +599,20 @@ private:
         for (std::int64_t at = blocks.first; at < blocks.last;) {
             const std::int64_t in = ins.first + at / outs.size();
             const std::int64_t out = outs.first + at % outs.size();
-            const std::int64_t whole = workload_.m / kGroup - out;
+            const std::int64_t rows = layout_.out_group;
+            const std::int64_t whole = workload_.m / rows - out;
             const std::int64_t count =
                 std::clamp<std::int64_t>(whole, 1, std::min(outs.last - out, blocks.last - at));
-            const std::int64_t channels = std::min(kGroup, workload_.m - out * kGroup);
-            const std::int64_t inputs = std::min(kGroup, workload_.k - in * kGroup);
+            const std::int64_t channels = std::min(rows, workload_.m - out * rows);
+            const std::int64_t inputs =
+                std::min(layout_.in_group, workload_.k - in * layout_.in_group);
             graph::Piece piece;
             piece.tile = tile;
-            piece.place = place + (at - blocks.first) * kBlock;
-            piece.host_offset = out * kGroup * workload_.k + in * kGroup;
-            piece.dims = {{count, kGroup * workload_.k, kBlock},
-                          {channels, workload_.k, kCell},
-                          {inputs, 1, 2}};
+            piece.place = place + (at - blocks.first) * layout_.block;
+            piece.host_offset = out * rows * workload_.k + in * layout_.in_group;
+            piece.dims = {{count, rows * workload_.k, layout_.block},
+                          {channels, workload_.k, layout_.in_cell},
+                          {inputs, 1, bytes_of(layout_.data)}};
             weights_tensor_.pieces.push_back(std::move(piece));
             at += count;
         }
@@ -537,12 +620,15 @@ private:
 
     void add_inputs_tensor() {
         graph::Tensor tensor{
-            .name = "b", .type = ElementType::F16, .shape = {workload_.k, workload_.n}};
+            .name = "b", .type = layout_.data, .shape = {workload_.k, workload_.n}};
         tensor.given = true;
         for (TileId tile = 0; tile < tiles(); ++tile) {
             const DensePart here = part(tile);
             graph::CellGrid cells;
             cells.rows = field_of(here).size();
+            cells.group = layout_.in_group;
+            cells.cell_bytes = layout_.in_cell;
+            cells.element_bytes = bytes_of(layout_.data);
             cells.first_row = field_of(here).first;
             cells.first_group = in_groups_of(here).first;
             cells.host_inner = workload_.k;
@@ -567,7 +653,7 @@ private:
             graph_.add_compute_set({in_step("update"), Role::Reduce, kPublishedOwner, "bytes"});
         for (auto& partials : partials_) {
             for (HeldCells& held : partials.front()) {
-                const Bytes bytes = held.cells.size() * kCell;
+                const Bytes bytes = held.cells.size() * layout_.result_cell;
                 const graph::Place to{result_, result_bytes_[held.tile]};
                 result_bytes_[held.tile] += bytes;
                 graph_.hold(result_, held.tile, result_bytes_[held.tile]);
@@ -583,17 +669,109 @@ private:
         for (const auto& partials : partials_) {
             for (const HeldCells& held : partials.front()) {
                 const DensePart here = part(held.tile);
+                const std::int64_t first_group = out_groups_of(here).first;
                 graph::CellGrid cells;
                 cells.rows = field_of(here).size();
+                cells.group = layout_.out_group;
+                cells.cell_bytes = layout_.result_cell;
+                cells.element_bytes = bytes_of(layout_.data);
                 cells.first_row = field_of(here).first;
-                cells.first_group = out_groups_of(here).first;
+                cells.first_group = first_group;
                 cells.host_inner = workload_.m;
                 cells.host_row_stride = 1;
                 cells.host_inner_stride = workload_.n;
-                graph::add_cells(result_tensor_, held.tile, held.place, cells, held.cells.first,
-                                 held.cells.last);
+                if (!regroups()) {
+                    graph::add_cells(result_tensor_, held.tile, held.place, cells, held.cells.first,
+                                     held.cells.last);
+                    continue;
+                }
+                cells.group /= 2;
+                cells.cell_bytes /= 2;
+                for_columns(held, [&](std::int64_t group, const Run& columns, Bytes offset) {
+                    cells.rows = columns.size();
+                    cells.first_row = field_of(here).first + columns.first;
+                    cells.first_group = 2 * (first_group + group);
+                    graph::add_cells(result_tensor_, held.tile, held.place + offset, cells, 0,
+                                     2 * columns.size());
+                });
             }
         }
+    }
+
+    /// each(out-group of the part, columns of it, their bytes behind held.place).
+    template <class Each> void for_columns(const HeldCells& held, const Each& each) const {
+        const std::int64_t columns = field_of(part(held.tile)).size();
+        for (std::int64_t at = held.cells.first; at < held.cells.last;) {
+            const std::int64_t group = at / columns;
+            const std::int64_t end = std::min((group + 1) * columns, held.cells.last);
+            each(group, Run{at - group * columns, end - group * columns},
+                 (at - held.cells.first) * layout_.result_cell);
+            at = end;
+        }
+    }
+
+    /// FP32 results on each tile: from [group][column][16 rows] to [group][column][8 rows].
+    void regroup(std::vector<program::Step>& steps) {
+        const auto set =
+            graph_.add_compute_set({in_step("regroup"), Role::Work, kPublishedOwner, "bytes"});
+        const Bytes piece = layout_.result_cell / 2;
+        for (auto& partials : partials_) {
+            for (HeldCells& held : partials.front()) {
+                const graph::Place from = held.place;
+                const graph::Place to{regrouped_};
+                const Bytes bytes = held.cells.size() * layout_.result_cell;
+                graph_.hold(regrouped_, held.tile, bytes);
+                for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
+                    for (const Bytes half : {Bytes{0}, piece}) {
+                        copy_pieces(set, held.tile, from + (offset + half),
+                                    to + (offset + half / piece * columns.size() * piece),
+                                    columns.size());
+                    }
+                });
+                graph_.add_work(set, held.tile, bytes);
+                held.place = to;
+            }
+        }
+        steps.push_back(graph::run(set));
+    }
+
+    /// Every other half cell from `from` on, one after the other.
+    void copy_pieces(graph::ComputeSetId set, TileId tile, graph::Place from, graph::Place to,
+                     std::int64_t pieces) {
+        const Bytes cell = layout_.result_cell;
+        const Bytes piece = cell / 2;
+        graph_.add_vertex(set, tile, "rearrange_lines64", program::VertexKind::MultiWorker,
+                          {graph::read(from, (pieces - 1) * cell + piece),
+                           graph::write(to, pieces * piece), graph::word(cell), graph::word(piece),
+                           graph::word(pieces), graph::word(piece / kWord), graph::word(1)});
+    }
+
+    /// Sums of one partial result into the data's type.
+    void cast(std::vector<program::Step>& steps) {
+        const auto set =
+            graph_.add_compute_set({in_step("cast"), Role::Reduce, kPublishedOwner, "elements"});
+        for (auto& partials : partials_) {
+            for (HeldCells& held : partials.front()) {
+                const std::int64_t elements = held.cells.size() * layout_.out_group;
+                const graph::Place to{cast_};
+                graph_.hold(cast_, held.tile, elements * bytes_of(layout_.data));
+                graph_.add_vertex(
+                    set, held.tile, "Cast1D_float_half", program::VertexKind::MultiWorker,
+                    {graph::read(held.place, elements * bytes_of(layout_.partials)),
+                     graph::write(to, elements * bytes_of(layout_.data)), graph::word(elements)});
+                graph_.add_work(set, held.tile, elements);
+                held.place = to;
+            }
+        }
+        steps.push_back(graph::run(set));
+    }
+
+    /// Of the sums of a reduction's stage.
+    [[nodiscard]] bool is_last(std::size_t stage) const {
+        return stage == plan_.intermediate_depths.size();
+    }
+    [[nodiscard]] Bytes sum_cell(std::size_t stage) const {
+        return is_last(stage) ? layout_.result_cell : layout_.partial_cell;
     }
 
     /// A message of a reduction, and when it is sent: all sections' tiles in step.
@@ -608,6 +786,7 @@ private:
     const spec::MachineSpec& machine_;
     const workload::MatmulWorkload& workload_;
     const published::DensePlan& plan_;
+    const Layout& layout_;
     std::int64_t out_groups_;
     std::int64_t in_groups_;
     graph::Graph graph_;
@@ -619,6 +798,8 @@ private:
     graph::BufferId stack_;
     graph::BufferId slice_;
     graph::BufferId result_;
+    graph::BufferId cast_;
+    graph::BufferId regrouped_;
     std::vector<graph::BufferId> slots_; ///< of the reduction's stages
     std::vector<graph::BufferId> sums_;
     graph::Tensor weights_tensor_;
@@ -630,6 +811,17 @@ private:
     std::vector<Turn> turns_;
 };
 
+/// Of the result element that has most, to the partials' type.
+std::int64_t roundings_of(const Layout& layout, const published::DensePlan& plan) {
+    const auto stages = static_cast<std::int64_t>(plan.intermediate_depths.size());
+    const std::int64_t parts = plan.split.in_parts;
+    if (layout.partials == ElementType::F16) {
+        return plan.tile.in_groups + stages + (parts > 1 ? 1 : 0);
+    }
+    const std::int64_t of_cell = layout.data == ElementType::F32 ? layout.in_group : 4;
+    return of_cell * plan.tile.in_groups + parts + stages;
+}
+
 } // namespace
 
 family::Divided choose_published(const spec::MachineSpec& machine,
@@ -637,17 +829,16 @@ family::Divided choose_published(const spec::MachineSpec& machine,
                                  plan::KnownSchedules& known) {
     const std::string name =
         fmt::format("matmul {} x {} x {}, published plan", workload.m, workload.k, workload.n);
-    if (workload.partials != ElementType::F16) {
-        throw NotModelled(name + ": not modelled: FP32 partials; see docs/published_plans.md");
-    }
     const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
                                           workload.partials};
     const published::DensePlan plan = published::plan_dense(problem, machine);
     const published::DenseSplit& split = plan.split;
-    if (plan.vertex != published::DenseVertex{kGroup, kGroup, kGroup}) {
-        throw NotModelled(fmt::format("{}: not modelled: its vertex for {} x {} channels; see "
-                                      "docs/published_plans.md",
-                                      name, plan.vertex.in_group, plan.vertex.out_group));
+    const auto layout = layout_of(problem, plan.vertex);
+    if (!layout) {
+        throw NotModelled(fmt::format("{}: not modelled: its vertex for {} x {} channels on {} "
+                                      "units; see docs/published_plans.md",
+                                      name, plan.vertex.in_group, plan.vertex.out_group,
+                                      plan.vertex.units));
     }
     if (split.in_serial > 1) {
         throw NotModelled(fmt::format("{}: not modelled: its {} steps over k; see "
@@ -660,12 +851,10 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     division.parts_n = split.field_parts;
     division.chunks = split.out_serial;
     division.tiles_busy = plan.tiles();
-    division.roundings = plan.tile.in_groups +
-                         static_cast<std::int64_t>(plan.intermediate_depths.size()) +
-                         (split.in_parts > 1 ? 1 : 0);
+    division.roundings = roundings_of(*layout, plan);
     division.predicted.compute = plan.phases.vertex + plan.phases.reduce;
     division.predicted.reduction = plan.phases.reduce;
-    return family::lowered(machine, PublishedEmitter(machine, workload, plan, name).run(),
+    return family::lowered(machine, PublishedEmitter(machine, workload, plan, *layout, name).run(),
                            std::move(division), known);
 }
 

@@ -7,7 +7,8 @@
 //   columns of B; the tiles that differ in `in` then sum their partial results, in stages.
 //
 // Layouts: A [in group][out group][16 rows][16 of k], B [in group][column][16 of k], partial results
-// and C [out group][column][16 rows]. A piece that several tiles need stands evenly on those
+// and C [out group][column][16 rows]; FP32 has 8 instead of 16 of k, and each tile rearranges its
+// share of C into [out group][column][8 rows] in the end. A piece that several tiles need stands evenly on those
 // tiles; each sends what it holds to the others and copies it to where it is read.
 // Sources: docs/published_plans.md#dense-products.
 #pragma once
@@ -18,7 +19,8 @@
 
 namespace tessera::matmul {
 
-/// @throws DoesNotFit; NotModelled for plans with serial steps and for FP32 partials
+/// FP32 has no other plan. @throws DoesNotFit; NotModelled for plans with steps over k, and for the
+/// vertex of FP16 partials on one set of matrix units
 [[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
                                                const workload::MatmulWorkload& workload,
                                                plan::KnownSchedules& known);

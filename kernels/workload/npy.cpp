@@ -3,6 +3,7 @@
 
 #include "base/element_type.h"
 #include "base/error.h"
+#include "base/float16.h"
 #include "base/input_file.h"
 #include "kernels/workload/half.h"
 #include "kernels/workload/text.h"
@@ -11,10 +12,12 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace tessera::workload {
@@ -231,16 +234,34 @@ MatrixShape checked_shape(const std::vector<std::int64_t>& shape,
     return {shape[0], shape[1]};
 }
 
-template <typename Element> std::uint16_t to_f16(Element element) {
-    if constexpr (sizeof(Element) == 2) {
+/// An element of a file, a binary16 bit pattern if it has 2 bytes, as one of a matrix.
+template <typename To, typename Element> To converted(Element element) {
+    if constexpr (std::is_same_v<To, float>) {
+        if constexpr (sizeof(Element) == 2) {
+            return f16_to_f32(element);
+        } else {
+            return static_cast<float>(element);
+        }
+    } else if constexpr (sizeof(Element) == 2) {
         return element;
     } else {
         return f64_to_f16(static_cast<double>(element));
     }
 }
 
-template <typename Element>
-DenseF16 convert(std::string_view data, MatrixShape shape, const std::string& file_name) {
+bool is_finite(float element) {
+    return std::isfinite(element);
+}
+bool is_finite(std::uint16_t element) {
+    return is_finite_f16(element);
+}
+
+template <typename To>
+constexpr const char* kExpectedFinite = "f32, expected magnitudes below 2^128";
+template <> constexpr const char* kExpectedFinite<std::uint16_t> = "f16, expected -65504..65504";
+
+template <typename To, typename Element>
+Dense<To> convert(std::string_view data, MatrixShape shape, const std::string& file_name) {
     // At most 2^31 - 1 a side: the product of the three stays below 2^65, so it is compared by
     // division.
     const auto rows = static_cast<std::uint64_t>(shape.rows);
@@ -254,17 +275,17 @@ DenseF16 convert(std::string_view data, MatrixShape shape, const std::string& fi
                  " bytes",
              fewer ? "the file is truncated" : "");
     }
-    DenseF16 matrix{shape.rows, shape.columns, std::vector<std::uint16_t>(elements)};
+    Dense<To> matrix{shape.rows, shape.columns, std::vector<To>(elements)};
     for (std::uint64_t i = 0; i < elements; ++i) {
         Element element;
         std::memcpy(&element, data.data() + i * sizeof(Element), sizeof(Element));
-        const std::uint16_t half = to_f16(element);
-        if (!is_finite_f16(half)) {
+        const To value = converted<To>(element);
+        if (!is_finite(value)) {
             fail(file_name, "element [" + std::to_string(i / columns) + ", " +
-                                std::to_string(i % columns) +
-                                "] is not finite in f16, expected -65504..65504");
+                                std::to_string(i % columns) + "] is not finite in " +
+                                kExpectedFinite<To>);
         }
-        matrix.values[i] = half;
+        matrix.values[i] = value;
     }
     return matrix;
 }
@@ -300,28 +321,30 @@ void refuse_fortran_order(const Header& header, const std::string& file_name) {
     }
 }
 
-using Convert = DenseF16 (*)(std::string_view, MatrixShape, const std::string&);
+template <typename To>
+using Convert = Dense<To> (*)(std::string_view, MatrixShape, const std::string&);
 
 /// What the elements of a header's file are made to be matrix elements by.
-struct Format {
-    Convert convert;
+template <typename To> struct Format {
+    Convert<To> convert;
     std::size_t element_bytes;
     MatrixShape shape;
 };
 
-Format format_of(const Header& header, std::optional<MatrixShape> expected,
-                 const std::string& file_name) {
+template <typename To>
+Format<To> format_of(const Header& header, std::optional<MatrixShape> expected,
+                     const std::string& file_name) {
     struct Known {
         std::string_view descr;
-        Convert convert;
+        Convert<To> convert;
         std::size_t element_bytes;
     };
     static constexpr std::array<Known, 5> kKnown{
-        {{npy_of(ElementType::F16), convert<std::uint16_t>, 2},
-         {npy_of(ElementType::F32), convert<float>, 4},
-         {"<f8", convert<double>, 8},
-         {npy_of(ElementType::I32), convert<std::int32_t>, 4},
-         {"<i8", convert<std::int64_t>, 8}}};
+        {{npy_of(ElementType::F16), convert<To, std::uint16_t>, 2},
+         {npy_of(ElementType::F32), convert<To, float>, 4},
+         {"<f8", convert<To, double>, 8},
+         {npy_of(ElementType::I32), convert<To, std::int32_t>, 4},
+         {"<i8", convert<To, std::int64_t>, 8}}};
     const std::string& descr = *header.descr;
     const auto known = std::find_if(kKnown.begin(), kKnown.end(),
                                     [&](const Known& one) { return one.descr == descr; });
@@ -334,6 +357,31 @@ Format format_of(const Header& header, std::optional<MatrixShape> expected,
     refuse_fortran_order(header, file_name);
     return {known->convert, known->element_bytes,
             checked_shape(*header.shape, expected, file_name)};
+}
+
+template <typename To>
+Dense<To> matrix_of(std::string_view bytes, const std::string& file_name,
+                    std::optional<MatrixShape> expected) {
+    const auto [header, data] = read_header(bytes, file_name);
+    const auto format = format_of<To>(header, expected, file_name);
+    return format.convert(data, format.shape, file_name);
+}
+
+template <typename To>
+Dense<To> matrix_in(const std::string& path, std::optional<MatrixShape> expected) {
+    InputFile file(path);
+    std::string bytes;
+    file.append_to(bytes, kMostHeaderBytes);
+    const auto format = format_of<To>(read_header(bytes, path).header, expected, path);
+    const auto elements = static_cast<std::size_t>(format.shape.rows) *
+                          static_cast<std::size_t>(format.shape.columns);
+    if (elements > kMostElements) {
+        fail(path, "shape: got " + shape_text({format.shape.rows, format.shape.columns}) +
+                       ", expected at most " + std::to_string(kMostElements) + " elements");
+    }
+    // Up to a header more than there should be, so that what is too much is seen.
+    file.append_to(bytes, elements * format.element_bytes);
+    return matrix_of<To>(bytes, path, expected);
 }
 
 /// Numbers in tile memory, and those of 8 bytes that NumPy has besides.
@@ -371,25 +419,20 @@ NpyView view_npy(std::string_view bytes, const std::string& file_name) {
 
 DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
                   std::optional<MatrixShape> expected) {
-    const auto [header, data] = read_header(bytes, file_name);
-    const Format format = format_of(header, expected, file_name);
-    return format.convert(data, format.shape, file_name);
+    return matrix_of<std::uint16_t>(bytes, file_name, expected);
+}
+
+DenseF32 read_npy_f32(std::string_view bytes, const std::string& file_name,
+                      std::optional<MatrixShape> expected) {
+    return matrix_of<float>(bytes, file_name, expected);
 }
 
 DenseF16 read_npy_file(const std::string& path, std::optional<MatrixShape> expected) {
-    InputFile file(path);
-    std::string bytes;
-    file.append_to(bytes, kMostHeaderBytes);
-    const Format format = format_of(read_header(bytes, path).header, expected, path);
-    const auto elements = static_cast<std::size_t>(format.shape.rows) *
-                          static_cast<std::size_t>(format.shape.columns);
-    if (elements > kMostElements) {
-        fail(path, "shape: got " + shape_text({format.shape.rows, format.shape.columns}) +
-                       ", expected at most " + std::to_string(kMostElements) + " elements");
-    }
-    // Up to a header more than there should be, so that what is too much is seen.
-    file.append_to(bytes, elements * format.element_bytes);
-    return read_npy(bytes, path, expected);
+    return matrix_in<std::uint16_t>(path, expected);
+}
+
+DenseF32 read_npy_file_f32(const std::string& path, std::optional<MatrixShape> expected) {
+    return matrix_in<float>(path, expected);
 }
 
 std::string npy_bytes(std::string_view descr, const std::vector<std::int64_t>& shape,

@@ -44,10 +44,15 @@ public:
 /// binary16 (65504) after rounding.
 [[nodiscard]] DenseF16 read_npy(std::string_view bytes, const std::string& file_name,
                                 std::optional<MatrixShape> expected = std::nullopt);
+/// The same as a binary32 matrix.
+[[nodiscard]] DenseF32 read_npy_f32(std::string_view bytes, const std::string& file_name,
+                                    std::optional<MatrixShape> expected = std::nullopt);
 
 /// The same from a path. Throws IoError if the file cannot be read.
 [[nodiscard]] DenseF16 read_npy_file(const std::string& path,
                                      std::optional<MatrixShape> expected = std::nullopt);
+[[nodiscard]] DenseF32 read_npy_file_f32(const std::string& path,
+                                         std::optional<MatrixShape> expected = std::nullopt);
 
 /// A file of any shape as it stands: the bytes of its elements in row-major order.
 struct NpyView {

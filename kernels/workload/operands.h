@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Host-side operands: row-major FP16 matrices and a block-sparse matrix in compressed block rows.
+// Host-side operands: row-major FP16 and FP32 matrices and a block-sparse FP16 matrix in compressed
+// block rows.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +8,14 @@
 
 namespace tessera::workload {
 
-/// rows x columns, row-major, binary16 bit patterns.
-struct DenseF16 {
+/// rows x columns, row-major.
+template <class Element> struct Dense {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
-    std::vector<std::uint16_t> values;
+    std::vector<Element> values;
 };
+using DenseF16 = Dense<std::uint16_t>; ///< binary16 bit patterns
+using DenseF32 = Dense<float>;
 
 /// BSR with square blocks (block = 1 is CSR). Dimensions that are no multiple of the block are
 /// padded with zeros inside the last blocks. Blocks of a row are in ascending column order; no

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 namespace tessera::workload {
 namespace {
@@ -28,21 +29,33 @@ template <typename Real>
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <typename Real> using SparseRows = Eigen::SparseMatrix<Real, Eigen::RowMajor>;
 
-double widened(std::uint16_t half) {
-    return static_cast<double>(f16_to_f32(half));
+float in_binary32(std::uint16_t half) {
+    return f16_to_f32(half);
+}
+float in_binary32(float element) {
+    return element;
 }
 
-template <typename Real> std::vector<Real> widened(std::span<const std::uint16_t> halves) {
-    std::vector<Real> values(halves.size());
-    std::transform(halves.begin(), halves.end(), values.begin(),
-                   [](std::uint16_t half) { return static_cast<Real>(f16_to_f32(half)); });
+template <typename Element> double widened(Element element) {
+    return static_cast<double>(in_binary32(element));
+}
+
+template <typename Real, typename Element>
+std::vector<Real> all_widened(std::span<const Element> elements) {
+    std::vector<Real> values(elements.size());
+    std::transform(elements.begin(), elements.end(), values.begin(),
+                   [](Element element) { return static_cast<Real>(in_binary32(element)); });
     return values;
 }
+template <typename Real, typename Element>
+std::vector<Real> all_widened(const std::vector<Element>& elements) {
+    return all_widened<Real>(std::span(elements));
+}
 
-std::vector<float> magnitudes(std::span<const std::uint16_t> halves) {
-    std::vector<float> values(halves.size());
-    std::transform(halves.begin(), halves.end(), values.begin(),
-                   [](std::uint16_t half) { return std::fabs(f16_to_f32(half)); });
+template <typename Element> std::vector<float> magnitudes(std::span<const Element> elements) {
+    std::vector<float> values(elements.size());
+    std::transform(elements.begin(), elements.end(), values.begin(),
+                   [](Element element) { return std::fabs(in_binary32(element)); });
     return values;
 }
 
@@ -53,22 +66,22 @@ int eigen_int(std::int64_t value) {
 
 /// All references give rows [first, first + rows) of the products and of the absolute sums, several
 /// of them at once if `at_once()` is more, and single products in binary64.
-template <typename Product> class DenseReference {
+template <typename Product, typename Element> class DenseReference {
 public:
     using Real = Product;
 
-    DenseReference(const DenseF16& a, const DenseF16& b)
-        : a_(a), b_halves_(b), b_(widened<Real>(b.values)), b_magnitudes_(magnitudes(b.values)),
-          n_(b.columns) {}
+    DenseReference(const Dense<Element>& a, const Dense<Element>& b)
+        : a_(a), b_elements_(b), b_(all_widened<Real>(b.values)),
+          b_magnitudes_(magnitudes(std::span(b.values))), n_(b.columns) {}
 
     void rows(std::int64_t first, std::int64_t rows, Real* products, float* sums) const {
         if (rows == 0 || n_ == 0) {
             return;
         }
         const Blas& blas = Blas::loaded();
-        const std::span<const std::uint16_t> panel(a_.values.data() + first * a_.columns,
-                                                   static_cast<std::size_t>(rows * a_.columns));
-        blas.multiply(rows, n_, a_.columns, widened<Real>(panel).data(), b_.data(), products);
+        const std::span<const Element> panel(a_.values.data() + first * a_.columns,
+                                             static_cast<std::size_t>(rows * a_.columns));
+        blas.multiply(rows, n_, a_.columns, all_widened<Real>(panel).data(), b_.data(), products);
         blas.multiply(rows, n_, a_.columns, magnitudes(panel).data(), b_magnitudes_.data(), sums);
     }
 
@@ -76,7 +89,7 @@ public:
         double sum = 0.0;
         for (std::int64_t k = 0; k < a_.columns; ++k) {
             sum += widened(a_.values[static_cast<std::size_t>(row * a_.columns + k)]) *
-                   widened(b_halves_.values[static_cast<std::size_t>(k * n_ + column)]);
+                   widened(b_elements_.values[static_cast<std::size_t>(k * n_ + column)]);
         }
         return sum;
     }
@@ -84,8 +97,8 @@ public:
     [[nodiscard]] static int at_once() { return Blas::loaded().most_at_once(); }
 
 private:
-    const DenseF16& a_;
-    const DenseF16& b_halves_;
+    const Dense<Element>& a_;
+    const Dense<Element>& b_elements_;
     std::vector<Real> b_;
     std::vector<float> b_magnitudes_;
     std::int64_t n_;
@@ -126,7 +139,8 @@ public:
 
     SparseReference(const SparseF16& a, const DenseF16& b)
         : a_(element_rows(a)), a_magnitudes_(a_.cwiseAbs().cast<float>()),
-          b_(widened<double>(b.values)), b_magnitudes_(magnitudes(b.values)), n_(b.columns) {}
+          b_(all_widened<double>(b.values)), b_magnitudes_(magnitudes(std::span(b.values))),
+          n_(b.columns) {}
 
     void rows(std::int64_t first, std::int64_t rows, double* products, float* sums) const {
         multiply(a_, b_, first, rows, products);
@@ -160,18 +174,24 @@ private:
 class Comparison {
 public:
     /// `uncertainty`: how far the reference may be off, relative to the sum of absolute products.
-    Comparison(const CheckOptions& options, std::int64_t k, double uncertainty)
+    Comparison(const CheckOptions& options, std::int64_t k, ElementType result, double uncertainty)
         : uncertainty_(uncertainty) {
         found_.exact_required = options.exact_required;
-        found_.tolerance = tolerance(options, k);
-        half_roundings_ = options.partials == ElementType::F16 ? options.roundings + 1 : 1;
+        if (result == ElementType::F32) {
+            constexpr double kLeastNormal = 0x1p-126;
+            found_.tolerance = tolerance_f32(options);
+            lost_ = kLeastNormal * static_cast<double>(k + options.roundings + 1);
+        } else {
+            found_.tolerance = tolerance(options, k);
+            half_roundings_ = options.partials == ElementType::F16 ? options.roundings + 1 : 1;
+        }
     }
 
     /// `exact()` gives the reference in binary64, where `expected` does not decide.
-    template <typename Exact>
-    void element(std::int64_t row, std::int64_t column, std::uint16_t half, double expected,
+    template <typename Result, typename Exact>
+    void element(std::int64_t row, std::int64_t column, Result result, double expected,
                  float absolute_sum, const Exact& exact) {
-        const double got = widened(half);
+        const double got = widened(result);
         const double allowed = allowed_of(absolute_sum);
         double error = std::fabs(got - expected);
         if (uncertainty_ > 0.0 &&
@@ -275,7 +295,7 @@ private:
 
     [[nodiscard]] double allowed_of(float absolute_sum) const {
         return found_.tolerance * static_cast<double>(absolute_sum) +
-               below_normal(static_cast<double>(absolute_sum));
+               below_normal(static_cast<double>(absolute_sum)) + lost_;
     }
 
     struct Element {
@@ -292,6 +312,7 @@ private:
     Element furthest_; ///< that with found_.max_error_over_tolerance
     Element worst_;
     std::int64_t half_roundings_ = 0; ///< to binary16, on the longest path
+    double lost_ = 0.0;               ///< where subnormal numbers become zero
     double worst_badness_ = 0.0;
     bool worst_is_non_finite_ = false;
 };
@@ -326,10 +347,10 @@ void for_panels(std::int64_t m, std::int64_t n, int threads, const Panel& panel)
     });
 }
 
-template <typename Reference>
-CheckResult check_panels(std::span<const std::uint16_t> result, const Reference& product,
-                         std::int64_t m, std::int64_t k, std::int64_t n,
-                         const CheckOptions& options, double uncertainty) {
+template <typename Result, typename Reference>
+CheckResult check_panels(std::span<const Result> result, const Reference& product, std::int64_t m,
+                         std::int64_t k, std::int64_t n, const CheckOptions& options,
+                         double uncertainty) {
     TESSERA_ASSERT(result.size() == static_cast<std::size_t>(m * n));
     using Real = typename Reference::Real;
     struct Panel {
@@ -341,7 +362,8 @@ CheckResult check_panels(std::span<const std::uint16_t> result, const Reference&
         const auto elements = static_cast<std::size_t>(height * n);
         return Panel{std::vector<Real>(elements), std::vector<float>(elements)};
     });
-    const Comparison nothing(options, k, uncertainty);
+    constexpr bool kIsF32 = std::is_same_v<Result, float>;
+    const Comparison nothing(options, k, kIsF32 ? ElementType::F32 : ElementType::F16, uncertainty);
     std::vector<Comparison> comparisons(static_cast<std::size_t>((m + height - 1) / height),
                                         nothing);
     for_panels<Reference>(
@@ -377,7 +399,7 @@ ReferenceResult whole(const Reference& product, std::int64_t m, std::int64_t n, 
     return result;
 }
 
-void check_shapes(std::int64_t a_columns, const DenseF16& b) {
+template <typename Element> void check_shapes(std::int64_t a_columns, const Dense<Element>& b) {
     TESSERA_ASSERT(a_columns == b.rows);
     TESSERA_ASSERT(b.values.size() == static_cast<std::size_t>(b.rows * b.columns));
 }
@@ -386,7 +408,7 @@ void check_shapes(std::int64_t a_columns, const DenseF16& b) {
 
 ReferenceResult reference(const DenseF16& a, const DenseF16& b, int threads) {
     check_shapes(a.columns, b);
-    return whole(DenseReference<double>(a, b), a.rows, b.columns, threads);
+    return whole(DenseReference<double, std::uint16_t>(a, b), a.rows, b.columns, threads);
 }
 
 ReferenceResult reference(const SparseF16& a, const DenseF16& b) {
@@ -414,11 +436,24 @@ CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a, cons
     TESSERA_ASSERT(a.values.size() == static_cast<std::size_t>(a.rows * a.columns));
     const double uncertainty = single_precision_error(a.columns);
     if (options.exact_required || uncertainty > tolerance(options, a.columns)) {
-        return check_panels(result, DenseReference<double>(a, b), a.rows, a.columns, b.columns,
-                            options, 0.0);
+        return check_panels(result, DenseReference<double, std::uint16_t>(a, b), a.rows, a.columns,
+                            b.columns, options, 0.0);
     }
-    return check_panels(result, DenseReference<float>(a, b), a.rows, a.columns, b.columns, options,
-                        uncertainty);
+    return check_panels(result, DenseReference<float, std::uint16_t>(a, b), a.rows, a.columns,
+                        b.columns, options, uncertainty);
+}
+
+double tolerance_f32(const CheckOptions& options) {
+    return static_cast<double>(options.roundings + 1) * kUnitF32;
+}
+
+CheckResult check(std::span<const float> result, const DenseF32& a, const DenseF32& b,
+                  const CheckOptions& options) {
+    check_shapes(a.columns, b);
+    TESSERA_ASSERT(options.partials == ElementType::F32);
+    TESSERA_ASSERT(a.values.size() == static_cast<std::size_t>(a.rows * a.columns));
+    return check_panels(result, DenseReference<double, float>(a, b), a.rows, a.columns, b.columns,
+                        options, 0.0);
 }
 
 CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a, const DenseF16& b,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The host's own result of a product, and the check of a machine's result against it.
 //
-// The reference C = A * B is computed from the binary16 operands, dense by OpenBLAS and sparse by
-// Eigen, in binary64. That one's own error is left out of the tolerance: at most k * 2^-53 of
+// The reference C = A * B is computed from the operands, binary16 or, both of them and the result,
+// binary32, dense by OpenBLAS and sparse by Eigen, in binary64. That one's own error is left out of the tolerance: at most k * 2^-53 of
 // |A||B|, 2^-29 of the smallest term k * 2^-24 that the tolerance allows; and it is exact, so the
 // same on every host, when all products are multiples of one power of two u and |A||B| <= 2^53 u, as
 // with every generated operand.
 //
-// A dense result that need not be exact is first held against a product in binary32, at half the
+// A dense binary16 result that need not be exact is first held against a product in binary32, at half the
 // time. Whatever the order of its sums, that one is off by at most single_precision_error(k) of
 // |A||B|: an element nearer than that to what is just allowed is computed again in binary64, so that
 // no verdict depends on it. So are the elements that are told of. Which those are may be off by as
@@ -39,7 +39,7 @@ struct ReferenceResult {
 
 /// How a result was computed, as far as the check needs to know.
 struct CheckOptions {
-    ElementType partials = ElementType::F16;
+    ElementType partials = ElementType::F16; ///< F32 with binary32 operands
     /// Roundings to the partials type on the longest path from a product to its element of the
     /// result: those of accumulation and of reduction between workers and tiles. The planner knows.
     std::int64_t roundings = 0;
@@ -53,16 +53,20 @@ struct CheckOptions {
 /// Stability of Numerical Algorithms, section 3.5); infinite where k u is a half or more.
 [[nodiscard]] double single_precision_error(std::int64_t k);
 
-/// The relative tolerance for results in binary16 of a contraction of length k:
+/// The relative tolerance for results of a contraction of length k, in binary16:
 ///     F16 partials: (roundings + 1) * 2^-11 + k * 2^-24
 ///     F32 partials: (roundings + 1) * 2^-24 + k * 2^-24 + 2^-11
 /// The term k * 2^-24 is for sums inside a dot product in binary32. With F32 partials the result is
 /// rounded once more, to binary16: the 2^-11. With F16 partials that last rounding is the + 1.
 [[nodiscard]] double tolerance(const CheckOptions& options, std::int64_t k);
+/// In binary32, with binary32 operands: (roundings + 1) * 2^-24, the + 1 for that of a product.
+[[nodiscard]] double tolerance_f32(const CheckOptions& options);
 
 /// What the check found. An element passes if it is finite and |c - reference| <= tolerance *
 /// (|A||B|) (where 0 < |A||B| < 2^-14, the least normal binary16, each rounding to binary16 may be
-/// off by 2^-25 instead of 2^-11 |A||B|), or, where exactness is required, if c == reference.
+/// off by 2^-25 instead of 2^-11 |A||B|; with binary32 operands each of the k products and of the
+/// roundings may lose 2^-126, as subnormal numbers become zero), or, where exactness is required, if
+/// c == reference.
 struct CheckResult {
     bool passed = false;
     bool exact_required = false;
@@ -82,10 +86,12 @@ struct CheckResult {
     double worst_expected = 0.0;
 };
 
-/// Checks a machine's result, row-major binary16 of a.rows x b.columns, against the host reference,
+/// Checks a machine's result, row-major of a.rows x b.columns, against the host reference,
 /// whose rows are computed a panel at a time. Shapes that do not match are a broken invariant.
 [[nodiscard]] CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a,
                                 const DenseF16& b, const CheckOptions& options);
+[[nodiscard]] CheckResult check(std::span<const float> result, const DenseF32& a, const DenseF32& b,
+                                const CheckOptions& options);
 [[nodiscard]] CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a,
                                 const DenseF16& b, const CheckOptions& options);
 

@@ -3,6 +3,7 @@
 
 #include "base/activity.h"
 #include "base/error.h"
+#include "base/float16.h"
 #include "base/host_memory.h"
 #include "kernels/workload/half.h"
 #include "kernels/workload/matrix_market.h"
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,9 +77,13 @@ private:
 };
 
 /// A wrong shape is told where the workload names the file.
-DenseF16 read_operand(const ValuesSpec& values, MatrixShape shape) {
+template <class Element> Dense<Element> read_operand(const ValuesSpec& values, MatrixShape shape) {
     try {
-        return read_npy_file(values.path, shape);
+        if constexpr (std::is_same_v<Element, float>) {
+            return read_npy_file_f32(values.path, shape);
+        } else {
+            return read_npy_file(values.path, shape);
+        }
     } catch (const WrongShape& wrong) {
         const bool of_both = values.key == "/values" && shape.rows != shape.columns;
         fail(values.key, wrong.diagnostics().front().text(),
@@ -273,6 +279,32 @@ SparseF16 make_from_file(const SpmmWorkload& workload) {
     return matrix;
 }
 
+template <class Element>
+Dense<Element> make_matrix(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
+                           std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
+    if (values.kind == ValuesSpec::Kind::File) {
+        return read_operand<Element>(values, MatrixShape{rows, columns});
+    }
+    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0);
+    Dense<Element> matrix{rows, columns, {}};
+    matrix.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    const Generator generator(values.kind, seed, operand, contraction_length);
+    const Activity making("making operands, row", rows);
+    std::size_t at = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        making.step();
+        for (std::int64_t column = 0; column < columns; ++column, ++at) {
+            const std::uint16_t half = generator.value(at, static_cast<std::uint64_t>(row), column);
+            if constexpr (std::is_same_v<Element, float>) {
+                matrix.values[at] = f16_to_f32(half);
+            } else {
+                matrix.values[at] = half;
+            }
+        }
+    }
+    return matrix;
+}
+
 } // namespace
 
 std::int64_t integer_amplitude(std::int64_t contraction_length) {
@@ -285,22 +317,12 @@ std::int64_t integer_amplitude(std::int64_t contraction_length) {
 
 DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                     std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    if (values.kind == ValuesSpec::Kind::File) {
-        return read_operand(values, MatrixShape{rows, columns});
-    }
-    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0);
-    DenseF16 matrix{rows, columns, {}};
-    matrix.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
-    const Generator generator(values.kind, seed, operand, contraction_length);
-    const Activity making("making operands, row", rows);
-    std::size_t at = 0;
-    for (std::int64_t row = 0; row < rows; ++row) {
-        making.step();
-        for (std::int64_t column = 0; column < columns; ++column, ++at) {
-            matrix.values[at] = generator.value(at, static_cast<std::uint64_t>(row), column);
-        }
-    }
-    return matrix;
+    return make_matrix<std::uint16_t>(rows, columns, values, seed, operand, contraction_length);
+}
+
+DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
+                        std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
+    return make_matrix<float>(rows, columns, values, seed, operand, contraction_length);
 }
 
 std::int64_t contraction_length(const SparseF16& matrix) {

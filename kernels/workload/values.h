@@ -37,6 +37,10 @@ inline constexpr std::int64_t kExactSum = 2048;
 [[nodiscard]] DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                                   std::uint64_t seed, Operand operand,
                                   std::int64_t contraction_length);
+/// The same numbers in binary32.
+[[nodiscard]] DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns,
+                                      const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                                      std::int64_t contraction_length);
 
 /// The largest number of stored elements in a row, explicit zeros counted.
 [[nodiscard]] std::int64_t contraction_length(const SparseF16& matrix);

@@ -6,6 +6,7 @@
 #include "kernels/workload/compute_workloads.h"
 #include "kernels/workload/exchange_workloads.h"
 #include "kernels/workload/micro_workloads.h"
+#include "kernels/workload/mistake.h"
 #include "kernels/workload/operand_spec.h"
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/stream_workloads.h"
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace tessera::workload {
 
@@ -28,8 +30,8 @@ struct MatmulWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;
-    ElementType dtype = ElementType::F16;    ///< the only one
-    ElementType partials = ElementType::F16; ///< or F32
+    ElementType dtype = ElementType::F16;    ///< or F32
+    ElementType partials = ElementType::F16; ///< or F32: always with a dtype of F32
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
@@ -38,6 +40,13 @@ struct MatmulWorkload {
 
     [[nodiscard]] const ValuesSpec& of_a() const { return values_a ? *values_a : values; }
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        if (dtype == ElementType::F32 && partials != ElementType::F32) {
+            return {{"partials", "got f16, expected f32 for dtype f32"}};
+        }
+        return {};
+    }
 };
 
 /// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when

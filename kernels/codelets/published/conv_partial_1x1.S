@@ -3,6 +3,7 @@
 //
 //   ConvPartial1x1Out_half_half    FP16 partials, both sets: 16 outputs a weight load
 //   ConvPartial1x1Out_half_float   FP32 partials, one set: 8 outputs a weight load, two weight loads an out group
+//   ConvPartial1x1Out_half_float_8 the same with 8 outputs a group, one weight load
 //   ConvPartial1x1Out_quarter_half FP8 inputs, 32 a group, FP16 partials, both sets (third generation only)
 //   ..._128: weights by 16 bytes a cycle, from the interleaved region
 //
@@ -177,6 +178,7 @@ CONV1X1_SUPERVISOR ConvPartial1x1Out_half_half_128 half_half 1 0 LOAD_WEIGHTS_TW
 CONV1X1_WORKER half_float f16v4sisoamp E4(F16V4)
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_float half_float 2 32 LOAD_WEIGHTS 0 32 8
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_float_128 half_float 2 32 LOAD_WEIGHTS 0 32 16
+CONV1X1_SUPERVISOR ConvPartial1x1Out_half_float_8 half_float 1 0 LOAD_WEIGHTS 0 32 8
 
 #if __IPU_ARCH_VERSION__ == 21
 // The formats and the scale of FP8 stand behind the common state; workers get them at every launch.

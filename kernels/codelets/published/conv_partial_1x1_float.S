@@ -6,7 +6,7 @@
 //
 // Weights of an (in group, out group): [output channel][8 inputs]. Partials in the interleaved region, in no 32 KiB pair that inputs
 // are in. State: conv_partial_1x1_common.h.
-// Timing, worker issues with n pixels, n > 2: 8 n + 25, and 8 n + 5 to zero the partials of the first in group. A word of inputs feeds
+// Timing, worker issues with n pixels, n > 2: 8 n + 25, 42 for two, and 8 n + 5 to zero the partials of the first in group. A word of inputs feeds
 // two steps and is loaded twice, so that partials can come with it.
 #ifdef __IPU__
 
@@ -20,7 +20,6 @@
 #define w_x_1 a1
 #define w_p a2:3
 #define w_xp a0:3
-#define w_input m6
 #define w_even a4:5
 #define w_odd a6:7
 
@@ -113,6 +112,7 @@ float_add_out:
     INPUT_STORE_STEP TAMP_F32_E4_P7 $w_x_1 $w_odd $w_p STILL NEXT
     INPUT_STORE_STEP TAMP_F32_E4_P0 $w_x_0 $w_even $azeros NEXT NEXT
     INPUT_STORE_STEP TAMP_F32_E4_P1 $w_x_1 $w_odd $azeros STILL PIXEL_OUT
+.Llast_float:
     INPUT_STORE_STEP TAMP_F32_E4_P2 $w_x_0 $w_even $azeros NEXT NEXT
     INPUT_STORE_STEP TAMP_F32_E4_P3 $w_x_1 $w_odd $azeros STILL NEXT
     INPUT_STORE_STEP TAMP_F32_E4_P4 $w_x_0 $w_even $azeros NEXT NEXT
@@ -132,20 +132,33 @@ float_add_out:
     st64pace    $w_odd, $w_triple+=, $w_strides, NEXT
     exitz       $mzero
 
-// Fewer than three pixels: one after the other.
+// Two pixels: the partials end while inputs still come, so their pointer stands still on the last word.
 .Lfew_float:
-    add         $w_scratch, $w_pixels_m3, 2
+    brneg       $w_pixels_m2, .Lone_float
+    tapack      $w_triple, $w_in, $w_out, $w_out
+    ld2x64pace  $w_x, $w_p, $w_triple+=, $w_strides, PXP(STILL, NEXT)
+    LOAD_STEP   TAMP_F32_E4_P0 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P1 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P2 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P3 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P4 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P5 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P6 $azero $azeros STILL PIXEL_OUT
+    LOAD_STEP   TAMP_F32_E4_P7 $azero $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P0 $w_x_0 $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P1 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P2 $w_x_0 $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P3 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P4 $w_x_0 $azeros NEXT NEXT
+    LOAD_STEP   TAMP_F32_E4_P5 $w_x_1 $azeros STILL NEXT
+    LOAD_STEP   TAMP_F32_E4_P6 $w_x_0 $azeros PIXEL_IN STILL
+    LOAD_STEP   TAMP_F32_E4_P7 $w_x_1 $azeros STILL STILL
+    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(NEXT, STILL) ; f32sisov2amp $w_even, $w_x_0, $azeros, TAMP_F32_E4_P0 }
+    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(STILL, STILL) ; f32sisov2amp $w_odd, $w_x_1, $azeros, TAMP_F32_E4_P1 }
+    bri         .Llast_float
+.Lone_float:
+    add         $w_scratch, $w_pixels_m2, 1
     brneg       $w_scratch, .Lnone_float
-    // bytes from a pixel to the next
-    shl         $w_id, $w_strides, 22
-    shrs        $w_id, $w_id, 19
-    add         $w_id, $w_id, 24
-    shl         $w_list, $w_strides, 12
-    shrs        $w_list, $w_list, 22
-    shl         $w_list, $w_list, 3
-    add         $w_list, $w_list, 56
-    mov         $w_input, $w_in
-.Lpixel_float:
     ld64        $w_p, $w_out, $mzero, 0
     { ld64      $w_p, $w_out, $mzero, 1 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P0 }
     { ld64      $w_p, $w_out, $mzero, 2 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P1 }
@@ -154,13 +167,13 @@ float_add_out:
     { ld64      $w_p, $w_out, $mzero, 5 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P4 }
     { ld64      $w_p, $w_out, $mzero, 6 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P5 }
     { ld64      $w_p, $w_out, $mzero, 7 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P6 }
-    { ld64      $w_x, $w_input, $mzero, 0 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P7 }
+    { ld64      $w_x, $w_in, $mzero, 0 ; f32sisov2amp $azeros, $azero, $w_p, TAMP_F32_E4_P7 }
     { nop ; f32sisov2amp $azeros, $w_x_0, $azeros, TAMP_F32_E4_P0 }
-    { ld64      $w_x, $w_input, $mzero, 1 ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P1 }
+    { ld64      $w_x, $w_in, $mzero, 1 ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P1 }
     { nop ; f32sisov2amp $azeros, $w_x_0, $azeros, TAMP_F32_E4_P2 }
-    { ld64      $w_x, $w_input, $mzero, 2 ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P3 }
+    { ld64      $w_x, $w_in, $mzero, 2 ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P3 }
     { nop ; f32sisov2amp $azeros, $w_x_0, $azeros, TAMP_F32_E4_P4 }
-    { ld64      $w_x, $w_input, $mzero, 3 ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P5 }
+    { ld64      $w_x, $w_in, $mzero, 3 ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P5 }
     { nop ; f32sisov2amp $azeros, $w_x_0, $azeros, TAMP_F32_E4_P6 }
     { nop ; f32sisov2amp $azeros, $w_x_1, $azeros, TAMP_F32_E4_P7 }
     { nop ; f32sisov2amp $w_even, $azero, $azeros, TAMP_F32_E4_P0 }
@@ -172,9 +185,6 @@ float_add_out:
     { st64      $w_odd, $w_out, $mzero, 5 ; f32sisov2amp $w_even, $azero, $azeros, TAMP_F32_E4_P6 }
     { st64      $w_even, $w_out, $mzero, 6 ; f32sisov2amp $w_odd, $azero, $azeros, TAMP_F32_E4_P7 }
     st64        $w_odd, $w_out, $mzero, 7
-    add         $w_input, $w_input, $w_id
-    add         $w_out, $w_out, $w_list
-    brnzdec     $w_scratch, .Lpixel_float
 .Lnone_float:
     exitz       $mzero
 

@@ -72,6 +72,22 @@ TEST_CASE("sizes of products are from 1 up to the longest dimension", "[unit][ca
     }
 }
 
+TEST_CASE("partials of a product are as its operands if nothing else is said", "[unit][catalog]") {
+    const auto partials = [](const std::string& more, const std::vector<std::string>& sets = {}) {
+        return std::get<workload::MatmulWorkload>(
+                   load(matmul(4, 4, 4, more), "a.json", sets).workload.kind)
+            .partials;
+    };
+    CHECK(partials("") == ElementType::F16);
+    CHECK(partials(R"(, "partials": "f32")") == ElementType::F32);
+    CHECK(partials(R"(, "dtype": "f32")") == ElementType::F32);
+    CHECK(partials(R"(, "dtype": "f16", "partials": "f32")") == ElementType::F32);
+    CHECK(partials("", {"workload.dtype=f32"}) == ElementType::F32);
+    CHECK(load(matmul(4, 4, 4, R"(, "dtype": "f32")")).resolved["partials"] == "f32");
+    CHECK(refusal(matmul(4, 4, 4, R"(, "dtype": "f32", "partials": "f16")"))
+              .find("/partials: got f16, expected f32 for dtype f32") != std::string::npos);
+}
+
 TEST_CASE("values and their files are those of the operands that they are said of",
           "[unit][catalog]") {
     const auto made = load(matmul(2, 3, 4, R"(, "values": "integer", "values_b": "uniform")"));

@@ -149,8 +149,10 @@ void estimates_hold(const std::string& vertex, double low, double high) {
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_half")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_float")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_float_128")
+TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_float_8")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_float_float")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_float_float_128")
+TESSERA_RUNS_EXACTLY("conv_partial_1x1_float_float_8")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_quarter_half")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_grouped")
 TESSERA_RUNS_EXACTLY("conv_partial_1x4_slic_half_half")
@@ -186,6 +188,19 @@ TEST_CASE("published 1x1 convolutions cost the estimated cycles a pixel", "[kern
           kWorkers * 4 * (2 * 8 + 8));
     CHECK(step("conv_partial_1x1_quarter_half", {"K=64", "N=16"}, "M_field", 24, 48) ==
           kWorkers * 4 * 2 * 4);
+    // 8 outputs a group: FP32 zeroes four words a pixel
+    CHECK(step("conv_partial_1x1_half_float_8", {"K=32", "N=8"}, "M_field", 24, 48) ==
+          kWorkers * 4 * 2 * 4);
+    CHECK(step("conv_partial_1x1_float_float_8", {"K=16", "N=8"}, "M_field", 24, 48) ==
+          kWorkers * 4 * (2 * 8 + 4));
+}
+
+TEST_CASE("published FP32 1x1 convolutions take two pixels together", "[kernels][published]") {
+    // two in groups: a third pixel is a round of the loop, less a branch around it
+    CHECK(step("conv_partial_1x1_float_float", {"K=16", "N=16"}, "M_field", 12, 18) ==
+          kWorkers * (2 * (8 - 1) + 8));
+    CHECK(step("conv_partial_1x1_float_float_8", {"K=16", "N=8"}, "M_field", 12, 18) ==
+          kWorkers * (2 * (8 - 1) + 4));
 }
 
 TEST_CASE("published dot products cost the estimated cycles an output and pixel",

@@ -64,6 +64,24 @@ TEST_CASE("a wider element is rounded once", "[operands]") {
     CHECK(f16_to_f32(matrix.values[3]) == 65504.0F);
 }
 
+TEST_CASE("a binary32 matrix takes the same files and rounds once", "[operands]") {
+    const auto read = [](const std::string& descr, const auto& elements) {
+        return read_npy_f32(with_header(header_of(descr, "(2, 2)"), bytes_of(elements)), "a.npy")
+            .values;
+    };
+    const std::vector<float> expected{1, -2, 0.5F, 4096};
+    CHECK(read("<f2", dense(2, 2, expected).values) == expected);
+    CHECK(read("<f4", expected) == expected);
+    CHECK(read("<f8", std::vector<double>{1.0 + 0x1p-24 + 0x1p-50, 0, 0, 1e30}) ==
+          std::vector<float>{1.0F + 0x1p-23F, 0, 0, 1e30F});
+    CHECK(read("<i4", std::vector<std::int32_t>{(1 << 24) + 1, 1, 2, 3}) ==
+          std::vector<float>{0x1p24F, 1, 2, 3});
+    CHECK(config_error([&] {
+              static_cast<void>(
+                  read("<f4", std::vector<float>{0, std::numeric_limits<float>::infinity(), 0, 0}));
+          }) == "a.npy: element [0, 1] is not finite in f32, expected magnitudes below 2^128");
+}
+
 TEST_CASE("version 2 and other spellings of the header are read", "[operands]") {
     const std::string data = bytes_of<float>({1, 2, 3, 4, 5, 6});
     const auto read = [](const std::string& bytes) { return read_npy(bytes, "a.npy").values; };

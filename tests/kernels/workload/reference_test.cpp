@@ -176,6 +176,33 @@ TEST_CASE("an error just within the tolerance passes and just beyond it fails", 
     CHECK_FALSE(check_one(1.0 - 0x1p-10, options).passed);
 }
 
+TEST_CASE("a binary32 result is held against roundings to binary32", "[operands]") {
+    CheckOptions options;
+    options.partials = tessera::ElementType::F32;
+    options.roundings = 3;
+    CHECK(tolerance_f32(options) == 4 * 0x1p-24);
+    const DenseF32 third{1, 1, {1.0F / 3}};
+    const DenseF32 one{1, 1, {1.0F}};
+    const auto with = [&](double factor) {
+        const std::vector<float> c{static_cast<float>(factor / 3)};
+        return check(std::span<const float>(c), third, one, options);
+    };
+    CHECK(with(1).passed);
+    CHECK(with(1).max_error == 0);
+    CHECK(with(1 + 3 * 0x1p-24).passed);
+    CHECK_FALSE(with(1 + 6 * 0x1p-24).passed);
+    CHECK_FALSE(with(1 - 6 * 0x1p-24).passed);
+    options.exact_required = true;
+    CHECK_FALSE(with(1 + 3 * 0x1p-24).passed);
+    // products that are subnormal are zero on the machine
+    options.exact_required = false;
+    const DenseF32 tiny{1, 1, {0x1p-70F}};
+    const std::vector<float> zero{0.0F};
+    CHECK(check(std::span<const float>(zero), tiny, tiny, options).passed);
+    const std::vector<float> much{0x1p-120F};
+    CHECK_FALSE(check(std::span<const float>(much), tiny, tiny, options).passed);
+}
+
 TEST_CASE("results below the normal numbers may be off by half a step a rounding", "[operands]") {
     // 2^-12 * 1.5 * 2^-12 lies between two steps of 2^-24.
     const DenseF16 a{1, 1, {f32_to_f16(0x1p-12F)}};

@@ -95,6 +95,22 @@ TEST_CASE("long integer contractions thin the rows of A alone", "[operands]") {
     }
 }
 
+TEST_CASE("binary32 operands are the numbers of binary16 ones", "[operands]") {
+    for (const ValuesSpec& values : {kUniform, kInteger}) {
+        const DenseF16 halves = make_dense(9, 5000, values, 3, Operand::A, 5000);
+        const DenseF32 floats = make_dense_f32(9, 5000, values, 3, Operand::A, 5000);
+        REQUIRE(floats.values.size() == halves.values.size());
+        CHECK(std::equal(
+            floats.values.begin(), floats.values.end(), halves.values.begin(),
+            [](float one, std::uint16_t half) { return one == tessera::f16_to_f32(half); }));
+    }
+    const ScratchFolder folder;
+    const std::vector<float> thirds{1.0F / 3, 2.0F / 3};
+    const ValuesSpec file{ValuesSpec::Kind::File,
+                          folder.file("b.npy", npy_bytes_f32(thirds, {2, 1}))};
+    CHECK(make_dense_f32(2, 1, file, 1, Operand::B, 2).values == thirds);
+}
+
 TEST_CASE("dense values are read from a file of the right shape", "[operands]") {
     const ScratchFolder folder;
     const DenseF16 matrix = dense(2, 3, {1, 2, 3, 4, 5, 6});

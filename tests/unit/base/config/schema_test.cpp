@@ -187,7 +187,8 @@ TEST_CASE("schema and reader agree on workloads good and bad", "[unit][config]")
     agree(R"("kind": "matmul", "m": 2, "k": 3, "n": 4)", false);
     agree(R"("schema_version": 1, "kind": "matmul", "m": 2, "k": 3)", false);
     agree(matmul + R"(, "block": 16)", false);
-    agree(matmul + R"(, "dtype": "f32")", false);
+    agree(matmul + R"(, "dtype": "f32")", true);
+    agree(matmul + R"(, "dtype": "f64")", false);
     agree(matmul + R"(, "values": "random")", false);
     agree(matmul + R"(, "values": "a_npy")", false);
     agree(matmul + R"(, "seed": -1)", false);

@@ -108,8 +108,12 @@ TEST_CASE("set options change a workload under its own prefix", "[unit][config]"
           Lines{"--set: workload.valeus: unknown key; did you mean 'workload.values'?"});
     CHECK(bad("workload.partials=f31") == Lines{"--set: workload.partials: got string \"f31\", "
                                                 "expected one of f16, f32; did you mean 'f32'?"});
-    CHECK(bad("workload.dtype=f32") ==
-          Lines{"--set: workload.dtype: got string \"f32\", expected f16"});
+    CHECK(bad("workload.dtype=f64") == Lines{"--set: workload.dtype: got string \"f64\", "
+                                             "expected one of f16, f32"});
+    // the file says f16 partials
+    REQUIRE(bad("workload.dtype=f32").size() == 1);
+    CHECK_THAT(bad("workload.dtype=f32").front(),
+               Catch::EndsWith("/partials: got f16, expected f32 for dtype f32"));
     CHECK(bad("workload.block=16") ==
           Lines{"--set: workload.block: does not go with kind 'matmul'"});
     // byte is near to bytes, which other kinds have
