@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <variant>
 
 namespace tessera::sim {
 namespace {
@@ -68,50 +67,24 @@ void keep_group(Calibration& calibration, const std::string& group) {
     calibration.other_files.clear();
 }
 
-/// The results of runs, or the first that failed.
-std::variant<std::vector<nlohmann::json>, const RunOutcome*>
-results_of(const std::vector<Run>& runs, const RunOutcomes& outcomes) {
-    std::vector<nlohmann::json> results;
-    for (const Run& run : runs) {
-        const RunOutcome& outcome = outcomes.at(run.key());
-        if (!outcome.failure.empty()) {
-            return &outcome;
-        }
-        results.push_back(outcome.result);
-    }
-    return results;
-}
-
 void read_results(RowOutcome& row, const RunOutcomes& outcomes) {
     const Measurement* measurement = row.measurement();
     if (measurement == nullptr) {
         return;
     }
-    const auto found = results_of(measurement->runs, outcomes);
-    if (const auto* failed = std::get_if<const RunOutcome*>(&found)) {
-        row.failure = (*failed)->failure;
-        row.is_not_modelled = (*failed)->is_not_modelled;
-        return;
+    std::vector<nlohmann::json> results;
+    for (const Run& run : measurement->runs) {
+        const RunOutcome& outcome = outcomes.at(run.key());
+        if (!outcome.failure.empty()) {
+            row.failure = outcome.failure;
+            return;
+        }
+        results.push_back(outcome.result);
     }
-    const auto& results = std::get<std::vector<nlohmann::json>>(found);
     try {
         row.simulated = measurement->read(results);
     } catch (const IoError& error) {
         row.failure = error.what();
-        return;
-    }
-    if (measurement->read_without_sync) {
-        row.without_sync = measurement->read_without_sync(results);
-    }
-    if (measurement->cycles_of_figure) {
-        row.kernel = kernel_run(results.front(), measurement->cycles_of_figure(*row.simulated),
-                                measurement->cycles_of_figure(row.row.value()));
-    }
-    if (measurement->ours) {
-        const auto ours = results_of(measurement->ours->runs, outcomes);
-        if (const auto* ran = std::get_if<std::vector<nlohmann::json>>(&ours)) {
-            row.ours = measurement->ours->read(*ran);
-        }
     }
 }
 

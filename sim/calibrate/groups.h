@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The groups of figures that are judged together, and what each must reach.
+// The groups of figures that are judged together, what each must reach, and the rows that a machine
+// parameter was taken from.
 #pragma once
 
 #include "sim/calibrate/statistics.h"
@@ -12,8 +13,6 @@ namespace tessera::sim::calibrate {
 struct Group {
     const char* name;
     Target target;
-    /// Loops of its codelets were read from rows that are judged here: docs/evidence.md.
-    bool reads_loops = false;
 };
 
 /// In the order in which they are told.
@@ -21,5 +20,9 @@ struct Group {
 
 /// @throws ConfigError with the nearest name
 void check_group_name(const std::string& name);
+
+/// The machine parameter that was taken from the row; empty: none, the row is judged. Each of them
+/// is named in docs/evidence.md#calibrated-rows.
+[[nodiscard]] std::string calibrated_parameter(const std::string& row_id);
 
 } // namespace tessera::sim::calibrate

@@ -24,7 +24,7 @@ bool matches(const Rule& rule, const ReferenceRow& row) {
 
 template <class Visit> void for_each_rule(const Visit& visit) {
     for (const auto* rules : {&exchange_rules(), &memory_rules(), &reduction_rules(),
-                              &product_rules(), &stencil_rules(), &streaming_rules()}) {
+                              &stencil_rules(), &streaming_rules()}) {
         std::for_each(rules->begin(), rules->end(), visit);
     }
 }
@@ -78,7 +78,7 @@ std::string metrics_hint(const ReferenceRow& row) {
 } // namespace
 
 std::string Run::key() const {
-    return fmt::format("{} {} {} {}", machine, fmt::join(machine_sets, " "), mode, workload.dump());
+    return fmt::format("{} {} {}", machine, fmt::join(machine_sets, " "), workload.dump());
 }
 
 json workload_of(const char* kind, json keys) {
@@ -176,9 +176,7 @@ Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& m
     Mapped mapped = rule->measure(row, loaded(row, std::get<NamedMachine>(named)));
     if (auto* measurement = std::get_if<Measurement>(&mapped)) {
         static_cast<void>(row.value()); // what is no figure is told before the run
-        if (measurement->group.empty()) {
-            measurement->group = rule->group;
-        }
+        measurement->group = rule->group;
     }
     return mapped;
 }

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,28 +20,15 @@ struct Run {
     std::string machine;                   ///< name
     std::vector<std::string> machine_sets; ///< path=value
     nlohmann::json workload;               ///< as a workload file holds it
-    std::string mode = "functional";       ///< or "timing"
 
     [[nodiscard]] std::string key() const;
 };
 
-/// A figure in the row's unit from the results (result.json) of runs.
-using ReadFigure = std::function<double(const std::vector<nlohmann::json>&)>;
-
-/// Runs beside those that are judged: the same products by plans of ours.
-struct Ours {
-    std::vector<Run> runs;
-    ReadFigure read;
-};
-
 struct Measurement {
-    std::string group; ///< that of the rule where the rule's own `measure` says nothing
+    std::string group;
     std::vector<Run> runs;
-    ReadFigure read;
-    ReadFigure read_without_sync; ///< of kernels: the same without barriers
-    std::optional<Ours> ours;
-    /// Of kernels that are one run: the cycles that a figure of the row's unit stands for.
-    std::function<double(double figure)> cycles_of_figure;
+    /// The simulated figure in the row's unit, from the results (result.json) of `runs`.
+    std::function<double(const std::vector<nlohmann::json>&)> read;
     std::string timed;   ///< what is timed, for people
     std::string assumed; ///< what the row does not say and was chosen; empty: nothing
 };

@@ -13,40 +13,19 @@
 
 namespace tessera::sim::calibrate {
 
-/// A kernel's run: what it did, and how long.
-struct KernelRun {
-    struct Step {
-        std::string name;
-        double cycles = 0;
-    };
-    std::vector<Step> steps; ///< the longest first
-    double cycles = 0;       ///< simulated
-    double measured = 0;     ///< cycles that the row's figure stands for
-    double words = 0;        ///< received in exchanges
-    double supersteps = 0;   ///< exchanges and compute sets that were run
-};
-
-/// Of the result (result.json) of a run that took `cycles`.
-[[nodiscard]] KernelRun kernel_run(const nlohmann::json& result, double cycles, double measured);
-
 struct RowOutcome {
     ReferenceRow row;
     Mapped mapped;
-    /// In the row's unit; nothing where a run failed or none was made.
-    std::optional<double> simulated = {};
-    std::string failure;                     ///< why a run failed
-    bool is_not_modelled = false;            ///< it failed because it needs what is not modelled
-    std::optional<double> ours = {};         ///< the figure of our own plan
-    std::optional<double> without_sync = {}; ///< the figure without barriers
-    std::optional<KernelRun> kernel = {};    ///< of kernels that are one run
+    std::optional<double>
+        simulated;       ///< in the row's unit; nothing where a run failed or none was made
+    std::string failure; ///< why a run failed
 
     [[nodiscard]] const Measurement* measurement() const {
         return std::get_if<Measurement>(&mapped);
     }
     /// Simulated over measured; nothing where nothing was simulated.
     [[nodiscard]] std::optional<double> ratio() const;
-    /// "judged", "calibrated" (a parameter was taken from it), "failed", "not modelled" or "not
-    /// covered".
+    /// "judged", "calibrated" (a machine parameter was taken from it), "failed" or "not covered".
     [[nodiscard]] std::string use() const;
     /// Why it failed or is not covered, what was assumed, or which parameter was taken from it.
     [[nodiscard]] std::string note() const;
@@ -54,14 +33,12 @@ struct RowOutcome {
 
 struct GroupOutcome {
     Group group;
-    Nearness nearness;                       ///< of the judged rows
-    std::size_t failed = 0;                  ///< rows whose runs failed
-    std::size_t not_modelled = 0;            ///< of others
-    std::optional<double> ours = {};         ///< geometric mean of our own plans' ratios
-    std::optional<double> without_sync = {}; ///< of the ratios without barriers
-    std::optional<Signs> signs = {};         ///< where the group's target is about them
+    Nearness nearness;      ///< of the judged rows
+    std::size_t failed = 0; ///< rows whose runs failed
     /// False also where no row was judged.
-    [[nodiscard]] bool reached() const;
+    [[nodiscard]] bool reached() const {
+        return failed == 0 && nearness.rows > 0 && meets(nearness, group.target);
+    }
 };
 
 struct Calibration {
@@ -71,9 +48,5 @@ struct Calibration {
 
 /// Groups that have rows, in order.
 [[nodiscard]] std::vector<GroupOutcome> group_outcomes(const Calibration& calibration);
-
-/// The judged kernels of a group, the worst first.
-[[nodiscard]] std::vector<const RowOutcome*> worst_kernels(const Calibration& calibration,
-                                                           const Group& group);
 
 } // namespace tessera::sim::calibrate

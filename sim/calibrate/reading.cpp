@@ -41,7 +41,6 @@ const std::map<std::string, Unit>& units() {
                                                  {"MiB", {"B", 1024.0 * 1024}},
                                                  {"%", {"1", 0.01}},
                                                  {"1", {"1", 1}},
-                                                 {"x", {"1", 1}},
                                                  {"GFLOP/s", {"flop/s", 1e9}},
                                                  {"TFLOP/s", {"flop/s", 1e12}}};
     return all;
@@ -114,37 +113,6 @@ double cycles_of(const json& result, const Timed& timed) {
         cycles += steps_cycles(result, step);
     }
     return cycles;
-}
-
-std::vector<std::pair<std::string, double>> step_cycles(const json& result) {
-    std::map<std::string, double> cycles;
-    for (const char* list : {"exchanges", "compute_sets", "streams"}) {
-        for (const json& step : result.value(list, json::array())) {
-            cycles[step.at("name").get<std::string>()] += step.at("cycles").get<double>();
-        }
-    }
-    std::vector<std::pair<std::string, double>> steps(cycles.begin(), cycles.end());
-    std::stable_sort(steps.begin(), steps.end(),
-                     [](const auto& one, const auto& other) { return one.second > other.second; });
-    return steps;
-}
-
-double words_of(const json& result) {
-    double words = 0;
-    for (const json& step : result.value("exchanges", json::array())) {
-        words += step.value("words", 0.0);
-    }
-    return words;
-}
-
-double supersteps_of(const json& result) {
-    double steps = 0;
-    for (const char* list : {"exchanges", "compute_sets"}) {
-        for (const json& step : result.value(list, json::array())) {
-            steps += step.value("executions", 0.0);
-        }
-    }
-    return steps;
 }
 
 double clock_of(const json& result) {

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tessera::sim::calibrate {
@@ -42,13 +41,6 @@ struct Timed {
 
 /// @throws IoError if the result has no such phase, or none of the steps
 [[nodiscard]] double cycles_of(const nlohmann::json& result, const Timed& timed);
-
-/// Every step of the run with its cycles over all executions, the longest first.
-[[nodiscard]] std::vector<std::pair<std::string, double>> step_cycles(const nlohmann::json& result);
-
-/// Words received in the run's exchanges, and exchanges and compute sets that it executed.
-[[nodiscard]] double words_of(const nlohmann::json& result);
-[[nodiscard]] double supersteps_of(const nlohmann::json& result);
 
 /// Cycles a second of the run's machine.
 [[nodiscard]] double clock_of(const nlohmann::json& result);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/report.h"
 
-#include "sim/calibrate/kernel_report.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,12 +18,6 @@ std::string percent(double fraction) {
 
 std::string target_text(const Target& target) {
     std::vector<std::string> parts;
-    if (target.ratio_low && target.ratio_high) {
-        parts.push_back(fmt::format("ratio {} to {}", *target.ratio_low, *target.ratio_high));
-    }
-    if (target.signs) {
-        parts.push_back(fmt::format("sides {:.0f} %", 100 * *target.signs));
-    }
     const auto add = [&](const char* what, const std::optional<double>& most) {
         if (most) {
             parts.push_back(fmt::format("{} {:.0f} %", what, 100 * *most));
@@ -56,15 +48,11 @@ public:
     }
 
     [[nodiscard]] std::string row(const RowOutcome& row) const {
-        const std::string head = line(row.row.id(), row.row.text("unit"), row.row.text("value"),
-                                      row.simulated         ? fmt::format("{:.5g}", *row.simulated)
-                                      : row.is_not_modelled ? "-"
-                                                            : "failed",
-                                      row.ratio() ? fmt::format("{:.3f}", *row.ratio()) : "-");
-        const std::string note = row.note();
-        const std::string ours =
-            row.ours ? fmt::format("ours {:.5g}{}", *row.ours, note.empty() ? "" : "; ") : "";
-        return paragraph(layout_, head, head.size() + 2, ours + note);
+        const std::string head =
+            line(row.row.id(), row.row.text("unit"), row.row.text("value"),
+                 row.simulated ? fmt::format("{:.5g}", *row.simulated) : "failed",
+                 row.ratio() ? fmt::format("{:.3f}", *row.ratio()) : "-");
+        return paragraph(layout_, head, head.size() + 2, row.note());
     }
 
 private:
@@ -101,45 +89,28 @@ std::string verdict(const GroupOutcome& outcome, const Layout& layout) {
               : !judged           ? ": no row judged"
               : outcome.reached() ? ": " + painted(layout, Paint::Good, "reached")
                                   : ": " + painted(layout, Paint::Bad, "MISSED");
-    if (outcome.signs && outcome.signs->rows > 0) {
-        target += fmt::format(", {} of {} on the measured side", outcome.signs->right,
-                              outcome.signs->rows);
-    }
-    if (outcome.failed > 0) {
-        target += fmt::format(", {} failed", outcome.failed);
-    }
-    if (outcome.not_modelled > 0) {
-        target += fmt::format(", {} not modelled", outcome.not_modelled);
-    }
-    return target;
+    return outcome.failed == 0 ? target : target + fmt::format(", {} failed", outcome.failed);
 }
 
 std::string groups_text(const Calibration& calibration, const Layout& layout) {
     std::vector<std::vector<std::string>> rows{
-        {"group", "rows", "ratio", "error", "p90", "most", "no sync", "ours", "target"}};
+        {"group", "rows", "ratio", "error", "p90", "most", "target"}};
     for (const GroupOutcome& outcome : group_outcomes(calibration)) {
         const Nearness& near = outcome.nearness;
         const auto shown = [&](std::string figure) { return near.rows == 0 ? "-" : figure; };
-        const auto mean = [](const std::optional<double>& ratio) {
-            return ratio ? fmt::format("{:.3f}", *ratio) : "";
-        };
-        rows.push_back(
-            {fmt::format("{}{}", outcome.group.name, outcome.group.reads_loops ? " *" : ""),
-             std::to_string(near.rows), shown(fmt::format("{:.3f}", near.ratio_mean)),
-             shown(percent(near.error_mean)), shown(percent(near.error_p90)),
-             shown(percent(near.error_most)), mean(outcome.without_sync), mean(outcome.ours),
-             verdict(outcome, layout)});
+        rows.push_back({outcome.group.name, std::to_string(near.rows),
+                        shown(fmt::format("{:.3f}", near.ratio_mean)),
+                        shown(percent(near.error_mean)), shown(percent(near.error_p90)),
+                        shown(percent(near.error_most)), verdict(outcome, layout)});
     }
     return "\n" +
            table(layout, 0,
                  {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
-                  Align::Right, Align::Right, Align::Left},
+                  Align::Left},
                  rows) +
            wrapped(layout, 0,
                    "ratio: geometric mean of simulated / measured; error: geometric mean of its "
-                   "distance from 1, either way; no sync: the ratio without barriers; ours: the "
-                   "ratio of our own plans, which are not judged; *: loops were read from rows "
-                   "that are judged here");
+                   "distance from 1, either way");
 }
 
 std::string not_covered_text(const Calibration& calibration, const Layout& layout) {
@@ -176,9 +147,6 @@ json target_json(const Target& target) {
     add("error_mean", target.error_mean);
     add("error_p90", target.error_p90);
     add("error_most", target.error_most);
-    add("ratio_low", target.ratio_low);
-    add("ratio_high", target.ratio_high);
-    add("signs", target.signs);
     return out;
 }
 
@@ -199,23 +167,13 @@ json row_json(const RowOutcome& row) {
         for (const Run& run : measurement->runs) {
             runs.push_back({{"machine", run.machine},
                             {"machine_sets", run.machine_sets},
-                            {"workload", run.workload},
-                            {"mode", run.mode}});
+                            {"workload", run.workload}});
         }
         out["runs"] = std::move(runs);
     }
     if (row.simulated) {
         out["simulated"] = *row.simulated;
         out["ratio"] = *row.ratio();
-    }
-    if (row.without_sync) {
-        out["without_sync"] = *row.without_sync;
-    }
-    if (row.ours) {
-        out["ours"] = *row.ours;
-    }
-    if (row.kernel) {
-        out["kernel"] = kernel_json(*row.kernel);
     }
     return out;
 }
@@ -224,7 +182,6 @@ json row_json(const RowOutcome& row) {
 
 std::string calibration_text(const Calibration& calibration, const Layout& layout) {
     return rows_text(calibration, layout) + groups_text(calibration, layout) +
-           unexplained_text(calibration, layout) + worst_rows_text(calibration, layout) +
            not_covered_text(calibration, layout);
 }
 
@@ -235,31 +192,15 @@ json calibration_json(const Calibration& calibration) {
     }
     json groups = json::array();
     for (const GroupOutcome& outcome : group_outcomes(calibration)) {
-        json group = {{"name", outcome.group.name},
-                      {"rows", outcome.nearness.rows},
-                      {"failed", outcome.failed},
-                      {"not_modelled", outcome.not_modelled},
-                      {"reads_loops", outcome.group.reads_loops},
-                      {"ratio_mean", outcome.nearness.ratio_mean},
-                      {"error_mean", outcome.nearness.error_mean},
-                      {"error_p90", outcome.nearness.error_p90},
-                      {"error_most", outcome.nearness.error_most},
-                      {"target", target_json(outcome.group.target)},
-                      {"reached", outcome.reached()}};
-        if (outcome.without_sync) {
-            group["ratio_mean_without_sync"] = *outcome.without_sync;
-        }
-        if (outcome.ours) {
-            group["ratio_mean_ours"] = *outcome.ours;
-        }
-        if (outcome.signs) {
-            group["signs"] = {{"rows", outcome.signs->rows}, {"right", outcome.signs->right}};
-        }
-        if (json unexplained = unexplained_json(calibration, outcome.group);
-            !unexplained.is_null()) {
-            group["unexplained"] = std::move(unexplained);
-        }
-        groups.push_back(std::move(group));
+        groups.push_back({{"name", outcome.group.name},
+                          {"rows", outcome.nearness.rows},
+                          {"failed", outcome.failed},
+                          {"ratio_mean", outcome.nearness.ratio_mean},
+                          {"error_mean", outcome.nearness.error_mean},
+                          {"error_p90", outcome.nearness.error_p90},
+                          {"error_most", outcome.nearness.error_most},
+                          {"target", target_json(outcome.group.target)},
+                          {"reached", outcome.reached()}});
     }
     json others = json::array();
     for (const OtherFile& other : calibration.other_files) {
@@ -272,8 +213,8 @@ json calibration_json(const Calibration& calibration) {
 }
 
 std::string calibration_csv(const Calibration& calibration) {
-    std::string text = "id,group,machine,workload,metric,unit,measured,simulated,ratio,without_"
-                       "sync,ours,use,timed,note\n";
+    std::string text =
+        "id,group,machine,workload,metric,unit,measured,simulated,ratio,use,timed,note\n";
     for (const RowOutcome& row : calibration.rows) {
         const Measurement* measurement = row.measurement();
         const std::vector<std::string> cells{row.row.id(),
@@ -285,9 +226,6 @@ std::string calibration_csv(const Calibration& calibration) {
                                              row.row.text("value"),
                                              row.simulated ? fmt::format("{}", *row.simulated) : "",
                                              row.ratio() ? fmt::format("{}", *row.ratio()) : "",
-                                             row.without_sync ? fmt::format("{}", *row.without_sync)
-                                                              : "",
-                                             row.ours ? fmt::format("{}", *row.ours) : "",
                                              row.use(),
                                              measurement == nullptr ? "" : measurement->timed,
                                              row.note()};

@@ -20,98 +20,58 @@ json target_schema() {
     return object("what the group must reach; where nothing stands, nothing is asked",
                   {{"error_mean", number("largest error_mean")},
                    {"error_p90", number("largest error_p90")},
-                   {"error_most", number("largest error_most")},
-                   {"ratio_low", number("least ratio_mean")},
-                   {"ratio_high", number("largest ratio_mean")},
-                   {"signs", number("least share on the measured side of 1")}},
-                  {"error_mean", "error_p90", "error_most", "ratio_low", "ratio_high", "signs"});
-}
-
-json kernel_schema() {
-    return object("the run of a kernel",
-                  {{"cycles", number("simulated")},
-                   {"measured_cycles", number("that the row's figure stands for")},
-                   {"words", number("received in exchanges")},
-                   {"supersteps", number("exchanges and compute sets that were run")},
-                   {"steps", list_of("the longest first", "one step",
-                                     {{"name", text("of the step")},
-                                      {"cycles", number("over all its executions")}})}});
-}
-
-json unexplained_schema() {
-    return object("measured less simulated cycles of kernels; in no simulated figure",
-                  {{"cycles", number("over all rows")},
-                   {"share", number("of the measured cycles")},
-                   {"cycles_a_word", number("that would explain it best")},
-                   {"cycles_a_superstep", number("that would explain it best")},
-                   {"left", number("share of the squares that these leave")}});
+                   {"error_most", number("largest error_most")}},
+                  {"error_mean", "error_p90", "error_most"});
 }
 
 json run_properties() {
     return {{"machine", text("name of a machine")},
             {"machine_sets", {{"type", "array"}, {"items", text("path=value")}}},
-            {"workload", {{"type", "object"}, {"description", "see workload.schema.json"}}},
-            {"mode", text("as of tessera run")}};
+            {"workload", {{"type", "object"}, {"description", "see workload.schema.json"}}}};
 }
 
 json row_properties() {
-    return {
-        {"id", text("of the reference row")},
-        {"source", text("where the figure was published")},
-        {"machine", text("as the row names it")},
-        {"workload", text("as the row names it")},
-        {"metric", text("as the row names it")},
-        {"unit", text("of measured and simulated")},
-        {"measured", number("the row's figure; of rows that are covered")},
-        {"simulated", number("the same from the runs")},
-        {"ratio", number("simulated over measured")},
-        {"without_sync", number("the simulated figure without barriers; of kernels")},
-        {"ours", number("the same of our own plan, which is not judged")},
-        {"kernel", kernel_schema()},
-        {"use",
-         {{"enum", json::array({"judged", "calibrated", "failed", "not modelled", "not covered"})},
-          {"description", "calibrated: a machine parameter was taken from this row"}}},
-        {"group", text("with which it is judged")},
-        {"timed", text("which of the run's cycles are the figure")},
-        {"note", text("what was assumed, or why it failed or is not covered")},
-        {"runs", list_of("what was run for the row", "one workload", run_properties())}};
+    return {{"id", text("of the reference row")},
+            {"source", text("where the figure was published")},
+            {"machine", text("as the row names it")},
+            {"workload", text("as the row names it")},
+            {"metric", text("as the row names it")},
+            {"unit", text("of measured and simulated")},
+            {"measured", number("the row's figure; of rows that are covered")},
+            {"simulated", number("the same from the runs")},
+            {"ratio", number("simulated over measured")},
+            {"use",
+             {{"enum", json::array({"judged", "calibrated", "failed", "not covered"})},
+              {"description", "calibrated: a machine parameter was taken from this row"}}},
+            {"group", text("with which it is judged")},
+            {"timed", text("which of the run's cycles are the figure")},
+            {"note", text("what was assumed, or why it failed or is not covered")},
+            {"runs", list_of("what was run for the row", "one workload", run_properties())}};
 }
 
 } // namespace
 
 json calibration_schema() {
-    json document = object(
-        "measured figures beside simulated ones",
-        {{"schema_version", {{"const", 1}}},
-         {"groups",
-          list_of("groups that have rows", "one group",
-                  {{"name", text("of the group")},
-                   {"rows", whole("judged")},
-                   {"failed", whole("rows whose runs failed")},
-                   {"not_modelled", whole("rows that need what is not modelled")},
-                   {"reads_loops",
-                    {{"type", "boolean"},
-                     {"description", "loops were read from rows that are judged here"}}},
-                   {"ratio_mean_without_sync", number("ratio_mean without barriers")},
-                   {"ratio_mean_ours", number("ratio_mean of our own plans")},
-                   {"signs",
-                    object("on which side of 1 figures are, of those measured well on one",
-                           {{"rows", whole("of them")}, {"right", whole("on the measured side")}})},
-                   {"unexplained", unexplained_schema()},
-                   {"ratio_mean", number("geometric mean of the ratios")},
-                   {"error_mean", number("geometric mean of max(ratio, 1 / ratio), less 1")},
-                   {"error_p90", number("90th percentile of |ratio - 1|")},
-                   {"error_most", number("largest |ratio - 1|")},
-                   {"target", target_schema()},
-                   {"reached", {{"type", "boolean"}}}},
-                  {"ratio_mean_without_sync", "ratio_mean_ours", "signs", "unexplained"})},
-         {"rows", list_of("in the order of the reference", "one row", row_properties(),
-                          {"measured", "simulated", "ratio", "without_sync", "ours", "kernel",
-                           "group", "timed", "runs"})},
-         {"other_files",
-          list_of(
-              "files without such rows", "one file",
-              {{"file", text("name")}, {"reason", text("why not")}, {"rows", whole("in it")}})}});
+    json document =
+        object("measured figures beside simulated ones",
+               {{"schema_version", {{"const", 1}}},
+                {"groups",
+                 list_of("groups that have rows", "one group",
+                         {{"name", text("of the group")},
+                          {"rows", whole("judged")},
+                          {"failed", whole("rows whose runs failed")},
+                          {"ratio_mean", number("geometric mean of the ratios")},
+                          {"error_mean", number("geometric mean of max(ratio, 1 / ratio), less 1")},
+                          {"error_p90", number("90th percentile of |ratio - 1|")},
+                          {"error_most", number("largest |ratio - 1|")},
+                          {"target", target_schema()},
+                          {"reached", {{"type", "boolean"}}}})},
+                {"rows", list_of("in the order of the reference", "one row", row_properties(),
+                                 {"measured", "simulated", "ratio", "group", "timed", "runs"})},
+                {"other_files", list_of("files without such rows", "one file",
+                                        {{"file", text("name")},
+                                         {"reason", text("why not")},
+                                         {"rows", whole("in it")}})}});
     document["$schema"] = "http://json-schema.org/draft-07/schema#";
     document["title"] = "Tessera calibration";
     return document;

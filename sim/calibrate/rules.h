@@ -34,7 +34,6 @@ struct Rule {
 
 [[nodiscard]] const std::vector<Rule>& exchange_rules();
 [[nodiscard]] const std::vector<Rule>& memory_rules();
-[[nodiscard]] const std::vector<Rule>& product_rules();
 [[nodiscard]] const std::vector<Rule>& reduction_rules();
 [[nodiscard]] const std::vector<Rule>& stencil_rules();
 [[nodiscard]] const std::vector<Rule>& streaming_rules();

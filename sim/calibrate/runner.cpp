@@ -17,7 +17,6 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
     RunCommand command;
     command.machine = run.machine;
     command.sets = run.machine_sets;
-    command.mode = run.mode;
     RunReport report;
     try {
         elaborate([&] {
@@ -27,8 +26,6 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
     } catch (const ConfigError& error) { // of a workload that stands in no file
         const Diagnostic& first = error.diagnostics().front();
         return {kConfig, fmt::format("{}: {}", first.pointer, first.message)};
-    } catch (const NotModelled& error) {
-        return {kProgramFault, error.what()};
     } catch (const std::exception& error) {
         return {kBug, error.what()};
     }
@@ -40,10 +37,9 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
 
 RunOutcome outcome_of(const ChildOutcome& child) {
     if (child.exit_code == kOk) {
-        return {nlohmann::json::parse(child.text), {}, false};
+        return {nlohmann::json::parse(child.text), {}};
     }
-    return {nullptr, child.text.empty() ? "the run ended without a result" : child.text,
-            child.exit_code == kProgramFault};
+    return {nullptr, child.text.empty() ? "the run ended without a result" : child.text};
 }
 
 } // namespace
@@ -54,9 +50,6 @@ RunOutcomes run_all(const std::vector<const Measurement*>& measurements, int at_
     std::map<std::string, Run> runs;
     for (const Measurement* measurement : measurements) {
         for (const Run& run : measurement->runs) {
-            runs.emplace(run.key(), run);
-        }
-        for (const Run& run : measurement->ours ? measurement->ours->runs : std::vector<Run>{}) {
             runs.emplace(run.key(), run);
         }
     }

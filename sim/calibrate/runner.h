@@ -18,7 +18,6 @@ namespace tessera::sim::calibrate {
 struct RunOutcome {
     nlohmann::json result;
     std::string failure;
-    bool is_not_modelled = false;
 };
 
 using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key
