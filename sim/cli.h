@@ -59,13 +59,14 @@ struct VertexCommand {
 };
 
 struct CalibrateCommand {
-    std::string reference; ///< folder of CSV files, or empty: the project's own
-    std::string group;     ///< only this one, or empty
-    std::string json;      ///< file, "-" for stdout, or empty
-    std::string csv;       ///< file, "-" for stdout, or empty
-    int threads = 1;       ///< runs at a time
-    bool check = false;    ///< a target that is missed is a failure
-    bool quiet = false;    ///< no table
+    std::string reference;    ///< folder of CSV files, or empty: the project's own
+    std::string group;        ///< only this one, or empty
+    std::string json;         ///< file, "-" for stdout, or empty
+    std::string csv;          ///< file, "-" for stdout, or empty
+    int threads = 1;          ///< runs at a time
+    bool check = false;       ///< a target that is missed is a failure
+    bool unexplained = false; ///< tell what measured cycles have over simulated ones
+    bool quiet = false;       ///< no table
 };
 
 struct ListCommand {

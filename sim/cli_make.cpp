@@ -144,6 +144,7 @@ Command make_calibrate(const Given& given) {
     command.csv = given.text("csv");
     command.threads = threads_of("calibrate", given);
     command.check = given.has("check");
+    command.unexplained = given.has("unexplained");
     command.quiet = given.has("quiet");
     return command;
 }

@@ -123,15 +123,21 @@ CommandSpec calibrate_command_spec() {
         .options = {text("reference", "DIR",
                          "measured rows: the CSV files of DIR instead of the project's own",
                          Completes::Directory),
-                    text("group", "G", "only rows of this group, for example STREAM",
+                    text("group", "G",
+                         "only rows of this group, for example STREAM, or of all that are micro or "
+                         "kernels",
                          Completes::Nothing),
                     text("json", "FILE",
                          "write the result as JSON; - for stdout, the table then goes to stderr"),
                     text("csv", "FILE",
                          "write a line a row; - for stdout, the table then goes to stderr"),
                     threads("workloads that run at a time"),
-                    flag("check", "exit with 1 if a group misses its target"), quiet()},
+                    flag("check", "exit with 1 if a group misses its target"),
+                    flag("unexplained",
+                         "of kernels, tell what measured cycles have over simulated ones"),
+                    quiet()},
         .examples = {{"tessera calibrate --group STREAM", "one group of measured figures"},
+                     {"tessera calibrate --group kernels", "whole products, by published plans"},
                      {"tessera calibrate --reference my_rows --csv -", "figures of your own"}},
         .make = make_calibrate};
 }

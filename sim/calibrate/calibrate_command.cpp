@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 namespace tessera::sim {
 namespace {
@@ -60,11 +61,45 @@ Calibration mapped_rows(Reference reference, const config::ConfigPaths& paths) {
     return calibration;
 }
 
-void keep_group(Calibration& calibration, const std::string& group) {
+void keep_group(Calibration& calibration, const std::string& asked) {
     std::erase_if(calibration.rows, [&](const RowOutcome& row) {
-        return row.measurement() == nullptr || row.measurement()->group != group;
+        return row.group().empty() || !is_in(row.group(), asked);
     });
     calibration.other_files.clear();
+}
+
+/// The results of runs; nothing and the reason where one failed.
+struct Results {
+    std::vector<nlohmann::json> of_runs;
+    std::string failure;
+    bool not_modelled = false;
+};
+
+Results results_of(const std::vector<Run>& runs, const RunOutcomes& outcomes) {
+    Results results;
+    for (const Run& run : runs) {
+        const RunOutcome& outcome = outcomes.at(run.key());
+        if (!outcome.failure.empty()) {
+            return {{}, outcome.failure, outcome.not_modelled};
+        }
+        results.of_runs.push_back(outcome.result);
+    }
+    return results;
+}
+
+/// What the measurement reads; nothing and the reason where it cannot.
+std::optional<double> figure_of(const Measurement& measurement, const Results& results,
+                                std::string& failure) {
+    failure = results.failure;
+    if (!failure.empty()) {
+        return std::nullopt;
+    }
+    try {
+        return measurement.read(results.of_runs);
+    } catch (const IoError& error) {
+        failure = error.what();
+        return std::nullopt;
+    }
 }
 
 void read_results(RowOutcome& row, const RunOutcomes& outcomes) {
@@ -72,19 +107,17 @@ void read_results(RowOutcome& row, const RunOutcomes& outcomes) {
     if (measurement == nullptr) {
         return;
     }
-    std::vector<nlohmann::json> results;
-    for (const Run& run : measurement->runs) {
-        const RunOutcome& outcome = outcomes.at(run.key());
-        if (!outcome.failure.empty()) {
-            row.failure = outcome.failure;
-            return;
+    const Results results = results_of(measurement->runs, outcomes);
+    row.simulated = figure_of(*measurement, results, row.failure);
+    row.not_modelled = results.not_modelled;
+    if (row.simulated && group_of(measurement->group).kind != Group::Kind::Micro) {
+        for (const auto& result : results.of_runs) {
+            row.facts.push_back(facts_of(result));
         }
-        results.push_back(outcome.result);
     }
-    try {
-        row.simulated = measurement->read(results);
-    } catch (const IoError& error) {
-        row.failure = error.what();
+    if (!measurement->ours.empty()) {
+        row.ours =
+            figure_of(*measurement, results_of(measurement->ours, outcomes), row.ours_failure);
     }
 }
 
@@ -143,6 +176,9 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
     if (!command.quiet) {
         std::FILE* const people = on_stdout ? stderr : stdout;
         std::fputs(calibration_text(calibration, layout_of(people)).c_str(), people);
+        if (command.unexplained) {
+            std::fputs(unexplained_text(calibration, layout_of(people)).c_str(), people);
+        }
     }
     if (json_file != nullptr) {
         json_file->write(json_text(calibration_json(calibration)));

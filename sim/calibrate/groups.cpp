@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
+#include <algorithm>
 
 namespace tessera::sim::calibrate {
 namespace {
@@ -16,39 +16,80 @@ constexpr Target kIssueModel{.error_mean = {}, .error_p90 = {}, .error_most = 0.
 constexpr Target kOnChip{.error_mean = 0.10, .error_p90 = 0.25, .error_most = {}};
 constexpr Target kEach{.error_mean = {}, .error_p90 = {}, .error_most = 0.25};
 constexpr Target kNone{};
+constexpr bool kRead = true;
+
+/// Of the geometric mean of the times' ratios, and of nine rows of ten.
+constexpr Target times(double least, double most, double p90) {
+    return {.error_mean = {},
+            .error_p90 = p90,
+            .error_most = {},
+            .ratio_mean = Range{.least = least, .most = most}};
+}
+
+constexpr Target kSigns{
+    .error_mean = {}, .error_p90 = {}, .error_most = {}, .ratio_mean = {}, .sign_share = 0.9};
 
 } // namespace
 
 const std::vector<Group>& groups() {
+    using Kind = Group::Kind;
     static const std::vector<Group> all{
-        {"STREAM", kIssueModel},
-        {"memory reads", kIssueModel},
+        {"STREAM", kIssueModel, Kind::Micro, kRead},
+        {"memory reads", kIssueModel, Kind::Micro, kRead},
         {"exchange: one word", kOnChip},
         {"exchange: pairs", kOnChip},
-        {"exchange: broadcast", kOnChip},
+        {"exchange: broadcast", kOnChip, Kind::Micro, kRead},
         {"exchange: gather", kOnChip},
         {"exchange: long gather", kOnChip},
         {"exchange: scatter", kOnChip},
         {"exchange: long scatter", kOnChip},
         {"exchange: all to all", kOnChip},
         {"self copy", kNone},
-        {"reduction", kOnChip},
+        {"reduction", kOnChip, Kind::Micro, kRead},
         {"reduction: independent", kOnChip},
         {"sync", kNone},
         {"stencil: sync", kEach},
-        {"stencil: exchange", kEach},
-        {"stencil: copies", kEach},
-        {"stencil: compute", kEach},
+        {"stencil: exchange", kEach, Kind::Micro, kRead},
+        {"stencil: copies", kEach, Kind::Micro, kRead},
+        {"stencil: compute", kEach, Kind::Micro, kRead},
         {"stencil: iterations", kNone},
         {"remote buffer", kEach},
         {"remote buffer: rows", kEach},
         {"host", kEach},
+        {"matrix-unit vertex", times(0.97, 1.03, 0.05), Kind::Kernels},
+        {"dense FP16: n <= 256", times(0.85, 1.18, 0.30), Kind::Kernels},
+        {"dense FP16: n > 256", times(0.92, 1.08, 0.20), Kind::Kernels},
+        {"dense FP32: n <= 256", times(0.85, 1.18, 0.30), Kind::Kernels},
+        {"dense FP32: n > 256", times(0.92, 1.08, 0.20), Kind::Kernels},
+        {"static: element-wise, n < 256", kNone, Kind::Kernels},
+        {"static: element-wise, n >= 256", times(0.90, 1.10, 0.15), Kind::Kernels},
+        {"static: blocks, n <= 16", times(0.75, 1.33, 0.45), Kind::Kernels},
+        {"static: blocks, 16 < n < 64", kNone, Kind::Kernels},
+        {"static: blocks, n >= 64", times(0.85, 1.18, 0.30), Kind::Kernels},
+        {"static over dense: sign", kSigns, Kind::Signs},
+        {"GC2: 1x1 convolutions", kNone, Kind::Kernels},
+        {"GC2: GEMM peaks", kNone, Kind::Kernels},
     };
     return all;
 }
 
+const Group& group_of(const std::string& name) {
+    const auto found = std::find_if(groups().begin(), groups().end(),
+                                    [&](const Group& group) { return name == group.name; });
+    TESSERA_ASSERT(found != groups().end());
+    return *found;
+}
+
+bool is_in(const std::string& group, const std::string& asked) {
+    const bool micro = group_of(group).kind == Group::Kind::Micro;
+    return group == asked || asked == (micro ? kMicroGroups : kKernelGroups);
+}
+
 void check_group_name(const std::string& name) {
-    std::vector<std::string> names;
+    if (name == kMicroGroups || name == kKernelGroups) {
+        return;
+    }
+    std::vector<std::string> names{kMicroGroups, kKernelGroups};
     for (const Group& group : groups()) {
         if (name == group.name) {
             return;
@@ -64,20 +105,6 @@ void check_group_name(const std::string& name) {
                                  .hint = hint.empty()
                                              ? fmt::format("groups: {}", fmt::join(names, ", "))
                                              : std::move(hint)});
-}
-
-std::string calibrated_parameter(const std::string& row_id) {
-    static const std::map<std::string, std::string> parameters{
-        {"JIA-T4.8-01", "the fixed part of the exchange tables"},
-        {"JIA-T4.16-00", "the fixed part of sums"},
-        {"JIA-T4.18-00", "the fixed part of independent sums"},
-        {"JIA-T4.19-00", "the latency of GC2's host link"},
-        {"JIA-T4.20-09", "the rate of GC2's host link"},
-        {"MEM-triad-FP32-naive", "the size of arrays in rows without one"},
-        {"SQ-attn-remote-B1-S65536", "the latency of streaming memory"},
-        {"SQ-attn-remote-B64-S1024", "the rate of streaming memory"}};
-    const auto found = parameters.find(row_id);
-    return found == parameters.end() ? std::string{} : found->second;
 }
 
 } // namespace tessera::sim::calibrate

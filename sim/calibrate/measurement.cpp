@@ -23,8 +23,9 @@ bool matches(const Rule& rule, const ReferenceRow& row) {
 }
 
 template <class Visit> void for_each_rule(const Visit& visit) {
-    for (const auto* rules : {&exchange_rules(), &memory_rules(), &reduction_rules(),
-                              &stencil_rules(), &streaming_rules()}) {
+    for (const auto* rules :
+         {&exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
+          &streaming_rules(), &product_rules(), &convolution_rules()}) {
         std::for_each(rules->begin(), rules->end(), visit);
     }
 }
@@ -78,7 +79,8 @@ std::string metrics_hint(const ReferenceRow& row) {
 } // namespace
 
 std::string Run::key() const {
-    return fmt::format("{} {} {}", machine, fmt::join(machine_sets, " "), workload.dump());
+    return fmt::format("{} {} {} {} {} {}", machine, fmt::join(machine_sets, " "), workload.dump(),
+                       mode, vertex, fmt::join(parameters, " "));
 }
 
 json workload_of(const char* kind, json keys) {
@@ -176,7 +178,12 @@ Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& m
     Mapped mapped = rule->measure(row, loaded(row, std::get<NamedMachine>(named)));
     if (auto* measurement = std::get_if<Measurement>(&mapped)) {
         static_cast<void>(row.value()); // what is no figure is told before the run
-        measurement->group = rule->group;
+        measurement->group = measurement->group.empty() ? rule->group : measurement->group;
+        if (const std::string chosen = row.text("assumed"); !chosen.empty()) {
+            assume(*measurement, chosen);
+        }
+    } else {
+        std::get<NotCovered>(mapped).group = rule->group;
     }
     return mapped;
 }

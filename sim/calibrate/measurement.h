@@ -17,9 +17,13 @@ namespace tessera::sim::calibrate {
 
 /// One workload on one machine. Equal ones are run once.
 struct Run {
-    std::string machine;                   ///< name
-    std::vector<std::string> machine_sets; ///< path=value
-    nlohmann::json workload;               ///< as a workload file holds it
+    std::string machine;                      ///< name
+    std::vector<std::string> machine_sets;    ///< path=value
+    nlohmann::json workload;                  ///< as a workload file holds it; null: a vertex
+    std::string mode = {};                    ///< of a workload's run; empty: functional
+    std::string vertex = {};                  ///< name of a vertex file: one tile runs it
+    std::vector<std::string> parameters = {}; ///< of the vertex: name=value
+    std::string called = {}; ///< for people, where a row has several; no part of key
 
     [[nodiscard]] std::string key() const;
 };
@@ -29,6 +33,10 @@ struct Measurement {
     std::vector<Run> runs;
     /// The simulated figure in the row's unit, from the results (result.json) of `runs`.
     std::function<double(const std::vector<nlohmann::json>&)> read;
+    /// The same runs by our own plans, which the published ones stand beside; empty: none.
+    std::vector<Run> ours = {};
+    /// Of a rate: the row's ratio is that of the times, above 1 where we are slower than measured.
+    bool ratio_of_times = false;
     std::string timed;   ///< what is timed, for people
     std::string assumed; ///< what the row does not say and was chosen; empty: nothing
 };
@@ -36,6 +44,7 @@ struct Measurement {
 /// Why no run stands for a row.
 struct NotCovered {
     std::string reason;
+    std::string group = {}; ///< to which it would belong, where its rule is known
 };
 
 using Mapped = std::variant<Measurement, NotCovered>;

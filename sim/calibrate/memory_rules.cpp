@@ -5,14 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace tessera::sim::calibrate {
 namespace {
 
 using nlohmann::json;
 
-const Timed kWhole{.phases = {"all"}, .steps = {}};
+const Timed kWholeLoop{.phases = {"all"}, .steps = {}};
 /// Of an array, where a row gives no size: what MEM-triad-FP32-naive says beside MEM-bstream-triad,
 /// one loop measured in two programs (docs/evidence.md#stream-sizes).
 constexpr std::int64_t kArrayBytes = 20'000'000;
@@ -35,23 +33,6 @@ std::string codelet_of(const ReferenceRow& row) {
     return row.says("workload", {"paced"}) ? "paced" : "vector";
 }
 
-/// A study of GC2 whose rates are whole numbers of issues at the clock to which that chip
-/// throttles, and at no other (docs/evidence.md#stream-loops).
-bool is_throttled(const ReferenceRow& row, const RowMachine& machine) {
-    return machine.name == "gc2" &&
-           (row.says("source", {"Louw"}) || row.says("source", {"BabelStream"}));
-}
-
-RowMachine throttled(RowMachine machine) {
-    auto& sets = machine.sets;
-    sets.erase(std::remove_if(sets.begin(), sets.end(),
-                              [](const auto& set) { return set.rfind("chip.clock_hz=", 0) == 0; }),
-               sets.end());
-    sets.emplace_back("chip.clock_hz=1.3e9");
-    machine.spec.chip.clock_hz = 1.3e9;
-    return machine;
-}
-
 /// Arrays are dealt in pieces of 16 bytes.
 std::int64_t whole_pieces(std::int64_t elements) {
     constexpr std::int64_t kPiece = 8;
@@ -59,9 +40,7 @@ std::int64_t whole_pieces(std::int64_t elements) {
 }
 
 auto stream(Kernel kernel) {
-    return [kernel](const ReferenceRow& row, const RowMachine& named) -> Mapped {
-        const bool slow = is_throttled(row, named);
-        const RowMachine machine = slow ? throttled(named) : named;
+    return [kernel](const ReferenceRow& row, const RowMachine& machine) -> Mapped {
         const ElementType type =
             row.says("workload", {"FP16"}) ? ElementType::F16 : ElementType::F32;
         const auto given = row.count("elems");
@@ -75,14 +54,11 @@ auto stream(Kernel kernel) {
         const double amount =
             flops ? kernel.flops : kernel.arrays * static_cast<double>(element_bytes);
         Measurement measurement =
-            is_time(row) ? measure_time(row, machine, workload, kWhole)
-                         : measure_rate(row, machine, workload, kWhole,
+            is_time(row) ? measure_time(row, machine, workload, kWholeLoop)
+                         : measure_rate(row, machine, workload, kWholeLoop,
                                         static_cast<double>(given.value_or(elements)) * amount);
         if (!given) {
             assume(measurement, fmt::format("{} elements", elements));
-        }
-        if (slow) {
-            assume(measurement, "1.3 GHz");
         }
         return measurement;
     };
@@ -104,7 +80,7 @@ auto reads(const char* codelet) {
             "memory_stream",
             {{"op", "read"}, {"tiles", tiles}, {"elements", elements}, {"codelet", codelet}});
         Measurement measurement =
-            measure_rate(row, machine, workload, kWhole, 4.0 * static_cast<double>(elements));
+            measure_rate(row, machine, workload, kWholeLoop, 4.0 * static_cast<double>(elements));
         assume(measurement, fmt::format("{} B on each tile", kTileBytes));
         return measurement;
     };

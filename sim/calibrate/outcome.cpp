@@ -3,10 +3,130 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace tessera::sim::calibrate {
+namespace {
+
+constexpr std::size_t kWorst = 5;
+
+std::optional<double> ratio_of(const RowOutcome& row, const std::optional<double>& simulated) {
+    if (!simulated) {
+        return std::nullopt;
+    }
+    const double ratio = *simulated / row.row.value();
+    return row.measurement()->ratio_of_times ? 1 / ratio : ratio;
+}
+
+bool has_kind(const RowOutcome& row, Group::Kind kind) {
+    return row.measurement() != nullptr && group_of(row.measurement()->group).kind == kind;
+}
+
+/// Ratios and gaps of a group's judged rows.
+struct Collected {
+    std::vector<double> ratios;
+    std::vector<double> no_sync;
+    std::vector<double> ours;
+    std::vector<Factors> factors;
+    std::vector<Factors> ours_factors;
+    std::vector<Gap> gaps;
+
+    void add(const RowOutcome& row) {
+        const auto add_if = [](std::vector<double>& to, const std::optional<double>& ratio) {
+            if (ratio) {
+                to.push_back(*ratio);
+            }
+        };
+        add_if(ratios, row.ratio());
+        add_if(no_sync, row.no_sync_ratio());
+        add_if(ours, row.ours_ratio());
+        factors.push_back({row.row.value(), *row.simulated});
+        if (row.ours) {
+            ours_factors.push_back({row.row.value(), *row.ours});
+        }
+        if (const auto gap = row.gap()) {
+            gaps.push_back(*gap);
+        }
+    }
+};
+
+double distance(const RowOutcome& row) {
+    return std::abs(std::log(*row.ratio()));
+}
+
+void keep_worst(std::vector<const RowOutcome*>& rows) {
+    std::stable_sort(rows.begin(), rows.end(), [](const auto* left, const auto* right) {
+        return distance(*left) > distance(*right);
+    });
+    rows.resize(std::min(rows.size(), kWorst));
+}
+
+/// Nothing where the group has no rows.
+std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibration& calibration) {
+    GroupOutcome outcome{.group = group, .nearness = {}};
+    Collected of;
+    std::size_t rows = 0;
+    for (const RowOutcome& row : calibration.rows) {
+        if (row.measurement() == nullptr || row.measurement()->group != group.name) {
+            continue;
+        }
+        ++rows;
+        const std::string use = row.use();
+        outcome.failed += use == "failed" ? 1 : 0;
+        outcome.not_modelled += use == "not modelled" ? 1 : 0;
+        if (use == "judged") {
+            of.add(row);
+            outcome.worst.push_back(&row);
+        }
+    }
+    outcome.nearness = nearness(of.ratios);
+    outcome.no_sync = nearness(of.no_sync);
+    outcome.ours = nearness(of.ours);
+    outcome.unexplained = unexplained(of.gaps);
+    if (group.kind == Group::Kind::Signs) {
+        outcome.signs = signs(of.factors);
+        outcome.ours_signs = signs(of.ours_factors);
+    }
+    if (group.kind == Group::Kind::Micro) {
+        outcome.worst.clear();
+    }
+    keep_worst(outcome.worst);
+    return rows > 0 ? std::optional(std::move(outcome)) : std::nullopt;
+}
+
+} // namespace
+
+const std::string& RowOutcome::group() const {
+    const auto* none = std::get_if<NotCovered>(&mapped);
+    return none != nullptr ? none->group : measurement()->group;
+}
 
 std::optional<double> RowOutcome::ratio() const {
-    return simulated ? std::optional(*simulated / row.value()) : std::nullopt;
+    return ratio_of(*this, simulated);
+}
+
+std::optional<double> RowOutcome::ours_ratio() const {
+    return ratio_of(*this, ours);
+}
+
+std::optional<double> RowOutcome::no_sync_ratio() const {
+    const auto with = ratio();
+    if (!with || facts.size() != 1 || !facts[0].sync_cycles ||
+        !has_kind(*this, Group::Kind::Kernels)) {
+        return std::nullopt;
+    }
+    return *with * (facts[0].cycles - *facts[0].sync_cycles) / facts[0].cycles;
+}
+
+std::optional<Gap> RowOutcome::gap() const {
+    if (!ratio() || facts.size() != 1 || !has_kind(*this, Group::Kind::Kernels)) {
+        return std::nullopt;
+    }
+    return Gap{.measured_cycles = facts[0].cycles / *ratio(),
+               .simulated_cycles = facts[0].cycles,
+               .words = facts[0].words_per_tile,
+               .steps = facts[0].steps};
 }
 
 std::string RowOutcome::use() const {
@@ -14,9 +134,9 @@ std::string RowOutcome::use() const {
         return "not covered";
     }
     if (!simulated) {
-        return "failed";
+        return not_modelled ? "not modelled" : "failed";
     }
-    return calibrated_parameter(row.id()).empty() ? "judged" : "calibrated";
+    return row.text("calibrates").empty() ? "judged" : "calibrated";
 }
 
 std::string RowOutcome::note() const {
@@ -26,31 +146,17 @@ std::string RowOutcome::note() const {
     if (!simulated) {
         return failure;
     }
-    const std::string parameter = calibrated_parameter(row.id());
+    const std::string taken = row.text("calibrates");
     const std::string& assumed = measurement()->assumed;
-    return parameter.empty() ? (assumed.empty() ? "" : "assumed: " + assumed)
-                             : fmt::format("{} was taken from this row", parameter);
+    return taken.empty() ? (assumed.empty() ? "" : "assumed: " + assumed)
+                         : fmt::format("{} was taken from this row", taken);
 }
 
 std::vector<GroupOutcome> group_outcomes(const Calibration& calibration) {
     std::vector<GroupOutcome> outcomes;
     for (const Group& group : groups()) {
-        GroupOutcome outcome{.group = group, .nearness = {}, .failed = 0};
-        std::vector<double> ratios;
-        std::size_t rows = 0;
-        for (const RowOutcome& row : calibration.rows) {
-            if (row.measurement() == nullptr || row.measurement()->group != group.name) {
-                continue;
-            }
-            ++rows;
-            outcome.failed += row.use() == "failed" ? 1 : 0;
-            if (row.use() == "judged") {
-                ratios.push_back(*row.ratio());
-            }
-        }
-        if (rows > 0) {
-            outcome.nearness = nearness(ratios);
-            outcomes.push_back(std::move(outcome));
+        if (auto outcome = outcome_of_group(group, calibration)) {
+            outcomes.push_back(std::move(*outcome));
         }
     }
     return outcomes;

@@ -41,6 +41,7 @@ const std::map<std::string, Unit>& units() {
                                                  {"MiB", {"B", 1024.0 * 1024}},
                                                  {"%", {"1", 0.01}},
                                                  {"1", {"1", 1}},
+                                                 {"x", {"1", 1}},
                                                  {"GFLOP/s", {"flop/s", 1e9}},
                                                  {"TFLOP/s", {"flop/s", 1e12}}};
     return all;

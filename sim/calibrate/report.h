@@ -22,6 +22,9 @@ namespace tessera::sim::calibrate {
 
 [[nodiscard]] std::string calibration_text(const Calibration& calibration,
                                            const Layout& layout = {});
+/// Of kernel groups, what measured cycles have over simulated ones; empty where there are none.
+[[nodiscard]] std::string unexplained_text(const Calibration& calibration,
+                                           const Layout& layout = {});
 [[nodiscard]] nlohmann::json calibration_json(const Calibration& calibration);
 /// One line a row, those that are not covered too.
 [[nodiscard]] std::string calibration_csv(const Calibration& calibration);

@@ -27,13 +27,15 @@ struct Says {
 };
 
 struct Rule {
-    const char* group;
+    const char* group;     ///< of measurements that name none themselves
     std::vector<Says> row; ///< all must hold
     std::function<Mapped(const ReferenceRow&, const RowMachine&)> measure;
 };
 
+[[nodiscard]] const std::vector<Rule>& convolution_rules();
 [[nodiscard]] const std::vector<Rule>& exchange_rules();
 [[nodiscard]] const std::vector<Rule>& memory_rules();
+[[nodiscard]] const std::vector<Rule>& product_rules();
 [[nodiscard]] const std::vector<Rule>& reduction_rules();
 [[nodiscard]] const std::vector<Rule>& stencil_rules();
 [[nodiscard]] const std::vector<Rule>& streaming_rules();
@@ -62,6 +64,34 @@ struct Rule {
 
 /// Column `tiles`. @throws ConfigError where it is empty or has more than the machine
 [[nodiscard]] std::int64_t needed_tiles(const ReferenceRow& row, const RowMachine& machine);
+
+/// The size of a product of a (sparse or dense) m x k matrix and a dense k x n one.
+struct ProductSize {
+    std::int64_t m = 0;
+    std::int64_t k = 0;
+    std::int64_t n = 0;
+    double density = 1; ///< of the m x k matrix; flops are counted of its non-zeros alone
+
+    [[nodiscard]] double flops() const;
+};
+
+/// Elements and partial results, as workloads name them.
+struct ProductTypes {
+    std::string dtype;
+    std::string partials;
+};
+
+/// Column `dtype`: FP16 with partials of its own, FP32, or FP16.32, whose partials are FP32.
+/// @throws ConfigError for anything else
+[[nodiscard]] ProductTypes product_types(const ReferenceRow& row);
+
+/// A dense product in timing mode by this plan ("published" or "fastest").
+[[nodiscard]] Run dense_run(const RowMachine& machine, const ProductSize& size,
+                            const ProductTypes& types, const char* plan);
+
+/// A rate (or time) of one product: `run` makes its run by a plan; judged is the published one.
+[[nodiscard]] Measurement measure_product(const ReferenceRow& row, const ProductSize& size,
+                                          const std::function<Run(const char* plan)>& run);
 
 /// Bytes that move as words of 4 bytes: the next multiple.
 [[nodiscard]] std::int64_t whole_words(std::int64_t bytes);

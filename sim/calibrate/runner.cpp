@@ -2,8 +2,12 @@
 #include "sim/calibrate/runner.h"
 
 #include "base/config/paths.h"
+#include "base/error.h"
+#include "models/spec/load.h"
 #include "sim/child.h"
 #include "sim/run.h"
+#include "sim/vertex/check.h"
+#include "sim/vertex/run.h"
 
 #include <fmt/format.h>
 
@@ -12,34 +16,84 @@
 namespace tessera::sim::calibrate {
 namespace {
 
-/// In the child.
-ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
+using nlohmann::json;
+
+ChildOutcome failed(const std::string& why, bool not_modelled = false) {
+    return {kOk, json{{"failure", why}, {"not_modelled", not_modelled}}.dump()};
+}
+
+/// What steps have for each tile is of no use here and much.
+void drop_tiles(json& result) {
+    for (const char* list : {"compute_sets", "exchanges", "streams"}) {
+        for (json& step : result[list]) {
+            step.erase("tile_cycles");
+        }
+    }
+}
+
+json workload_result(const Run& run, const Elaborate& elaborate) {
     RunCommand command;
     command.machine = run.machine;
     command.sets = run.machine_sets;
+    command.mode = run.mode;
     RunReport report;
+    elaborate([&] {
+        report = run_document(command, run.workload, run.workload.at("kind").get<std::string>(),
+                              config::default_config_paths());
+    });
+    if (!report.passed) {
+        throw IoError(report.result.at("check").at("sentence").get<std::string>());
+    }
+    drop_tiles(report.result);
+    return std::move(report.result);
+}
+
+/// The first point of a vertex file, as `tessera vertex` runs it.
+json vertex_result(const Run& run) {
+    const auto paths = config::default_config_paths();
+    std::vector<std::string> sets;
+    for (const std::string& parameter : run.parameters) {
+        sets.push_back("parameters." + parameter);
+    }
+    const vertex::LoadedVertex loaded =
+        vertex::load_vertex(config::find_config(paths, "vertices", "vertex", run.vertex), sets);
+    const spec::MachineSpec machine = spec::load_machine(run.machine, paths, run.machine_sets).spec;
+    const vertex::Bench bench = vertex::lay_out(
+        loaded, machine, vertex::points_of(loaded, machine).front(), vertex::BenchOptions{});
+    const vertex::PointResult result = vertex::run_bench(machine, bench, {});
+    if (!vertex::passed(vertex::check_arrays(bench, result, loaded.spec.tolerance))) {
+        throw IoError(fmt::format("{}: the answer is wrong", run.vertex));
+    }
+    return {{"cycles", result.tile_cycles},
+            {"worker_cycles", result.worker_cycles},
+            {"machine", {{"chip", {{"clock_hz", machine.chip.clock_hz}}}}}};
+}
+
+/// In the child.
+ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
     try {
-        elaborate([&] {
-            report = run_document(command, run.workload, run.workload.at("kind").get<std::string>(),
-                                  config::default_config_paths());
-        });
+        const json result =
+            run.vertex.empty() ? workload_result(run, elaborate) : vertex_result(run);
+        return {kOk, json{{"result", result}}.dump()};
     } catch (const ConfigError& error) { // of a workload that stands in no file
         const Diagnostic& first = error.diagnostics().front();
-        return {kConfig, fmt::format("{}: {}", first.pointer, first.message)};
+        return failed(fmt::format("{}: {}", first.pointer, first.message));
+    } catch (const NotModelled& absent) {
+        return failed(absent.what(), true);
     } catch (const std::exception& error) {
-        return {kBug, error.what()};
+        return failed(error.what());
     }
-    if (!report.passed) {
-        return {kCheckFailed, report.result.at("check").at("sentence").get<std::string>()};
-    }
-    return {kOk, report.result.dump()};
 }
 
 RunOutcome outcome_of(const ChildOutcome& child) {
-    if (child.exit_code == kOk) {
-        return {nlohmann::json::parse(child.text), {}};
+    if (child.exit_code != kOk || child.text.empty()) {
+        return {nullptr, child.text.empty() ? "the run ended without a result" : child.text};
     }
-    return {nullptr, child.text.empty() ? "the run ended without a result" : child.text};
+    json told = json::parse(child.text);
+    if (told.contains("failure")) {
+        return {nullptr, told["failure"].get<std::string>(), told["not_modelled"].get<bool>()};
+    }
+    return {std::move(told["result"]), {}};
 }
 
 } // namespace
@@ -49,8 +103,10 @@ RunOutcomes run_all(const std::vector<const Measurement*>& measurements, int at_
                     const std::function<void(std::size_t, std::size_t)>& ended) {
     std::map<std::string, Run> runs;
     for (const Measurement* measurement : measurements) {
-        for (const Run& run : measurement->runs) {
-            runs.emplace(run.key(), run);
+        for (const auto* list : {&measurement->runs, &measurement->ours}) {
+            for (const Run& run : *list) {
+                runs.emplace(run.key(), run);
+            }
         }
     }
     std::vector<ChildBody> bodies;

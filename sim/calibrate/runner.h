@@ -16,8 +16,10 @@ namespace tessera::sim::calibrate {
 
 /// What a run left: its result.json, or why there is none.
 struct RunOutcome {
+    /// Without what steps have by tile. Of a vertex: `cycles`, `worker_cycles`, `machine`.
     nlohmann::json result;
     std::string failure;
+    bool not_modelled = false; ///< why it failed
 };
 
 using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key

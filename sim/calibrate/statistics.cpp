@@ -31,13 +31,30 @@ Nearness nearness(const std::vector<double>& ratios) {
     return out;
 }
 
-bool meets(const Nearness& nearness, const Target& target) {
+Signs signs(const std::vector<Factors>& factors) {
+    Signs out;
+    for (const Factors& factor : factors) {
+        TESSERA_ASSERT(factor.measured > 0 && factor.simulated > 0);
+        const double measured = std::log2(factor.measured);
+        if (std::abs(measured) > kClear) {
+            ++out.rows;
+            out.right += measured * std::log2(factor.simulated) > 0 ? 1 : 0;
+        }
+    }
+    return out;
+}
+
+bool meets(const Nearness& nearness, const Target& target, const Signs& signs) {
     const auto within = [](double error, const std::optional<double>& most) {
         return !most || error <= *most;
     };
+    const auto& range = target.ratio_mean;
     return within(nearness.error_mean, target.error_mean) &&
            within(nearness.error_p90, target.error_p90) &&
-           within(nearness.error_most, target.error_most);
+           within(nearness.error_most, target.error_most) &&
+           (!range ||
+            (range->least <= nearness.ratio_mean && nearness.ratio_mean <= range->most)) &&
+           (!target.sign_share || signs.share() >= *target.sign_share);
 }
 
 } // namespace tessera::sim::calibrate

@@ -19,15 +19,47 @@ struct Nearness {
 /// Contract: all ratios are above zero.
 [[nodiscard]] Nearness nearness(const std::vector<double>& ratios);
 
+/// Of figures that are above 1 where one thing is faster than another, and below it otherwise.
+struct Signs {
+    std::size_t rows = 0; ///< where the measured figure is clear: |log2| above kClear
+    std::size_t right = 0;
+
+    /// Guards zero.
+    [[nodiscard]] double share() const {
+        return rows == 0 ? 0 : static_cast<double>(right) / static_cast<double>(rows);
+    }
+};
+
+/// A measured factor closer to 1 than this, in log2, says nothing about which is faster.
+inline constexpr double kClear = 0.2;
+
+struct Factors {
+    double measured = 1;
+    double simulated = 1;
+};
+
+/// Contract: all factors are above zero. A simulated factor of 1 is right for none.
+[[nodiscard]] Signs signs(const std::vector<Factors>& factors);
+
+struct Range {
+    double least = 0;
+    double most = 0;
+};
+
 /// What a group must reach, as fractions; where nothing stands, nothing is asked.
 struct Target {
     std::optional<double> error_mean;
     std::optional<double> error_p90;
     std::optional<double> error_most;
+    std::optional<Range> ratio_mean = {};
+    std::optional<double> sign_share = {}; ///< at least
 
-    [[nodiscard]] bool asks() const { return error_mean || error_p90 || error_most; }
+    [[nodiscard]] bool asks() const {
+        return error_mean || error_p90 || error_most || ratio_mean || sign_share;
+    }
 };
 
-[[nodiscard]] bool meets(const Nearness& nearness, const Target& target);
+/// `signs` of rows that are judged by them.
+[[nodiscard]] bool meets(const Nearness& nearness, const Target& target, const Signs& signs = {});
 
 } // namespace tessera::sim::calibrate

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-const Timed kWhole{.phases = {"all"}, .steps = {}};
+const Timed kWholeBlur{.phases = {"all"}, .steps = {}};
 /// Of the phase rows, whose size is not recorded: parts of 126 x 8 pixels, which have the words of
 /// halo and the pixels that the rows' cycles say (docs/evidence.md#halo-copies).
 constexpr std::int64_t kPartWidth = 126;
@@ -26,7 +26,7 @@ json blur(const ReferenceRow& row, std::int64_t width, std::int64_t height) {
 /// Time of an iteration from that of all of the row's; the simulated ones are alike.
 Mapped iterations(const ReferenceRow& row, const RowMachine& machine) {
     Measurement measurement =
-        measure_time(row, machine, blur(row, needed(row, "nx"), needed(row, "ny")), kWhole,
+        measure_time(row, machine, blur(row, needed(row, "nx"), needed(row, "ny")), kWholeBlur,
                      static_cast<double>(kIterations) / static_cast<double>(needed(row, "iters")));
     measurement.timed += fmt::format(", from {} iterations", kIterations);
     return measurement;

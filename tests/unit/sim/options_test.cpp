@@ -70,6 +70,7 @@ Fields fields(const CalibrateCommand& calibrate) {
             {"csv", calibrate.csv},
             {"threads", std::to_string(calibrate.threads)},
             {"check", calibrate.check ? "yes" : "no"},
+            {"unexplained", calibrate.unexplained ? "yes" : "no"},
             {"quiet", calibrate.quiet ? "yes" : "no"}};
 }
 Fields fields(const SweepRunCommand& run) {

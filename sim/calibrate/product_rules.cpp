@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// Dense and static sparse products, and the vertex of the matrix unit that dense ones consist of.
+#include "sim/calibrate/rules.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tessera::sim::calibrate {
+namespace {
+
+using nlohmann::json;
+
+const Timed kWholeProduct{.phases = {"all"}, .steps = {}};
+constexpr const char* kPublished = "published";
+constexpr const char* kFastest = "fastest";
+constexpr std::int64_t kPatternSeed = 1;
+
+ProductSize size_of(const ReferenceRow& row) {
+    static_cast<void>(needed_product(row, {"m", "k"})); // its limit
+    return {.m = needed(row, "m"), .k = needed(row, "k"), .n = needed(row, "n")};
+}
+
+/// Column `density`, or 1 / column `density_inv`.
+double density_of(const ReferenceRow& row) {
+    const char* const column = row.text("density").empty() ? "density_inv" : "density";
+    const auto given = row.number(column);
+    const double density =
+        column == std::string("density") || !given ? given.value_or(0) : 1 / *given;
+    if (!(density > 0 && density <= 1)) {
+        throw row.error(
+            column, fmt::format("got a density of {:g}, expected one above 0, at most 1", density));
+    }
+    return density;
+}
+
+Run sparse_run(const RowMachine& machine, const ProductSize& size, const ProductTypes& types,
+               std::int64_t block, const char* plan) {
+    json keys{
+        {"mode", "static"},
+        {"m", size.m},
+        {"k", size.k},
+        {"n", size.n},
+        {"block", block},
+        {"dtype", types.dtype},
+        {"partials", types.partials},
+        {"plan", plan},
+        {"pattern", {{"generator", "uniform"}, {"density", size.density}, {"seed", kPatternSeed}}}};
+    return {.machine = machine.name,
+            .machine_sets = machine.sets,
+            .workload = workload_of("spmm", std::move(keys)),
+            .mode = "timing"};
+}
+
+/// What is sparse in a row.
+struct SparseRow {
+    ProductSize size;
+    ProductTypes types;
+    std::int64_t block = 1;
+};
+
+SparseRow sparse_row(const ReferenceRow& row) {
+    SparseRow sparse{
+        .size = size_of(row), .types = product_types(row), .block = needed(row, "block")};
+    sparse.size.density = density_of(row);
+    return sparse;
+}
+
+std::string dense_group(const ProductSize& size, const ProductTypes& types) {
+    constexpr std::int64_t kSmall = 256;
+    return fmt::format("dense {}: n {} {}", types.dtype == "f16" ? "FP16" : "FP32",
+                       size.n <= kSmall ? "<=" : ">", kSmall);
+}
+
+std::string sparse_group(const SparseRow& sparse) {
+    const std::int64_t n = sparse.size.n;
+    if (sparse.block == 1) {
+        return fmt::format("static: element-wise, n {} 256", n < 256 ? "<" : ">=");
+    }
+    return n <= 16  ? "static: blocks, n <= 16"
+           : n < 64 ? "static: blocks, 16 < n < 64"
+                    : "static: blocks, n >= 64";
+}
+
+Mapped dense(const ReferenceRow& row, const RowMachine& machine) {
+    const ProductSize size = size_of(row);
+    const ProductTypes types = product_types(row);
+    Measurement measurement = measure_product(
+        row, size, [&](const char* plan) { return dense_run(machine, size, types, plan); });
+    measurement.group = dense_group(size, types);
+    return measurement;
+}
+
+Mapped dense_peak(const ReferenceRow& row, const RowMachine& machine) {
+    Mapped mapped = dense(row, machine);
+    std::get<Measurement>(mapped).group.clear();
+    return mapped;
+}
+
+Mapped sparse(const ReferenceRow& row, const RowMachine& machine) {
+    const SparseRow of = sparse_row(row);
+    Measurement measurement = measure_product(row, of.size, [&](const char* plan) {
+        return sparse_run(machine, of.size, of.types, of.block, plan);
+    });
+    measurement.group = sparse_group(of);
+    return measurement;
+}
+
+/// Cycles of the dense product over those of the sparse one.
+Mapped sparse_over_dense(const ReferenceRow& row, const RowMachine& machine) {
+    const SparseRow of = sparse_row(row);
+    const double unit = unit_in(row, "1");
+    const auto runs = [&](const char* plan) {
+        std::vector<Run> both{dense_run(machine, of.size, of.types, plan),
+                              sparse_run(machine, of.size, of.types, of.block, plan)};
+        both[0].called = "dense";
+        both[1].called = "static";
+        return both;
+    };
+    Measurement measurement;
+    measurement.timed = kWholeProduct.text();
+    measurement.runs = runs(kPublished);
+    measurement.ours = runs(kFastest);
+    measurement.read = [unit](const std::vector<json>& results) {
+        return cycles_of(results[0], kWholeProduct) / cycles_of(results[1], kWholeProduct) / unit;
+    };
+    return measurement;
+}
+
+/// [N,16] x [16,16] on one tile: N is the length of the field.
+Mapped matrix_unit_vertex(const ReferenceRow& row, const RowMachine& machine) {
+    const std::int64_t field = needed(row, "rows");
+    Measurement measurement = measure_time(row, machine, nullptr, kWholeProduct);
+    measurement.runs = {{.machine = machine.name,
+                         .machine_sets = machine.sets,
+                         .workload = nullptr,
+                         .mode = {},
+                         .vertex = "conv_partial_1x1_half_half",
+                         .parameters = {fmt::format("M_field={}", field), "K=16", "N=16"}}};
+    return measurement;
+}
+
+} // namespace
+
+double ProductSize::flops() const {
+    return 2 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) * density;
+}
+
+ProductTypes product_types(const ReferenceRow& row) {
+    const std::string named = row.text("dtype");
+    if (named == "FP16") {
+        return {"f16", "f16"};
+    }
+    if (named == "FP32") {
+        return {"f32", "f32"};
+    }
+    if (named == "FP16.32") {
+        return {"f16", "f32"};
+    }
+    throw row.error("dtype", fmt::format("got '{}', expected FP16, FP32 or FP16.32", named));
+}
+
+Run dense_run(const RowMachine& machine, const ProductSize& size, const ProductTypes& types,
+              const char* plan) {
+    json keys{{"m", size.m},
+              {"k", size.k},
+              {"n", size.n},
+              {"dtype", types.dtype},
+              {"partials", types.partials},
+              {"plan", plan}};
+    return {.machine = machine.name,
+            .machine_sets = machine.sets,
+            .workload = workload_of("matmul", std::move(keys)),
+            .mode = "timing"};
+}
+
+Measurement measure_product(const ReferenceRow& row, const ProductSize& size,
+                            const std::function<Run(const char* plan)>& run) {
+    const bool of_time = is_time(row);
+    Measurement measurement;
+    measurement.timed = kWholeProduct.text();
+    measurement.runs = {run(kPublished)};
+    measurement.ours = {run(kFastest)};
+    measurement.ratio_of_times = !of_time;
+    if (of_time) {
+        static_cast<void>(time_in_unit(row, 1, 1)); // a wrong unit is told before the run
+        measurement.read = [row](const std::vector<json>& results) {
+            return time_in_unit(row, cycles_of(results[0], kWholeProduct), clock_of(results[0]));
+        };
+        return measurement;
+    }
+    const double unit = unit_in(row, "flop/s");
+    measurement.read = [unit, flops = size.flops()](const std::vector<json>& results) {
+        return flops * clock_of(results[0]) / cycles_of(results[0], kWholeProduct) / unit;
+    };
+    return measurement;
+}
+
+const std::vector<Rule>& product_rules() {
+    static const std::vector<Rule> rules{
+        {"matrix-unit vertex",
+         {{"workload", {"ConvPartial1x1", "[N,16]x[16,16]", "f16 in/out/accumulate"}},
+          {"metric", {"cycles"}}},
+         matrix_unit_vertex},
+        {"static over dense: sign",
+         {{"workload", {"static SpMM", "vs dense"}}, {"metric", {"speedup"}}},
+         sparse_over_dense},
+        {"static: blocks, n >= 64",
+         {{"workload", {"static SpMM"}}, {"metric", {"flop_rate"}}},
+         sparse},
+        {"static: blocks, n >= 64", {{"workload", {"static SpMM"}}, {"metric", {"time"}}}, sparse},
+        {"dense FP16: n > 256", {{"workload", {"dense GEMM"}}, {"metric", {"flop_rate"}}}, dense},
+        {"dense FP16: n > 256", {{"workload", {"dense GEMM"}}, {"metric", {"time"}}}, dense},
+        {"GC2: GEMM peaks",
+         {{"workload", {"best square GEMM"}}, {"machine", {"gc2"}}, {"metric", {"flop_rate"}}},
+         dense_peak},
+    };
+    return rules;
+}
+
+} // namespace tessera::sim::calibrate

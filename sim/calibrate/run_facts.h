@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Where the cycles of one run went.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::sim::calibrate {
+
+struct StepCycles {
+    std::string name;
+    double cycles = 0;
+};
+
+struct RunFacts {
+    double cycles = 0;
+    std::optional<double> sync_cycles; ///< nothing for a vertex, which has no barrier
+    double words_per_tile = 0;         ///< received in all exchanges, mean over the machine's tiles
+    double steps = 0;                  ///< executions of compute sets, exchanges and streams
+    std::vector<StepCycles> by_step;   ///< most cycles first; barriers are a step "sync"
+};
+
+/// Of a workload's result (result.json), or of what the runner makes of a vertex's.
+[[nodiscard]] RunFacts facts_of(const nlohmann::json& result);
+
+} // namespace tessera::sim::calibrate
