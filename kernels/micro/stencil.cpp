@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "base/float16.h"
 #include "kernels/micro/limits.h"
 #include "kernels/micro/micro.h"
 #include "kernels/micro/stencil_image.h"
 #include "kernels/rearrange/rearrange.h"
-#include "models/program/pointer_format.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 namespace tessera::micro {
@@ -20,9 +16,6 @@ using workload::StencilType;
 using workload::StencilWorkload;
 
 constexpr const char* kOwner = "stencil";
-/// How the codelet's table says where a tap is: in bytes from its window.
-constexpr auto kTapOffset = program::PointerFormat::Scaled16;
-constexpr Bytes kLongestOffset = program::largest_offset(kTapOffset);
 
 /// The four edges of a part, in the order in which they stand in the buffers of halos: rows first.
 enum Edge : std::size_t { kTop, kBottom, kLeft, kRight };
@@ -74,20 +67,13 @@ public:
     [[nodiscard]] const PartGrid& grid() const { return grid_; }
     [[nodiscard]] Bytes image_size() const { return grid_.width * grid_.height * pixel_bytes_; }
     [[nodiscard]] graph::Graph graph(const std::string& name) const {
-        if (2 * row_bytes_ + 2 * pixel_bytes_ > kLongestOffset) {
-            throw NotModelled(fmt::format(
-                "stencil {} x {}: not modelled: parts of {} pixels a row, expected windows of at "
-                "most {} B; see docs/kernels/micro.md",
-                grid_.width, grid_.height, grid_.widest(), kLongestOffset));
-        }
         graph::Graph graph(name);
         graph.codelets = {"blur", "rearrange_strided"};
         const Buffers buffers = add_buffers(graph);
         std::vector<program::Step> iterations;
         for (std::size_t from = 0; from < iterations_in_program(); ++from) {
             auto steps = add_halo(graph, buffers, buffers.fields.at(from));
-            steps.push_back(
-                add_blur(graph, buffers, buffers.fields.at(from), buffers.fields.at(1 - from)));
+            steps.push_back(add_blur(graph, buffers.fields.at(from), buffers.fields.at(1 - from)));
             iterations.push_back(graph::sequence(std::move(steps)));
         }
         graph.control = control(iterations);
@@ -164,7 +150,6 @@ private:
     }
 
     struct Buffers {
-        graph::BufferId taps;
         graph::BufferId send;
         graph::BufferId receive;
         std::array<graph::BufferId, 2> fields;
@@ -174,9 +159,7 @@ private:
     [[nodiscard]] Buffers add_buffers(graph::Graph& graph) const {
         const Bytes field = (grid_.highest() + 2) * row_bytes_;
         const Bytes halos = edge_offset(4);
-        const auto table = std::make_shared<const std::vector<std::byte>>(taps());
         Buffers buffers;
-        buffers.taps = graph.add_buffer({.name = "taps", .kind = program::SegmentKind::Metadata});
         buffers.send = graph.add_buffer({.name = "send", .zeroed = true});
         const auto zeroed = [&](const char* name) {
             return graph.add_buffer({.name = name, .zeroed = true, .apart = {buffers.send}});
@@ -184,7 +167,6 @@ private:
         buffers.receive = zeroed("receive");
         buffers.fields = {zeroed("field 0"), zeroed("field 1")};
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part&) {
-            graph.hold(buffers.taps, tile, table);
             graph.hold(buffers.send, tile, halos);
             graph.hold(buffers.receive, tile, halos);
             graph.hold(buffers.fields[0], tile, field);
@@ -192,29 +174,6 @@ private:
         });
         return buffers;
     }
-
-    /// What the codelet's table holds: offsets, then weights.
-    [[nodiscard]] std::vector<std::byte> taps() const {
-        std::vector<std::byte> bytes(static_cast<std::size_t>(taps_bytes()));
-        for (std::size_t tap = 0; tap < kTaps; ++tap) {
-            const auto across = static_cast<Bytes>(tap % 3) * pixel_bytes_;
-            const Bytes down = static_cast<Bytes>(tap / 3) * row_bytes_;
-            const auto offset = static_cast<std::uint16_t>(
-                program::pack_pointer(kTapOffset, {.address = down + across}, "table of taps"));
-            std::memcpy(bytes.data() + 2 * tap, &offset, 2);
-            const std::uint16_t half = f32_to_f16(kWeights.at(tap));
-            if (type() == ElementType::F16) {
-                std::memcpy(bytes.data() + weights_offset() + 2 * tap, &half, 2);
-            } else {
-                std::memcpy(bytes.data() + weights_offset() + 4 * tap, &kWeights.at(tap), 4);
-            }
-        }
-        return bytes;
-    }
-    [[nodiscard]] Bytes taps_bytes() const {
-        return static_cast<Bytes>(weights_offset() + kTaps * bytes_of(type()));
-    }
-    static constexpr std::size_t weights_offset() { return (2 * kTaps + 3) / 4 * 4; }
 
     struct Message {
         TileId tile;
@@ -287,15 +246,11 @@ private:
         }
     }
 
-    program::Step add_blur(graph::Graph& graph, const Buffers& buffers, graph::BufferId from,
-                           graph::BufferId to) const {
+    program::Step add_blur(graph::Graph& graph, graph::BufferId from, graph::BufferId to) const {
         const std::string symbol = std::string("blur_") + name_of(workload_.dtype);
         const auto set = graph.add_compute_set({"blur", program::Role::Work, kOwner});
         for_parts([&](std::int64_t, std::int64_t, TileId tile, const Part& part) {
-            const Bytes weights = kTaps * bytes_of(type());
-            std::vector<graph::Field> state{
-                graph::read({buffers.taps}, 2 * kTaps),
-                graph::read({buffers.taps, static_cast<Bytes>(weights_offset())}, weights)};
+            std::vector<graph::Field> state{graph::word(row_bytes_)};
             for (std::int64_t w = 0; w < machine_.tile.workers; ++w) {
                 state.push_back(graph::table(add_list(graph, tile, part, w, from, to)));
             }

@@ -28,14 +28,21 @@ float rounded_to_f16(float value) {
 /// One row of the padded image, blurred: `above` is the first pixel of its first window.
 template <bool kToF16>
 void blur_row(const float* above, std::int64_t padded_width, std::int64_t values, float* out) {
+    const auto rounded = [](float value) { return kToF16 ? rounded_to_f16(value) : value; };
+    const auto sum_of_four = [&](float a, float b, float c, float d) {
+        return rounded(rounded(rounded(a + b) + c) + d);
+    };
+    const float* middle = above + padded_width * kChannels;
+    const float* below = middle + padded_width * kChannels;
     for (std::int64_t i = 0; i < values; ++i) {
-        float sum = 0;
-        for (std::int64_t tap = 0; tap < kTaps; ++tap) {
-            const float in = above[(tap / 3 * padded_width + tap % 3) * kChannels + i];
-            const float product = kWeights[static_cast<std::size_t>(tap)] * in;
-            sum = kToF16 ? rounded_to_f16(sum + rounded_to_f16(product)) : sum + product;
-        }
-        out[i] = sum;
+        constexpr std::int64_t kNext = kChannels;
+        constexpr std::int64_t kLast = 2 * kChannels;
+        const float corners = sum_of_four(above[i], above[i + kLast], below[i], below[i + kLast]);
+        const float sides =
+            sum_of_four(above[i + kNext], middle[i], middle[i + kLast], below[i + kNext]);
+        const float outer =
+            rounded(rounded(kCornerWeight * corners) + rounded(kSideWeight * sides));
+        out[i] = rounded(outer + rounded(kCentreWeight * middle[i + kNext]));
     }
 }
 

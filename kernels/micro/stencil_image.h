@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "kernels/workload/compute_workloads.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,11 +19,11 @@
 namespace tessera::micro {
 
 constexpr std::int64_t kChannels = 4;
-constexpr std::int64_t kTaps = 9;
 
-/// A binomial filter's: 1 2 1, 2 4 2, 1 2 1, in sixteenths.
-constexpr std::array<float, kTaps> kWeights{0.0625F, 0.125F,  0.0625F, 0.125F, 0.25F,
-                                            0.125F,  0.0625F, 0.125F,  0.0625F};
+/// A binomial filter's: 1 2 1, 2 4 2, 1 2 1, in sixteenths. The codelets have them in their text.
+constexpr float kCornerWeight = 0.0625F;
+constexpr float kSideWeight = 0.125F;
+constexpr float kCentreWeight = 0.25F;
 
 /// Pixels of a part.
 struct Part {
@@ -57,8 +56,8 @@ struct PartGrid {
 /// Row-major [height][width][channel], small whole numbers.
 [[nodiscard]] std::vector<float> first_image(std::int64_t width, std::int64_t height);
 
-/// The image after `iterations`, every product and every sum rounded to FP16 or FP32, tap after
-/// tap.
+/// The image after `iterations`: sums of corners and of sides, each times its weight, and the
+/// centre's product, every sum and every product rounded to FP16 or FP32.
 [[nodiscard]] std::vector<float> blurred(std::vector<float> image, std::int64_t width,
                                          std::int64_t height, std::int64_t iterations, bool to_f16);
 

@@ -10,38 +10,53 @@ namespace {
 using nlohmann::json;
 
 const Timed kWholeBlur{.phases = {"all"}, .steps = {}};
-/// Of the phase rows, whose size is not recorded: parts of 126 x 8 pixels, which have the words of
-/// halo and the pixels that the rows' cycles say (docs/evidence.md#halo-copies).
-constexpr std::int64_t kPartWidth = 126;
-constexpr std::int64_t kPartHeight = 8;
-constexpr std::int64_t kIterations = 2;
+constexpr std::int64_t kBlurs = 2;
+/// Of a row's repeats: there and back (docs/evidence.md#stencil-parts).
+constexpr std::int64_t kBlursOfRepeat = 2;
 
-json blur(const ReferenceRow& row, std::int64_t width, std::int64_t height) {
-    return workload_of("stencil", {{"width", width},
-                                   {"height", height},
-                                   {"dtype", row.text("dtype")},
-                                   {"iterations", kIterations}});
+/// The image of the phase rows, which do not record it, and the grid that the words of their halos
+/// say: parts of at most 116 x 18 pixels on all tiles of GC2 (docs/evidence.md#stencil-parts).
+constexpr std::int64_t kWidth = 2200;
+constexpr std::int64_t kHeight = 1122;
+constexpr std::int64_t kColumns = 19;
+constexpr std::int64_t kRows = 64;
+
+struct Image {
+    std::int64_t width = kWidth;
+    std::int64_t height = kHeight;
+};
+
+/// True where the image is cut as that of the phase rows: on a chip with as many tiles.
+bool has_grid(const Image& image, const RowMachine& machine) {
+    return machine.spec.chip.tiles == kColumns * kRows && image.width >= kColumns &&
+           image.height >= kRows;
 }
 
-/// Time of an iteration from that of all of the row's; the simulated ones are alike.
-Mapped iterations(const ReferenceRow& row, const RowMachine& machine) {
-    Measurement measurement =
-        measure_time(row, machine, blur(row, needed(row, "nx"), needed(row, "ny")), kWholeBlur,
-                     static_cast<double>(kIterations) / static_cast<double>(needed(row, "iters")));
-    measurement.timed += fmt::format(", from {} iterations", kIterations);
-    return measurement;
-}
-
-/// The parts on a grid of all tiles of the machine, as square as they go.
-json parts(const ReferenceRow& row, std::int64_t tiles) {
-    std::int64_t columns = 1;
-    for (std::int64_t divisor = 2; divisor * divisor <= tiles; ++divisor) {
-        columns = tiles % divisor == 0 ? divisor : columns;
+/// Elsewhere images have the workload's own grid.
+json blur(const ReferenceRow& row, const RowMachine& machine, const Image& image) {
+    json workload = workload_of("stencil", {{"width", image.width},
+                                            {"height", image.height},
+                                            {"dtype", row.text("dtype")},
+                                            {"iterations", kBlurs}});
+    if (has_grid(image, machine)) {
+        workload["grid_columns"] = kColumns;
+        workload["grid_rows"] = kRows;
     }
-    json workload = blur(row, columns * kPartWidth, tiles / columns * kPartHeight);
-    workload["grid_columns"] = columns;
-    workload["grid_rows"] = tiles / columns;
     return workload;
+}
+
+/// Time of all of the row's repeats from that of two blurs, which are one of them.
+Mapped iterations(const ReferenceRow& row, const RowMachine& machine) {
+    const double repeats = static_cast<double>(needed(row, "iters"));
+    const Image image{needed(row, "nx"), needed(row, "ny")};
+    Measurement measurement =
+        measure_time(row, machine, blur(row, machine, image), kWholeBlur,
+                     static_cast<double>(kBlurs) / (static_cast<double>(kBlursOfRepeat) * repeats));
+    measurement.timed += fmt::format(", from {} blurs, a repeat", kBlurs);
+    if (has_grid(image, machine)) {
+        assume(measurement, fmt::format("{} x {} parts", kColumns, kRows));
+    }
+    return measurement;
 }
 
 auto phase(Timed timed) {
@@ -49,12 +64,14 @@ auto phase(Timed timed) {
         const auto width = row.count("nx");
         const auto height = row.count("ny");
         const bool given = width && height;
-        Measurement measurement = measure_time(
-            row, machine, given ? blur(row, *width, *height) : parts(row, machine.spec.chip.tiles),
-            timed, static_cast<double>(kIterations));
+        const Image image = given ? Image{*width, *height} : Image{};
+        Measurement measurement = measure_time(row, machine, blur(row, machine, image), timed,
+                                               static_cast<double>(kBlurs));
         if (!given) {
-            assume(measurement,
-                   fmt::format("{} x {} pixels on each tile", kPartWidth, kPartHeight));
+            assume(measurement, fmt::format("{} x {} pixels", kWidth, kHeight));
+        }
+        if (has_grid(image, machine)) {
+            assume(measurement, fmt::format("{} x {} parts", kColumns, kRows));
         }
         return measurement;
     };

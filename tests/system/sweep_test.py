@@ -435,7 +435,8 @@ class Sweeps(Case):
                       done.stdout)
         # another model's results are not this program's
         before = file.read_bytes()
-        self.assertIn("its points are of model version 2, this program is of 1",
+        model = lines[0]["model"]
+        self.assertIn(f"its points are of model version {model}, this program is of {model - 1}",
                       self.tessera("sweep", "run", sweep, "--store", "b", code=6))
         self.assertEqual(file.read_bytes(), before)
 

@@ -7,7 +7,6 @@
 #include "kernels/micro/stencil_image.h"
 #include "kernels/micro/stream_steps.h"
 #include "kernels/workload/random.h"
-#include "models/program/pointer_format.h"
 #include "models/timing/tile_position.h"
 #include "tests/kernels/micro/micro_bench.h"
 
@@ -380,25 +379,6 @@ TEST_CASE("a stencil's grid has a tile and a pixel for each part", "[kernels][mi
               fmt::format("workload: /grid_columns: got a grid of {} x {} tiles, expected at most "
                           "{} tiles on machine 'bow' and a pixel for each of them",
                           columns, rows, tiles));
-    }
-}
-
-TEST_CASE("a stencil's windows are as wide as their offsets say", "[kernels][micro]") {
-    const Bytes longest = program::largest_offset(program::PointerFormat::Scaled16);
-    for (const auto& [type, pixel] :
-         {std::pair<StencilType, Bytes>{StencilType::Half4, 8}, {StencilType::Float, 16}}) {
-        // the last tap is two rows and two pixels behind the first, rows have a pixel more a side
-        const std::int64_t widest = (longest - 2 * pixel) / (2 * pixel) - 2;
-        StencilWorkload blur;
-        blur.dtype = type;
-        blur.height = 1;
-        blur.width = widest;
-        CHECK_NOTHROW(micro::emit(test::chip_of(1), blur));
-        blur.width = widest + 1;
-        CHECK_THROWS_WITH(micro::emit(test::chip_of(1), blur),
-                          fmt::format("stencil {} x 1: not modelled: parts of {} pixels a row, "
-                                      "expected windows of at most {} B; see docs/kernels/micro.md",
-                                      widest + 1, widest + 1, longest));
     }
 }
 

@@ -52,6 +52,12 @@ TEST_CASE("the phases of a stencil are steps of their own", "[kernels][micro]") 
               .program.compute_sets.size() == 1);
 }
 
+TEST_CASE("a blur's windows may span more bytes than 16 bits count", "[kernels][micro]") {
+    constexpr std::int64_t kPixels = 7000;
+    STATIC_REQUIRE(2 * (kPixels + 2) * 8 > 65'535);
+    static_cast<void>(test::run_micro(test::chip_of(1), stencil(kPixels, 1, StencilType::Half4)));
+}
+
 TEST_CASE("iterations take their cycles as often", "[kernels][micro]") {
     const auto machine = test::chip_of(9);
     const auto cycles = [&](std::int64_t iterations) {
@@ -66,10 +72,11 @@ TEST_CASE("a blur and its copies take the issues of their texts", "[kernels][mic
     const spec::MachineSpec machine = test::chip_of(2);
     const std::int64_t workers = machine.tile.workers;
     constexpr std::int64_t kMore = 10;
+    // measured 30.4, 48.0 and 100.7: blur-f16 in docs/deviations.md
     for (const auto& [type, issues, item_bytes] :
-         {std::tuple<StencilType, std::int64_t, Bytes>{StencilType::Half4, 61, 8},
-          {StencilType::Float2, 99, 16},
-          {StencilType::Float, 4 * 52, 16}}) {
+         {std::tuple<StencilType, std::int64_t, Bytes>{StencilType::Half4, 26, 8},
+          {StencilType::Float2, 48, 16},
+          {StencilType::Float, 4 * 25, 16}}) {
         // One row of pixels for each worker on both tiles, side by side.
         const auto run = [&](std::int64_t pixels) {
             auto workload = stencil(2 * pixels, workers, type);
@@ -115,6 +122,4 @@ TEST_CASE("a stencil says which grid a machine has not", "[kernels][micro]") {
     CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), workload), ConfigError);
     CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), stencil(2000, 2000, StencilType::Float)),
                     DoesNotFit);
-    CHECK_THROWS_AS(test::plan_micro(test::chip_of(4), stencil(20000, 2, StencilType::Half4)),
-                    NotModelled);
 }
