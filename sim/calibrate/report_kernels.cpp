@@ -69,24 +69,19 @@ std::string kernel_groups_text(const Calibration& calibration, const Layout& lay
     if (outcomes.empty()) {
         return {};
     }
-    Rows rows{{"group", "rows", "ratio", "p90", "no sync", "ours", "sign", "target"}};
+    Rows rows{{"group", "rows", "ratio", "p90", "no sync", "ours", "target"}};
     std::string worst;
     for (const GroupOutcome& outcome : outcomes) {
-        const bool by_signs = outcome.group.kind == Group::Kind::Signs;
         rows.push_back(
             {outcome.group.name, std::to_string(outcome.nearness.rows), mean_text(outcome.nearness),
              outcome.nearness.rows == 0 ? "-" : percent_text(outcome.nearness.error_p90),
-             mean_text(outcome.no_sync), mean_text(outcome.ours),
-             by_signs
-                 ? fmt::format("{} of {}", percent_text(outcome.signs.share()), outcome.signs.rows)
-                 : "-",
-             verdict(outcome, layout)});
+             mean_text(outcome.no_sync), mean_text(outcome.ours), verdict(outcome, layout)});
         worst += worst_text(outcome, layout);
     }
     return "\n" +
            table(layout, 0,
                  {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
-                  Align::Right, Align::Left},
+                  Align::Left},
                  rows) +
            wrapped(layout, 0,
                    "ratio: geometric mean of simulated / measured time, above 1 is slower than "

@@ -20,7 +20,7 @@ std::string target_text(const Target& target) {
     add("p90", target.error_p90);
     add("each", target.error_most);
     if (target.ratio_mean) {
-        parts.insert(parts.begin(), fmt::format("ratio {:.2f} to {:.2f}", target.ratio_mean->least,
+        parts.insert(parts.begin(), fmt::format("{:.2f}..{:.2f}", target.ratio_mean->least,
                                                 target.ratio_mean->most));
     }
     if (target.sign_share) {
@@ -50,6 +50,10 @@ std::string verdict(const GroupOutcome& outcome, const Layout& layout) {
               : !judged           ? ": no row judged"
               : outcome.reached() ? ": " + painted(layout, Paint::Good, "reached")
                                   : ": " + painted(layout, Paint::Bad, "MISSED");
+    if (outcome.group.kind == Group::Kind::Signs) {
+        target +=
+            fmt::format(", {} of {}", percent_text(outcome.signs.share()), outcome.signs.rows);
+    }
     target += outcome.failed == 0 ? "" : fmt::format(", {} failed", outcome.failed);
     return target + (outcome.not_modelled == 0
                          ? ""

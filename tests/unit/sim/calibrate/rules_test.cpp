@@ -170,10 +170,7 @@ TEST_CASE("every kind of row has its workload, its time and what was assumed") {
         {of("stream triad FP32 paced", "flop_rate", "TFLOP/s", {}), "STREAM",
          stream("triad", "f32", 5'000'000, "paced"), "all", "5000000 elements"},
         {of("stream triad", "bandwidth", gbs, {{"source", "Louw, 2021"}}), "STREAM",
-         stream("triad", "f32", 5'000'000, "vector"), "all", "5000000 elements, 1.3 GHz"},
-        {of("stream triad", "bandwidth", gbs,
-            {{"source", "BabelStream"}, {"elems", "8"}, {"machine", "GC2 (1.6 GHz)"}}),
-         "STREAM", stream("triad", "f32", 8, "vector"), "all", "1.3 GHz"},
+         stream("triad", "f32", 5'000'000, "vector"), "all", "5000000 elements"},
         {of("stream triad", "bandwidth", gbs,
             {{"source", "BabelStream"}, {"elems", "8"}, {"machine", "GC200"}}),
          "STREAM", stream("triad", "f32", 8, "vector"), "all", ""},
@@ -345,7 +342,7 @@ TEST_CASE("a figure is the time or the rate of what the run moved") {
     }
 }
 
-TEST_CASE("a study of a throttled GC2 runs at that clock, and with the row's tiles") {
+TEST_CASE("the clock is the one of the row's machine, whoever measured it") {
     const auto sets = [](const char* machine, const char* source) {
         return measured(row_of({{"workload", "stream triad"},
                                 {"machine", machine},
@@ -356,10 +353,9 @@ TEST_CASE("a study of a throttled GC2 runs at that clock, and with the row's til
             .machine_sets;
     };
     using Sets = std::vector<std::string>;
-    CHECK(sets("GC2 (16 tiles, 1.6 GHz)", "Louw") == Sets{"chip.tiles=16", "chip.clock_hz=1.3e9"});
-    CHECK(sets("GC2", "babelstream") == Sets{"chip.clock_hz=1.3e9"});
-    CHECK(sets("GC2 (16 tiles, 1.6 GHz)", "Jia") == Sets{"chip.tiles=16", "chip.clock_hz=1.6e9"});
-    CHECK(sets("GC200 (1.33 GHz)", "Louw") == Sets{"chip.clock_hz=1.33e9"});
+    CHECK(sets("GC2 (16 tiles, 1.6 GHz)", "Louw") == Sets{"chip.tiles=16", "chip.clock_hz=1.6e9"});
+    CHECK(sets("GC2", "BabelStream").empty());
+    CHECK(sets("GC2 (1.3 GHz)", "") == Sets{"chip.clock_hz=1.3e9"});
 }
 
 TEST_CASE("from n tiles to a root are at most all others") {
@@ -505,8 +501,9 @@ TEST_CASE("equal workloads on equal machines are one run, others are not") {
 }
 
 TEST_CASE("every rule's group is one of those that are told") {
-    for (const auto* rules : {&exchange_rules(), &memory_rules(), &reduction_rules(),
-                              &stencil_rules(), &streaming_rules()}) {
+    for (const auto* rules :
+         {&exchange_rules(), &memory_rules(), &reduction_rules(), &stencil_rules(),
+          &streaming_rules(), &product_rules(), &convolution_rules()}) {
         for (const Rule& rule : *rules) {
             CAPTURE(rule.group);
             CHECK_NOTHROW(check_group_name(rule.group));
@@ -521,7 +518,7 @@ TEST_CASE("every rule's group is one of those that are told") {
         return std::string("accepted");
     };
     CHECK(refused("hots") == "--group: no group 'hots'; did you mean 'host'?");
-    CHECK(refused("zzzzzz").find("groups: STREAM, memory reads, exchange: one word, ") !=
+    CHECK(refused("zzzzzz").find("groups: micro, kernels, STREAM, memory reads, exchange: ") !=
           std::string::npos);
 }
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <vector>
 
 using namespace tessera::sim::calibrate;
@@ -83,4 +84,38 @@ TEST_CASE("an error that is as large as the target's meets it") {
     CHECK(Target{.error_mean = most, .error_p90 = {}, .error_most = {}}.asks());
     CHECK(Target{.error_mean = {}, .error_p90 = most, .error_most = {}}.asks());
     CHECK(Target{.error_mean = {}, .error_p90 = {}, .error_most = most}.asks());
+}
+
+TEST_CASE("signs are counted where the measured factor is clear") {
+    const double clear = std::exp2(kClear + 0.001);
+    const double unclear = std::exp2(kClear - 0.001);
+    const auto of = signs({{clear, 1.01},        // right
+                           {1 / clear, 0.5},     // right
+                           {4, 0.99},            // wrong
+                           {clear, 1},           // neither is wrong
+                           {unclear, 0.5},       // says nothing
+                           {1 / unclear, 0.5}}); // says nothing
+    CHECK(of.rows == 4);
+    CHECK(of.right == 2);
+    CHECK(of.share() == 0.5);
+    CHECK(signs({}).share() == 0);
+}
+
+TEST_CASE("a target may ask for a range of the mean ratio and for a share of signs") {
+    const Target range{.error_mean = {},
+                       .error_p90 = {},
+                       .error_most = {},
+                       .ratio_mean = Range{.least = 0.9, .most = 1.2}};
+    CHECK(range.asks());
+    CHECK(meets(nearness({0.9}), range));
+    CHECK(meets(nearness({1.2}), range));
+    CHECK_FALSE(meets(nearness({0.899}), range));
+    CHECK_FALSE(meets(nearness({1.201}), range));
+    CHECK(meets(nearness({0.5, 2.0}), range)); // the mean alone
+    const Target share{
+        .error_mean = {}, .error_p90 = {}, .error_most = {}, .ratio_mean = {}, .sign_share = 0.9};
+    CHECK(share.asks());
+    CHECK(meets({}, share, {.rows = 10, .right = 9}));
+    CHECK_FALSE(meets({}, share, {.rows = 10, .right = 8}));
+    CHECK_FALSE(meets({}, share));
 }

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Groups of kernels: ratios of times, without barriers, by our own plans, and the worst rows.
+#include "sim/calibrate/report.h"
+#include "tests/unit/sim/calibrate/support.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::sim::calibrate;
+
+namespace {
+
+constexpr const char* kGroup = "dense FP16: n > 256";
+constexpr double kCycles = 8000;
+constexpr double kSync = 800;
+
+ReferenceRow rate_row(const std::string& id, const std::string& value) {
+    return test::row_of(
+        {{"id", id}, {"metric", "flop_rate"}, {"value", value}, {"unit", "TFLOP/s"}});
+}
+
+RowOutcome rate(const std::string& id, double simulated, std::optional<double> ours) {
+    Measurement measurement;
+    measurement.group = kGroup;
+    measurement.ratio_of_times = true;
+    measurement.runs = {{.machine = "bow", .machine_sets = {}, .workload = {{"kind", "matmul"}}}};
+    measurement.ours = measurement.runs;
+    RunFacts facts{.cycles = kCycles,
+                   .sync_cycles = kSync,
+                   .words_per_tile = 100,
+                   .steps = 4,
+                   .by_step = {{"multiply", 6000}, {"bring", 1150}, {"sync", kSync}, {"cast", 50}}};
+    return {.row = rate_row(id, "100"),
+            .mapped = measurement,
+            .simulated = simulated,
+            .failure = {},
+            .ours = ours,
+            .facts = {facts}};
+}
+
+RowOutcome speedup(const std::string& id, const std::string& value, double simulated) {
+    Measurement measurement;
+    measurement.group = "static over dense: sign";
+    measurement.runs = {{.machine = "bow", .machine_sets = {}, .workload = {{"kind", "matmul"}}},
+                        {.machine = "bow", .machine_sets = {}, .workload = {{"kind", "spmm"}}}};
+    measurement.runs[0].called = "dense";
+    measurement.runs[1].called = "static";
+    const RunFacts facts{
+        .cycles = 100, .sync_cycles = 10, .by_step = {{"multiply", 90}, {"sync", 10}}};
+    return {.row = test::row_of({{"id", id}, {"value", value}, {"unit", "x"}}),
+            .mapped = measurement,
+            .simulated = simulated,
+            .failure = {},
+            .ours = 2.0,
+            .facts = {facts, facts}};
+}
+
+Calibration kernels() {
+    RowOutcome absent = rate("absent", 1, {});
+    absent.simulated.reset();
+    absent.not_modelled = true;
+    absent.failure = "x: not modelled: FP32 partials";
+    absent.facts.clear();
+    Calibration calibration;
+    calibration.rows = {
+        rate("fast", 125, 200.0),   rate("slow", 80, {}),         absent,
+        speedup("right", "2", 1.5), speedup("wrong", "0.5", 1.1), speedup("unclear", "1.1", 0.9)};
+    calibration.rows[1].ours_failure = "does not fit";
+    return calibration;
+}
+
+} // namespace
+
+TEST_CASE("of a rate of kernels the ratio is that of the times") {
+    const auto row = rate("a", 80, 160.0);
+    CHECK(*row.ratio() == Approx(100.0 / 80));
+    CHECK(*row.ours_ratio() == Approx(100.0 / 160));
+    CHECK(*row.no_sync_ratio() == Approx(*row.ratio() * (kCycles - kSync) / kCycles));
+    const auto gap = row.gap();
+    REQUIRE(gap);
+    CHECK(gap->simulated_cycles == kCycles);
+    CHECK(gap->measured_cycles == Approx(kCycles / *row.ratio()));
+    CHECK(gap->words == 100);
+    CHECK(gap->steps == 4);
+}
+
+TEST_CASE("speed-ups have neither cycles of their own nor a ratio without barriers") {
+    const auto row = speedup("a", "2", 1.5);
+    CHECK(*row.ratio() == Approx(0.75));
+    CHECK(*row.ours_ratio() == Approx(1));
+    CHECK_FALSE(row.no_sync_ratio());
+    CHECK_FALSE(row.gap());
+}
+
+TEST_CASE("rows that need what is not modelled are listed and not counted") {
+    const auto calibration = kernels();
+    CHECK(calibration.rows[2].use() == "not modelled");
+    const auto outcomes = group_outcomes(calibration);
+    REQUIRE(outcomes.size() == 2);
+    CHECK(outcomes[0].nearness.rows == 2);
+    CHECK(outcomes[0].failed == 0);
+    CHECK(outcomes[0].not_modelled == 1);
+    CHECK(outcomes[0].nearness.ratio_mean == Approx(std::sqrt(100.0 / 125 * 100 / 80)));
+    CHECK(outcomes[0].ours.rows == 1);
+    CHECK(outcomes[0].ours.ratio_mean == Approx(0.5));
+    CHECK(outcomes[1].signs.rows == 2);
+    CHECK(outcomes[1].signs.right == 1);
+    CHECK(outcomes[1].ours_signs.right == 1);
+    CHECK_FALSE(outcomes[1].reached());
+    REQUIRE(outcomes[0].worst.size() == 2);
+    CHECK(outcomes[1].worst[0]->row.id() == "wrong");
+}
+
+TEST_CASE("five rows of a group are the worst") {
+    Calibration calibration;
+    for (int i = 0; i < 7; ++i) {
+        calibration.rows.push_back(rate("row " + std::to_string(i), 100 + i, {}));
+    }
+    const auto outcomes = group_outcomes(calibration);
+    REQUIRE(outcomes.at(0).worst.size() == 5);
+    CHECK(outcomes[0].worst[0]->row.id() == "row 6");
+    CHECK(outcomes[0].worst[4]->row.id() == "row 2");
+}
+
+TEST_CASE("the text of kernels: rows, groups, and where the cycles of the worst rows went") {
+    const auto text = calibration_text(kernels(), {.columns = 160, .color = false});
+    CAPTURE(text);
+    const auto has = [&](const char* line) { return text.find(line) != std::string::npos; };
+    CHECK(text.find(R"(row      unit      measured  simulated   ratio  no sync    ours
+
+dense FP16: n > 256
+fast     TFLOP/s        100        125   0.800    0.720   0.500
+slow     TFLOP/s        100         80   1.250    1.125       -
+absent   TFLOP/s        100          -       -        -       -  x: not modelled: FP32 partials
+)") == 0);
+    CHECK(has("dense FP16: n > 256         2  1.000   25.0 %    0.900  0.500  "
+              "0.92..1.08, p90 20 %: MISSED, 1 not modelled\n"));
+    CHECK(has("  sign 90 %: MISSED, 50.0 % of 2\n"));
+    CHECK(has("  fast  0.800  8,000: multiply 6,000, bring 1,150, sync 800\n"));
+    CHECK(has("dense 100: multiply 90, sync 10; static 100: multiply 90, sync 10\n"));
+    CHECK_FALSE(has("unexplained"));
+    const auto gaps = unexplained_text(kernels(), {.columns = 160, .color = false});
+    CAPTURE(gaps);
+    // 6400 and 10000 measured cycles
+    CHECK(gaps.find("dense FP16: n > 256     2     400  2.4 %") != std::string::npos);
+    CHECK(unexplained_text({}, {}).empty());
+}
+
+TEST_CASE("JSON of kernels has the runs' plans, ratios and gaps") {
+    const auto document = calibration_json(kernels());
+    const auto& row = document["rows"][0];
+    CHECK(row["ratio_ours"] == Approx(0.5));
+    CHECK(row["ours"] == 200.0);
+    CHECK(row["ratio_no_sync"] == Approx(0.72));
+    CHECK(row["measured_cycles"] == Approx(kCycles / 0.8));
+    CHECK(row["steps"] == 4);
+    CHECK(row.contains("ours_runs"));
+    CHECK(document["rows"][1]["ours_failure"] == "does not fit");
+    CHECK(document["rows"][2]["use"] == "not modelled");
+    const auto& group = document["groups"][0];
+    CHECK(group["not_modelled"] == 1);
+    CHECK(group["unexplained"]["rows"] == 2);
+    CHECK(group["target"]["ratio_mean"] == nlohmann::json{0.92, 1.08});
+    CHECK(group["worst"][0]["runs"][0]["steps"][0]["name"] == "multiply");
+    CHECK(document["groups"][1]["sign_share"] == 0.5);
+    CHECK(document["groups"][1]["target"]["sign_share"] == 0.9);
+}
+
+TEST_CASE("all groups of a kind have a name together") {
+    CHECK(is_in("host", "host"));
+    CHECK(is_in("host", kMicroGroups));
+    CHECK_FALSE(is_in("host", kKernelGroups));
+    CHECK(is_in(kGroup, kKernelGroups));
+    CHECK(is_in("static over dense: sign", kKernelGroups));
+    CHECK_NOTHROW(check_group_name(kKernelGroups));
+    CHECK_THROWS_AS(check_group_name("kernel"), ConfigError);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Rows of products, convolutions and vertices: which runs stand for them, and what is read there.
+#include "tests/unit/sim/calibrate/support.h"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::test;
+using nlohmann::json;
+
+namespace {
+
+using Columns = std::vector<std::pair<std::string, std::string>>;
+
+constexpr double kClock = 1.85e9;
+
+ReferenceRow with(Columns columns, const std::map<std::string, std::string>& others) {
+    for (auto& [name, cell] : columns) {
+        const auto other = others.find(name);
+        cell = other == others.end() ? cell : other->second;
+    }
+    return row_of(columns);
+}
+
+ReferenceRow dense_row(const std::map<std::string, std::string>& others = {}) {
+    return with({{"machine", "Bow IPU x1 (1472 tiles, 1.85 GHz)"},
+                 {"workload", "dense GEMM m=k"},
+                 {"metric", "flop_rate"},
+                 {"unit", "TFLOP/s"},
+                 {"m", "1024"},
+                 {"k", "512"},
+                 {"n", "256"},
+                 {"dtype", "FP16"}},
+                others);
+}
+
+ReferenceRow sparse_row_of(const std::map<std::string, std::string>& others = {}) {
+    return with({{"machine", "Bow"},
+                 {"workload", "static SpMM FP16"},
+                 {"metric", "flop_rate_nonzero"},
+                 {"unit", "TFLOP/s"},
+                 {"m", "1024"},
+                 {"k", "512"},
+                 {"n", "64"},
+                 {"block", "4"},
+                 {"density_inv", "8"},
+                 {"dtype", "FP16"}},
+                others);
+}
+
+ReferenceRow vertex_row(const std::map<std::string, std::string>& others = {}) {
+    return with({{"machine", "Bow"},
+                 {"workload", "one ConvPartial1x1 per tile, [N,16]x[16,16], f16 in/out/accumulate"},
+                 {"metric", "cycles"},
+                 {"unit", "cycles"},
+                 {"rows", "48"}},
+                others);
+}
+
+ReferenceRow convolution_row(const std::map<std::string, std::string>& others = {}) {
+    return with({{"machine", "GC2 (1216 tiles, 1.6 GHz)"},
+                 {"workload", "forward convolution FP16"},
+                 {"metric", "flop_rate"},
+                 {"unit", "TFLOP/s"},
+                 {"filter", "1"},
+                 {"in_size", "57"},
+                 {"in_ch", "64"},
+                 {"out_ch", "256"},
+                 {"stride", "2"},
+                 {"groups", "1"},
+                 {"batch", "3"},
+                 {"dtype", "FP16"}},
+                others);
+}
+
+json matmul(int m, int k, int n, const char* dtype, const char* partials, const char* plan) {
+    return {{"schema_version", 1}, {"kind", "matmul"},     {"m", m},      {"k", k}, {"n", n},
+            {"dtype", dtype},      {"partials", partials}, {"plan", plan}};
+}
+
+json run_of(double cycles) {
+    return {{"cycles", cycles}, {"machine", {{"chip", {{"clock_hz", kClock}}}}}};
+}
+
+} // namespace
+
+TEST_CASE("a dense row is a run of the published plan in timing mode, ours beside it") {
+    const auto measurement = measured(dense_row());
+    REQUIRE(measurement.runs.size() == 1);
+    const auto& run = measurement.runs[0];
+    CHECK(run.machine == "bow");
+    CHECK(run.mode == "timing");
+    CHECK(run.workload == matmul(1024, 512, 256, "f16", "f16", "published"));
+    REQUIRE(measurement.ours.size() == 1);
+    CHECK(measurement.ours[0].workload == matmul(1024, 512, 256, "f16", "f16", "fastest"));
+    CHECK(measurement.ratio_of_times);
+    const double cycles = 14'374;
+    CHECK(measurement.read({run_of(cycles)}) ==
+          Approx(2.0 * 1024 * 512 * 256 * kClock / cycles / 1e12));
+    const auto time = measured(dense_row({{"metric", "time"}, {"unit", "cycles"}}));
+    CHECK_FALSE(time.ratio_of_times);
+    CHECK(time.read({run_of(cycles)}) == cycles);
+}
+
+TEST_CASE("groups of products are told by element, block and columns") {
+    const auto dense_group = [](const char* n, const char* dtype) {
+        return measured(dense_row({{"n", n}, {"dtype", dtype}})).group;
+    };
+    CHECK(dense_group("256", "FP16") == "dense FP16: n <= 256");
+    CHECK(dense_group("257", "FP16") == "dense FP16: n > 256");
+    CHECK(dense_group("256", "FP32") == "dense FP32: n <= 256");
+    CHECK(dense_group("257", "FP32") == "dense FP32: n > 256");
+    const auto static_group = [](const char* n, const char* block) {
+        return measured(sparse_row_of({{"n", n}, {"block", block}})).group;
+    };
+    CHECK(static_group("255", "1") == "static: element-wise, n < 256");
+    CHECK(static_group("256", "1") == "static: element-wise, n >= 256");
+    CHECK(static_group("16", "4") == "static: blocks, n <= 16");
+    CHECK(static_group("17", "8") == "static: blocks, 16 < n < 64");
+    CHECK(static_group("63", "8") == "static: blocks, 16 < n < 64");
+    CHECK(static_group("64", "16") == "static: blocks, n >= 64");
+}
+
+TEST_CASE("partial results are of the elements' type unless the row says otherwise") {
+    const auto workload = [](const char* dtype) {
+        return measured(dense_row({{"dtype", dtype}})).runs[0].workload;
+    };
+    CHECK(workload("FP32")["partials"] == "f32");
+    CHECK(workload("FP16.32")["dtype"] == "f16");
+    CHECK(workload("FP16.32")["partials"] == "f32");
+}
+
+TEST_CASE("of a sparse row flops are those of its non-zeros") {
+    const auto measurement = measured(sparse_row_of());
+    const json& workload = measurement.runs.at(0).workload;
+    CHECK(workload["kind"] == "spmm");
+    CHECK(workload["mode"] == "static");
+    CHECK(workload["block"] == 4);
+    CHECK(workload["plan"] == "published");
+    CHECK(workload["pattern"] == json{{"generator", "uniform"}, {"density", 1.0 / 8}, {"seed", 1}});
+    CHECK(measurement.ours.at(0).workload["plan"] == "fastest");
+    CHECK(measurement.read({run_of(1000)}) ==
+          Approx(2.0 * 1024 * 512 * 64 / 8 * kClock / 1000 / 1e12));
+    auto columns = Columns{{"machine", "Bow"},
+                           {"workload", "static SpMM"},
+                           {"metric", "flop_rate"},
+                           {"unit", "TFLOP/s"},
+                           {"m", "64"},
+                           {"k", "64"},
+                           {"n", "8"},
+                           {"block", "1"},
+                           {"density", "0.3"},
+                           {"dtype", "FP16"}};
+    CHECK(measured(row_of(columns)).runs[0].workload["pattern"]["density"] == 0.3);
+}
+
+TEST_CASE("a speed-up is cycles of the dense product over those of the sparse one") {
+    const auto measurement = measured(sparse_row_of({{"workload", "static SpMM FP16 vs dense FP16"},
+                                                     {"metric", "speedup_vs_dense"},
+                                                     {"unit", "x"}}));
+    CHECK(measurement.group == "static over dense: sign");
+    REQUIRE(measurement.runs.size() == 2);
+    CHECK(measurement.runs[0].called == "dense");
+    CHECK(measurement.runs[1].called == "static");
+    CHECK(measurement.read({run_of(300), run_of(200)}) == Approx(1.5));
+    CHECK_FALSE(measurement.ratio_of_times);
+    // the same runs as those of the dense and of the sparse row, so that they are made once
+    CHECK(measurement.runs[0].key() ==
+          measured(dense_row({{"machine", "Bow"}, {"n", "64"}})).runs[0].key());
+    CHECK(measurement.runs[1].key() == measured(sparse_row_of()).runs[0].key());
+    CHECK(measurement.ours[0].key() != measurement.runs[0].key());
+    CHECK(reason(sparse_row_of({{"workload", "static SpMM FP16 vs dense FP16"},
+                                {"metric", "outcome"},
+                                {"value", "no_result"}}))
+              .find("no micro-workload for") == 0);
+}
+
+TEST_CASE("a vertex row is that vertex on one tile with the row's field") {
+    const auto measurement = measured(vertex_row());
+    CHECK(measurement.group == "matrix-unit vertex");
+    REQUIRE(measurement.runs.size() == 1);
+    const auto& run = measurement.runs[0];
+    CHECK(run.vertex == "conv_partial_1x1_half_half");
+    CHECK(run.parameters == std::vector<std::string>{"M_field=48", "K=16", "N=16"});
+    CHECK(run.workload.is_null());
+    CHECK(measurement.ours.empty());
+    CHECK(measurement.read({run_of(577)}) == 577);
+    CHECK(run.key() != measured(vertex_row({{"rows", "64"}})).runs[0].key());
+}
+
+TEST_CASE("a convolution of one point is a product over the points of its output") {
+    const auto measurement = measured(convolution_row());
+    CHECK(measurement.group == "GC2: 1x1 convolutions");
+    const int edge = 29; // every second of 57
+    CHECK(measurement.runs[0].workload ==
+          matmul(256, 64, 3 * edge * edge, "f16", "f16", "published"));
+    CHECK(measurement.assumed == "f16 partials");
+    CHECK(measured(convolution_row({{"in_size", "56"}})).runs[0].workload["n"] == 3 * 28 * 28);
+    CHECK(reason(convolution_row({{"filter", "3"}})) ==
+          "a convolution with a filter of more than one point: no workload runs it");
+    CHECK(reason(convolution_row({{"groups", "32"}})) ==
+          "a convolution in groups of channels: no workload runs it");
+    const auto mapped = measurement_of(convolution_row({{"filter", "3"}}), kMachines);
+    CHECK(std::get<sim::calibrate::NotCovered>(mapped).group == "GC2: 1x1 convolutions");
+}
+
+TEST_CASE("the best product of GC2 runs at the size that its row gives") {
+    const auto measurement = measured(dense_row(
+        {{"machine", "GC2"}, {"workload", "best square GEMM FP32 (poplin)"}, {"dtype", "FP32"}}));
+    CHECK(measurement.group == "GC2: GEMM peaks");
+    CHECK(measurement.runs[0].workload == matmul(1024, 512, 256, "f32", "f32", "published"));
+}
+
+TEST_CASE("what a row says was chosen is told with what we chose") {
+    const auto row = row_of({{"workload", "stream triad"},
+                             {"metric", "bandwidth"},
+                             {"unit", "GB/s"},
+                             {"assumed", "1.3 GHz"}});
+    CHECK(measured(row).assumed == "5000000 elements, 1.3 GHz");
+}
+
+TEST_CASE("wrong cells of product rows are told before anything runs") {
+    const auto says = [](const ReferenceRow& row, const char* what) {
+        const std::string told = refusal(row);
+        CAPTURE(told, what);
+        CHECK(told.find(what) != std::string::npos);
+    };
+    says(dense_row({{"n", ""}}), "n: column 'n': expected a whole number");
+    says(dense_row({{"m", "1.5"}}), "expected a whole number of at least 1");
+    says(dense_row({{"m", "1e9"}, {"k", "1e9"}}), "got a product of m, k above 1000000000000000");
+    says(dense_row({{"dtype", "BF16"}}), "got 'BF16', expected FP16, FP32 or FP16.32");
+    says(dense_row({{"unit", "GB/s"}}), "got 'GB/s', expected one of GFLOP/s, TFLOP/s");
+    says(dense_row({{"m", "big"}}), "got 'big', expected a number");
+    says(sparse_row_of({{"block", ""}}), "column 'block': expected a whole number");
+    says(sparse_row_of({{"density_inv", "0.5"}}), "got a density of 2, expected one above 0");
+    says(sparse_row_of({{"density_inv", ""}}), "got a density of 0, expected one above 0");
+    says(sparse_row_of({{"density_inv", "0"}}), "expected one above 0, at most 1");
+    says(sparse_row_of({{"density_inv", "-4"}}), "expected one above 0, at most 1");
+    says(sparse_row_of({{"workload", "static SpMM vs dense"}, {"metric", "speedup"}}),
+         "got 'TFLOP/s', expected one of");
+    says(vertex_row({{"rows", "few"}}), "got 'few', expected a number");
+    says(vertex_row({{"unit", "TFLOP/s"}}), "expected one of cycles, ms, ns, s, us");
+    says(convolution_row({{"stride", ""}}), "column 'stride': expected a whole number");
+    says(convolution_row({{"in_size", "1e8"}}), "got a product of batch, in_size, in_size above");
+}
