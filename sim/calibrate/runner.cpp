@@ -75,11 +75,9 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
         const json result =
             run.vertex.empty() ? workload_result(run, elaborate) : vertex_result(run);
         return {kOk, json{{"result", result}}.dump()};
-    } catch (const ConfigError& error) { // of a workload that stands in no file: there is none such
+    } catch (const ConfigError& error) { // of a workload that stands in no file
         const Diagnostic& first = error.diagnostics().front();
-        return failed(
-            fmt::format("not modelled: a workload with {}: {}", first.pointer, first.message),
-            true);
+        return failed(fmt::format("{}: {}", first.pointer, first.message));
     } catch (const NotModelled& absent) {
         return failed(absent.what(), true);
     } catch (const std::exception& error) {

@@ -90,9 +90,9 @@ class CalibrateTest(unittest.TestCase):
     def test_products_by_published_plans(self):
         (self.scratch / "rows.csv").write_text(
             "id,machine,workload,m,k,n,block,density_inv,rows,dtype,metric,value,unit\n"
-            "dense,Bow,dense GEMM,256,256,16,,,,FP16,flop_rate,1,TFLOP/s\n"
+            "dense,Bow,dense GEMM,512,512,64,,,,FP16,flop_rate,1,TFLOP/s\n"
             "thirds,Bow,static SpMM,256,256,16,3,4,,FP16,flop_rate,1,TFLOP/s\n"
-            "faster,Bow,static SpMM vs dense,256,256,16,16,4,,FP16,speedup,2,x\n"
+            "faster,Bow,static SpMM vs dense,512,512,64,16,4,,FP16,speedup,2,x\n"
             'vertex,Bow,"ConvPartial1x1, [N,16]x[16,16], f16 in/out/accumulate",,,,,,48,,cycles,500,cycles\n')
         done = self.calibrate("--reference", self.scratch, "--group", "kernels", "--unexplained",
                               "--threads", "1", "--json", "rows.json")
@@ -103,8 +103,9 @@ class CalibrateTest(unittest.TestCase):
         self.assertAlmostEqual(dense["ratio"], dense["measured"] / dense["simulated"])
         self.assertLess(dense["ratio_no_sync"], dense["ratio"])
         self.assertIn("ratio_ours", dense)
-        self.assertAlmostEqual(dense["measured_cycles"], 2 * 256 * 256 * 16 * 1.85e9 / 1e12)
-        self.assertEqual(rows["thirds"]["use"], "not modelled")
+        self.assertAlmostEqual(dense["measured_cycles"], 2 * 512 * 512 * 64 * 1.85e9 / 1e12)
+        self.assertEqual(rows["thirds"]["use"], "failed")
+        self.assertIn("/block: got number 3", rows["thirds"]["note"])
         self.assertEqual(len(rows["faster"]["runs"]), 2)
         self.assertEqual(rows["faster"]["runs"][0], dense["runs"][0])
         self.assertEqual(rows["vertex"]["use"], "judged")
