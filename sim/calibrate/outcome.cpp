@@ -66,6 +66,7 @@ void keep_worst(std::vector<const RowOutcome*>& rows) {
 std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibration& calibration) {
     GroupOutcome outcome{.group = group, .nearness = {}};
     Collected of;
+    std::vector<double> ours_alone;
     std::size_t rows = 0;
     for (const RowOutcome& row : calibration.rows) {
         if (row.measurement() == nullptr || row.measurement()->group != group.name) {
@@ -73,6 +74,9 @@ std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibrati
         }
         ++rows;
         const std::string use = row.use();
+        if (use == "not modelled" && row.ours) {
+            ours_alone.push_back(*row.ours_ratio());
+        }
         outcome.failed += use == "failed" ? 1 : 0;
         outcome.not_modelled += use == "not modelled" ? 1 : 0;
         if (use == "judged") {
@@ -82,7 +86,7 @@ std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibrati
     }
     outcome.nearness = nearness(of.ratios);
     outcome.no_sync = nearness(of.no_sync);
-    outcome.ours = nearness(of.ours);
+    outcome.ours = nearness(of.ratios.empty() ? ours_alone : of.ours);
     outcome.unexplained = unexplained(of.gaps);
     if (group.kind == Group::Kind::Signs) {
         outcome.signs = signs(of.factors);

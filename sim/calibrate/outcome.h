@@ -55,7 +55,7 @@ struct GroupOutcome {
     Signs signs = {};             ///< of a group that is judged by them
     Signs ours_signs = {};
     Nearness no_sync = {}; ///< of those judged rows that have such a ratio
-    Nearness ours = {};
+    Nearness ours = {};    ///< the same by our plans; where none is judged, of those not modelled
     Unexplained unexplained = {};
     std::vector<const RowOutcome*> worst = {}; ///< of kernels: farthest from 1 first
 

@@ -87,6 +87,31 @@ class CalibrateTest(unittest.TestCase):
         self.assertRegex(text, r"large .* failed .*does not fit in tile\s+memory")
         self.assertRegex(text, r"small +us +0.09 +0\.\d+")
 
+    def test_products_by_published_plans(self):
+        (self.scratch / "rows.csv").write_text(
+            "id,machine,workload,m,k,n,block,density_inv,rows,dtype,metric,value,unit\n"
+            "dense,Bow,dense GEMM,512,512,64,,,,FP16,flop_rate,1,TFLOP/s\n"
+            "thirds,Bow,static SpMM,256,256,16,3,4,,FP16,flop_rate,1,TFLOP/s\n"
+            "faster,Bow,static SpMM vs dense,512,512,64,16,4,,FP16,speedup,2,x\n"
+            'vertex,Bow,"ConvPartial1x1, [N,16]x[16,16], f16 in/out/accumulate",,,,,,48,,cycles,500,cycles\n')
+        done = self.calibrate("--reference", self.scratch, "--group", "kernels", "--unexplained",
+                              "--threads", "1", "--json", "rows.json")
+        rows = {row["id"]: row for row in json.loads((self.scratch / "rows.json").read_text())["rows"]}
+        dense = rows["dense"]
+        self.assertEqual([run["mode"] for run in dense["runs"]], ["timing"])
+        self.assertEqual(dense["runs"][0]["workload"]["plan"], "published")
+        self.assertAlmostEqual(dense["ratio"], dense["measured"] / dense["simulated"])
+        self.assertLess(dense["ratio_no_sync"], dense["ratio"])
+        self.assertIn("ratio_ours", dense)
+        self.assertAlmostEqual(dense["measured_cycles"], 2 * 512 * 512 * 64 * 1.85e9 / 1e12)
+        self.assertEqual(rows["thirds"]["use"], "failed")
+        self.assertIn("/block: got number 3", rows["thirds"]["note"])
+        self.assertEqual(len(rows["faster"]["runs"]), 2)
+        self.assertEqual(rows["faster"]["runs"][0], dense["runs"][0])
+        self.assertEqual(rows["vertex"]["use"], "judged")
+        self.assertIn("farthest off", done.stdout)
+        self.assertIn("unexplained", done.stdout)
+
     def test_one_group_alone(self):
         (self.scratch / "other.csv").write_text("a,b\n1,2\n")
         where = self.rows(f"triad,GC2,stream triad,time,1,us\nbarrier,Bow,{BARRIER},latency,150,cycles\n"
@@ -113,18 +138,19 @@ class CalibrateTest(unittest.TestCase):
 
         def heading_and(*rows):
             (self.scratch / "rows.csv").write_text(
-                "id,machine,workload,topology,tiles,msg_bytes,metric,value,unit\n" + "".join(rows))
+                "id,machine,workload,topology,tiles,msg_bytes,metric,value,unit,calibrates\n"
+                + "".join(rows))
             return json.loads(self.calibrate("--reference", self.scratch, "--quiet",
                                              "--json", "-").stdout)["rows"][0].get("simulated")
 
-        host = "near,GC2 x1,host to tiles,host,1,4,latency,{},us\n"
-        barrier = f"barrier,Bow x1,{BARRIER},,,,latency,150,cycles\n"
-        large = "large,GC2 (16 tiles),copy inside a tile,,,10000000,latency,1,us\n"
+        host = "near,GC2 x1,host to tiles,host,1,4,latency,{},us,\n"
+        barrier = f"barrier,Bow x1,{BARRIER},,,,latency,150,cycles,\n"
+        large = "large,GC2 (16 tiles),copy inside a tile,,,10000000,latency,1,us,\n"
         simulated = heading_and(host.format(1))
         heading_and(host.format(simulated), barrier)
         self.calibrate("--reference", self.scratch, "--check")
-        heading_and(host.format(simulated),  # one that a parameter was taken from judges nothing
-                    "JIA-T4.8-01,GC2 (16 tiles),broadcast,,4,4,latency,1,us\n")
+        heading_and(host.format(simulated),  # one that a constant was taken from judges nothing
+                    "any,GC2 (16 tiles),broadcast,,4,4,latency,1,us,the fixed part\n")
         self.calibrate("--reference", self.scratch, "--check")
         heading_and(host.format(simulated), large)  # of a group without a target
         failed = self.calibrate("--reference", self.scratch, "--check", code=1)

@@ -115,6 +115,18 @@ TEST_CASE("rows that need what is not modelled are listed and not counted") {
     CHECK(outcomes[1].worst[0]->row.id() == "wrong");
 }
 
+TEST_CASE("where no row is judged, our plans' ratio is that of the rows that are not modelled") {
+    Calibration calibration;
+    calibration.rows = {rate("absent", 1, 50.0)};
+    calibration.rows[0].simulated.reset();
+    calibration.rows[0].not_modelled = true;
+    const auto outcomes = group_outcomes(calibration);
+    CHECK(outcomes.at(0).nearness.rows == 0);
+    CHECK(outcomes[0].ours.rows == 1);
+    CHECK(outcomes[0].ours.ratio_mean == Approx(2));
+    CHECK_FALSE(outcomes[0].reached());
+}
+
 TEST_CASE("five rows of a group are the worst") {
     Calibration calibration;
     for (int i = 0; i < 7; ++i) {
