@@ -244,7 +244,8 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::SpmmWorkload& workload,
                                     const workload::SparseF16& matrix) {
     const Problem problem(workload, matrix);
-    family::check_plan(has_plan_of_ours(matrix.block) ? workload.plan : workload::PlanKind::Published,
+    family::check_plan(has_plan_of_ours(matrix.block) ? workload.plan
+                                                      : workload::PlanKind::Published,
                        name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem).front();

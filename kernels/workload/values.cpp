@@ -334,8 +334,7 @@ std::int64_t contraction_length(const SparseF16& matrix) {
 }
 
 SparseF16 make_sparse(const SpmmWorkload& workload) {
-    if (workload.block != 1 && workload.block != 4 && workload.block != 8 &&
-        workload.block != 16) {
+    if (workload.block != 1 && workload.block != 4 && workload.block != 8 && workload.block != 16) {
         fail("/block", "got " + std::to_string(workload.block) + ", expected 1, 4, 8 or 16");
     }
     return workload.pattern.source == PatternSpec::Source::File ? make_from_file(workload)

@@ -246,12 +246,12 @@ private:
         const std::string key =
             path.substr(kSetPrefixLength, path.find('.', kSetPrefixLength) - kSetPrefixLength);
         const Json& own = base_workload(workload);
-        return !own.contains(key) &&
-               std::any_of(sweep_.workloads.begin(), sweep_.workloads.end(),
-                           [&](const std::string& name) {
-                               const Json& other = base_workload(name);
-                               return other.contains(key) && other["kind"] != own["kind"];
-                           });
+        return !own.contains(key) && std::any_of(sweep_.workloads.begin(), sweep_.workloads.end(),
+                                                 [&](const std::string& name) {
+                                                     const Json& other = base_workload(name);
+                                                     return other.contains(key) &&
+                                                            other["kind"] != own["kind"];
+                                                 });
     }
 
     void complete(PlannedPoint& point) {

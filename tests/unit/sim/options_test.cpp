@@ -206,6 +206,7 @@ const std::vector<Case> kOwnCases{
     {{"vertex", "v"}, "konata", "k", "konata", "k"},
     {{"vertex", "v"}, "quiet", "", "quiet", "yes"},
     {{"calibrate"}, "reference", "r", "reference", "r"},
+    {{"calibrate"}, "unexplained", "", "unexplained", "yes"},
     {{"calibrate"}, "group", "g", "group", "g"},
     {{"calibrate"}, "json", "j", "json", "j"},
     {{"calibrate"}, "csv", "c", "csv", "c"},

@@ -16,7 +16,8 @@ TEST_CASE("a run that failed stands among the results with why") {
                          {"status", "failed"},
                          {"workload", {{"name", "large"}}},
                          {"exit_code", 4},
-                         {"message", "does not fit"}});
+                         {"message", "does not fit"},
+                         {"not_modelled", false}});
     CHECK(several_results({failed})["runs"] == json::array({failed}));
     CHECK(several_text({failed}) == "large                        failed with exit code 4\n");
 }

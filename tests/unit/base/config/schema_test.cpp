@@ -201,6 +201,7 @@ TEST_CASE("schema and reader agree on workloads good and bad", "[unit][config]")
     agree(generated, false);
     agree(generated + R"(, "m": 5)", false);
     agree(generated + R"(, "m": 0, "k": 6)", false);
-    agree(generated + R"(, "m": 5, "k": 6, "block": 8)", false);
+    agree(generated + R"(, "m": 5, "k": 6, "block": 8)", true);
+    agree(generated + R"(, "m": 5, "k": 6, "block": 2)", false);
     agree(generated + R"(, "m": 5, "k": 1000001)", false);
 }
