@@ -15,6 +15,8 @@ BINARY, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).
 
 # Each workload of configs/ on a few tiles, and what makes it small enough to run in a blink.
 REDUCED = {
+    "benchmark_dense": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",
+    "benchmark_static": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=64",
     "cora": "chip.tiles=64 workload.n=16",
     "cora_dense": "chip.tiles=64 workload.m=300 workload.k=300 workload.n=128",
     "dense_4096_f16": "chip.tiles=16 workload.m=256 workload.k=256 workload.n=256",

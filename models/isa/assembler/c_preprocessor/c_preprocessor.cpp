@@ -41,6 +41,9 @@ void Preprocessor::predefine(std::uint32_t file) {
     add("__IPU_ARCH_VERSION__", std::to_string(options_.target.architecture));
     add("__ASSEMBLER__", "1");
     add("__TESSERA_WORKERS__", std::to_string(options_.target.workers));
+    add("__TESSERA_MEMORY_BASE__", std::to_string(options_.target.memory_base));
+    add("__TESSERA_REGION0_BYTES__", std::to_string(options_.target.region0_bytes));
+    add("__TESSERA_REGION1_BYTES__", std::to_string(options_.target.region1_bytes));
     macros_.define_dynamic("__FILE__", MacroKind::File);
     macros_.define_dynamic("__LINE__", MacroKind::Line);
     macros_.define_dynamic("__COUNTER__", MacroKind::Counter);

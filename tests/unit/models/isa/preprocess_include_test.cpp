@@ -238,6 +238,8 @@ TEST_CASE("a name of a file may be as long as is said, and no longer") {
 TEST_CASE("the standard headers follow the machine") {
     Target first;
     first.architecture = 1;
+    first.memory_base = 0x40000;
+    first.region0_bytes = 0x20000;
     Target quarter;
     quarter.architecture = 21;
     quarter.workers = 4;
