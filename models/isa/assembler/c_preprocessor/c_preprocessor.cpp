@@ -43,6 +43,8 @@ void Preprocessor::predefine(std::uint32_t file) {
     add("__TESSERA_WORKERS__", std::to_string(options_.target.workers));
     add("__TESSERA_MEMORY_BASE__", std::to_string(options_.target.memory_base));
     add("__TESSERA_REGION0_BYTES__", std::to_string(options_.target.region0_bytes));
+    add("__TESSERA_REGION1_BASE__",
+        std::to_string(options_.target.memory_base + options_.target.region0_bytes));
     add("__TESSERA_REGION1_BYTES__", std::to_string(options_.target.region1_bytes));
     macros_.define_dynamic("__FILE__", MacroKind::File);
     macros_.define_dynamic("__LINE__", MacroKind::Line);
