@@ -197,8 +197,8 @@ TEST_CASE("a convolution of one point is a product over the points of its output
     CHECK(measurement.group == "GC2: 1x1 convolutions");
     const int edge = 29; // every second of 57
     CHECK(measurement.runs[0].workload ==
-          matmul(256, 64, 3 * edge * edge, "f16", "f16", "published"));
-    CHECK(measurement.assumed == "f16 partials");
+          matmul(256, 64, 3 * edge * edge, "f16", "f32", "published"));
+    CHECK(measurement.assumed == "FP32 partials");
     CHECK(measured(convolution_row({{"in_size", "56"}})).runs[0].workload["n"] == 3 * 28 * 28);
     CHECK(reason(convolution_row({{"filter", "3"}})) ==
           "a convolution with a filter of more than one point: no workload runs it");
