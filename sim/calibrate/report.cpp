@@ -23,7 +23,7 @@ std::string groups_text(const Calibration& calibration, const Layout& layout) {
         }
         marked = marked || outcome.group.read_from_rows;
         const Nearness& near = outcome.nearness;
-        const auto shown = [&](std::string figure) { return near.rows == 0 ? "-" : figure; };
+        const auto shown = [&](const std::string& figure) { return near.rows == 0 ? "-" : figure; };
         rows.push_back({marked_name(outcome.group), std::to_string(near.rows),
                         shown(fmt::format("{:.3f}", near.ratio_mean)),
                         shown(percent_text(near.error_mean)), shown(percent_text(near.error_p90)),

@@ -110,8 +110,9 @@ RunOutcomes run_all(const std::vector<const Measurement*>& measurements, int at_
         }
     }
     std::vector<ChildBody> bodies;
+    bodies.reserve(runs.size());
     for (const auto& [key, run] : runs) {
-        bodies.push_back([&run = run, &elaborate] { return run_one(run, elaborate); });
+        bodies.emplace_back([&run = run, &elaborate] { return run_one(run, elaborate); });
     }
     const std::vector<ChildOutcome> children = run_children(
         bodies, at_once, [&](const ChildEnd& end) { ended(end.ended, bodies.size()); });

@@ -212,6 +212,7 @@ const std::vector<Case> kOwnCases{
     {{"calibrate"}, "csv", "c", "csv", "c"},
     {{"calibrate"}, "threads", "777", "threads", "777"},
     {{"calibrate"}, "check", "", "check", "yes"},
+    {{"calibrate"}, "unexplained", "", "unexplained", "yes"},
     {{"calibrate"}, "quiet", "", "quiet", "yes"},
     {{"sweep", "run", "s"}, "dry-run", "", "dry_run", "yes"},
     {{"sweep", "run", "s"}, "quiet", "", "quiet", "yes"},

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,12 +19,22 @@ using Columns = std::vector<std::pair<std::string, std::string>>;
 
 constexpr double kClock = 1.85e9;
 
-ReferenceRow with(Columns columns, const std::map<std::string, std::string>& others) {
-    for (auto& [name, cell] : columns) {
+/// The columns, with other cells in those that `others` names.
+ReferenceRow with(const Columns& columns, const std::map<std::string, std::string>& others) {
+    Columns changed;
+    for (const auto& [name, cell] : columns) {
         const auto other = others.find(name);
-        cell = other == others.end() ? cell : other->second;
+        changed.emplace_back(name, other == others.end() ? cell : other->second);
     }
-    return row_of(columns);
+    for (const auto& [name, cell] : others) {
+        const bool known =
+            std::any_of(columns.begin(), columns.end(),
+                        [&name = name](const auto& one) { return one.first == name; });
+        if (!known) {
+            changed.emplace_back(name, cell);
+        }
+    }
+    return row_of(changed);
 }
 
 ReferenceRow dense_row(const std::map<std::string, std::string>& others = {}) {
@@ -197,8 +208,8 @@ TEST_CASE("a convolution of one point is a product over the points of its output
     CHECK(measurement.group == "GC2: 1x1 convolutions");
     const int edge = 29; // every second of 57
     CHECK(measurement.runs[0].workload ==
-          matmul(256, 64, 3 * edge * edge, "f16", "f16", "published"));
-    CHECK(measurement.assumed == "f16 partials");
+          matmul(256, 64, 3 * edge * edge, "f16", "f32", "published"));
+    CHECK(measurement.assumed == "FP32 partials");
     CHECK(measured(convolution_row({{"in_size", "56"}})).runs[0].workload["n"] == 3 * 28 * 28);
     CHECK(reason(convolution_row({{"filter", "3"}})) ==
           "a convolution with a filter of more than one point: no workload runs it");
