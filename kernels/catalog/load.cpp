@@ -3,8 +3,9 @@
 
 #include "base/config/read.h"
 #include "kernels/catalog/resolve.h"
-#include "kernels/workload/matrix_market.h"
 #include "kernels/workload/mistake.h"
+#include "kernels/workload/pattern.h"
+#include "kernels/workload/pattern_file.h"
 
 #include <fmt/format.h>
 
@@ -156,7 +157,7 @@ private:
     void take_size(PipelineTensor& tensor, const std::string& pointer,
                    std::vector<Diagnostic>& mistakes) {
         const std::string& path = tensor.pattern->path;
-        const MatrixMarketSize size = read_matrix_market_size(path);
+        const MatrixShape size = read_pattern_file_size(path);
         const std::vector<std::int64_t> shape{size.rows, size.columns};
         if (tensor.shape.empty()) {
             tensor.shape = shape;

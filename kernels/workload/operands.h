@@ -7,6 +7,13 @@
 
 namespace tessera::workload {
 
+struct MatrixShape {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    bool operator==(const MatrixShape&) const = default;
+};
+
 /// rows x columns, row-major, binary16 bit patterns.
 struct DenseF16 {
     std::int64_t rows = 0;
