@@ -33,7 +33,11 @@ public:
     FieldLine& unit(std::string text) { return set(field_->unit, std::move(text)); }
     FieldLine& says(std::string text) { return set(field_->sentence, std::move(text)); }
     FieldLine& from(std::string source) { return set(field_->source, std::move(source)); }
-    FieldLine& suffix(std::string text) { return set(field_->suffix, std::move(text)); }
+    /// Text that ends so is allowed; several calls: in one of them.
+    FieldLine& suffix(std::string text) {
+        field_->suffixes.push_back(std::move(text));
+        return *this;
+    }
     /// Both ends are allowed. The numbers are whole for an integer field.
     template <class Minimum, class Maximum> FieldLine& range(Minimum minimum, Maximum maximum) {
         field_->minimum = minimum;

@@ -36,7 +36,7 @@ public:
         if (!node.is_object()) {
             fail(pointer, "got " + got_text(node) + ", expected an object");
         } else if (!shape.alternatives.empty()) {
-            alternatives(shape, node, pointer, owner);
+            alternatives(shape, node, pointer, owner, nullptr);
         } else {
             fields(shape, node, pointer, owner, nullptr);
         }
@@ -54,6 +54,7 @@ private:
         std::string text;
         std::string decided_by; ///< pointer
         const Shape* around;
+        const Form* outer; ///< where the alternatives are themselves inside one; null elsewhere
     };
 
     /// "because of --set kind", if the value at `pointer` came so.
@@ -174,12 +175,10 @@ private:
             known.push_back(field.key);
         }
         const std::string near = did_you_mean(key, known);
-        const bool of_another =
-            form != nullptr &&
-            std::any_of(
-                form->around->alternatives.begin(), form->around->alternatives.end(),
-                [&](const Alternative& other) { return other.shape->find(key) != nullptr; });
-        if (of_another) {
+        while (form != nullptr && !form->around->knows(key)) {
+            form = form->outer;
+        }
+        if (form != nullptr) { // a key of another one
             const std::string reason = blame(form->decided_by);
             found_.push_back(
                 document_.at_key(at, "does not go with " + form->text,
@@ -189,8 +188,8 @@ private:
         }
     }
 
-    void alternatives(const Shape& shape, const json& node, const std::string& pointer,
-                      void* owner) {
+    void alternatives(const Shape& shape, const json& node, const std::string& pointer, void* owner,
+                      const Form* outer) {
         std::vector<std::string> names;
         const Alternative* chosen = shape.chosen(node);
         const bool by_text = !shape.selector.empty();
@@ -199,15 +198,15 @@ private:
         for (const auto& alternative : shape.alternatives) {
             names.push_back(alternative.name);
         }
-        if (chosen != nullptr && !chosen->shape->alternatives.empty()) {
-            alternatives(*chosen->shape, node, pointer, chosen->enter(owner));
-            return;
-        }
         if (chosen != nullptr) {
             const Form form{
                 by_text ? shape.selector + " '" + chosen->name + "'" : "'" + chosen->name + "'",
-                child_pointer(pointer, by_text ? shape.selector : chosen->name), &shape};
-            fields(*chosen->shape, node, pointer, chosen->enter(owner), &form);
+                child_pointer(pointer, by_text ? shape.selector : chosen->name), &shape, outer};
+            if (chosen->shape->alternatives.empty()) {
+                fields(*chosen->shape, node, pointer, chosen->enter(owner), &form);
+            } else {
+                alternatives(*chosen->shape, node, pointer, chosen->enter(owner), &form);
+            }
             return;
         }
         std::string list;
@@ -305,19 +304,18 @@ private:
     }
 
     static bool is_allowed(const Field& field, const json& value) {
-        if (field.allowed.empty() && field.suffix.empty()) {
+        if (field.allowed.empty() && field.suffixes.empty()) {
             return true;
         }
         if (std::find(field.allowed.begin(), field.allowed.end(), value) != field.allowed.end()) {
             return true;
         }
-        if (field.suffix.empty()) {
-            return false;
-        }
-        const auto& text = value.get_ref<const std::string&>();
-        return text.size() >= field.suffix.size() &&
-               text.compare(text.size() - field.suffix.size(), std::string::npos, field.suffix) ==
-                   0;
+        const auto is_end = [&](const std::string& suffix) {
+            const auto& text = value.get_ref<const std::string&>();
+            return text.size() >= suffix.size() &&
+                   text.compare(text.size() - suffix.size(), std::string::npos, suffix) == 0;
+        };
+        return std::any_of(field.suffixes.begin(), field.suffixes.end(), is_end);
     }
 
     const Document& document_;

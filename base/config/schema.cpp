@@ -34,6 +34,15 @@ std::string quoted_regex(const std::string& text) {
     return out;
 }
 
+/// "\\.npy$", "(\\.mtx|\\.npy)$"
+std::string suffix_regex(const std::vector<std::string>& suffixes) {
+    std::string out;
+    for (const std::string& suffix : suffixes) {
+        out += (out.empty() ? "" : "|") + quoted_regex(suffix);
+    }
+    return (suffixes.size() > 1 ? "(" + out + ")" : out) + "$";
+}
+
 json leaf_schema(const Field& field) {
     json schema = json::object();
     if (field.type == FieldType::Any) {
@@ -55,12 +64,12 @@ json leaf_schema(const Field& field) {
         schema["minimum"] = field.minimum;
         schema["maximum"] = field.maximum;
     }
-    const json ends_in = {{"pattern", quoted_regex(field.suffix) + "$"}};
+    const json ends_in = {{"pattern", suffix_regex(field.suffixes)}};
     if (field.is_name) {
         schema["pattern"] = kNamePattern;
-    } else if (!field.suffix.empty() && field.allowed.empty()) {
+    } else if (!field.suffixes.empty() && field.allowed.empty()) {
         schema.update(ends_in);
-    } else if (!field.suffix.empty()) {
+    } else if (!field.suffixes.empty()) {
         schema["anyOf"] = json::array({{{"enum", field.allowed}}, ends_in});
     } else if (!field.allowed.empty()) {
         schema["enum"] = field.allowed;

@@ -146,6 +146,12 @@ const Field* Shape::find(const std::string& key) const {
     return nullptr;
 }
 
+bool Shape::knows(const std::string& key) const {
+    return find(key) != nullptr ||
+           std::any_of(alternatives.begin(), alternatives.end(),
+                       [&](const Alternative& other) { return other.shape->knows(key); });
+}
+
 const Alternative* Shape::chosen(const json& object) const {
     const auto fits = [&](const Alternative& alternative) {
         return selector.empty() ? object.contains(alternative.name)
@@ -218,8 +224,8 @@ std::string range_text(const Field& field) {
         return value_text(field.minimum) + ".." + value_text(field.maximum);
     }
     std::string out = joined(field.allowed, "|");
-    if (!field.suffix.empty()) {
-        out += (out.empty() ? "*" : "|*") + field.suffix;
+    for (const std::string& suffix : field.suffixes) {
+        out += (out.empty() ? "*" : "|*") + suffix;
     }
     return out;
 }
@@ -244,11 +250,11 @@ std::string expected_text(const Field& field) {
     if (field.type == FieldType::Any) {
         return json_types_text(field.json_types);
     }
-    if (!field.allowed.empty() || !field.suffix.empty()) {
+    if (!field.allowed.empty() || !field.suffixes.empty()) {
         std::string out = (field.allowed.size() > 1 ? "one of " : "") + joined(field.allowed, ", ");
-        if (!field.suffix.empty()) {
-            out +=
-                (out.empty() ? "a name that ends in " : " or a name that ends in ") + field.suffix;
+        if (!field.suffixes.empty()) {
+            out += (out.empty() ? "a name that ends in " : " or a name that ends in ") +
+                   either_text(field.suffixes);
         }
         return out;
     }

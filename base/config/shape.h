@@ -38,7 +38,7 @@ struct Field {
     nlohmann::json minimum;              ///< null: none; of a List: of the number of its elements
     nlohmann::json maximum;              ///< null: none
     std::vector<nlohmann::json> allowed; ///< the only values, where not empty
-    std::string suffix;                  ///< text that ends so is allowed too, for example ".npy"
+    std::vector<std::string> suffixes;   ///< text that ends so is allowed too, for example ".npy"
     bool is_name = false;                ///< Text: a name by kNameLetters, as every key of a Map
     nlohmann::json default_value;        ///< null: none
     std::string default_text;            ///< in words, where there is no default value
@@ -92,6 +92,8 @@ struct Shape {
     std::string selector; ///< key whose text chooses; empty: the key that is there chooses
     std::vector<Alternative> alternatives; ///< two or more, or none
     const Field* find(const std::string& key) const;
+    /// It, or one of its alternatives, has the key.
+    bool knows(const std::string& key) const;
     /// The alternative that an object has the form of; null where there is none.
     const Alternative* chosen(const nlohmann::json& object) const;
 };

@@ -3,13 +3,15 @@
 
 #include "base/config/read.h"
 #include "kernels/catalog/resolve.h"
-#include "kernels/workload/matrix_market.h"
 #include "kernels/workload/mistake.h"
+#include "kernels/workload/pattern.h"
+#include "kernels/workload/pattern_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <system_error>
 
 namespace tessera::catalog {
@@ -85,6 +87,15 @@ private:
     std::vector<fs::path>& found_;
 };
 
+/// A density that is no whole number of blocks of a group.
+std::optional<Diagnostic> mistake_of(const PatternSpec& pattern, const std::string& pointer,
+                                     const Document& document) {
+    if (pattern.source != PatternSpec::Source::NOfM || n_of_m(pattern.density, pattern.group)) {
+        return std::nullopt;
+    }
+    return document.at_value(pointer + "/density", n_of_m_mistake(pattern.density, pattern.group));
+}
+
 /// What a kind says of values that are each in range but do not go together.
 std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& document) {
     std::vector<Diagnostic> diagnostics;
@@ -93,6 +104,11 @@ std::vector<Diagnostic> mistakes_of(const Workload& workload, const Document& do
             if constexpr (requires { kind.mistakes(); }) {
                 for (const Mistake& mistake : kind.mistakes()) {
                     diagnostics.push_back(document.at_value("/" + mistake.key, mistake.message));
+                }
+            }
+            if constexpr (requires { kind.pattern.density; }) {
+                if (auto mistake = mistake_of(kind.pattern, "/pattern", document)) {
+                    diagnostics.push_back(std::move(*mistake));
                 }
             }
         },
@@ -114,6 +130,7 @@ public:
         }
         for (PipelineTensor& tensor : pipeline_.tensors) {
             find_files(tensor, mistakes);
+            check_pattern(tensor, mistakes);
         }
         name_tensors(document_.root, "steps", pipeline_.steps);
         for (const Diagnostic& found : resolve(pipeline_, families, {}, told_).mistakes) {
@@ -136,6 +153,18 @@ private:
         return pointer;
     }
 
+    /// Only one that was read without a mistake.
+    void check_pattern(const PipelineTensor& tensor, std::vector<Diagnostic>& mistakes) const {
+        const std::string pointer = config::child_pointer("/tensors", tensor.name) + "/pattern";
+        const auto told = told_.lower_bound(pointer);
+        if (!tensor.pattern || (told != told_.end() && told->rfind(pointer, 0) == 0)) {
+            return;
+        }
+        if (auto mistake = mistake_of(*tensor.pattern, pointer, document_)) {
+            mistakes.push_back(std::move(*mistake));
+        }
+    }
+
     void find_files(PipelineTensor& tensor, std::vector<Diagnostic>& mistakes) {
         const std::string pointer = config::child_pointer("/tensors", tensor.name);
         try {
@@ -156,7 +185,7 @@ private:
     void take_size(PipelineTensor& tensor, const std::string& pointer,
                    std::vector<Diagnostic>& mistakes) {
         const std::string& path = tensor.pattern->path;
-        const MatrixMarketSize size = read_matrix_market_size(path);
+        const MatrixShape size = read_pattern_file_size(path);
         const std::vector<std::int64_t> shape{size.rows, size.columns};
         if (tensor.shape.empty()) {
             tensor.shape = shape;

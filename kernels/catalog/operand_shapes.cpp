@@ -38,33 +38,79 @@ std::string values_text(const ValuesSpec& values) {
     return values.path;
 }
 
+namespace {
+
+using Source = PatternSpec::Source;
+
+Describe<PatternSpec> generator(const char* name, Source source, const char* says) {
+    Describe<PatternSpec> d;
+    d.field("generator", &PatternSpec::source, {{name, source}})
+        .required()
+        .says(says)
+        .from("docs/workloads.md");
+    d.field("density", &PatternSpec::density)
+        .range(1e-6, 1.0)
+        .required()
+        .says("kept blocks over all blocks")
+        .from("docs/workloads.md");
+    workload::describe_seed<PatternSpec>(d, "docs/workloads.md", "of the pattern");
+    return d;
+}
+
+Alternative generator_form(const char* name, Source source, const Describe<PatternSpec>& d) {
+    return {name, d.shape(),
+            [source](void* owner) -> void* {
+                static_cast<PatternSpec*>(owner)->source = source;
+                return owner;
+            },
+            [source](const void* owner) -> const void* {
+                return static_cast<const PatternSpec*>(owner)->source == source ? owner : nullptr;
+            }};
+}
+
+std::shared_ptr<const Shape> generator_shape() {
+    const auto uniform = generator("uniform", Source::Uniform, "the kept blocks are anywhere");
+    const auto banded =
+        generator("banded", Source::Banded, "the kept blocks are around the diagonal");
+    auto power_law =
+        generator("power_law", Source::PowerLaw, "a few rows have most of the kept blocks");
+    power_law.field("exponent", &PatternSpec::exponent)
+        .range(workload::kLeastExponent, workload::kLargestExponent)
+        .says("blocks of the row of rank r are as r to its negative power")
+        .from("docs/workloads.md");
+    auto n_of_m =
+        generator("n_of_m", Source::NOfM, "as many blocks of each group of neighbours in a row");
+    n_of_m.field("group", &PatternSpec::group)
+        .unit("blocks")
+        .range(1, workload::kLargestGroup)
+        .says("neighbouring blocks of a row; density times this many of them are kept")
+        .from("docs/workloads.md");
+    Shape shape;
+    shape.selector = "generator";
+    shape.alternatives = {generator_form("uniform", Source::Uniform, uniform),
+                          generator_form("banded", Source::Banded, banded),
+                          generator_form("power_law", Source::PowerLaw, power_law),
+                          generator_form("n_of_m", Source::NOfM, n_of_m)};
+    return std::make_shared<const Shape>(std::move(shape));
+}
+
+} // namespace
+
 std::shared_ptr<const Shape> pattern_shape() {
-    using Source = PatternSpec::Source;
     using FileValues = PatternSpec::FileValues;
     Describe<PatternSpec> file;
     file.field("file", &PatternSpec::path)
         .suffix(".mtx")
+        .suffix(".smtx")
+        .suffix(".npy")
         .required()
-        .says("Matrix Market file, beside the workload file or in configs/data/")
+        .says("Matrix Market file, .smtx mask or dense .npy matrix, beside the workload file or in "
+              "configs/data/")
         .from("docs/workloads.md");
     file.field("values", &PatternSpec::file_values,
                {{"gcn", FileValues::Gcn}, {"ones", FileValues::Ones}, {"file", FileValues::File}})
         .says("values of the entries: scaled by both degrees (gcn), all one, or as in the file")
         .from("docs/workloads.md");
-
-    Describe<PatternSpec> generated;
-    generated
-        .field("generator", &PatternSpec::source,
-               {{"uniform", Source::Uniform}, {"banded", Source::Banded}})
-        .required()
-        .says("where the kept blocks are: anywhere, or around the diagonal")
-        .from("docs/workloads.md");
-    generated.field("density", &PatternSpec::density)
-        .range(1e-6, 1.0)
-        .required()
-        .says("kept blocks over all blocks")
-        .from("docs/workloads.md");
-    workload::describe_seed<PatternSpec>(generated, "docs/workloads.md", "of the pattern");
 
     const auto form = [](bool of_file, const char* name, std::shared_ptr<const Shape> shape) {
         return Alternative{name, std::move(shape),
@@ -81,7 +127,7 @@ std::shared_ptr<const Shape> pattern_shape() {
     };
     Shape shape;
     shape.alternatives = {form(true, "file", file.shape()),
-                          form(false, "generator", generated.shape())};
+                          form(false, "generator", generator_shape())};
     return std::make_shared<const Shape>(std::move(shape));
 }
 

@@ -49,7 +49,7 @@ public:
         : text_(text), file_name_(file_name) {}
 
     CoordinateMatrix read();
-    MatrixMarketSize size();
+    MatrixShape size();
 
 private:
     bool next_line();
@@ -325,7 +325,7 @@ CoordinateMatrix Reader::read() {
     return std::move(matrix_);
 }
 
-MatrixMarketSize Reader::size() {
+MatrixShape Reader::size() {
     read_banner();
     read_size_line();
     return {matrix_.rows, matrix_.columns};
@@ -350,7 +350,7 @@ bool has_size_line(std::string_view text) {
 
 } // namespace
 
-MatrixMarketSize read_matrix_market_size(const std::string& path) {
+MatrixShape read_matrix_market_size(const std::string& path) {
     constexpr std::size_t kPieceBytes = kMiB / 16;
     InputFile file(path);
     std::string text;

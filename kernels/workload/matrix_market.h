@@ -14,42 +14,21 @@
 // matrices, repeated entries.
 #pragma once
 
+#include "kernels/workload/coordinate_matrix.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tessera::workload {
-
-/// One element of the matrix; indices start at 0.
-struct CoordinateEntry {
-    std::int32_t row = 0;
-    std::int32_t column = 0;
-    std::int32_t line = 0; ///< of the file, for messages; a mirrored entry has its partner's
-    double value = 1.0;    ///< 1 in pattern files
-};
-
-/// rows x columns; entries are distinct and ascend by row, then column; symmetric files are already
-/// mirrored.
-struct CoordinateMatrix {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    bool has_values = false; ///< false for pattern files
-    std::vector<CoordinateEntry> entries;
-};
 
 /// Reads a file's text; `file_name` is for messages only. Throws ConfigError with line and column
 /// at the first mistake. Memory used is proportional to the text, whatever its size line says.
 [[nodiscard]] CoordinateMatrix read_matrix_market(std::string_view text,
                                                   const std::string& file_name);
 
-struct MatrixMarketSize {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-};
-
 /// What the first lines say, up to the size line; entries are not read. Throws as the others do.
-[[nodiscard]] MatrixMarketSize read_matrix_market_size(const std::string& path);
+[[nodiscard]] MatrixShape read_matrix_market_size(const std::string& path);
 
 /// The same from a path. Throws IoError if the file cannot be read.
 [[nodiscard]] CoordinateMatrix read_matrix_market_file(const std::string& path);

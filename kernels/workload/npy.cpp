@@ -28,7 +28,6 @@ static_assert(std::endian::native == std::endian::little, "elements are copied, 
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
 constexpr std::size_t kVersionEnd = 8;
 constexpr std::int64_t kMaxDimension = std::numeric_limits<std::int32_t>::max();
-constexpr std::size_t kMostHeaderBytes = 64 * 1024;          ///< with what stands before it
 constexpr std::size_t kMostElements = std::size_t{1} << 31U; ///< more than a chip's memory holds
 
 [[noreturn]] void fail(const std::string& file_name, std::string message, std::string hint = "") {
@@ -191,10 +190,10 @@ Sections split_sections(std::string_view bytes, const std::string& file_name) {
     for (std::size_t i = 0; i < length_bytes; ++i) {
         header_bytes |= std::size_t{byte_at(kVersionEnd + i)} << (8 * i);
     }
-    if (header_bytes > kMostHeaderBytes - kVersionEnd - length_bytes) {
+    if (header_bytes > kMostNpyHeaderBytes - kVersionEnd - length_bytes) {
         fail(file_name, "header: got " + std::to_string(header_bytes) +
                             " bytes, expected at most " +
-                            std::to_string(kMostHeaderBytes - kVersionEnd - length_bytes));
+                            std::to_string(kMostNpyHeaderBytes - kVersionEnd - length_bytes));
     }
     const std::string_view rest = bytes.substr(kVersionEnd + length_bytes);
     if (rest.size() < header_bytes) {
@@ -371,7 +370,7 @@ template <typename To>
 Dense<To> matrix_in(const std::string& path, std::optional<MatrixShape> expected) {
     InputFile file(path);
     std::string bytes;
-    file.append_to(bytes, kMostHeaderBytes);
+    file.append_to(bytes, kMostNpyHeaderBytes);
     const auto format = format_of<To>(read_header(bytes, path).header, expected, path);
     const auto elements = static_cast<std::size_t>(format.shape.rows) *
                           static_cast<std::size_t>(format.shape.columns);
@@ -415,6 +414,18 @@ NpyView view_npy(std::string_view bytes, const std::string& file_name) {
                             " of type " + descr);
     }
     return {descr, *header.shape, data};
+}
+
+NpyMatrixHeader read_npy_header(std::string_view bytes, const std::string& file_name) {
+    const auto [header, data] = read_header(bytes, file_name);
+    if (!is_number(*header.descr) && *header.descr != npy_of(ElementType::Bool)) {
+        fail(file_name, "descr: got " + quoted_word(*header.descr) +
+                            ", expected |b1, a little-endian float of 2, 4 or 8 bytes or an "
+                            "integer of 1, 2, 4 or 8");
+    }
+    refuse_fortran_order(header, file_name);
+    return {*header.descr, checked_shape(*header.shape, std::nullopt, file_name),
+            bytes.size() - data.size()};
 }
 
 DenseF16 read_npy(std::string_view bytes, const std::string& file_name,

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "kernels/workload/operands.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,13 +25,6 @@
 #include <vector>
 
 namespace tessera::workload {
-
-struct MatrixShape {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-
-    bool operator==(const MatrixShape&) const = default;
-};
 
 /// The file is good, but of another shape than expected.
 class WrongShape : public ConfigError {
@@ -64,6 +58,19 @@ struct NpyView {
 /// Reads a file of little-endian floats of 2, 4 or 8 bytes or integers of 1, 2, 4 or 8. Throws
 /// ConfigError as read_npy does.
 [[nodiscard]] NpyView view_npy(std::string_view bytes, const std::string& file_name);
+
+inline constexpr std::size_t kMostNpyHeaderBytes = 64 * 1024; ///< with what stands before it
+
+/// What stands before the elements of a matrix.
+struct NpyMatrixHeader {
+    std::string descr; ///< as of view_npy, or "|b1"
+    MatrixShape shape;
+    std::size_t header_bytes = 0; ///< the elements follow them
+};
+
+/// Reads a file's first kMostNpyHeaderBytes, or all of it if it has fewer; elements are not looked
+/// at. Throws ConfigError as read_npy does.
+[[nodiscard]] NpyMatrixHeader read_npy_header(std::string_view bytes, const std::string& file_name);
 
 /// The bytes of a version 1.0 file of any shape; `data` are the elements in row-major order.
 [[nodiscard]] std::string npy_bytes(std::string_view descr, const std::vector<std::int64_t>& shape,

@@ -16,8 +16,12 @@ struct ValuesSpec {
     std::string key = "/values"; ///< JSON pointer of what says so
 };
 
+inline constexpr double kLeastExponent = 1e-6;
+inline constexpr double kLargestExponent = 16;
+inline constexpr std::int64_t kLargestGroup = 1024;
+
 struct PatternSpec {
-    enum class Source { File, Uniform, Banded };
+    enum class Source { File, Uniform, Banded, PowerLaw, NOfM };
     enum class FileValues {
         Gcn,
         Ones,
@@ -26,7 +30,9 @@ struct PatternSpec {
     Source source = Source::Uniform;
     std::string path; ///< for File, resolved relative to the workload file, then configs/data/
     FileValues file_values = FileValues::File;
-    double density = 1.0; ///< of the generators: kept blocks over all blocks
+    double density = 1.0;   ///< of the generators: kept blocks over all blocks
+    double exponent = 1.0;  ///< of PowerLaw: blocks of the row of rank r fall as r^-exponent
+    std::int64_t group = 4; ///< of NOfM: neighbouring blocks of which density * group are kept
     std::uint64_t seed = 1;
 };
 

@@ -8,6 +8,13 @@
 
 namespace tessera::workload {
 
+struct MatrixShape {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+
+    bool operator==(const MatrixShape&) const = default;
+};
+
 /// rows x columns, row-major.
 template <class Element> struct Dense {
     std::int64_t rows = 0;

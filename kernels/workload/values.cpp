@@ -6,9 +6,9 @@
 #include "base/float16.h"
 #include "base/host_memory.h"
 #include "kernels/workload/half.h"
-#include "kernels/workload/matrix_market.h"
 #include "kernels/workload/npy.h"
 #include "kernels/workload/pattern.h"
+#include "kernels/workload/pattern_file.h"
 #include "kernels/workload/random.h"
 #include "kernels/workload/stored_elements.h"
 
@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -127,6 +128,38 @@ void check_stored(std::int64_t blocks, std::int64_t block) {
                          std::to_string(block));
 }
 
+std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pattern,
+                                           std::int64_t block) {
+    if (pattern.source == PatternSpec::Source::NOfM) {
+        if (pattern.group < 1 || pattern.group > kLargestGroup) {
+            fail("/pattern/group", "got " + std::to_string(pattern.group) +
+                                       " blocks, expected 1.." + std::to_string(kLargestGroup) +
+                                       " blocks");
+        }
+        const std::optional<NOfM> share = n_of_m(pattern.density, pattern.group);
+        if (!share) {
+            fail("/pattern/density", n_of_m_mistake(pattern.density, pattern.group));
+        }
+        check_stored(grid.rows * share->of_row(grid.columns), block);
+        return n_of_m_blocks(grid, *share, pattern.seed);
+    }
+    const std::int64_t kept = kept_blocks(grid, pattern.density);
+    check_stored(kept, block);
+    switch (pattern.source) {
+    case PatternSpec::Source::Banded:
+        return banded_blocks(grid, kept);
+    case PatternSpec::Source::PowerLaw:
+        if (!(pattern.exponent > 0.0 && pattern.exponent <= kLargestExponent)) {
+            fail("/pattern/exponent", "got " + std::to_string(pattern.exponent) +
+                                          ", expected more than 0 and at most " +
+                                          std::to_string(static_cast<int>(kLargestExponent)));
+        }
+        return power_law_blocks(grid, kept, pattern.exponent, pattern.seed);
+    default:
+        return uniform_blocks(grid, kept, pattern.seed);
+    }
+}
+
 SparseF16 make_generated(const SpmmWorkload& workload) {
     const PatternSpec& pattern = workload.pattern;
     for (const auto& [pointer, dimension] :
@@ -141,12 +174,8 @@ SparseF16 make_generated(const SpmmWorkload& workload) {
     }
     const std::int64_t block = workload.block;
     const BlockGrid grid{(workload.m + block - 1) / block, (workload.k + block - 1) / block};
-    const std::int64_t kept = kept_blocks(grid, pattern.density);
-    check_stored(kept, block);
-    SparseF16 matrix = empty_blocks(workload.m, workload.k, block,
-                                    pattern.source == PatternSpec::Source::Banded
-                                        ? banded_blocks(grid, kept)
-                                        : uniform_blocks(grid, kept, pattern.seed));
+    SparseF16 matrix =
+        empty_blocks(workload.m, workload.k, block, generated_blocks(grid, pattern, block));
     const Generator generator(workload.values.kind, workload.seed, Operand::A,
                               contraction_length(matrix));
     for_each_stored(matrix, [&](std::size_t at, std::int64_t row, std::int64_t /*column*/,
@@ -158,7 +187,7 @@ SparseF16 make_generated(const SpmmWorkload& workload) {
 
 CoordinateMatrix read_pattern(const SpmmWorkload& workload) {
     const std::string& path = workload.pattern.path;
-    CoordinateMatrix file = read_matrix_market_file(path);
+    CoordinateMatrix file = read_pattern_file(path);
     const std::array<std::pair<const char*, std::pair<std::int64_t, std::int64_t>>, 2> dimensions{
         {{"/m", {workload.m, file.rows}}, {"/k", {workload.k, file.columns}}}};
     std::vector<Diagnostic> wrong;
@@ -214,8 +243,12 @@ std::vector<std::uint16_t> entry_values(const CoordinateMatrix& file, const Patt
         }
         values.push_back(f64_to_f16(value));
         if (!is_finite_f16(values.back())) {
-            throw ConfigError(Diagnostic{pattern.path, entry.line, 1, "",
-                                         "value: not finite in f16, expected -65504..65504", ""});
+            const bool has_lines = entry.line > 0;
+            const std::string which = has_lines ? "value:"
+                                                : "element [" + std::to_string(entry.row) + ", " +
+                                                      std::to_string(entry.column) + "] is";
+            throw ConfigError(Diagnostic{pattern.path, entry.line, has_lines ? 1 : 0, "",
+                                         which + " not finite in f16, expected -65504..65504", ""});
         }
     }
     return values;

@@ -50,14 +50,15 @@ inline constexpr std::int64_t kExactSum = 2048;
 /// Values: `gcn` takes the
 ///   entries as a 0/1 adjacency matrix with the diagonal as given, D its row sums, and stores
 ///   D_i^-1/2 A_ij D_j^-1/2 rounded to binary16 (0 where D_j is 0); `ones` stores 1; `file` stores
-///   the file's value, 1 in a pattern file.
-/// - Generated patterns keep exactly round(density * blocks) blocks and fill them by `values`.
+///   the file's value, 1 where the file has none.
+/// - Generated patterns keep exactly round(density * blocks) blocks (n_of_m: density * group of each
+///   group) and fill them by `values`.
 /// - `values` of kind Integer also fill the entries of a pattern file; with `gcn`, or with a file's
 /// own values, they
 ///   are an error. `values` of kind File name the dense operand: A is then as with Uniform.
 /// Elements beyond rows or columns in the last blocks are zero.
 /// Throws IoError (pattern file unreadable) and ConfigError (malformed file; m or k differ from it;
-/// values beyond binary16; block none of 1, 4, 8, 16; density outside 0..1; dimensions or stored
+/// values beyond binary16; block none of 1, 4, 8, 16; density outside 0..1; no whole blocks of a group; dimensions or stored
 /// elements beyond the limits).
 [[nodiscard]] SparseF16 make_sparse(const SpmmWorkload& workload);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a pipeline's file can have wrong, with the place at which it is told.
+#include "kernels/workload/npy.h"
 #include "tests/kernels/catalog/pipeline_support.h"
 
 #include <catch2/catch.hpp>
@@ -108,6 +109,19 @@ TEST_CASE("sparse tensors are checked where they stand", "[unit][catalog]") {
     CHECK(of_tensors(R"("z": {"pattern": {"file": "cora.mtx"}, "shape": [2708]})") ==
           Lines{"a.json:3:49: /tensors/z/shape: got 1 sizes, expected 2 sizes; its rows and "
                 "columns"});
+    CHECK(
+        of_tensors(R"("z": {"pattern": {"generator": "n_of_m", "density": 0.3}, "shape": [4, 4]})")
+            .back() ==
+        "a.json:3:53: /tensors/z/pattern/density: got 0.3, 1.2 of each 4 blocks, expected a whole "
+        "number of them: 0.25 or 0.5");
+    CHECK(
+        of_tensors(
+            R"("z": {"pattern": {"generator": "n_of_m", "density": 0.125, "group": 0}, "shape": [4, 4]})") ==
+        Lines{"a.json:3:69: /tensors/z/pattern/group: got 0 blocks, expected 1..1024 blocks"});
+    CHECK(
+        of_tensors(
+            R"("z": {"pattern": {"generator": "banded", "density": 0.3, "exponent": 2}, "shape": [4, 4]})") ==
+        Lines{"a.json:3:58: /tensors/z/pattern/exponent: does not go with generator 'banded'"});
     const auto other_size =
         of_tensors(R"("z": {"pattern": {"file": "cora.mtx"}, "shape": [2708, 2707]})");
     REQUIRE(other_size.size() == 1);
@@ -144,6 +158,26 @@ TEST_CASE("files that tensors name are found and told where they are named", "[u
         },
         scratch.path());
     CHECK(bad == Lines{"bad.mtx:3:3: columns: got 'x', expected a whole number"});
+    // shapes that hang on the sizes of files of other formats
+    static_cast<void>(scratch.write("mask.smtx", "3, 2, 1\n0 0 1 1\n1\n"));
+    static_cast<void>(scratch.write("mask.npy", workload::npy_bytes("|b1", {3, 2}, "")));
+    static_cast<void>(scratch.write("bad.smtx", "3, 0, 1\n"));
+    const auto of_shape = [&](const std::string& file) {
+        return mistakes_of(
+            [&] {
+                static_cast<void>(
+                    load_text(text(R"({"shape": [2, 3], "pattern": {"file": ")" + file + R"("}})"),
+                              {}, scratch.path("a.json")));
+            },
+            scratch.path());
+    };
+    for (const std::string file : {"mask.smtx", "mask.npy"}) {
+        REQUIRE(!of_shape(file).empty());
+        CHECK(of_shape(file).front() ==
+              "a.json:2:28: /tensors/x/shape: got 2 x 3, expected 3 x 2 as in " + file +
+                  "; leave it out to take the file's");
+    }
+    CHECK(of_shape("bad.smtx") == Lines{"bad.smtx:1:4: columns: got 0, expected 1..2147483647"});
 }
 
 TEST_CASE("unknown families, keys and words are told with the nearest", "[unit][catalog]") {

@@ -57,7 +57,7 @@ TEST_CASE("the number of kept blocks is the rounded density", "[operands]") {
     CHECK(kept_blocks({256, 256}, 0.0625) == 4096);
 }
 
-TEST_CASE("both generators keep exactly as many distinct blocks as asked", "[operands]") {
+TEST_CASE("generators keep exactly as many distinct blocks as asked", "[operands]") {
     for (const BlockGrid grid : {BlockGrid{1, 1}, {1, 9}, {9, 1}, {7, 7}, {5, 12}, {12, 5}}) {
         const std::int64_t all = grid.rows * grid.columns;
         for (std::int64_t kept = 0; kept <= all; ++kept) {
@@ -68,6 +68,12 @@ TEST_CASE("both generators keep exactly as many distinct blocks as asked", "[ope
             CHECK(static_cast<std::int64_t>(banded.size()) == kept);
             CHECK(ascending_within(uniform, all));
             CHECK(ascending_within(banded, all));
+            for (const double exponent : {1e-6, 0.7, 1.0, 3.0, 16.0}) {
+                const auto power_law = power_law_blocks(grid, kept, exponent, 3);
+                CAPTURE(exponent);
+                CHECK(static_cast<std::int64_t>(power_law.size()) == kept);
+                CHECK(ascending_within(power_law, all));
+            }
         }
     }
 }
@@ -192,4 +198,167 @@ TEST_CASE("a band keeps the blocks that are nearest to the diagonal, upper ones 
             CHECK(banded_blocks({rows, columns}, kept) == wanted);
         }
     }
+}
+
+namespace {
+
+/// The blocks of each row.
+std::vector<std::int64_t> row_counts(BlockGrid grid, const std::vector<std::int64_t>& blocks) {
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.rows), 0);
+    for (const std::int64_t block : blocks) {
+        ++counts[static_cast<std::size_t>(block / grid.columns)];
+    }
+    return counts;
+}
+
+/// The same by rank.
+std::vector<std::int64_t> ranked_counts(BlockGrid grid, std::int64_t kept, double exponent,
+                                        std::uint64_t seed = 1) {
+    auto counts = row_counts(grid, power_law_blocks(grid, kept, exponent, seed));
+    std::sort(counts.begin(), counts.end(), std::greater<>());
+    return counts;
+}
+
+} // namespace
+
+TEST_CASE("the rows of a power law fall with their rank as it says", "[operands]") {
+    const BlockGrid grid{1000, 200000};
+    constexpr std::int64_t kKept = 200000;
+    for (const double exponent : {0.25, 0.5, 1.0, 1.5, 2.0}) {
+        CAPTURE(exponent);
+        double sum = 0;
+        for (int rank = 1; rank <= grid.rows; ++rank) {
+            sum += std::pow(rank, -exponent);
+        }
+        const auto counts = ranked_counts(grid, kKept, exponent);
+        double farthest = 0;
+        for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+            const double share = kKept * std::pow(static_cast<double>(rank + 1), -exponent) / sum;
+            farthest = std::max(farthest, std::fabs(static_cast<double>(counts[rank]) - share));
+        }
+        CHECK(farthest <= 1.0);
+    }
+}
+
+TEST_CASE("what is too much for a row goes to the ranks behind it by the same law", "[operands]") {
+    // Ten rows of 10 and 50 blocks: rank 1 alone would have 50 / 2.93 = 17.
+    const auto counts = ranked_counts({10, 10}, 50, 1.0);
+    CHECK(counts == std::vector<std::int64_t>{10, 10, 7, 5, 4, 4, 3, 3, 2, 2});
+    // a steep law fills one row after the other
+    CHECK(ranked_counts({5, 8}, 20, 16.0) == std::vector<std::int64_t>{8, 8, 4, 0, 0});
+    // and a flat one treats them alike, the first ones with one more
+    CHECK(ranked_counts({5, 8}, 22, 1e-6) == std::vector<std::int64_t>{5, 5, 4, 4, 4});
+    CHECK(ranked_counts({5, 8}, 40, 2.0) == std::vector<std::int64_t>(5, 8));
+}
+
+TEST_CASE("a power law's ranks and columns are dealt at random by the seed", "[operands]") {
+    const BlockGrid grid{8, 64};
+    CHECK(power_law_blocks(grid, 100, 1.0, 1) == power_law_blocks(grid, 100, 1.0, 1));
+    CHECK(power_law_blocks(grid, 100, 1.0, 1) != power_law_blocks(grid, 100, 1.0, 2));
+    static constexpr int kSeeds = 4000;
+    std::vector<int> fullest(8, 0);
+    std::vector<int> columns(64, 0);
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        const auto blocks = power_law_blocks(grid, 100, 1.0, seed);
+        const auto counts = row_counts(grid, blocks);
+        ++fullest.at(static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) -
+                                              counts.begin()));
+        for (const std::int64_t block : blocks) {
+            ++columns.at(static_cast<std::size_t>(block % 64));
+        }
+    }
+    // Six standard deviations: 6 root(4000 7/8 1/8) and less than 6 root(400000 / 64).
+    CHECK(*std::min_element(fullest.begin(), fullest.end()) > 500 - 126);
+    CHECK(*std::max_element(fullest.begin(), fullest.end()) < 500 + 126);
+    CHECK(*std::min_element(columns.begin(), columns.end()) > 6250 - 475);
+    CHECK(*std::max_element(columns.begin(), columns.end()) < 6250 + 475);
+}
+
+TEST_CASE("skewed patterns are the same on every host", "[operands]") {
+    // As worked out apart from this program, with fractions instead of logarithms.
+    CHECK(power_law_blocks({4, 6}, 9, 1.0, 1) ==
+          std::vector<std::int64_t>{4, 6, 7, 9, 11, 14, 15, 20, 21});
+    CHECK(n_of_m_blocks({2, 10}, {2, 4}, 1) ==
+          std::vector<std::int64_t>{1, 3, 4, 6, 8, 11, 12, 15, 16, 19});
+}
+
+TEST_CASE("a large skewed grid needs only its rows and kept blocks", "[operands]") {
+    const BlockGrid grid{200000, 16777216};
+    const auto blocks = power_law_blocks(grid, 1000, 1.0, 1);
+    CHECK(blocks.size() == 1000);
+    CHECK(ascending_within(blocks, grid.rows * grid.columns));
+}
+
+TEST_CASE("each group of n of m keeps its number", "[operands]") {
+    for (const BlockGrid grid : {BlockGrid{1, 1}, {1, 16}, {16, 1}, {3, 4}, {5, 22}, {4, 35}}) {
+        for (const std::int64_t group : {1, 2, 4, 5, 16}) {
+            for (std::int64_t kept = 1; kept <= group; ++kept) {
+                const NOfM share{kept, group};
+                const auto blocks = n_of_m_blocks(grid, share, 7);
+                CAPTURE(grid.rows, grid.columns, kept, group);
+                CHECK(static_cast<std::int64_t>(blocks.size()) ==
+                      grid.rows * share.of_row(grid.columns));
+                CHECK(ascending_within(blocks, grid.rows * grid.columns));
+                const std::int64_t groups = (grid.columns + group - 1) / group;
+                std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.rows * groups), 0);
+                for (const std::int64_t block : blocks) {
+                    ++counts.at(static_cast<std::size_t>(block / grid.columns * groups +
+                                                         block % grid.columns / group));
+                }
+                int wrong = 0;
+                for (std::size_t i = 0; i < counts.size(); ++i) {
+                    const std::int64_t of_row = static_cast<std::int64_t>(i) % groups;
+                    const std::int64_t blocks_there =
+                        std::min(group, grid.columns - of_row * group);
+                    const auto wanted = std::llround(static_cast<double>(blocks_there * kept) /
+                                                     static_cast<double>(group));
+                    wrong += counts[i] == wanted ? 0 : 1;
+                }
+                CHECK(wrong == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("n of m is drawn evenly by the seed", "[operands]") {
+    const BlockGrid grid{2, 8};
+    CHECK(n_of_m_blocks(grid, {2, 4}, 1) == n_of_m_blocks(grid, {2, 4}, 1));
+    CHECK(n_of_m_blocks({64, 64}, {2, 4}, 1) != n_of_m_blocks({64, 64}, {2, 4}, 2));
+    static constexpr int kSeeds = 6000;
+    for (const std::int64_t kept : {1, 3}) {
+        std::vector<int> tally(16, 0);
+        for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+            for (const std::int64_t block : n_of_m_blocks(grid, {kept, 4}, seed)) {
+                ++tally.at(static_cast<std::size_t>(block));
+            }
+        }
+        // Binomial: the standard deviation is 34; six of them.
+        const auto [least, most] = std::minmax_element(tally.begin(), tally.end());
+        CHECK(*least > kSeeds * kept / 4 - 204);
+        CHECK(*most < kSeeds * kept / 4 + 204);
+    }
+}
+
+TEST_CASE("n of m needs whole blocks of a group", "[operands]") {
+    const auto of = [](double density, std::int64_t group) {
+        const auto share = n_of_m(density, group);
+        return share ? share->kept : 0;
+    };
+    CHECK(of(0.5, 4) == 2);
+    CHECK(of(1.0, 4) == 4);
+    CHECK(of(0.25, 4) == 1);
+    CHECK(of(1.0 / 3.0, 3) == 1);
+    CHECK(of(0.333333, 3) == 1);
+    CHECK(of(0.0333333, 30) == 1);
+    CHECK(of(0.999023, 1024) == 1023);
+    CHECK(of(0.3333, 3) == 0);
+    CHECK(of(0.3, 4) == 0);
+    CHECK(of(0.2, 4) == 0);
+    CHECK(of(1e-6, 4) == 0);
+    CHECK(n_of_m_mistake(0.3, 4) ==
+          "got 0.3, 1.2 of each 4 blocks, expected a whole number of them: 0.25 or 0.5");
+    CHECK(n_of_m_mistake(0.2, 4) ==
+          "got 0.2, 0.8 of each 4 blocks, expected a whole number of them: 0.25");
+    CHECK(n_of_m_mistake(0.9, 3) ==
+          "got 0.9, 2.7 of each 3 blocks, expected a whole number of them: 0.666667 or 1");
 }

@@ -76,7 +76,8 @@ const std::string kReal = "%%MatrixMarket matrix coordinate real general\n";
 } // namespace
 
 TEST_CASE("generated sparse matrices keep the rounded density of their blocks", "[operands]") {
-    for (const auto source : {PatternSpec::Source::Uniform, PatternSpec::Source::Banded}) {
+    for (const auto source : {PatternSpec::Source::Uniform, PatternSpec::Source::Banded,
+                              PatternSpec::Source::PowerLaw}) {
         for (const std::int64_t block : {1, 16}) {
             for (const double density : {0.0, 0.1, 0.5, 0.97, 1.0}) {
                 SpmmWorkload workload = generated(100, 70, block, density);
@@ -89,6 +90,21 @@ TEST_CASE("generated sparse matrices keep the rounded density of their blocks", 
             }
         }
     }
+}
+
+TEST_CASE("sparse matrices of n of m have as many blocks in each group", "[operands]") {
+    SpmmWorkload workload = generated(100, 7 * 16, 16, 0.5);
+    workload.pattern.source = PatternSpec::Source::NOfM;
+    const SparseF16 a = make_sparse(workload);
+    check_well_formed(a);
+    CHECK(a.blocks() == 7 * (2 + 2)); // of 4, and round(3 / 2) of the last three
+    workload.pattern.density = 1.0;
+    CHECK(make_sparse(workload).blocks() == 7 * 7);
+    workload.values.kind = ValuesSpec::Kind::Integer;
+    const SparseF16 whole = make_sparse(workload);
+    const DenseF16 x =
+        make_dense(112, 3, workload.values, 1, Operand::B, contraction_length(whole));
+    CHECK(inexact_f16_sums(densified(whole), x) == 0);
 }
 
 TEST_CASE("generated sparse matrices are functions of both seeds", "[operands]") {
@@ -232,6 +248,25 @@ TEST_CASE("generator settings out of range are refused", "[operands]") {
     CHECK(error_of(generated(32, 32, 1, -0.5)) == "/pattern/density: got -0.500000, expected 0..1");
     CHECK(error_of(generated(32, 32, 1, std::numeric_limits<double>::quiet_NaN())) ==
           "/pattern/density: got nan, expected 0..1");
+    SpmmWorkload skewed = generated(32, 32, 1, 0.5);
+    skewed.pattern.source = PatternSpec::Source::PowerLaw;
+    skewed.pattern.exponent = 0;
+    CHECK(error_of(skewed) ==
+          "/pattern/exponent: got 0.000000, expected more than 0 and at most 16");
+    skewed.pattern.exponent = 17;
+    CHECK(error_of(skewed) ==
+          "/pattern/exponent: got 17.000000, expected more than 0 and at most 16");
+    SpmmWorkload grouped = generated(32, 32, 1, 0.3);
+    grouped.pattern.source = PatternSpec::Source::NOfM;
+    CHECK(error_of(grouped) == "/pattern/density: got 0.3, 1.2 of each 4 blocks, expected a whole "
+                               "number of them: 0.25 or 0.5");
+    grouped.pattern.group = 1025;
+    CHECK(error_of(grouped) == "/pattern/group: got 1025 blocks, expected 1..1024 blocks");
+    grouped = generated(100000, 100000, 1, 0.5);
+    grouped.pattern.source = PatternSpec::Source::NOfM;
+    CHECK(error_of(grouped) ==
+          "/pattern: got 5000000000 kept blocks of 1 x 1, expected at most 1073741824 stored "
+          "elements");
     CHECK(error_of(generated(100000, 100000, 1, 0.5)) ==
           "/pattern: got 5000000000 kept blocks of 1 x 1, expected at most 1073741824 stored "
           "elements");

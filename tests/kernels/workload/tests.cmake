@@ -4,8 +4,10 @@ tessera_test(test_unit_operands LABELS unit
     kernels/workload/half_test.cpp
     kernels/workload/matrix_market_test.cpp
     kernels/workload/npy_test.cpp
+    kernels/workload/pattern_file_test.cpp
     kernels/workload/pattern_test.cpp
     kernels/workload/reference_test.cpp
+    kernels/workload/smtx_test.cpp
     kernels/workload/sparse_test.cpp
     kernels/workload/values_test.cpp
   LINK tessera_operands)

@@ -131,6 +131,23 @@ TEST_CASE("schema and reader agree on workloads good and bad", "[unit][config]")
     agree(file, true);
     agree(file + R"(, "m": 5, "block": 16)", true);
     agree(generated + R"(, "m": 5, "k": 6)", true);
+    agree(spmm + R"(, "pattern": {"file": "a.smtx", "values": "gcn"})", true);
+    agree(spmm + R"(, "pattern": {"file": "b/a.npy"})", true);
+    agree(spmm + R"(, "pattern": {"file": "a_smtx"})", false);
+    const auto skewed = [&](const std::string& keys) {
+        return spmm + R"(, "m": 8, "k": 8, "pattern": {"density": 0.5, "generator": )" + keys + "}";
+    };
+    agree(skewed(R"("power_law")"), true);
+    agree(skewed(R"("power_law", "exponent": 1.5, "seed": 2)"), true);
+    agree(skewed(R"("n_of_m")"), true);
+    agree(skewed(R"("n_of_m", "group": 16)"), true);
+    agree(skewed(R"("power_law", "exponent": 0)"), false);
+    agree(skewed(R"("power_law", "group": 4)"), false);
+    agree(skewed(R"("n_of_m", "exponent": 1)"), false);
+    agree(skewed(R"("n_of_m", "group": 1.5)"), false);
+    agree(skewed(R"("uniform", "group": 4)"), false);
+    agree(skewed(R"("banded", "exponent": 1)"), false);
+    agree(skewed(R"("random")"), false);
     const std::string pipeline = R"("schema_version": 1, "kind": "pipeline")";
     const std::string tensors =
         pipeline + R"(, "tensors": {"s": {"pattern": {"file": "a.mtx"}}, "x": {"shape": [4, 8]}})";

@@ -186,6 +186,83 @@ TEST_CASE("missing parts of a sparse workload are told", "[unit][config]") {
                 "a.json:2:48: /pattern/density: got 0, expected 1e-06..1"});
 }
 
+TEST_CASE("keys of a pattern's generator go with no other", "[unit][config]") {
+    const std::string head = std::string(kSpmm) + R"("m": 8, "k": 8, "pattern": {"density": 0.5,)"
+                                                  "\n";
+    const auto loaded = [&](const std::string& keys) {
+        const ScratchFolder scratch;
+        const auto file = scratch.write("a.json", head + keys + "}}");
+        return load_workload(file, source_paths());
+    };
+    const auto pattern = [&](const std::string& keys) {
+        return std::get<SpmmWorkload>(loaded(keys).workload.kind).pattern;
+    };
+    CHECK(pattern(R"("generator": "power_law")").source == PatternSpec::Source::PowerLaw);
+    CHECK(pattern(R"("generator": "power_law")").exponent == 1.0);
+    CHECK(pattern(R"("generator": "power_law", "exponent": 0.5)").exponent == 0.5);
+    CHECK(pattern(R"("generator": "n_of_m")").source == PatternSpec::Source::NOfM);
+    CHECK(pattern(R"("generator": "n_of_m")").group == 4);
+    CHECK(pattern(R"("generator": "n_of_m", "group": 2, "seed": 3)").group == 2);
+    const auto resolved = [&](const std::string& keys) {
+        return loaded(keys).resolved["pattern"].dump();
+    };
+    CHECK(resolved(R"("generator": "uniform")") ==
+          R"({"density":0.5,"generator":"uniform","seed":1})");
+    CHECK(resolved(R"("generator": "banded")") ==
+          R"({"density":0.5,"generator":"banded","seed":1})");
+    CHECK(resolved(R"("generator": "power_law")") ==
+          R"({"density":0.5,"exponent":1.0,"generator":"power_law","seed":1})");
+    CHECK(resolved(R"("generator": "n_of_m")") ==
+          R"({"density":0.5,"generator":"n_of_m","group":4,"seed":1})");
+
+    const auto wrong = [&](const std::string& keys, const Lines& sets = {}) {
+        return mistakes(head + keys + "}}", sets);
+    };
+    CHECK(wrong(R"("generator": "uniform", "exponent": 2)") ==
+          Lines{"a.json:3:25: /pattern/exponent: does not go with generator 'uniform'"});
+    CHECK(wrong(R"("generator": "power_law", "group": 2)") ==
+          Lines{"a.json:3:27: /pattern/group: does not go with generator 'power_law'"});
+    CHECK(wrong(R"("generator": "n_of_m", "exponent": 2)") ==
+          Lines{"a.json:3:24: /pattern/exponent: does not go with generator 'n_of_m'"});
+    CHECK(wrong(R"("generator": "n_of_m", "values": "ones")") ==
+          Lines{"a.json:3:24: /pattern/values: does not go with 'generator'"});
+    CHECK(wrong(R"("generator": "banded", "file": "cora.mtx")").size() == 2); // density, generator
+    CHECK(
+        wrong(R"("generator": "n_of_m", "group": 2)", {"workload.pattern.generator=banded"}) ==
+        Lines{"a.json:3:24: /pattern/group: does not go with generator 'banded'; because of --set "
+              "workload.pattern.generator"});
+    CHECK(
+        wrong(R"("generator": "power-law")") ==
+        Lines{"a.json:3:14: /pattern/generator: got string \"power-law\", expected one of uniform, "
+              "banded, power_law, n_of_m; did you mean 'power_law'?"});
+    CHECK(wrong(R"("generator": "power_law", "exponent": 0)") ==
+          Lines{"a.json:3:39: /pattern/exponent: got 0, expected 1e-06..16"});
+    CHECK(wrong(R"("generator": "n_of_m", "group": 0)") ==
+          Lines{"a.json:3:33: /pattern/group: got 0 blocks, expected 1..1024 blocks"});
+    CHECK(wrong(R"("generator": "n_of_m", "group": 3)") ==
+          Lines{"a.json:2:40: /pattern/density: got 0.5, 1.5 of each 3 blocks, expected a whole "
+                "number of them: 0.333333 or 0.666667"});
+    CHECK(wrong(R"("generator": "n_of_m")", {"workload.pattern.density=0.1"}) ==
+          Lines{"--set: workload.pattern.density: got 0.1, 0.4 of each 4 blocks, expected a whole "
+                "number of them: 0.25"});
+}
+
+TEST_CASE("a pattern's file has one of three endings", "[unit][config]") {
+    const auto of = [](const std::string& name) {
+        return mistakes(std::string(kSpmm) + R"("pattern": {"file": ")" + name + "\"}}");
+    };
+    CHECK(of("a.csv") == Lines{"a.json:2:21: /pattern/file: got string \"a.csv\", expected a name "
+                               "that ends in .mtx, .smtx or .npy"});
+    for (const std::string name : {"a.mtx", "a.smtx", "a.npy"}) {
+        const ScratchFolder scratch;
+        const auto made = scratch.write(name, "");
+        const auto file = scratch.write("a.json", std::string(kSpmm) + R"("pattern": {"file": ")" +
+                                                      name + "\"}}");
+        const auto loaded = load_workload(file, source_paths());
+        CHECK(std::get<SpmmWorkload>(loaded.workload.kind).pattern.path == made);
+    }
+}
+
 TEST_CASE("files that a workload names are looked up beside it first", "[unit][config]") {
     const ScratchFolder scratch;
     const std::string text = std::string(kSpmm) + R"("pattern": {"file": "cora.mtx"}})";

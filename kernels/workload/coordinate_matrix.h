@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What the readers of sparse matrices make: the entries that a file has.
+#pragma once
+
+#include "kernels/workload/operands.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::workload {
+
+/// One element of the matrix; indices start at 0.
+struct CoordinateEntry {
+    std::int32_t row = 0;
+    std::int32_t column = 0;
+    std::int32_t line = 0; ///< of a file of text, for messages; a mirrored entry has its partner's
+    double value = 1.0;    ///< 1 where the file has none
+};
+
+/// rows x columns; entries are distinct and ascend by row, then column.
+struct CoordinateMatrix {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    bool has_values = false; ///< false for files of patterns
+    std::vector<CoordinateEntry> entries;
+};
+
+} // namespace tessera::workload
