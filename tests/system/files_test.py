@@ -398,14 +398,17 @@ class HostTest(FilesCase):
         self.file("word.mtx", "1" * 10_000_000)
         self.file("entry.mtx",
                   "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 " + "9" * 10_000_000)
+        self.file("word.smtx", "1" * 10_000_000)
+        self.file("offset.smtx", "2000000000, 2, 1\n" + "0 " * 1_000_000 + "9" * 10_000_000)
         with open(self.scratch / "sparse.npy", "wb") as file:
             file.write(npy(64, 96, 1))
             file.truncate(100_000_000_000)
         spmm = {"schema_version": 1, "kind": "spmm", "mode": "static", "n": 8, "block": 1,
                 "values": "uniform"}
-        for name in ("word", "entry"):
-            self.file(f"{name}_mtx.json",
-                      json.dumps(spmm | {"pattern": {"file": f"{name}.mtx", "values": "ones"}}))
+        for name, ending in (("word", "mtx"), ("entry", "mtx"), ("word", "smtx"), ("offset", "smtx"),
+                             ("sparse", "npy")):
+            self.file(f"{name}_{ending}.json",
+                      json.dumps(spmm | {"pattern": {"file": f"{name}.{ending}", "values": "ones"}}))
         sums = "sum(i, 0, 1e6, sum(j, 0, 1e6, sum(k, 0, 1e6, 1)))"
         self.file("empty.S", "")
         vertex = {"schema_version": 1, "sources": ["empty.S"], "entry": "e", "kind": "worker"}
@@ -437,6 +440,9 @@ class HostTest(FilesCase):
                 (3, ["calibrate", "--reference", "wide"]),
                 (3, ["run", "word_mtx.json", "--machine", "tiny"]),
                 (3, ["run", "entry_mtx.json", "--machine", "tiny"]),
+                (3, ["run", "word_smtx.json", "--machine", "tiny"]),
+                (3, ["run", "offset_smtx.json", "--machine", "tiny"]),
+                (3, ["run", "sparse_npy.json", "--machine", "tiny"]),
                 (3, RUN + ["--set", "workload.values_a=sparse.npy"]),
                 (3, ["vertex", "./sums.json"]), (3, ["vertex", "./points.json"]),
                 (3, ["vertex", "./bytes.json"]),
