@@ -80,19 +80,20 @@ public:
 private:
     static std::string inner_form(const Shape& shape, const Alternative& alternative,
                                   const std::string& prefix, const std::string& form) {
-        if (!shape.selector.empty()) {
-            return (form.empty() ? "" : form + ", ") + prefix + shape.selector + "=" +
-                   alternative.name;
+        const std::string with = "with " + prefix;
+        const std::size_t last = form.rfind("with ");
+        const bool is_inside = last != std::string::npos && form.substr(last) + "." == with;
+        const auto behind = [](const std::string& outer, const std::string& text) {
+            return outer.empty() || outer.back() == ' ' ? outer + text : outer + ", " + text;
+        };
+        if (!shape.selector.empty()) { // a value of its key says that the object is there
+            return behind(is_inside ? form.substr(0, last) : form,
+                          prefix + shape.selector + "=" + alternative.name);
         }
         if (alternative.shape->selector == alternative.name) { // its text says which key is there
             return form;
         }
-        const std::string with = "with " + prefix;
-        const std::size_t last = form.rfind("with ");
-        if (last != std::string::npos && form.substr(last) + "." == with) {
-            return form + "." + alternative.name; // what is there is inside what was there
-        }
-        return (form.empty() ? "" : form + ", ") + with + alternative.name;
+        return is_inside ? form + "." + alternative.name : behind(form, with + alternative.name);
     }
 
     void field(const Field& field, const std::string& path, const std::string& form,
