@@ -83,9 +83,9 @@ private:
         const std::string with = "with " + prefix;
         const std::size_t last = form.rfind("with ");
         const bool is_inside = last != std::string::npos && form.substr(last) + "." == with;
-        const auto behind = [](const std::string& outer, const std::string& text) {
-            const bool is_new = outer.empty() || outer.back() == ' ';
-            return outer + (is_new ? "" : ", ") += text;
+        const auto behind = [](std::string outer, const std::string& text) {
+            outer += outer.empty() || outer.back() == ' ' ? "" : ", ";
+            return outer += text;
         };
         if (!shape.selector.empty()) { // a value of its key says that the object is there
             return behind(is_inside ? form.substr(0, last) : form,
