@@ -117,7 +117,9 @@ private:
                  inner);
         } else {
             for (const auto& [key, element] : inner->items()) {
-                list(*field.shape, path + "." + key + ".", form, &element);
+                std::string inside = path;
+                inside.append(".").append(key).append(".");
+                list(*field.shape, inside, form, &element);
             }
         }
     }
