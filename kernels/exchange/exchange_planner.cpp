@@ -4,6 +4,7 @@
 #include "base/activity.h"
 #include "kernels/exchange/exchange_check.h"
 #include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange/exchange_late_first.h"
 #include "kernels/exchange/exchange_orders.h"
 #include "kernels/exchange/exchange_parts.h"
 #include "kernels/exchange/exchange_schedule.h"
@@ -32,8 +33,15 @@ constexpr Cycles kTypicalLatency = 100;
 /// second.
 constexpr std::size_t kAttemptBudget = 500'000;
 
+/// Likewise in the attempts after these, which put late tiles first; and the most attempts of this kind.
+constexpr std::size_t kLateFirstBudget = 1'000'000;
+constexpr std::size_t kMostLateFirst = 12;
+
 /// Messages that the search for an order may look at: a tenth of a second.
 constexpr std::size_t kMostLooks = 30'000'000;
+
+/// Events of the smallest pieces that are tried first: dividing messages costs row instructions.
+constexpr std::uint32_t kLeastPiece = 2;
 
 /// One way to send the messages of a list.
 struct Attempt {
@@ -73,6 +81,25 @@ public:
         if (schedule_->longest_row_events > near_bound_ && best_.rules.least_piece == 0)
             if (auto parts = far_first(*best_.list, best_.order, timing_))
                 try_parts(std::move(*parts));
+    }
+
+    /// The best order again and again, each time with the messages of late tiles further in front.
+    void try_late_first() {
+        if (schedule_->longest_row_events <= near_bound_)
+            return;
+        Attempt attempt = best_;
+        attempt.rules.least_piece = kLeastPiece;
+        LateFirst orders{*attempt.list, attempt.order, schedule_->rows.size()};
+        attempt.order = orders.next(*schedule_);
+        const auto receivers = attempt.list->receivers.size();
+        const auto most = std::min(kMostLateFirst, kLateFirstBudget / receivers);
+        for (std::size_t i = 0; i < most && schedule_->longest_row_events > near_bound_; ++i) {
+            MessagePlacer placer{machine_, timing_, *attempt.list};
+            placer.place_all(attempt.order, attempt.rules);
+            auto next = orders.next(placer.schedule());
+            take(attempt, placer.take_schedule());
+            attempt.order = std::move(next);
+        }
     }
 
     /// The list outlives the attempts.
@@ -187,7 +214,7 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
         return std::optional(std::move(attempt));
     };
     attempts.try_two(
-        list, [&] { return in_pieces(2); }, [&] { return in_pieces(1); });
+        list, [&] { return in_pieces(kLeastPiece); }, [&] { return in_pieces(1); });
     attempts.try_two(
         list,
         [&] {
@@ -195,6 +222,7 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
             return order ? in_order(std::move(*order)) : std::nullopt;
         },
         [&] { return in_order(given_order(list)); });
+    attempts.try_late_first();
     if (multicasts && far_first_too)
         attempts.try_far_first();
 }

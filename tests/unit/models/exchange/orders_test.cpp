@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Orders of messages, and how multicasts are taken apart, beside their definitions.
 #include "kernels/exchange/exchange_groups.h"
+#include "kernels/exchange/exchange_late_first.h"
 #include "kernels/exchange/exchange_orders.h"
 #include "kernels/exchange/exchange_parts.h"
 #include "kernels/exchange/exchange_planner.h"
@@ -303,6 +304,46 @@ TEST_CASE("a search for the earliest gives up where it would look too often",
             CHECK(plan::earliest_order(some.list, some.timing.grid(), looks).has_value());
             CHECK_FALSE(plan::earliest_order(some.list, some.timing.grid(), looks - 1).has_value());
         }
+}
+
+TEST_CASE("messages of late tiles pass the others, again and again", "[exchange][orders]") {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        const Messages some(seed, 4 + seed % 12, 40, 1 + seed % 4);
+        const auto& list = some.list;
+        auto order = plan::shift_order(list, some.timing.grid());
+        plan::LateFirst orders{list, order, kTiles};
+        std::vector<std::int64_t> places(order.size());
+        for (std::size_t place = 0; place < order.size(); ++place)
+            places[order[place]] = static_cast<std::int64_t>(place);
+        for (int again = 0; again < 3; ++again) {
+            plan::MessagePlacer placer{some.machine, some.timing, list};
+            REQUIRE(placer.place_all(order, {.least_piece = 2}));
+            const auto& schedule = placer.schedule();
+            std::map<TileId, Cycles> sent;
+            std::map<TileId, Cycles> taken;
+            Cycles last = 0;
+            for (const auto& placed : schedule.placements) {
+                const auto& job = list.jobs[placed.job];
+                const auto end = placed.end(list.lane);
+                sent[job.source] = std::max(sent[job.source], end);
+                for (const auto& to : list.of(job)) {
+                    taken[to.tile] = std::max(taken[to.tile], end + to.offset(placed.wide));
+                    last = std::max(last, taken[to.tile]);
+                }
+            }
+            for (std::size_t index = 0; index < list.jobs.size(); ++index) {
+                const auto& job = list.jobs[index];
+                auto end = sent[job.source];
+                for (const auto& to : list.of(job))
+                    end = std::max(end, taken[to.tile]);
+                const auto passed =
+                    static_cast<Cycles>(list.jobs.size()) * std::max<Cycles>(2 * end - last, 0);
+                places[index] -= passed / last;
+            }
+            order = orders.next(schedule);
+            REQUIRE(order == some.by([&](std::uint32_t job) { return places[job]; }));
+        }
+    }
 }
 
 TEST_CASE("receivers are divided as often as every lane has room for", "[exchange][orders]") {
