@@ -44,15 +44,11 @@ struct Layout {
     const char* last_types = "";
 };
 
-/// Nothing for a vertex that there is no codelet of.
-std::optional<Layout> layout_of(const published::DenseProblem& problem,
+Layout layout_of(const published::DenseProblem& problem,
                                 const published::DenseVertex& vertex) {
     const bool f32 = problem.data == ElementType::F32;
     const bool wide = problem.partials == ElementType::F32;
     const bool narrow = vertex.out_group == 8;
-    if (!wide && narrow) {
-        return std::nullopt;
-    }
     Layout layout{.in_group = vertex.in_group,
                   .out_group = vertex.out_group,
                   .data = problem.data,
@@ -64,9 +60,10 @@ std::optional<Layout> layout_of(const published::DenseProblem& problem,
     layout.partial_cell = vertex.out_group * partial;
     layout.result_cell = vertex.out_group * element;
     layout.out_stride = (vertex.out_group - vertex.units) * partial / kWord + 1;
-    layout.codelet = !f32     ? "published/conv_partial_1x1"
-                     : narrow ? "published/conv_partial_1x1_float_8"
-                              : "published/conv_partial_1x1_float";
+    layout.codelet = f32 && narrow     ? "published/conv_partial_1x1_float_8"
+                     : f32             ? "published/conv_partial_1x1_float"
+                     : narrow && !wide ? "published/conv_partial_1x1_half_8"
+                                       : "published/conv_partial_1x1";
     layout.multiply = std::string(f32    ? "ConvPartial1x1Out_float_float"
                                   : wide ? "ConvPartial1x1Out_half_float"
                                          : "ConvPartial1x1Out_half_half") +
@@ -833,13 +830,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
                                           workload.partials};
     const published::DensePlan plan = published::plan_dense(problem, machine);
     const published::DenseSplit& split = plan.split;
-    const auto layout = layout_of(problem, plan.vertex);
-    if (!layout) {
-        throw NotModelled(fmt::format("{}: not modelled: its vertex for {} x {} channels on {} "
-                                      "units; see docs/published_plans.md",
-                                      name, plan.vertex.in_group, plan.vertex.out_group,
-                                      plan.vertex.units));
-    }
+    const Layout layout = layout_of(problem, plan.vertex);
     if (split.in_serial > 1) {
         throw NotModelled(fmt::format("{}: not modelled: its {} steps over k; see "
                                       "docs/published_plans.md",
@@ -851,10 +842,10 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     division.parts_n = split.field_parts;
     division.chunks = split.out_serial;
     division.tiles_busy = plan.tiles();
-    division.roundings = roundings_of(*layout, plan);
+    division.roundings = roundings_of(layout, plan);
     division.predicted.compute = plan.phases.vertex + plan.phases.reduce;
     division.predicted.reduction = plan.phases.reduce;
-    return family::lowered(machine, PublishedEmitter(machine, workload, plan, *layout, name).run(),
+    return family::lowered(machine, PublishedEmitter(machine, workload, plan, layout, name).run(),
                            std::move(division), known);
 }
 

@@ -171,9 +171,11 @@
 DEF_STACK_USAGE STACK_BYTES .text.ConvPartial1x1Out_half_half
 #define E4(TYPE) TAMP_##TYPE##_E4_P0 TAMP_##TYPE##_E4_P1 TAMP_##TYPE##_E4_P2 TAMP_##TYPE##_E4_P3
 
+#if __IPU_ARCH_VERSION__ != 1 // which has one set
 CONV1X1_WORKER half_half f16v4hihov4amp E4(F16V4)
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_half half_half 1 0 LOAD_WEIGHTS_TWO_SETS 16 4 8
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_half_128 half_half 1 0 LOAD_WEIGHTS_TWO_SETS 16 4 16
+#endif
 
 CONV1X1_WORKER half_float f16v4sisoamp E4(F16V4)
 CONV1X1_SUPERVISOR ConvPartial1x1Out_half_float half_float 2 32 LOAD_WEIGHTS 0 32 8

@@ -150,6 +150,7 @@ TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_half")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_float")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_float_128")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_float_8")
+TESSERA_RUNS_EXACTLY("conv_partial_1x1_half_half_8")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_float_float")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_float_float_128")
 TESSERA_RUNS_EXACTLY("conv_partial_1x1_float_float_8")
@@ -190,6 +191,8 @@ TEST_CASE("published 1x1 convolutions cost the estimated cycles a pixel", "[kern
           kWorkers * 4 * 2 * 4);
     // 8 outputs a group: FP32 zeroes four words a pixel
     CHECK(step("conv_partial_1x1_half_float_8", {"K=32", "N=8"}, "M_field", 24, 48) ==
+          kWorkers * 4 * 2 * 4);
+    CHECK(step("conv_partial_1x1_half_half_8", {"K=32", "N=8"}, "M_field", 24, 48) ==
           kWorkers * 4 * 2 * 4);
     CHECK(step("conv_partial_1x1_float_float_8", {"K=16", "N=8"}, "M_field", 24, 48) ==
           kWorkers * 4 * (2 * 8 + 4));
