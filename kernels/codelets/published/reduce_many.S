@@ -2,12 +2,12 @@
 // Reductions side by side: a supervisor starts a worker vertex once for each state, as many at a time as there are workers, and each
 // takes several regions of outputs.
 //
-//   ReduceMany_add_half      supervisor. State: u32 vertices - 1, then for each the address of its state.
-//   ReduceRegions_add_half   worker. State: u32 regions - 1, then for each: pointer out, pointer in (both 8-byte aligned), u16
-//                            partials - 1, outputs in 8-byte words - 1, u32 stride from partial to partial in 8-byte words.
+//   ReduceMany_add_{half,float}      supervisor. State: u32 vertices - 1, then for each the address of its state.
+//   ReduceRegions_add_{half,float}   worker. State: u32 regions - 1, then for each: pointer out, pointer in (both 8-byte aligned), u16
+//                                    partials - 1, outputs in 8-byte words - 1, u32 stride from partial to partial in 8-byte words.
 //
 // FP32 sums are in the accumulators.
-// Timing: five supervisor issues a vertex; worker issues: 6, for each region 6 and a word of outputs with p partials 11 + p.
+// Timing: five supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of outputs with p partials 11 + p, in FP32 10 + p.
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -24,31 +24,36 @@
 #define free m4
 #define region0 m5
 
-DEF_STACK_USAGE 0 .text.ReduceMany_add_half
-    .section .text.ReduceMany_add_half, "ax"
-    .globl ReduceMany_add_half
-    .type ReduceMany_add_half, @function
+.macro REDUCE_MANY TYPE
+DEF_STACK_USAGE 0 .text.ReduceMany_add_\TYPE
+    .section .text.ReduceMany_add_\TYPE, "ax"
+    .globl ReduceMany_add_\TYPE
+    .type ReduceMany_add_\TYPE, @function
     .supervisor
     .align 8
-ReduceMany_add_half:
-    setzi       $entry, ReduceRegions_add_half
+ReduceMany_add_\TYPE:
+    setzi       $entry, ReduceRegions_add_\TYPE
     setzi       $region0, TMEM_REGION0_BASE_ADDR
     ld32step    $vertices, $mzero, $list+=, 1
-.Lwave:
+.Lwave_\TYPE:
     setzi       $free, CTXT_WORKERS - 1
-.Lvertex:
+.Lvertex_\TYPE:
     ld32step    $state, $mzero, $list+=, 1
     sub         $state, $state, $region0
     run         $entry, $state, 0
-    brz         $vertices, .Lall
+    brz         $vertices, .Lall_\TYPE
     add         $vertices, $vertices, -1
-    brnzdec     $free, .Lvertex
+    brnzdec     $free, .Lvertex_\TYPE
     sync        TEXCH_SYNCZONE_LOCAL
-    bri         .Lwave
-.Lall:
+    bri         .Lwave_\TYPE
+.Lall_\TYPE:
     sync        TEXCH_SYNCZONE_LOCAL
     br          $lr
-    .size ReduceMany_add_half, . - ReduceMany_add_half
+    .size ReduceMany_add_\TYPE, . - ReduceMany_add_\TYPE
+.endm
+
+REDUCE_MANY half
+REDUCE_MANY float
 
 // worker
 #define next m0
@@ -61,33 +66,46 @@ ReduceMany_add_half:
 #define partial m7
 #define outers m8
 
-WORKER_FUNCTION ReduceRegions_add_half
+.macro REGIONS TYPE ADD:vararg
+WORKER_FUNCTION ReduceRegions_add_\TYPE
     { mov       $next, $mvertex_base ; setzi $a4, ZAACC_BITMASK }
     { ld32step  $regions, $mzero, $next+=, 1 ; uput $FP_CLR, $a4 }
-.Lregion:
+.ifc \TYPE,float
+    { nop ; f32v2mul $a2:3, $azeros, $azeros }
+.endif
+.Lregion_\TYPE:
     ld32step    $out, $mzero, $next+=, 1
     ld32step    $in, $mzero, $next+=, 1
     ldz16step   $partials_m1, $mzero, $next+=, 1
     ldz16step   $words_m1, $mzero, $next+=, 1
     ld32step    $stride, $mzero, $next+=, 1
     .align 8
-.Lword:
+.Lword_\TYPE:
     mov         $partial, $in
     { mov       $outers, $mzero ; fnop }
-.Louter:
+.Louter_\TYPE:
     ld64step    $a0:1, $mzero, $partial+=, $stride
     { rpt       $partials_m1, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    { ld64step  $a0:1, $mzero, $partial+=, $stride ; f16v4acc $a0:1 }
+    { ld64step  $a0:1, $mzero, $partial+=, $stride ; \ADD }
 2:
-    f16v4acc    $a0:1
+    \ADD
     add         $in, $in, 8
-    brnzdec     $outers, .Louter
+    brnzdec     $outers, .Louter_\TYPE
+.ifc \TYPE,half
     f16v2gina   $a4, $azero, 0
     f16v2gina   $a5, $azero, 0
+.else
+    f32v2gina   $a4:5, $azeros, 0
+.endif
     st64step    $a4:5, $mzero, $out+=, 1
-    brnzdec     $words_m1, .Lword
-    brnzdec     $regions, .Lregion
+    brnzdec     $words_m1, .Lword_\TYPE
+    brnzdec     $regions, .Lregion_\TYPE
     exitz       $mzero
+.endm
+
+REGIONS half f16v4acc $a0:1
+// of four sums the upper two stay zero
+REGIONS float f32v4acc $a0:3
 
 #endif
