@@ -42,12 +42,23 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
         .from(kSource);
 }
 
-template <class Kind> config::FieldLine describe_partials(Describe<Kind>& d) {
-    return d
-        .field("partials", &Kind::partials,
-               element_type_texts({ElementType::F16, ElementType::F32}))
-        .says("type in which products are summed")
+/// Types of the operands and the result, and of the sums.
+template <class Kind> void describe_types(Describe<Kind>& d) {
+    // Keys are read in the order of their names: partials may say otherwise.
+    d.text(
+         "dtype",
+         [](Kind& kind, const std::string& text) {
+             kind.dtype = text == name_of(ElementType::F32) ? ElementType::F32 : ElementType::F16;
+             kind.partials = kind.dtype;
+         },
+         [](const Kind& kind) { return std::string(name_of(kind.dtype)); })
+        .one_of({std::string(name_of(ElementType::F16)), std::string(name_of(ElementType::F32))})
+        .says("type of the operands and of the result")
         .from(kSource);
+    d.field("partials", &Kind::partials, element_type_texts({ElementType::F16, ElementType::F32}))
+        .says("type in which products are summed")
+        .from(kSource)
+        .empty_if_absent("as dtype");
 }
 
 /// `values` of one operand.
@@ -72,18 +83,7 @@ void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
 std::shared_ptr<const Shape> matmul_shape() {
     Describe<MatmulWorkload> d;
     describe_common(d, "matmul");
-    // Keys are read in the order of their names: partials may say otherwise.
-    d.text(
-         "dtype",
-         [](MatmulWorkload& kind, const std::string& text) {
-             kind.dtype = text == name_of(ElementType::F32) ? ElementType::F32 : ElementType::F16;
-             kind.partials = kind.dtype;
-         },
-         [](const MatmulWorkload& kind) { return std::string(name_of(kind.dtype)); })
-        .one_of({std::string(name_of(ElementType::F16)), std::string(name_of(ElementType::F32))})
-        .says("type of the operands and of the result")
-        .from(kSource);
-    describe_partials(d).empty_if_absent("as dtype");
+    describe_types(d);
     describe_values_of(d, "values_a", "/values_a", &MatmulWorkload::values_a,
                        "values of the left operand");
     describe_values_of(d, "values_b", "/values_b", &MatmulWorkload::values_b,
@@ -106,10 +106,7 @@ std::shared_ptr<const Shape> matmul_shape() {
 std::shared_ptr<const Shape> spmm_shape() {
     Describe<SpmmWorkload> d;
     describe_common(d, "spmm");
-    d.field("dtype", &SpmmWorkload::dtype, element_type_texts({ElementType::F16}))
-        .says("type of the operands and of the result")
-        .from(kSource);
-    describe_partials(d);
+    describe_types(d);
     describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
                        "values of the dense operand");
     d.fixed("mode", "static")

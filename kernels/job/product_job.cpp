@@ -153,6 +153,17 @@ void need_memory(std::size_t bytes, double a, double b, double c, const std::str
 }
 
 template <class Element>
+workload::Dense<Element> make_dense_of(std::int64_t rows, std::int64_t columns,
+                                       const workload::ValuesSpec& values, std::uint64_t seed,
+                                       Operand operand, std::int64_t contraction_length) {
+    if constexpr (std::is_same_v<Element, float>) {
+        return workload::make_dense_f32(rows, columns, values, seed, operand, contraction_length);
+    } else {
+        return workload::make_dense(rows, columns, values, seed, operand, contraction_length);
+    }
+}
+
+template <class Element>
 class MatmulJob final
     : public ProductJob<workload::MatmulWorkload, workload::Dense<Element>, Element> {
     using Base = ProductJob<workload::MatmulWorkload, workload::Dense<Element>, Element>;
@@ -207,28 +218,31 @@ public:
 private:
     void make_operands() {
         const auto& given = workload();
-        make_left([&] { return make(given.m, given.k, given.of_a(), Operand::A); });
-        make_right([&] { return make(given.k, given.n, given.of_b(), Operand::B); });
-    }
-    [[nodiscard]] workload::Dense<Element> make(std::int64_t rows, std::int64_t columns,
-                                                const workload::ValuesSpec& values,
-                                                Operand operand) const {
-        const auto& given = workload();
-        if constexpr (std::is_same_v<Element, float>) {
-            return workload::make_dense_f32(rows, columns, values, given.seed, operand, given.k);
-        } else {
-            return workload::make_dense(rows, columns, values, given.seed, operand, given.k);
-        }
+        make_left([&] {
+            return make_dense_of<Element>(given.m, given.k, given.of_a(), given.seed, Operand::A,
+                                          given.k);
+        });
+        make_right([&] {
+            return make_dense_of<Element>(given.k, given.n, given.of_b(), given.seed, Operand::B,
+                                          given.k);
+        });
     }
 };
 
-std::int64_t stored_elements(const workload::SparseF16& a) {
-    return static_cast<std::int64_t>(a.values.size());
-}
+template <class Element>
+class SpmmJob final
+    : public ProductJob<workload::SpmmWorkload, workload::Sparse<Element>, Element> {
+    using Base = ProductJob<workload::SpmmWorkload, workload::Sparse<Element>, Element>;
+    using Base::a;
+    using Base::known_schedules;
+    using Base::make_left;
+    using Base::make_right;
+    using Base::program;
+    using Base::set_divided;
+    using Base::workload;
 
-class SpmmJob final : public ProductJob<workload::SpmmWorkload, workload::SparseF16> {
 public:
-    using ProductJob::ProductJob;
+    using Base::Base;
 
     const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         const bool made = operands == Operands::Made;
@@ -240,7 +254,7 @@ public:
         set_divided(spmm::choose(machine, workload(), a(), known_schedules()));
         if (made && !from_file) {
             const auto n = static_cast<double>(workload().n);
-            need_memory(sizeof(std::uint16_t), static_cast<double>(a().values.size()),
+            need_memory(sizeof(Element), static_cast<double>(a().values.size()),
                         static_cast<double>(a().columns) * n, static_cast<double>(a().rows) * n,
                         sentence());
             make_dense_operand();
@@ -263,23 +277,33 @@ public:
         return workload().values.kind == Kind::Integer && workload().of_b().kind == Kind::Integer;
     }
     std::optional<ProductWork> product() const override {
-        return ProductWork{2 * stored_elements(a()) * workload().n,
-                           2 * a().rows * a().columns * workload().n, workload().partials};
+        return ProductWork{2 * a().stored_elements() * workload().n,
+                           2 * a().rows * a().columns * workload().n, workload().partials,
+                           workload().dtype};
     }
     std::string sentence() const override {
-        return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {} partials",
-                           a().rows, a().columns, workload().n, stored_elements(a()), a().block,
-                           a().block, name_of(workload().partials));
+        const std::string types = workload().dtype == ElementType::F32
+                                      ? "f32"
+                                      : fmt::format("{} partials", name_of(workload().partials));
+        return fmt::format("spmm {} x {} x {}, {} stored elements in {} x {} blocks, {}", a().rows,
+                           a().columns, workload().n, a().stored_elements(), a().block, a().block,
+                           types);
     }
 
 private:
     void make_pattern() {
-        make_left([&] { return workload::make_sparse(workload()); });
+        make_left([&] {
+            if constexpr (std::is_same_v<Element, float>) {
+                return workload::make_sparse_f32(workload());
+            } else {
+                return workload::make_sparse(workload());
+            }
+        });
     }
     void make_dense_operand() {
         const auto& given = workload();
         make_right([&] {
-            return workload::make_dense(
+            return make_dense_of<Element>(
                 a().columns, given.n, given.of_b(), given.seed, Operand::B,
                 std::max<std::int64_t>(1, workload::contraction_length(a())));
         });
@@ -296,7 +320,10 @@ std::unique_ptr<Job> make_job(const workload::MatmulWorkload& workload) {
 }
 
 std::unique_ptr<Job> make_job(const workload::SpmmWorkload& workload) {
-    return std::make_unique<SpmmJob>(workload);
+    if (workload.dtype == ElementType::F32) {
+        return std::make_unique<SpmmJob<float>>(workload);
+    }
+    return std::make_unique<SpmmJob<std::uint16_t>>(workload);
 }
 
 } // namespace tessera::job

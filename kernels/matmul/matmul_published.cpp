@@ -44,8 +44,7 @@ struct Layout {
     const char* last_types = "";
 };
 
-Layout layout_of(const published::DenseProblem& problem,
-                                const published::DenseVertex& vertex) {
+Layout layout_of(const published::DenseProblem& problem, const published::DenseVertex& vertex) {
     const bool f32 = problem.data == ElementType::F32;
     const bool wide = problem.partials == ElementType::F32;
     const bool narrow = vertex.out_group == 8;

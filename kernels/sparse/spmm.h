@@ -37,11 +37,11 @@ namespace tessera::spmm {
 /// memory; NotModelled for a machine that does not run programs.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
-                                     const workload::SparseF16& matrix);
+                                     const workload::SparsePattern& matrix);
 /// The same with schedules that earlier plans have found, and for later ones.
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
-                                     const workload::SparseF16& matrix,
+                                     const workload::SparsePattern& matrix,
                                      plan::KnownSchedules& known);
 
 /// By closed forms alone the division that choose() plans first: the pattern is cut, nothing is
@@ -49,7 +49,7 @@ namespace tessera::spmm {
 /// for what family::check_estimable says
 [[nodiscard]] family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                                   const workload::SpmmWorkload& workload,
-                                                  const workload::SparseF16& matrix);
+                                                  const workload::SparsePattern& matrix);
 
 /// The product as a step of a pipeline: spmm(a, b), a sparse.
 [[nodiscard]] const family::Family& family();

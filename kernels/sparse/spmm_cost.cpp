@@ -65,7 +65,7 @@ double hit(double places, double throws) {
 }
 
 Averages averages(const Problem& problem, const Split& split) {
-    const workload::SparseF16& a = *problem.matrix;
+    const workload::SparsePattern& a = *problem.matrix;
     Averages average;
     average.blocks = static_cast<double>(a.blocks()) / static_cast<double>(split.parts());
     average.band_lines =
@@ -320,7 +320,7 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     const std::int64_t columns = problem.widest_slice(split);
     const double own_rows = average.rows / std::max(average.contributors, 1.0);
     const double tiles = static_cast<double>(machine.chip.tiles);
-    const workload::SparseF16& a = *problem.matrix;
+    const workload::SparsePattern& a = *problem.matrix;
     double bytes = average.lines * static_cast<double>(problem.x_line_bytes(columns));
     bytes += average.rows * static_cast<double>(problem.partial_line_bytes(columns));
     bytes += average.blocks * static_cast<double>(problem.value_bytes() + 12);

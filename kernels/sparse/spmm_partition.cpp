@@ -12,7 +12,7 @@ constexpr double kShareForAll = 0.75;
 
 } // namespace
 
-Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparseF16& a)
+Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a)
     : matrix(&a), n(workload.n), block(a.block), partials(workload.partials) {}
 
 std::int64_t Part::local_row(std::int32_t row) const {
@@ -33,7 +33,7 @@ Partition::Partition(const Problem& problem, const Split& split)
 
 /// Column boundaries at equal shares of the blocks.
 void Partition::cut_bands() {
-    const workload::SparseF16& a = *problem_.matrix;
+    const workload::SparsePattern& a = *problem_.matrix;
     std::vector<std::int64_t> blocks_of_column(static_cast<std::size_t>(a.block_columns()));
     for (const std::int32_t column : a.block_column) {
         ++blocks_of_column[static_cast<std::size_t>(column)];
@@ -51,7 +51,7 @@ void Partition::cut_bands() {
 
 /// Row boundaries of every band at equal shares of its work.
 void Partition::cut_parts() {
-    const workload::SparseF16& a = *problem_.matrix;
+    const workload::SparsePattern& a = *problem_.matrix;
     const auto bands = static_cast<std::size_t>(split_.parts_k);
     // Columns ascend in a row, and bands with them: a row's blocks of one band are neighbours.
     const auto for_each_band = [&](std::int64_t row, auto visit) {
@@ -95,7 +95,7 @@ std::int32_t Partition::band_of_block(std::int64_t block) const {
 }
 
 void Partition::collect_lines() {
-    const workload::SparseF16& a = *problem_.matrix;
+    const workload::SparsePattern& a = *problem_.matrix;
     users_of_line_.resize(static_cast<std::size_t>(a.block_columns()));
     for (std::size_t number = 0; number < parts_.size(); ++number) {
         for (const std::int64_t block : parts_[number].blocks) {

@@ -36,9 +36,9 @@ struct Range {
 /// Sizes of one product. A *line* is a row of X or C of one slice: 1 row for elements, 16 for
 /// blocks of 16.
 struct Problem {
-    Problem(const workload::SpmmWorkload& workload, const workload::SparseF16& a);
+    Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a);
 
-    const workload::SparseF16* matrix = nullptr;
+    const workload::SparsePattern* matrix = nullptr;
     std::int64_t n = 0;
     std::int64_t block = 1;
     ElementType partials = ElementType::F16;

@@ -158,11 +158,11 @@ private:
 /// The split that is predicted to be the fastest of those that fit.
 Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
                     plan::KnownSchedules& known) {
-    const workload::SparseF16& matrix = *problem.matrix;
+    const workload::SparsePattern& matrix = *problem.matrix;
     const auto n = static_cast<double>(problem.n);
     const bool vain = plan::exceeds_chip(
         machine,
-        2 * (static_cast<double>(matrix.values.size()) +
+        2 * (static_cast<double>(matrix.stored_elements()) +
              (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
     std::optional<Chosen> best;
     std::string reason;
@@ -225,15 +225,16 @@ private:
 } // namespace
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparseF16& matrix) {
+                       const workload::SparsePattern& matrix) {
     plan::KnownSchedules known;
     return choose(machine, workload, matrix, known);
 }
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparseF16& matrix, plan::KnownSchedules& known) {
-    const bool plans_ours = matrix.blocks() == 0 || has_plan_of_ours(matrix.block);
-    if (!plans_ours || (workload.plan == workload::PlanKind::Published && matrix.blocks() > 0)) {
+                       const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
+    const bool published = workload.plan == workload::PlanKind::Published ||
+                           workload.dtype == ElementType::F32 || !has_plan_of_ours(matrix.block);
+    if (published && matrix.blocks() > 0) {
         return choose_published(machine, workload, matrix, known);
     }
     const Problem problem(workload, matrix);
@@ -242,8 +243,12 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::SpmmWorkload& workload,
-                                    const workload::SparseF16& matrix) {
+                                    const workload::SparsePattern& matrix) {
     const Problem problem(workload, matrix);
+    if (workload.dtype == ElementType::F32) {
+        throw NotModelled(name_of(problem) +
+                          ", f32: not modelled: an estimate; see docs/published_plans.md");
+    }
     family::check_plan(has_plan_of_ours(matrix.block) ? workload.plan
                                                       : workload::PlanKind::Published,
                        name_of(problem));

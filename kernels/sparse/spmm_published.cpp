@@ -21,11 +21,43 @@ namespace {
 using program::Role;
 
 constexpr const char* kPublishedOwner = "spmm";
-constexpr Bytes kElement = 2;            ///< FP16
-constexpr Bytes kWord = 8;               ///< that copies and reductions go by
-constexpr Bytes kBehind = 128;           ///< that codelets may read behind their arrays
-constexpr std::int64_t kVector = 4;      ///< halves that a reduction takes at once
-constexpr std::int64_t kColumnGrain = 4; ///< halves
+constexpr Bytes kWord = 8;          ///< that copies and reductions go by
+constexpr Bytes kBehind = 128;      ///< that codelets may read behind their arrays
+constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where sums are spread
+constexpr std::int64_t kMatrixInputs =
+    32; ///< bytes of inputs that a weight set of the matrix unit has
+
+/// What follows from the type of operands, partial results and result.
+struct Types {
+    explicit Types(ElementType of, std::int64_t block) : data(of), element(bytes_of(of)) {
+        const bool half = data == ElementType::F16;
+        const char* name = half ? "half" : "float";
+        vector = kWord / element;
+        set_inputs = std::min(block, kMatrixInputs / element);
+        zeroes = !half && (block == 8 || block == 16);
+        reduce = fmt::format("ReduceMany_add_{}", name);
+        multiply = block == 1
+                       ? fmt::format("StaticSparseDenseElementWise_{0}_{0}", name)
+                       : fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_{1}_{1}", block, name);
+        codelets = {fmt::format("published/sparse_dense_{}",
+                                block == 1 ? (half ? "elementwise" : "elementwise_float")
+                                : half     ? "block_half"
+                                           : "block_float"),
+                    "published/reduce_many", "copy"};
+        if (zeroes) {
+            codelets.emplace_back("published/cast_fill_1d");
+        }
+    }
+
+    ElementType data;
+    Bytes element;
+    std::int64_t vector = 0;     ///< elements of a word; X's columns come in as many
+    std::int64_t set_inputs = 0; ///< columns of a block that stand together
+    bool zeroes = false;         ///< partial results in a step of their own
+    std::string multiply;
+    std::string reduce;
+    std::vector<std::string> codelets;
+};
 
 std::int64_t ceil_div_of(std::int64_t value, std::int64_t unit) {
     return (value + unit - 1) / unit;
@@ -109,22 +141,21 @@ struct Contribution {
 class StaticEmitter {
 public:
     StaticEmitter(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                  const workload::SparseF16& matrix, const published::StaticPlan& plan,
+                  const workload::SparsePattern& matrix, const published::StaticPlan& plan,
                   const std::string& name)
-        : machine_(machine), matrix_(matrix), plan_(plan), n_(workload.n), b_(matrix.block),
-          padded_n_(ceil_div_of(n_, kColumnGrain) * kColumnGrain),
+        : machine_(machine), matrix_(matrix), plan_(plan), types_(workload.dtype, matrix.block),
+          element_(types_.element), vector_(types_.vector), n_(workload.n), b_(matrix.block),
+          padded_n_(ceil_div_of(n_, vector_) * vector_),
           x_homes_(matrix.block_columns() * padded_n_ * b_, grain(), machine.chip.tiles),
           c_homes_(matrix.block_rows() * padded_n_ * b_, grain(), machine.chip.tiles),
-          nz_homes_(ceil_div_of(matrix.blocks() * b_ * b_, kVector) * kVector,
-                    std::max<std::int64_t>(kVector, b_), machine.chip.tiles),
+          nz_homes_(ceil_div_of(matrix.blocks() * b_ * b_, vector_) * vector_,
+                    std::max<std::int64_t>(vector_, b_), machine.chip.tiles),
           graph_(name) {
         deal_blocks();
     }
 
     graph::Graph run() {
-        graph_.codelets = {b_ == 1 ? "published/sparse_dense_elementwise"
-                                   : "published/sparse_dense_block_half",
-                           "published/reduce_many", "copy"};
+        graph_.codelets = types_.codelets;
         add_buffers();
         const auto bring = graph_.add_exchange({"bring", Role::Bring, kPublishedOwner});
         const auto multiply =
@@ -136,24 +167,34 @@ public:
         for (TileId tile = 0; tile < tiles_.size(); ++tile) {
             add_multiply(multiply, tile);
         }
-        std::vector<program::Step> steps{graph::run(bring), graph::run(multiply)};
+        std::vector<program::Step> steps{graph::run(bring)};
+        if (types_.zeroes) {
+            steps.push_back(graph::run(add_zeros()));
+        }
+        steps.push_back(graph::run(multiply));
         add_rows(steps);
         graph_.control = graph::sequence(std::move(steps));
         add_tensors();
         return std::move(graph_);
     }
 
-    /// Roundings of the result element that has most.
+    /// Roundings of the result element that has most: in FP16 one of each block on a tile and one of their sum, in
+    /// FP32 one of each product and one of each tile's partial result.
     [[nodiscard]] std::int64_t roundings() const {
         std::int64_t most = 0;
+        std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> of_row;
         for (const TileBlocks& tile : tiles_) {
             std::int64_t before = 0;
-            for (const std::int64_t end : tile.row_ends) {
-                most = std::max(most, end - before);
-                before = end;
+            for (std::size_t slot = 0; slot < tile.rows.size(); ++slot) {
+                const std::int64_t blocks = tile.row_ends[slot] - before;
+                before = tile.row_ends[slot];
+                most =
+                    std::max(most, types_.data == ElementType::F16
+                                       ? blocks + 1
+                                       : of_row[{tile.part, tile.rows[slot]}] += blocks * b_ + 1);
             }
         }
-        return most + 1;
+        return most;
     }
     [[nodiscard]] std::int64_t busy() const {
         return std::count_if(tiles_.begin(), tiles_.end(),
@@ -162,7 +203,7 @@ public:
 
 private:
     /// Elements of X and C that stand together.
-    [[nodiscard]] std::int64_t grain() const { return b_ == 1 ? kVector : kVector * kVector; }
+    [[nodiscard]] std::int64_t grain() const { return b_ == 1 ? vector_ : vector_ * vector_; }
     [[nodiscard]] std::int64_t column_of(const published::StaticBand& band, std::int64_t i) const {
         return plan_.column_order[static_cast<std::size_t>(band.first_column + i)];
     }
@@ -171,9 +212,9 @@ private:
         return plan_.parts[static_cast<std::size_t>(part)].columns;
     }
     [[nodiscard]] Bytes line_bytes(std::int64_t part) const {
-        return columns_on(part) * b_ * kElement;
+        return columns_on(part) * b_ * element_;
     }
-    [[nodiscard]] Bytes block_bytes() const { return b_ * b_ * kElement; }
+    [[nodiscard]] Bytes block_bytes() const { return b_ * b_ * element_; }
     /// Of a row of X or C the elements of a part.
     [[nodiscard]] Span elements_of(std::int64_t row, std::int64_t part) const {
         const published::StaticPart& columns = plan_.parts[static_cast<std::size_t>(part)];
@@ -253,7 +294,7 @@ private:
         out_ = graph_.add_buffer({.name = "partials",
                                   .where = b_ == 1 ? Where::Any : Where::Region1,
                                   .read_beyond = kBehind,
-                                  .zeroed = b_ > 1});
+                                  .zeroed = b_ > 1 && !types_.zeroes});
         x_ = graph_.add_buffer({.name = "x",
                                 .read_beyond = kBehind,
                                 .padded = pads_n,
@@ -266,13 +307,13 @@ private:
         slots_ = graph_.add_buffer({.name = "slices", .read_beyond = kBehind});
         sums_ = graph_.add_buffer({.name = "sums", .apart = {slots_}});
         for (std::int64_t i = 0; i < x_homes_.used(); ++i) {
-            graph_.hold(home_x_, x_homes_.tile(i), x_homes_.span(i).size() * kElement);
+            graph_.hold(home_x_, x_homes_.tile(i), x_homes_.span(i).size() * element_);
         }
         for (std::int64_t i = 0; i < c_homes_.used(); ++i) {
-            graph_.hold(result_, c_homes_.tile(i), c_homes_.span(i).size() * kElement);
+            graph_.hold(result_, c_homes_.tile(i), c_homes_.span(i).size() * element_);
         }
         for (std::int64_t i = 0; moves_blocks() && i < nz_homes_.used(); ++i) {
-            graph_.hold(home_values_, nz_homes_.tile(i), nz_homes_.span(i).size() * kElement);
+            graph_.hold(home_values_, nz_homes_.tile(i), nz_homes_.span(i).size() * element_);
         }
         for (TileId tile = 0; tile < tiles_.size(); ++tile) {
             const TileBlocks& mine = tiles_[tile];
@@ -280,7 +321,7 @@ private:
                 continue;
             }
             graph_.hold(values_, tile,
-                        moves_blocks() ? values_of(mine).size() * kElement
+                        moves_blocks() ? values_of(mine).size() * element_
                                        : count_of(mine.blocks) * block_bytes());
             graph_.hold(x_, tile, count_of(mine.columns) * line_bytes(mine.part));
             graph_.hold(out_, tile, count_of(mine.rows) * line_bytes(mine.part));
@@ -319,9 +360,9 @@ private:
     void send_x(graph::ExchangeId bring, graph::ComputeSetId multiply,
                 const published::StaticBand& band, std::int64_t row, std::int64_t part, TileId home,
                 Span run, std::int64_t before) {
-        const Bytes bytes = run.size() * kElement;
-        const graph::Place from{home_x_, before * kElement};
-        const Bytes into = (run.first - elements_of(row, part).first) * kElement;
+        const Bytes bytes = run.size() * element_;
+        const graph::Place from{home_x_, before * element_};
+        const Bytes into = (run.first - elements_of(row, part).first) * element_;
         const auto column = static_cast<std::int32_t>(row);
         std::vector<graph::Receiver> wide;
         std::vector<graph::Receiver> narrow;
@@ -363,11 +404,11 @@ private:
     /// move with their neighbours.
     [[nodiscard]] Span values_of(const TileBlocks& mine) const {
         const std::int64_t size = b_ * b_;
-        return {mine.order.front() * size / kVector * kVector,
-                ceil_div_of((mine.order.back() + 1) * size, kVector) * kVector};
+        return {mine.order.front() * size / vector_ * vector_,
+                ceil_div_of((mine.order.back() + 1) * size, vector_) * vector_};
     }
     [[nodiscard]] Bytes values_offset(const TileBlocks& mine) const {
-        return moves_blocks() ? (mine.order.front() * b_ * b_ - values_of(mine).first) * kElement
+        return moves_blocks() ? (mine.order.front() * b_ * b_ - values_of(mine).first) * element_
                               : 0;
     }
 
@@ -385,15 +426,15 @@ private:
         }
         for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
             nz_homes_.cut({*cut, *std::next(cut)}, [&](TileId home, Span run, std::int64_t before) {
-                const graph::Place from{home_values_, before * kElement};
-                const Bytes bytes = run.size() * kElement;
+                const graph::Place from{home_values_, before * element_};
+                const Bytes bytes = run.size() * element_;
                 std::vector<graph::Receiver> others;
                 for (const auto& of_part : users) {
                     auto user = std::upper_bound(
                         of_part.begin(), of_part.end(), run.first,
                         [](std::int64_t at, const auto& one) { return at < one.first.first; });
                     while (user != of_part.begin() && (--user)->first.last > run.first) {
-                        const graph::Place to{values_, (run.first - user->first.first) * kElement};
+                        const graph::Place to{values_, (run.first - user->first.first) * element_};
                         if (user->second == home) {
                             copy(multiply, home, from, to, bytes);
                         } else {
@@ -423,18 +464,31 @@ private:
             const auto meta = element_meta(mine, line);
             const auto bytes = static_cast<Bytes>(meta->size());
             graph_.hold(meta_, tile, meta);
-            graph_.add_vertex(set, tile, "StaticSparseDenseElementWise_half_half",
-                              program::VertexKind::MultiWorker,
+            graph_.add_vertex(set, tile, types_.multiply, program::VertexKind::MultiWorker,
                               {graph::write({out_}, out_bytes), values, graph::read({meta_}, bytes),
                                x, graph::word(columns_on(mine.part))});
             return;
         }
-        graph_.add_vertex(set, tile,
-                          fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_half_half", b_),
-                          program::VertexKind::Supervisor,
+        graph_.add_vertex(set, tile, types_.multiply, program::VertexKind::Supervisor,
                           {graph::pointer({out_}, out_bytes, graph::Access::Update), values,
                            block_lists(tile, mine, line), worklists(tile, columns_on(mine.part)),
                            graph::word(line), graph::word(count_of(mine.rows) - 1)});
+    }
+
+    /// Partial results that the codelet does not begin itself.
+    graph::ComputeSetId add_zeros() {
+        const auto zero =
+            graph_.add_compute_set({"zero", Role::Work, kPublishedOwner, "bytes"});
+        for (TileId tile = 0; tile < tiles_.size(); ++tile) {
+            const TileBlocks& mine = tiles_[tile];
+            const Bytes bytes = count_of(mine.rows) * line_bytes(mine.part);
+            if (bytes > 0) {
+                graph_.add_work(zero, tile, bytes);
+                graph_.add_vertex(zero, tile, "Zero1D", program::VertexKind::MultiWorker,
+                                  {graph::write({out_}, bytes), graph::word(bytes / kWord)});
+            }
+        }
+        return zero;
     }
 
     /// For each worker values and words before its own, first row, rows; then for each the counts
@@ -579,9 +633,9 @@ private:
         const Span all = elements_of(row, part);
         c_homes_.cut(all, [&](TileId home, Span run, std::int64_t before) {
             const graph::Place place =
-                partial_place(from, part) + (run.first - all.first) * kElement;
-            give(put, put_here, from.tile, place, home, {result_, before * kElement},
-                 run.size() * kElement);
+                partial_place(from, part) + (run.first - all.first) * element_;
+            give(put, put_here, from.tile, place, home, {result_, before * element_},
+                 run.size() * element_);
         });
     }
     [[nodiscard]] graph::Place partial_place(const Contribution& from, std::int64_t part) const {
@@ -627,22 +681,22 @@ private:
         const std::int64_t even = 8 * ceil_div_of(ceil_div_of(all, 8), tiles);
         const std::int64_t sync = kPricedSync;
         const std::int64_t there =
-            ceil_div_of(most * kElement, 4) + depth * ceil_div_of(most, kVector) + sync;
-        const std::int64_t spread = ceil_div_of(even * depth * kElement, 4) +
-                                    depth * ceil_div_of(even, kVector) +
-                                    ceil_div_of(even * kElement, 4) + 2 * sync;
+            ceil_div_of(most * element_, 4) + depth * ceil_div_of(most, vector_) + sync;
+        const std::int64_t spread = ceil_div_of(even * depth * element_, 4) +
+                                    depth * ceil_div_of(even, vector_) +
+                                    ceil_div_of(even * element_, 4) + 2 * sync;
         if (there < spread) {
             for (const auto& [row, part] : rows) {
                 const Span span = elements_of(row, part);
                 c_homes_.cut(
                     span, [&, row = row, part = part](TileId home, Span run, std::int64_t before) {
-                        reduce_piece(row, part, run, home, {result_, before * kElement}, depth,
+                        reduce_piece(row, part, run, home, {result_, before * element_}, depth,
                                      rows.size());
                     });
             }
             return;
         }
-        const Linear homes(all, kVector, tiles, kVector, start);
+        const Linear homes(all, vector_, tiles, kSpread, start);
         start = (start + homes.used()) % tiles;
         std::int64_t at = 0;
         for (const auto& [row, part] : rows) {
@@ -651,12 +705,12 @@ private:
                                                                           std::int64_t /*before*/) {
                 const Span here{span.first + run.first - at, span.first + run.last - at};
                 const graph::Place sum{sums_, sum_bytes_[home]};
-                sum_bytes_[home] += here.size() * kElement;
+                sum_bytes_[home] += here.size() * element_;
                 graph_.hold(sums_, home, sum_bytes_[home]);
                 reduce_piece(row, part, here, home, sum, depth, rows.size());
                 c_homes_.cut(here, [&](TileId to, Span moved, std::int64_t before) {
-                    give(move_, move_here_, home, sum + (moved.first - here.first) * kElement, to,
-                         {result_, before * kElement}, moved.size() * kElement);
+                    give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
+                         {result_, before * element_}, moved.size() * element_);
                 });
             });
             at += span.size();
@@ -665,7 +719,7 @@ private:
 
     void reduce_piece(std::int64_t row, std::int64_t part, Span run, TileId tile, graph::Place sum,
                       std::int64_t depth, std::size_t reductions) {
-        const Bytes bytes = run.size() * kElement;
+        const Bytes bytes = run.size() * element_;
         const Bytes slots = slot_bytes_[tile];
         slot_bytes_[tile] += depth * bytes;
         graph_.hold(slots_, tile, slot_bytes_[tile]);
@@ -675,7 +729,7 @@ private:
         for (const Contribution& from :
              contributions_[static_cast<std::size_t>(part)][static_cast<std::size_t>(row)]) {
             give(bring_partials_, reduce_, from.tile,
-                 partial_place(from, part) + (run.first - all.first) * kElement, tile,
+                 partial_place(from, part) + (run.first - all.first) * element_, tile,
                  {slots_, slot}, bytes);
             slot += bytes;
         }
@@ -694,7 +748,7 @@ private:
         for (const auto& [depth, pieces] : groups) {
             std::int64_t words = 0;
             for (const Piece& piece : pieces) {
-                words += piece.elements / kVector;
+                words += piece.elements / vector_;
             }
             graph_.add_work(reduce_, tile, words * depth);
             const std::int64_t workers =
@@ -706,8 +760,7 @@ private:
         }
         std::vector<graph::Field> state{graph::word(count_of(vertices) - 1)};
         state.insert(state.end(), vertices.begin(), vertices.end());
-        graph_.add_vertex(reduce_, tile, "ReduceMany_add_half", program::VertexKind::Supervisor,
-                          state);
+        graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
     }
 
     /// Words `mine` of all pieces as a worker's regions.
@@ -716,7 +769,7 @@ private:
         std::int64_t at = 0;
         std::int64_t regions = 0;
         for (const Piece& piece : pieces) {
-            const std::int64_t words = piece.elements / kVector;
+            const std::int64_t words = piece.elements / vector_;
             const std::int64_t first = std::max(mine.first, at) - at;
             const std::int64_t last = std::min(mine.last, at + words) - at;
             at += words;
@@ -748,7 +801,7 @@ private:
     }
 
     void add_tensors() {
-        graph::Tensor a{.name = "a", .type = ElementType::F16, .shape = {matrix_.blocks(), b_, b_}};
+        graph::Tensor a{.name = "a", .type = types_.data, .shape = {matrix_.blocks(), b_, b_}};
         a.given = true;
         if (moves_blocks()) {
             for (std::int64_t i = 0; i < nz_homes_.used(); ++i) {
@@ -762,18 +815,18 @@ private:
             }
         }
         graph_.add_tensor(std::move(a));
-        graph::Tensor x{.name = "b", .type = ElementType::F16, .shape = {matrix_.columns, n_}};
+        graph::Tensor x{.name = "b", .type = types_.data, .shape = {matrix_.columns, n_}};
         x.given = true;
         add_lines_of(x, x_homes_, home_x_, matrix_.columns);
         graph_.add_tensor(std::move(x));
-        graph::Tensor c{.name = "c", .type = ElementType::F16, .shape = {matrix_.rows, n_}};
+        graph::Tensor c{.name = "c", .type = types_.data, .shape = {matrix_.rows, n_}};
         c.wanted = true;
         add_lines_of(c, c_homes_, result_, matrix_.rows);
         graph_.add_tensor(std::move(c));
     }
 
     /// Elements `span` of the blocks in `order`, runs of blocks that follow each other in the matrix
-    /// at once.
+    /// at once. Blocks that are wider than a weight set stand as [set][row][column of the set].
     void add_values(graph::Tensor& tensor, TileId tile, graph::Place place,
                     const std::vector<std::int64_t>& order, Span span) const {
         const std::int64_t size = b_ * b_;
@@ -781,6 +834,11 @@ private:
             const auto number = static_cast<std::size_t>(at / size);
             if (number >= order.size()) {
                 return; // the rest of a word
+            }
+            if (types_.set_inputs < b_) {
+                at = add_rows_of_set(tensor, tile, place + (at - span.first) * element_,
+                                     order[number], at, span.last);
+                continue;
             }
             std::size_t last = number;
             while (last + 1 < order.size() && order[last + 1] == order[last] + 1) {
@@ -790,12 +848,29 @@ private:
                 std::min(span.last, static_cast<std::int64_t>(last + 1) * size);
             graph::Piece piece;
             piece.tile = tile;
-            piece.place = place + (at - span.first) * kElement;
+            piece.place = place + (at - span.first) * element_;
             piece.host_offset = order[number] * size + at % size;
-            piece.dims = {{end - at, 1, kElement}};
+            piece.dims = {{end - at, 1, element_}};
             tensor.pieces.push_back(std::move(piece));
             at = end;
         }
+    }
+
+    /// Elements [at, last) of a block, at most to the end of their set; returns behind them.
+    std::int64_t add_rows_of_set(graph::Tensor& tensor, TileId tile, graph::Place place,
+                                 std::int64_t block, std::int64_t at, std::int64_t last) const {
+        const std::int64_t wide = types_.set_inputs;
+        const std::int64_t set_elements = b_ * wide;
+        const std::int64_t end = std::min(last, (at / set_elements + 1) * set_elements);
+        const std::int64_t set = at % (b_ * b_) / set_elements;
+        const std::int64_t row = at % set_elements / wide;
+        graph::Piece piece;
+        piece.tile = tile;
+        piece.place = place;
+        piece.host_offset = block * b_ * b_ + row * b_ + set * wide;
+        piece.dims = {{(end - at) / wide, b_, wide * element_}, {wide, 1, element_}};
+        tensor.pieces.push_back(std::move(piece));
+        return end;
     }
 
     /// [block of rows][column][b] of a tensor {rows, n} as it lies over the tiles.
@@ -805,19 +880,24 @@ private:
             const Span span = homes.span(i);
             for (std::int64_t at = span.first; at < span.last;) {
                 const std::int64_t line = at / (padded_n_ * b_);
-                const std::int64_t end = std::min(span.last, (line + 1) * padded_n_ * b_);
                 const std::int64_t column = at / b_ - line * padded_n_;
-                const std::int64_t columns = std::min((end - at) / b_, n_ - column);
-                if (columns > 0) {
+                // whole columns of the line, or what there is of one
+                const std::int64_t row = at % b_;
+                const std::int64_t here = std::min(span.last, (line + 1) * padded_n_ * b_) - at;
+                const bool whole = row == 0 && here >= b_;
+                const std::int64_t length = whole ? here / b_ * b_ : std::min(here, b_ - row);
+                const std::int64_t columns = std::min(whole ? length / b_ : 1, n_ - column);
+                const std::int64_t rows_here =
+                    std::min(whole ? b_ : length, rows - line * b_ - row);
+                if (columns > 0 && rows_here > 0) {
                     graph::Piece piece;
                     piece.tile = homes.tile(i);
-                    piece.place = graph::Place{buffer, (at - span.first) * kElement};
-                    piece.host_offset = line * b_ * n_ + column;
-                    piece.dims = {{columns, 1, b_ * kElement},
-                                  {std::min(b_, rows - line * b_), n_, kElement}};
+                    piece.place = graph::Place{buffer, (at - span.first) * element_};
+                    piece.host_offset = (line * b_ + row) * n_ + column;
+                    piece.dims = {{columns, 1, b_ * element_}, {rows_here, n_, element_}};
                     tensor.pieces.push_back(std::move(piece));
                 }
-                at = end;
+                at += length;
             }
         }
     }
@@ -825,8 +905,11 @@ private:
     static constexpr std::int64_t kPricedSync = 126; ///< the one place where a barrier has a price
 
     const spec::MachineSpec& machine_;
-    const workload::SparseF16& matrix_;
+    const workload::SparsePattern& matrix_;
     const published::StaticPlan& plan_;
+    Types types_;
+    Bytes element_;
+    std::int64_t vector_;
     std::int64_t n_;
     std::int64_t b_;
     std::int64_t padded_n_;
@@ -859,14 +942,17 @@ private:
 
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::SpmmWorkload& workload,
-                                 const workload::SparseF16& matrix, plan::KnownSchedules& known) {
+                                 const workload::SparsePattern& matrix,
+                                 plan::KnownSchedules& known) {
     const std::string name =
         fmt::format("spmm {} x {} x {} in {} x {} blocks, published plan", matrix.rows,
                     matrix.columns, workload.n, matrix.block, matrix.block);
-    if (workload.partials != ElementType::F16) {
-        throw NotModelled(name + ": not modelled: FP32 partials; see docs/published_plans.md");
+    if (workload.partials != workload.dtype) {
+        throw NotModelled(name + ": not modelled: FP32 partials of FP16 operands, which published "
+                                 "static plans do not have; see docs/published_plans.md");
     }
     published::StaticProblem problem;
+    problem.type = workload.dtype;
     problem.n = workload.n;
     problem.block = matrix.block;
     problem.column_counts.resize(static_cast<std::size_t>(matrix.block_columns()));

@@ -24,7 +24,7 @@ namespace tessera::spmm {
 /// @throws DoesNotFit; NotModelled for FP32 partials
 [[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
                                                const workload::SpmmWorkload& workload,
-                                               const workload::SparseF16& matrix,
+                                               const workload::SparsePattern& matrix,
                                                plan::KnownSchedules& known);
 
 } // namespace tessera::spmm

@@ -37,7 +37,7 @@ std::vector<std::int64_t> useful_parts(std::int64_t length, std::int64_t most) {
 
 std::vector<Candidate> search(const spec::MachineSpec& machine, const Problem& problem) {
     const std::int64_t tiles = machine.chip.tiles;
-    const workload::SparseF16& a = *problem.matrix;
+    const workload::SparsePattern& a = *problem.matrix;
     const Bytes limit = plan::bytes_for_data(machine);
     const plan::ExchangeCost exchange(machine);
     std::vector<Candidate> candidates;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host-side operands: row-major FP16 and FP32 matrices and a block-sparse FP16 matrix in compressed
-// block rows.
+// Host-side operands: row-major FP16 and FP32 matrices and block-sparse ones in compressed block rows.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +23,28 @@ template <class Element> struct Dense {
 using DenseF16 = Dense<std::uint16_t>; ///< binary16 bit patterns
 using DenseF32 = Dense<float>;
 
-/// BSR with square blocks (block = 1 is CSR). Dimensions that are no multiple of the block are
-/// padded with zeros inside the last blocks. Blocks of a row are in ascending column order; no
-/// duplicates.
-struct SparseF16 {
+/// Where the non-zeros of a matrix stand: BSR with square blocks (block = 1 is CSR). Blocks of a row
+/// are in ascending column order; no duplicates.
+struct SparsePattern {
     std::int64_t rows = 0;    ///< elements
     std::int64_t columns = 0; ///< elements
     std::int64_t block = 1;
     std::vector<std::int64_t> row_start;    ///< ceil(rows/block)+1 entries, in blocks
     std::vector<std::int32_t> block_column; ///< of each block, in blocks
-    std::vector<std::uint16_t> values; ///< block*block values a block, row-major inside the block
 
     [[nodiscard]] std::int64_t block_rows() const { return (rows + block - 1) / block; }
     [[nodiscard]] std::int64_t block_columns() const { return (columns + block - 1) / block; }
     [[nodiscard]] std::int64_t blocks() const {
         return static_cast<std::int64_t>(block_column.size());
     }
+    [[nodiscard]] std::int64_t stored_elements() const { return blocks() * block * block; }
 };
+
+/// Dimensions that are no multiple of the block are padded with zeros inside the last blocks.
+template <class Element> struct Sparse : SparsePattern {
+    std::vector<Element> values; ///< block*block values a block, row-major inside the block
+};
+using SparseF16 = Sparse<std::uint16_t>;
+using SparseF32 = Sparse<float>;
 
 } // namespace tessera::workload

@@ -104,7 +104,7 @@ private:
     std::int64_t n_;
 };
 
-SparseRows<double> element_rows(const SparseF16& a) {
+template <class Element> SparseRows<double> element_rows(const Sparse<Element>& a) {
     std::vector<Eigen::Triplet<double>> elements;
     elements.reserve(a.values.size());
     for_each_stored(a, [&](std::size_t at, std::int64_t row, std::int64_t column, std::int64_t) {
@@ -119,14 +119,14 @@ SparseRows<double> element_rows(const SparseF16& a) {
 }
 
 /// From about one stored element in eight on, the dense product is the faster way to the same sums.
-bool nearly_dense(const SparseF16& a) {
-    static constexpr std::size_t kDenseShare = 8;
-    return a.values.size() * kDenseShare >= static_cast<std::size_t>(a.rows * a.columns);
+bool nearly_dense(const SparsePattern& a) {
+    static constexpr std::int64_t kDenseShare = 8;
+    return a.stored_elements() * kDenseShare >= a.rows * a.columns;
 }
 
-DenseF16 densified(const SparseF16& a) {
-    DenseF16 matrix{a.rows, a.columns, {}};
-    matrix.values.assign(static_cast<std::size_t>(a.rows * a.columns), 0);
+template <class Element> Dense<Element> densified(const Sparse<Element>& a) {
+    Dense<Element> matrix{a.rows, a.columns, {}};
+    matrix.values.assign(static_cast<std::size_t>(a.rows * a.columns), Element{});
     for_each_stored(a, [&](std::size_t at, std::int64_t row, std::int64_t column, std::int64_t) {
         matrix.values[static_cast<std::size_t>(row * a.columns + column)] = a.values[at];
     });
@@ -137,7 +137,8 @@ class SparseReference {
 public:
     using Real = double;
 
-    SparseReference(const SparseF16& a, const DenseF16& b)
+    template <class Element>
+    SparseReference(const Sparse<Element>& a, const Dense<Element>& b)
         : a_(element_rows(a)), a_magnitudes_(a_.cwiseAbs().cast<float>()),
           b_(all_widened<double>(b.values)), b_magnitudes_(magnitudes(std::span(b.values))),
           n_(b.columns) {}
@@ -456,13 +457,29 @@ CheckResult check(std::span<const float> result, const DenseF32& a, const DenseF
                         options, 0.0);
 }
 
-CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a, const DenseF16& b,
-                  const CheckOptions& options) {
+namespace {
+
+template <class Element>
+CheckResult check_sparse(std::span<const Element> result, const Sparse<Element>& a,
+                         const Dense<Element>& b, const CheckOptions& options) {
     check_shapes(a.columns, b);
     if (nearly_dense(a)) {
         return check(result, densified(a), b, options);
     }
     return check_panels(result, SparseReference(a, b), a.rows, a.columns, b.columns, options, 0.0);
+}
+
+} // namespace
+
+CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a, const DenseF16& b,
+                  const CheckOptions& options) {
+    return check_sparse(result, a, b, options);
+}
+
+CheckResult check(std::span<const float> result, const SparseF32& a, const DenseF32& b,
+                  const CheckOptions& options) {
+    TESSERA_ASSERT(options.partials == ElementType::F32);
+    return check_sparse(result, a, b, options);
 }
 
 } // namespace tessera::workload

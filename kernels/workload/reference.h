@@ -94,5 +94,7 @@ struct CheckResult {
                                 const CheckOptions& options);
 [[nodiscard]] CheckResult check(std::span<const std::uint16_t> result, const SparseF16& a,
                                 const DenseF16& b, const CheckOptions& options);
+[[nodiscard]] CheckResult check(std::span<const float> result, const SparseF32& a,
+                                const DenseF32& b, const CheckOptions& options);
 
 } // namespace tessera::workload

@@ -11,7 +11,7 @@ namespace tessera::workload {
 
 /// Calls visit(index into values, row, column, ordinal of the element in its row) for every stored
 /// element inside the matrix, block row by block row.
-template <typename Visit> void for_each_stored(const SparseF16& matrix, Visit visit) {
+template <typename Visit> void for_each_stored(const SparsePattern& matrix, Visit visit) {
     const std::int64_t block = matrix.block;
     for (std::int64_t block_row = 0; block_row < matrix.block_rows(); ++block_row) {
         const auto first = matrix.row_start[static_cast<std::size_t>(block_row)];

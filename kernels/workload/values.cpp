@@ -16,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -29,6 +30,7 @@ constexpr std::int64_t kMaxAmplitude = 8;
 constexpr std::int64_t kMaxDimension = std::int64_t{1} << 24;
 // 2 GiB of values: more than twice the memory of all tiles of a chip (1472 x 624 KiB).
 constexpr std::int64_t kMaxStoredElements = std::int64_t{1} << 30;
+constexpr double kBeyondF32 = 0x1.ffffffp127; ///< rounds to infinity
 constexpr std::uint64_t kThinningStream = 0x100;
 
 [[noreturn]] void fail(std::string pointer, std::string message, std::string hint = "") {
@@ -92,10 +94,20 @@ template <class Element> Dense<Element> read_operand(const ValuesSpec& values, M
     }
 }
 
+/// A generated value, which binary16 always holds.
+template <class Element> Element as(std::uint16_t half) {
+    if constexpr (std::is_same_v<Element, float>) {
+        return f16_to_f32(half);
+    } else {
+        return half;
+    }
+}
+
 /// The zero pattern of a block-sparse matrix, all values 0, from block numbers in ascending order.
-SparseF16 empty_blocks(std::int64_t rows, std::int64_t columns, std::int64_t block,
-                       const std::vector<std::int64_t>& blocks) {
-    SparseF16 matrix;
+template <class Element>
+Sparse<Element> empty_blocks(std::int64_t rows, std::int64_t columns, std::int64_t block,
+                             const std::vector<std::int64_t>& blocks) {
+    Sparse<Element> matrix;
     matrix.rows = rows;
     matrix.columns = columns;
     matrix.block = block;
@@ -109,11 +121,11 @@ SparseF16 empty_blocks(std::int64_t rows, std::int64_t columns, std::int64_t blo
     for (std::size_t row = 1; row < matrix.row_start.size(); ++row) {
         matrix.row_start[row] += matrix.row_start[row - 1];
     }
-    matrix.values.assign(blocks.size() * static_cast<std::size_t>(block * block), 0);
+    matrix.values.assign(blocks.size() * static_cast<std::size_t>(block * block), Element{});
     return matrix;
 }
 
-void check_stored(std::int64_t blocks, std::int64_t block) {
+void check_stored(std::int64_t blocks, std::int64_t block, std::size_t element_bytes) {
     if (blocks > kMaxStoredElements / (block * block)) {
         fail("/pattern", "got " + std::to_string(blocks) + " kept blocks of " +
                              std::to_string(block) + " x " + std::to_string(block) +
@@ -122,14 +134,15 @@ void check_stored(std::int64_t blocks, std::int64_t block) {
     }
     // Of a block its number, its column and its elements.
     constexpr double kIndexBytes = 12;
-    need_host_memory(static_cast<double>(blocks) *
-                         (kIndexBytes + 2 * static_cast<double>(block * block)),
-                     std::to_string(blocks) + " kept blocks of " + std::to_string(block) + " x " +
-                         std::to_string(block));
+    need_host_memory(
+        static_cast<double>(blocks) *
+            (kIndexBytes + static_cast<double>(element_bytes) * static_cast<double>(block * block)),
+        std::to_string(blocks) + " kept blocks of " + std::to_string(block) + " x " +
+            std::to_string(block));
 }
 
 std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pattern,
-                                           std::int64_t block) {
+                                           std::int64_t block, std::size_t element_bytes) {
     if (pattern.source == PatternSpec::Source::NOfM) {
         if (pattern.group < 1 || pattern.group > kLargestGroup) {
             fail("/pattern/group", "got " + std::to_string(pattern.group) +
@@ -140,11 +153,11 @@ std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pa
         if (!share) {
             fail("/pattern/density", n_of_m_mistake(pattern.density, pattern.group));
         }
-        check_stored(grid.rows * share->of_row(grid.columns), block);
+        check_stored(grid.rows * share->of_row(grid.columns), block, element_bytes);
         return n_of_m_blocks(grid, *share, pattern.seed);
     }
     const std::int64_t kept = kept_blocks(grid, pattern.density);
-    check_stored(kept, block);
+    check_stored(kept, block, element_bytes);
     switch (pattern.source) {
     case PatternSpec::Source::Banded:
         return banded_blocks(grid, kept);
@@ -160,7 +173,7 @@ std::vector<std::int64_t> generated_blocks(BlockGrid grid, const PatternSpec& pa
     }
 }
 
-SparseF16 make_generated(const SpmmWorkload& workload) {
+template <class Element> Sparse<Element> make_generated(const SpmmWorkload& workload) {
     const PatternSpec& pattern = workload.pattern;
     for (const auto& [pointer, dimension] :
          {std::pair<const char*, std::int64_t>{"/m", workload.m}, {"/k", workload.k}}) {
@@ -174,13 +187,14 @@ SparseF16 make_generated(const SpmmWorkload& workload) {
     }
     const std::int64_t block = workload.block;
     const BlockGrid grid{(workload.m + block - 1) / block, (workload.k + block - 1) / block};
-    SparseF16 matrix =
-        empty_blocks(workload.m, workload.k, block, generated_blocks(grid, pattern, block));
+    auto matrix = empty_blocks<Element>(workload.m, workload.k, block,
+                                        generated_blocks(grid, pattern, block, sizeof(Element)));
     const Generator generator(workload.values.kind, workload.seed, Operand::A,
                               contraction_length(matrix));
     for_each_stored(matrix, [&](std::size_t at, std::int64_t row, std::int64_t /*column*/,
                                 std::int64_t ordinal) {
-        matrix.values[at] = generator.value(at, static_cast<std::uint64_t>(row), ordinal);
+        matrix.values[at] =
+            as<Element>(generator.value(at, static_cast<std::uint64_t>(row), ordinal));
     });
     return matrix;
 }
@@ -221,9 +235,27 @@ std::vector<double> row_degrees(const CoordinateMatrix& file) {
     return degrees;
 }
 
-/// The file's entries as binary16, in their order.
-std::vector<std::uint16_t> entry_values(const CoordinateMatrix& file, const PatternSpec& pattern) {
-    std::vector<std::uint16_t> values;
+/// Rounded; not finite where it is beyond the type.
+template <class Element> Element rounded(double value) {
+    if constexpr (std::is_same_v<Element, float>) {
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        return static_cast<float>(std::fabs(value) < kBeyondF32 ? value
+                                                                : std::copysign(kInfinity, value));
+    } else {
+        return f64_to_f16(value);
+    }
+}
+bool is_finite(float value) {
+    return std::isfinite(value);
+}
+bool is_finite(std::uint16_t value) {
+    return is_finite_f16(value);
+}
+
+/// The file's entries, in their order.
+template <class Element>
+std::vector<Element> entry_values(const CoordinateMatrix& file, const PatternSpec& pattern) {
+    std::vector<Element> values;
     values.reserve(file.entries.size());
     const bool gcn = pattern.file_values == PatternSpec::FileValues::Gcn;
     if (gcn && file.rows != file.columns) {
@@ -241,14 +273,18 @@ std::vector<std::uint16_t> entry_values(const CoordinateMatrix& file, const Patt
         } else if (pattern.file_values == PatternSpec::FileValues::File) {
             value = entry.value;
         }
-        values.push_back(f64_to_f16(value));
-        if (!is_finite_f16(values.back())) {
+        values.push_back(rounded<Element>(value));
+        if (!is_finite(values.back())) {
             const bool has_lines = entry.line > 0;
             const std::string which = has_lines ? "value:"
                                                 : "element [" + std::to_string(entry.row) + ", " +
                                                       std::to_string(entry.column) + "] is";
-            throw ConfigError(Diagnostic{pattern.path, entry.line, has_lines ? 1 : 0, "",
-                                         which + " not finite in f16, expected -65504..65504", ""});
+            throw ConfigError(
+                Diagnostic{pattern.path, entry.line, has_lines ? 1 : 0, "",
+                           which + (std::is_same_v<Element, float>
+                                        ? " not finite in f32"
+                                        : " not finite in f16, expected -65504..65504"),
+                           ""});
         }
     }
     return values;
@@ -274,7 +310,7 @@ void check_integer_allowed(const CoordinateMatrix& file, const PatternSpec& patt
     }
 }
 
-SparseF16 make_from_file(const SpmmWorkload& workload) {
+template <class Element> Sparse<Element> make_from_file(const SpmmWorkload& workload) {
     const PatternSpec& pattern = workload.pattern;
     const CoordinateMatrix file = read_pattern(workload);
     const bool integer = workload.values.kind == ValuesSpec::Kind::Integer;
@@ -291,10 +327,10 @@ SparseF16 make_from_file(const SpmmWorkload& workload) {
     std::vector<std::int64_t> kept = blocks;
     std::sort(kept.begin(), kept.end());
     kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-    check_stored(static_cast<std::int64_t>(kept.size()), block);
-    SparseF16 matrix = empty_blocks(file.rows, file.columns, block, kept);
+    check_stored(static_cast<std::int64_t>(kept.size()), block, sizeof(Element));
+    auto matrix = empty_blocks<Element>(file.rows, file.columns, block, kept);
 
-    const std::vector<std::uint16_t> values = entry_values(file, pattern);
+    const std::vector<Element> values = entry_values<Element>(file, pattern);
     const Generator generator(workload.values.kind, workload.seed, Operand::A,
                               contraction_length(matrix));
     const bool drawn = integer && pattern.file_values == PatternSpec::FileValues::File;
@@ -307,7 +343,8 @@ SparseF16 make_from_file(const SpmmWorkload& workload) {
             matrix.row_start[static_cast<std::size_t>(std::int64_t{entry.row} / block)];
         const std::int64_t ordinal = (number - row_first) * block + entry.column % block;
         matrix.values[at] =
-            drawn ? generator.value(at, static_cast<std::uint64_t>(entry.row), ordinal) : values[i];
+            drawn ? as<Element>(generator.value(at, static_cast<std::uint64_t>(entry.row), ordinal))
+                  : values[i];
     }
     return matrix;
 }
@@ -327,15 +364,19 @@ Dense<Element> make_matrix(std::int64_t rows, std::int64_t columns, const Values
     for (std::int64_t row = 0; row < rows; ++row) {
         making.step();
         for (std::int64_t column = 0; column < columns; ++column, ++at) {
-            const std::uint16_t half = generator.value(at, static_cast<std::uint64_t>(row), column);
-            if constexpr (std::is_same_v<Element, float>) {
-                matrix.values[at] = f16_to_f32(half);
-            } else {
-                matrix.values[at] = half;
-            }
+            matrix.values[at] =
+                as<Element>(generator.value(at, static_cast<std::uint64_t>(row), column));
         }
     }
     return matrix;
+}
+
+template <class Element> Sparse<Element> make_of(const SpmmWorkload& workload) {
+    if (workload.block != 1 && workload.block != 4 && workload.block != 8 && workload.block != 16) {
+        fail("/block", "got " + std::to_string(workload.block) + ", expected 1, 4, 8 or 16");
+    }
+    return workload.pattern.source == PatternSpec::Source::File ? make_from_file<Element>(workload)
+                                                                : make_generated<Element>(workload);
 }
 
 } // namespace
@@ -358,7 +399,7 @@ DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns, const ValuesSpe
     return make_matrix<float>(rows, columns, values, seed, operand, contraction_length);
 }
 
-std::int64_t contraction_length(const SparseF16& matrix) {
+std::int64_t contraction_length(const SparsePattern& matrix) {
     std::int64_t longest = 0;
     for (std::size_t row = 1; row < matrix.row_start.size(); ++row) {
         longest = std::max(longest, matrix.row_start[row] - matrix.row_start[row - 1]);
@@ -367,11 +408,11 @@ std::int64_t contraction_length(const SparseF16& matrix) {
 }
 
 SparseF16 make_sparse(const SpmmWorkload& workload) {
-    if (workload.block != 1 && workload.block != 4 && workload.block != 8 && workload.block != 16) {
-        fail("/block", "got " + std::to_string(workload.block) + ", expected 1, 4, 8 or 16");
-    }
-    return workload.pattern.source == PatternSpec::Source::File ? make_from_file(workload)
-                                                                : make_generated(workload);
+    return make_of<std::uint16_t>(workload);
+}
+
+SparseF32 make_sparse_f32(const SpmmWorkload& workload) {
+    return make_of<float>(workload);
 }
 
 } // namespace tessera::workload

@@ -43,13 +43,13 @@ inline constexpr std::int64_t kExactSum = 2048;
                                       std::int64_t contraction_length);
 
 /// The largest number of stored elements in a row, explicit zeros counted.
-[[nodiscard]] std::int64_t contraction_length(const SparseF16& matrix);
+[[nodiscard]] std::int64_t contraction_length(const SparsePattern& matrix);
 
 /// A of a sparse workload.
 /// - Pattern from a file: a block is kept if it holds an entry; its other elements are zero.
 /// Values: `gcn` takes the
 ///   entries as a 0/1 adjacency matrix with the diagonal as given, D its row sums, and stores
-///   D_i^-1/2 A_ij D_j^-1/2 rounded to binary16 (0 where D_j is 0); `ones` stores 1; `file` stores
+///   D_i^-1/2 A_ij D_j^-1/2 rounded to the type (0 where D_j is 0); `ones` stores 1; `file` stores
 ///   the file's value, 1 where the file has none.
 /// - Generated patterns keep exactly round(density * blocks) blocks (n_of_m: density * group of each
 ///   group) and fill them by `values`.
@@ -58,8 +58,10 @@ inline constexpr std::int64_t kExactSum = 2048;
 ///   are an error. `values` of kind File name the dense operand: A is then as with Uniform.
 /// Elements beyond rows or columns in the last blocks are zero.
 /// Throws IoError (pattern file unreadable) and ConfigError (malformed file; m or k differ from it;
-/// values beyond binary16; block none of 1, 4, 8, 16; density outside 0..1; no whole blocks of a group; dimensions or stored
+/// values beyond the type; block none of 1, 4, 8, 16; density outside 0..1; no whole blocks of a group; dimensions or stored
 /// elements beyond the limits).
 [[nodiscard]] SparseF16 make_sparse(const SpmmWorkload& workload);
+/// The same in binary32: generated values are the same numbers, a file's are rounded to binary32.
+[[nodiscard]] SparseF32 make_sparse_f32(const SpmmWorkload& workload);
 
 } // namespace tessera::workload

@@ -25,6 +25,14 @@ enum class PlanKind {
     Published ///< that of the published planner, for comparison with measured hardware
 };
 
+/// Sums of FP32 products are FP32.
+[[nodiscard]] inline std::vector<Mistake> narrow_partials(ElementType data, ElementType partials) {
+    if (data == ElementType::F32 && partials != ElementType::F32) {
+        return {{"partials", "got f16, expected f32 for dtype f32"}};
+    }
+    return {};
+}
+
 /// C[m x n] = A[m x k] * B[k x n]. `values` are of both operands but for those that say others.
 struct MatmulWorkload {
     std::int64_t m = 0;
@@ -41,12 +49,7 @@ struct MatmulWorkload {
     [[nodiscard]] const ValuesSpec& of_a() const { return values_a ? *values_a : values; }
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
 
-    [[nodiscard]] std::vector<Mistake> mistakes() const {
-        if (dtype == ElementType::F32 && partials != ElementType::F32) {
-            return {{"partials", "got f16, expected f32 for dtype f32"}};
-        }
-        return {};
-    }
+    [[nodiscard]] std::vector<Mistake> mistakes() const { return narrow_partials(dtype, partials); }
 };
 
 /// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when
@@ -56,8 +59,8 @@ struct SpmmWorkload {
     std::int64_t k = 0;
     std::int64_t n = 0;
     std::int64_t block = 1;                  ///< 1, 4, 8 or 16
-    ElementType dtype = ElementType::F16;    ///< the only one
-    ElementType partials = ElementType::F16; ///< or F32
+    ElementType dtype = ElementType::F16;    ///< or F32
+    ElementType partials = ElementType::F16; ///< or F32: always with a dtype of F32
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
@@ -65,6 +68,8 @@ struct SpmmWorkload {
     PatternSpec pattern;
 
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
+
+    [[nodiscard]] std::vector<Mistake> mistakes() const { return narrow_partials(dtype, partials); }
 };
 
 struct Workload {
