@@ -142,6 +142,8 @@ Checked Product::check(std::span<const Value* const> inputs, const Value& output
     const bool exact = inputs[0]->whole_numbers && inputs[1]->whole_numbers;
     const workload::CheckOptions options{.partials = partials_,
                                          .roundings = roundings_,
+                                         .half_products =
+                                             a_.sparse != nullptr && a_.sparse->block == 1,
                                          .exact_required = exact,
                                          .threads = threads};
     const auto b = dense(*inputs[1]);

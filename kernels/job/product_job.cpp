@@ -83,6 +83,14 @@ Estimate estimate_of(const family::Family& family, bool uses_matrix_unit,
     return {std::string(family.name), estimate.predicted, uses_matrix_unit, std::move(chosen)};
 }
 
+/// Element-wise sparse products in FP16 are.
+bool rounds_products(const workload::SparseF16& a) {
+    return a.block == 1;
+}
+template <class Matrix> bool rounds_products(const Matrix& /*a*/) {
+    return false;
+}
+
 /// What dense and sparse products share.
 template <class Workload, class MatrixA, class Element = std::uint16_t>
 class ProductJob : public Job {
@@ -101,6 +109,7 @@ public:
         const std::int64_t roundings = divided_.division.roundings;
         const workload::CheckOptions options{.partials = workload_.partials,
                                              .roundings = roundings,
+                                             .half_products = rounds_products(a_),
                                              .exact_required = is_exact(),
                                              .threads = threads};
         return outcome_of(workload::check(std::span<const Element>(values), a_, b_, options),

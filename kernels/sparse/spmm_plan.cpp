@@ -28,9 +28,8 @@ constexpr std::size_t kManyTransfers = 30'000;
 /// Splits tried before the answer is that none fits.
 constexpr std::size_t kTried = 60;
 
-/// Products of elements are rounded to FP16 in any case: the FP32 accumulators are rounded once
-/// more with FP16 partials and once in a reduction. The check's own last rounding stands for the
-/// result.
+/// The FP32 accumulators of elements are rounded once with FP16 partials that are reduced. The check's
+/// own last rounding stands for the result.
 std::int64_t roundings_of(const Partition& partition) {
     const Problem& problem = partition.problem();
     std::size_t contributors = 0;
@@ -43,7 +42,7 @@ std::int64_t roundings_of(const Partition& partition) {
     const bool half = problem.partials == ElementType::F16;
     const std::int64_t reduced = contributors > 1 ? 1 : 0;
     if (problem.block == 1) {
-        return 1 + (half ? reduced : 0);
+        return half ? reduced : static_cast<std::int64_t>(contributors);
     }
     return half ? blocks + reduced : 4 * blocks + static_cast<std::int64_t>(contributors);
 }

@@ -27,36 +27,43 @@ constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where 
 constexpr std::int64_t kMatrixInputs =
     32; ///< bytes of inputs that a weight set of the matrix unit has
 
-/// What follows from the type of operands, partial results and result.
+/// What follows from the types of operands and result, and of partial results.
 struct Types {
-    explicit Types(ElementType of, std::int64_t block) : data(of), element(bytes_of(of)) {
+    Types(ElementType data_type, ElementType partials, std::int64_t block)
+        : data(data_type), element(bytes_of(data)), partial(bytes_of(partials)),
+          vector(kWord / element), set_inputs(std::min(block, kMatrixInputs / element)) {
         const bool half = data == ElementType::F16;
-        const char* name = half ? "half" : "float";
-        vector = kWord / element;
-        set_inputs = std::min(block, kMatrixInputs / element);
+        const auto name = [](Bytes bytes) { return bytes == kHalf ? "half" : "float"; };
+        const std::string both = fmt::format("{}_{}", name(element), name(partial));
+        casts = element != partial;
         zeroes = !half && (block == 8 || block == 16);
-        reduce = fmt::format("ReduceMany_add_{}", name);
+        reduce = fmt::format("ReduceMany_add_{}", casts ? "float_half" : name(element));
         multiply = block == 1
-                       ? fmt::format("StaticSparseDenseElementWise_{0}_{0}", name)
-                       : fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_{1}_{1}", block, name);
-        codelets = {fmt::format("published/sparse_dense_{}",
-                                block == 1 ? (half ? "elementwise" : "elementwise_float")
-                                : half     ? "block_half"
-                                           : "block_float"),
-                    "published/reduce_many", "copy"};
+                       ? "StaticSparseDenseElementWise_" + both
+                       : fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_{1}", block, both);
+        const char* file = block == 1 ? (half ? "elementwise" : "elementwise_float")
+                           : casts    ? "block_half_float"
+                           : half     ? "block_half"
+                                      : "block_float";
+        codelets = {fmt::format("published/sparse_dense_{}", file), "published/reduce_many",
+                    "copy"};
         if (zeroes) {
             codelets.emplace_back("published/cast_fill_1d");
         }
     }
 
+    static constexpr Bytes kHalf = 2;
+
     ElementType data;
     Bytes element;
-    std::int64_t vector = 0;     ///< elements of a word; X's columns come in as many
-    std::int64_t set_inputs = 0; ///< columns of a block that stand together
-    bool zeroes = false;         ///< partial results in a step of their own
-    std::string multiply;
-    std::string reduce;
-    std::vector<std::string> codelets;
+    Bytes partial;           ///< of a partial result
+    std::int64_t vector;     ///< elements of a word; X's columns come in as many
+    std::int64_t set_inputs; ///< columns of a block that stand together
+    bool casts = false;      ///< partial results into the data's type
+    bool zeroes = false;     ///< partial results in a step of their own
+    std::string multiply = {};
+    std::string reduce = {};
+    std::vector<std::string> codelets = {};
 };
 
 std::int64_t ceil_div_of(std::int64_t value, std::int64_t unit) {
@@ -143,8 +150,9 @@ public:
     StaticEmitter(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                   const workload::SparsePattern& matrix, const published::StaticPlan& plan,
                   const std::string& name)
-        : machine_(machine), matrix_(matrix), plan_(plan), types_(workload.dtype, matrix.block),
-          element_(types_.element), vector_(types_.vector), n_(workload.n), b_(matrix.block),
+        : machine_(machine), matrix_(matrix), plan_(plan),
+          types_(workload.dtype, workload.partials, matrix.block), element_(types_.element),
+          vector_(types_.vector), n_(workload.n), b_(matrix.block),
           padded_n_(ceil_div_of(n_, vector_) * vector_),
           x_homes_(matrix.block_columns() * padded_n_ * b_, grain(), machine.chip.tiles),
           c_homes_(matrix.block_rows() * padded_n_ * b_, grain(), machine.chip.tiles),
@@ -178,9 +186,13 @@ public:
         return std::move(graph_);
     }
 
-    /// Roundings of the result element that has most: in FP16 one of each block on a tile and one of their sum, in
-    /// FP32 one of each product and one of each tile's partial result.
+    /// Roundings to the partials' type of the result element that has most: of each tile's partial result, and with
+    /// FP32 ones or blocks also of each product or block.
     [[nodiscard]] std::int64_t roundings() const {
+        const bool half = types_.partial == Types::kHalf;
+        if (half && b_ == 1) {
+            return 1; // sums of a row are FP32
+        }
         std::int64_t most = 0;
         std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> of_row;
         for (const TileBlocks& tile : tiles_) {
@@ -188,10 +200,9 @@ public:
             for (std::size_t slot = 0; slot < tile.rows.size(); ++slot) {
                 const std::int64_t blocks = tile.row_ends[slot] - before;
                 before = tile.row_ends[slot];
-                most =
-                    std::max(most, types_.data == ElementType::F16
-                                       ? blocks + 1
-                                       : of_row[{tile.part, tile.rows[slot]}] += blocks * b_ + 1);
+                std::int64_t& of_this = of_row[{tile.part, tile.rows[slot]}];
+                of_this = half ? std::max(of_this, blocks + 1) : of_this + blocks * b_ + 1;
+                most = std::max(most, of_this);
             }
         }
         return most;
@@ -213,6 +224,10 @@ private:
     }
     [[nodiscard]] Bytes line_bytes(std::int64_t part) const {
         return columns_on(part) * b_ * element_;
+    }
+    /// The same of partial results.
+    [[nodiscard]] Bytes partial_bytes(std::int64_t part) const {
+        return columns_on(part) * b_ * types_.partial;
     }
     [[nodiscard]] Bytes block_bytes() const { return b_ * b_ * element_; }
     /// Of a row of X or C the elements of a part.
@@ -324,7 +339,7 @@ private:
                         moves_blocks() ? values_of(mine).size() * element_
                                        : count_of(mine.blocks) * block_bytes());
             graph_.hold(x_, tile, count_of(mine.columns) * line_bytes(mine.part));
-            graph_.hold(out_, tile, count_of(mine.rows) * line_bytes(mine.part));
+            graph_.hold(out_, tile, count_of(mine.rows) * partial_bytes(mine.part));
         }
     }
     template <class Of> [[nodiscard]] static std::int64_t count_of(const std::vector<Of>& list) {
@@ -459,7 +474,7 @@ private:
         const graph::Field values =
             graph::read({values_, values_offset(mine)}, count_of(mine.blocks) * block_bytes());
         const graph::Field x = graph::read({x_}, count_of(mine.columns) * line);
-        const Bytes out_bytes = count_of(mine.rows) * line;
+        const Bytes out_bytes = count_of(mine.rows) * partial_bytes(mine.part);
         if (b_ == 1) {
             const auto meta = element_meta(mine, line);
             const auto bytes = static_cast<Bytes>(meta->size());
@@ -472,16 +487,16 @@ private:
         graph_.add_vertex(set, tile, types_.multiply, program::VertexKind::Supervisor,
                           {graph::pointer({out_}, out_bytes, graph::Access::Update), values,
                            block_lists(tile, mine, line), worklists(tile, columns_on(mine.part)),
-                           graph::word(line), graph::word(count_of(mine.rows) - 1)});
+                           graph::word(partial_bytes(mine.part)),
+                           graph::word(count_of(mine.rows) - 1)});
     }
 
     /// Partial results that the codelet does not begin itself.
     graph::ComputeSetId add_zeros() {
-        const auto zero =
-            graph_.add_compute_set({"zero", Role::Work, kPublishedOwner, "bytes"});
+        const auto zero = graph_.add_compute_set({"zero", Role::Work, kPublishedOwner, "bytes"});
         for (TileId tile = 0; tile < tiles_.size(); ++tile) {
             const TileBlocks& mine = tiles_[tile];
-            const Bytes bytes = count_of(mine.rows) * line_bytes(mine.part);
+            const Bytes bytes = count_of(mine.rows) * partial_bytes(mine.part);
             if (bytes > 0) {
                 graph_.add_work(zero, tile, bytes);
                 graph_.add_vertex(zero, tile, "Zero1D", program::VertexKind::MultiWorker,
@@ -587,7 +602,7 @@ private:
                     contributions_[part][static_cast<std::size_t>(row)].size();
                 if (count > 0) {
                     groups[count].emplace_back(row, static_cast<std::int64_t>(part));
-                    reductions += count > 1 ? 1U : 0U;
+                    reductions += count > 1 || types_.casts ? 1U : 0U;
                 }
             }
         }
@@ -604,7 +619,7 @@ private:
         pieces_.resize(tiles_.size());
         std::int64_t start = 0;
         for (const auto& [count, rows] : groups) {
-            if (count == 1) {
+            if (count == 1 && !types_.casts) {
                 for (const auto& [row, part] : rows) {
                     put_row(put, put_here, row, part);
                 }
@@ -639,7 +654,7 @@ private:
         });
     }
     [[nodiscard]] graph::Place partial_place(const Contribution& from, std::int64_t part) const {
-        return {out_, from.slot * line_bytes(part)};
+        return {out_, from.slot * partial_bytes(part)};
     }
     void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
               TileId to, graph::Place there, Bytes bytes) {
@@ -681,8 +696,8 @@ private:
         const std::int64_t even = 8 * ceil_div_of(ceil_div_of(all, 8), tiles);
         const std::int64_t sync = kPricedSync;
         const std::int64_t there =
-            ceil_div_of(most * element_, 4) + depth * ceil_div_of(most, vector_) + sync;
-        const std::int64_t spread = ceil_div_of(even * depth * element_, 4) +
+            ceil_div_of(most * types_.partial, 4) + depth * ceil_div_of(most, vector_) + sync;
+        const std::int64_t spread = ceil_div_of(even * depth * types_.partial, 4) +
                                     depth * ceil_div_of(even, vector_) +
                                     ceil_div_of(even * element_, 4) + 2 * sync;
         if (there < spread) {
@@ -719,7 +734,7 @@ private:
 
     void reduce_piece(std::int64_t row, std::int64_t part, Span run, TileId tile, graph::Place sum,
                       std::int64_t depth, std::size_t reductions) {
-        const Bytes bytes = run.size() * element_;
+        const Bytes bytes = run.size() * types_.partial;
         const Bytes slots = slot_bytes_[tile];
         slot_bytes_[tile] += depth * bytes;
         graph_.hold(slots_, tile, slot_bytes_[tile]);
@@ -729,7 +744,7 @@ private:
         for (const Contribution& from :
              contributions_[static_cast<std::size_t>(part)][static_cast<std::size_t>(row)]) {
             give(bring_partials_, reduce_, from.tile,
-                 partial_place(from, part) + (run.first - all.first) * element_, tile,
+                 partial_place(from, part) + (run.first - all.first) * types_.partial, tile,
                  {slots_, slot}, bytes);
             slot += bytes;
         }
@@ -748,7 +763,7 @@ private:
         for (const auto& [depth, pieces] : groups) {
             std::int64_t words = 0;
             for (const Piece& piece : pieces) {
-                words += piece.elements / vector_;
+                words += words_of(piece);
             }
             graph_.add_work(reduce_, tile, words * depth);
             const std::int64_t workers =
@@ -763,13 +778,19 @@ private:
         graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
     }
 
+    /// Of one partial result.
+    [[nodiscard]] std::int64_t words_of(const Piece& piece) const {
+        return piece.elements * types_.partial / kWord;
+    }
+
     /// Words `mine` of all pieces as a worker's regions.
     graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Span mine) {
         std::vector<graph::Field> state{graph::word(0)};
+        const Bytes sum_word = kWord * element_ / types_.partial;
         std::int64_t at = 0;
         std::int64_t regions = 0;
         for (const Piece& piece : pieces) {
-            const std::int64_t words = piece.elements / vector_;
+            const std::int64_t words = words_of(piece);
             const std::int64_t first = std::max(mine.first, at) - at;
             const std::int64_t last = std::min(mine.last, at + words) - at;
             at += words;
@@ -780,7 +801,7 @@ private:
             const Bytes reach = (piece.depth - 1) * words * kWord;
             state.insert(
                 state.end(),
-                {graph::write(piece.sum + first * kWord, (last - first) * kWord),
+                {graph::write(piece.sum + first * sum_word, (last - first) * sum_word),
                  graph::read({slots_, piece.slots + first * kWord}, reach + (last - first) * kWord),
                  graph::word((piece.depth - 1) | ((last - first - 1) << 16)), graph::word(words)});
         }
@@ -947,10 +968,6 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     const std::string name =
         fmt::format("spmm {} x {} x {} in {} x {} blocks, published plan", matrix.rows,
                     matrix.columns, workload.n, matrix.block, matrix.block);
-    if (workload.partials != workload.dtype) {
-        throw NotModelled(name + ": not modelled: FP32 partials of FP16 operands, which published "
-                                 "static plans do not have; see docs/published_plans.md");
-    }
     published::StaticProblem problem;
     problem.type = workload.dtype;
     problem.n = workload.n;

@@ -184,7 +184,8 @@ public:
             lost_ = kLeastNormal * static_cast<double>(k + options.roundings + 1);
         } else {
             found_.tolerance = tolerance(options, k);
-            half_roundings_ = options.partials == ElementType::F16 ? options.roundings + 1 : 1;
+            half_roundings_ = (options.partials == ElementType::F16 ? options.roundings + 1 : 1) +
+                              (options.half_products ? k : 0);
         }
     }
 
@@ -428,7 +429,7 @@ double tolerance(const CheckOptions& options, std::int64_t k) {
     const double unit = unit_roundoff(options.partials);
     const double result_rounding = half ? 0.0 : kUnitF16;
     return static_cast<double>(options.roundings + 1) * unit + static_cast<double>(k) * kUnitF32 +
-           result_rounding;
+           result_rounding + (options.half_products ? kUnitF16 : 0.0);
 }
 
 CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a, const DenseF16& b,

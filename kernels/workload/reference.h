@@ -43,6 +43,8 @@ struct CheckOptions {
     /// Roundings to the partials type on the longest path from a product to its element of the
     /// result: those of accumulation and of reduction between workers and tiles. The planner knows.
     std::int64_t roundings = 0;
+    /// Products of binary16 elements are rounded to binary16 before they are summed.
+    bool half_products = false;
     /// Integer operands: the result must equal the reference.
     bool exact_required = false;
     int threads = 0; ///< of the host, 0 for all of them
@@ -56,6 +58,7 @@ struct CheckOptions {
 /// The relative tolerance for results of a contraction of length k, in binary16:
 ///     F16 partials: (roundings + 1) * 2^-11 + k * 2^-24
 ///     F32 partials: (roundings + 1) * 2^-24 + k * 2^-24 + 2^-11
+/// and 2^-11 more where products are rounded.
 /// The term k * 2^-24 is for sums inside a dot product in binary32. With F32 partials the result is
 /// rounded once more, to binary16: the 2^-11. With F16 partials that last rounding is the + 1.
 [[nodiscard]] double tolerance(const CheckOptions& options, std::int64_t k);

@@ -2,12 +2,14 @@
 // Reductions side by side: a supervisor starts a worker vertex once for each state, as many at a time as there are workers, and each
 // takes several regions of outputs.
 //
-//   ReduceMany_add_{half,float}      supervisor. State: u32 vertices - 1, then for each the address of its state.
-//   ReduceRegions_add_{half,float}   worker. State: u32 regions - 1, then for each: pointer out, pointer in (both 8-byte aligned), u16
-//                                    partials - 1, outputs in 8-byte words - 1, u32 stride from partial to partial in 8-byte words.
+//   ReduceMany_add_{half,float,float_half}      supervisor. State: u32 vertices - 1, then for each the address of its state.
+//   ReduceRegions_add_{half,float,float_half}   worker. State: u32 regions - 1, then for each: pointer out, pointer in (8-byte aligned),
+//                                               u16 partials - 1, outputs as 8-byte words of partials - 1, u32 stride from partial to
+//                                               partial in 8-byte words.
 //
 // FP32 sums are in the accumulators.
-// Timing: five supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of outputs with p partials 11 + p, in FP32 10 + p.
+// Timing: five supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of partials, p of them, 11 + p, in FP32 10 + p (11 + p with FP16
+// outputs).
 #ifdef __IPU__
 
 #include "poplar/StackSizeDefs.hpp"
@@ -54,6 +56,7 @@ ReduceMany_add_\TYPE:
 
 REDUCE_MANY half
 REDUCE_MANY float
+REDUCE_MANY float_half
 
 // worker
 #define next m0
@@ -70,7 +73,7 @@ REDUCE_MANY float
 WORKER_FUNCTION ReduceRegions_add_\TYPE
     { mov       $next, $mvertex_base ; setzi $a4, ZAACC_BITMASK }
     { ld32step  $regions, $mzero, $next+=, 1 ; uput $FP_CLR, $a4 }
-.ifc \TYPE,float
+.ifnc \TYPE,half
     { nop ; f32v2mul $a2:3, $azeros, $azeros }
 .endif
 .Lregion_\TYPE:
@@ -98,7 +101,12 @@ WORKER_FUNCTION ReduceRegions_add_\TYPE
 .else
     f32v2gina   $a4:5, $azeros, 0
 .endif
+.ifc \TYPE,float_half
+    f32v2tof16  $a4, $a4:5
+    st32step    $a4, $mzero, $out+=, 1
+.else
     st64step    $a4:5, $mzero, $out+=, 1
+.endif
     brnzdec     $words_m1, .Lword_\TYPE
     brnzdec     $regions, .Lregion_\TYPE
     exitz       $mzero
@@ -107,5 +115,6 @@ WORKER_FUNCTION ReduceRegions_add_\TYPE
 REGIONS half f16v4acc $a0:1
 // of four sums the upper two stay zero
 REGIONS float f32v4acc $a0:3
+REGIONS float_half f32v4acc $a0:3
 
 #endif

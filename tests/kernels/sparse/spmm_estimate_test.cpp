@@ -72,7 +72,7 @@ struct Means {
     double blocks, rows, lines, band, contributors;
 };
 
-Means means_of(const workload::SparseF16& a, const Split& split) {
+Means means_of(const workload::SparsePattern& a, const Split& split) {
     Means means{};
     means.blocks = number(a.blocks()) / number(split.parts_m * split.parts_k);
     means.band = number(a.block_columns()) / number(split.parts_k);
@@ -94,7 +94,7 @@ struct Expected {
 
 Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost& cost,
                      const Problem& problem, const Split& split) {
-    const workload::SparseF16& a = *problem.matrix;
+    const workload::SparsePattern& a = *problem.matrix;
     const Means mean = means_of(a, split);
     const bool elements = problem.block == 1;
     const bool half = problem.partials == ElementType::F16;

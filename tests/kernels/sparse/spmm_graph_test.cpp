@@ -330,7 +330,7 @@ TEST_CASE("a sparse sum is rounded for each block of its longest row and each ot
                 CAPTURE(block, half, tiles, parts);
                 CHECK((tiles == 1) == (parts == 1));
                 const std::int64_t again = parts > 1 ? 1 : 0;
-                CHECK(division.roundings == (block == 1 ? 1 + (half ? again : 0)
+                CHECK(division.roundings == (block == 1 ? (half ? again : parts)
                                              : half     ? 60 + again
                                                         : 4 * 60 + parts));
             }

@@ -138,6 +138,60 @@ TEST_CASE("one wrong element fails and is located", "[operands]") {
         Approx(found.max_error / (found.tolerance * static_cast<double>(truth.absolute_sums[at]))));
 }
 
+TEST_CASE("a sparse FP32 result is checked like a dense one", "[operands]") {
+    for (const std::int64_t block : {1, 8}) {
+        for (const double density : {0.08, 0.3}) {
+            CAPTURE(block, density);
+            const SparseF16 half = sparse_operand(50, 70, block, density);
+            SparseF32 a;
+            static_cast<SparsePattern&>(a) = half;
+            for (const std::uint16_t value : half.values) {
+                a.values.push_back(f16_to_f32(value));
+            }
+            const DenseF16 x_half = uniform(70, 11, Operand::B);
+            DenseF32 x{70, 11, {}};
+            for (const std::uint16_t value : x_half.values) {
+                x.values.push_back(f16_to_f32(value));
+            }
+            const ReferenceResult truth = reference(half, x_half);
+            std::vector<float> result(truth.products.begin(), truth.products.end());
+            const CheckOptions options{.partials = ElementType::F32, .roundings = 3};
+            const CheckResult good = check(result, a, x, options);
+            CHECK(good.passed);
+            CHECK(good.elements == 550);
+            CHECK(good.tolerance == tolerance_f32(options));
+            result[11 * 30 + 7] += 1.0F;
+            CHECK(check(result, a, x, options).failed_elements == 1);
+        }
+    }
+}
+
+TEST_CASE("products that are rounded to binary16 may each be off by as much", "[operands]") {
+    // one product a row: rounded to binary16, so is the sum
+    SparseF16 a;
+    a.rows = 64;
+    a.columns = 64;
+    a.row_start.push_back(0);
+    DenseF16 x{64, 1, {}};
+    std::vector<std::uint16_t> result;
+    for (std::int32_t i = 0; i < 64; ++i) {
+        const std::uint16_t value = f32_to_f16(1.0F + static_cast<float>(i) / 64.0F);
+        a.block_column.push_back(i);
+        a.row_start.push_back(i + 1);
+        a.values.push_back(value);
+        x.values.push_back(f32_to_f16(1.0F + static_cast<float>(63 - i) / 128.0F));
+        // half a step up in the product and in the sum
+        result.push_back(
+            f32_to_f16(f16_to_f32(value) * f16_to_f32(x.values.back()) * (1.0F + 1.6F * 0x1p-11F)));
+    }
+    CheckOptions options{.partials = ElementType::F32};
+    CHECK_FALSE(check(result, a, x, options).passed);
+    options.half_products = true;
+    CHECK(check(result, a, x, options).passed);
+    CHECK(tolerance(options, 64) - 0x1p-11 ==
+          Approx(tolerance({.partials = ElementType::F32}, 64)).epsilon(1e-12));
+}
+
 TEST_CASE("a sparse result is checked like a dense one", "[operands]") {
     for (const std::int64_t block : {1, 16}) {
         // Below and above the density at which the dense product takes over.

@@ -205,6 +205,34 @@ TEST_CASE("file values beyond binary16 are located", "[operands]") {
           }) == path + ":4:1: value: not finite in f16, expected -65504..65504");
 }
 
+TEST_CASE("FP32 matrices hold the numbers of FP16 ones, and a file's more exactly", "[operands]") {
+    const auto same = [](const SparseF16& half, const SparseF32& wide, double most) {
+        CHECK(half.row_start == wide.row_start);
+        CHECK(half.block_column == wide.block_column);
+        REQUIRE(half.values.size() == wide.values.size());
+        for (std::size_t i = 0; i < half.values.size(); ++i) {
+            const double value = static_cast<double>(f16_to_f32(half.values[i]));
+            CHECK(std::fabs(static_cast<double>(wide.values[i]) - value) <=
+                  most * std::fabs(value));
+        }
+    };
+    for (const std::int64_t block : {1, 4, 16}) {
+        const SpmmWorkload workload = generated(37, 50, block, 0.4);
+        same(make_sparse(workload), make_sparse_f32(workload), 0.0);
+    }
+    const ScratchFolder folder;
+    const std::string beyond = folder.file("v.mtx", kReal + "2 2 2\n2 2 1\n1 1 1e39\n");
+    CHECK(config_error([&] {
+              return make_sparse_f32(from_file(beyond, PatternSpec::FileValues::File));
+          }) == beyond + ":4:1: value: not finite in f32");
+    const std::string within =
+        folder.file("w.mtx", kReal + "2 3 2\n1 1 0.3333333333333333\n2 3 -100000\n");
+    const auto fits = from_file(within, PatternSpec::FileValues::File);
+    CHECK_THROWS_AS(make_sparse(fits), ConfigError);
+    CHECK(make_sparse_f32(fits).values ==
+          std::vector<float>{static_cast<float>(1.0 / 3.0), -100000.0F});
+}
+
 TEST_CASE("dimensions that differ from the file are all reported", "[operands]") {
     const ScratchFolder folder;
     const std::string path = folder.file("v.mtx", kPattern + "2 3 1\n1 1\n");
