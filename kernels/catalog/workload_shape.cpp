@@ -61,6 +61,16 @@ template <class Kind> void describe_types(Describe<Kind>& d) {
         .empty_if_absent("as dtype");
 }
 
+/// Operands that are given as their transposes.
+template <class Kind> void describe_transposes(Describe<Kind>& d) {
+    d.field("transpose_a", &Kind::transpose_a)
+        .says("the left operand is given as its transpose, k x m")
+        .from(kSource);
+    d.field("transpose_b", &Kind::transpose_b)
+        .says("the right operand is given as its transpose, n x k")
+        .from(kSource);
+}
+
 /// `values` of one operand.
 template <class Kind>
 void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
@@ -84,6 +94,7 @@ std::shared_ptr<const Shape> matmul_shape() {
     Describe<MatmulWorkload> d;
     describe_common(d, "matmul");
     describe_types(d);
+    describe_transposes(d);
     describe_values_of(d, "values_a", "/values_a", &MatmulWorkload::values_a,
                        "values of the left operand");
     describe_values_of(d, "values_b", "/values_b", &MatmulWorkload::values_b,
@@ -107,6 +118,7 @@ std::shared_ptr<const Shape> spmm_shape() {
     Describe<SpmmWorkload> d;
     describe_common(d, "spmm");
     describe_types(d);
+    describe_transposes(d);
     describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
                        "values of the dense operand");
     d.fixed("mode", "static")

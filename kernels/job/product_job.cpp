@@ -161,15 +161,22 @@ void need_memory(std::size_t bytes, double a, double b, double c, const std::str
     need_host_memory(static_cast<double>(bytes) * (a + b + c) + kReferenceBytes * b, what);
 }
 
+/// A file's operand may be given as its transpose; generated numbers are the same either way.
 template <class Element>
-workload::Dense<Element> make_dense_of(std::int64_t rows, std::int64_t columns,
+workload::Dense<Element> make_dense_of(std::int64_t rows, std::int64_t columns, bool transpose,
                                        const workload::ValuesSpec& values, std::uint64_t seed,
                                        Operand operand, std::int64_t contraction_length) {
-    if constexpr (std::is_same_v<Element, float>) {
-        return workload::make_dense_f32(rows, columns, values, seed, operand, contraction_length);
-    } else {
-        return workload::make_dense(rows, columns, values, seed, operand, contraction_length);
-    }
+    const auto make = [&](std::int64_t height, std::int64_t width) {
+        if constexpr (std::is_same_v<Element, float>) {
+            return workload::make_dense_f32(height, width, values, seed, operand,
+                                            contraction_length);
+        } else {
+            return workload::make_dense(height, width, values, seed, operand, contraction_length);
+        }
+    };
+    return transpose && values.kind == workload::ValuesSpec::Kind::File
+               ? workload::transposed(make(columns, rows))
+               : make(rows, columns);
 }
 
 template <class Element>
@@ -228,12 +235,12 @@ private:
     void make_operands() {
         const auto& given = workload();
         make_left([&] {
-            return make_dense_of<Element>(given.m, given.k, given.of_a(), given.seed, Operand::A,
-                                          given.k);
+            return make_dense_of<Element>(given.m, given.k, given.transpose_a, given.of_a(),
+                                          given.seed, Operand::A, given.k);
         });
         make_right([&] {
-            return make_dense_of<Element>(given.k, given.n, given.of_b(), given.seed, Operand::B,
-                                          given.k);
+            return make_dense_of<Element>(given.k, given.n, given.transpose_b, given.of_b(),
+                                          given.seed, Operand::B, given.k);
         });
     }
 };
@@ -313,7 +320,7 @@ private:
         const auto& given = workload();
         make_right([&] {
             return make_dense_of<Element>(
-                a().columns, given.n, given.of_b(), given.seed, Operand::B,
+                a().columns, given.n, given.transpose_b, given.of_b(), given.seed, Operand::B,
                 std::max<std::int64_t>(1, workload::contraction_length(a())));
         });
     }

@@ -37,7 +37,8 @@ struct Types {
         const std::string both = fmt::format("{}_{}", name(element), name(partial));
         casts = element != partial;
         zeroes = !half && (block == 8 || block == 16);
-        reduce = fmt::format("ReduceMany_add_{}", casts ? "float_half" : name(element));
+        const char* sums = casts ? "float_half" : name(element);
+        reduce = fmt::format("ReduceMany_add_{}", sums);
         multiply = block == 1
                        ? "StaticSparseDenseElementWise_" + both
                        : fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_{1}", block, both);
@@ -45,7 +46,9 @@ struct Types {
                            : casts    ? "block_half_float"
                            : half     ? "block_half"
                                       : "block_float";
-        codelets = {fmt::format("published/sparse_dense_{}", file), "published/reduce_many",
+        codelets = {fmt::format("published/sparse_dense_{}", file),
+                    half && !casts ? "published/reduce_many"
+                                   : fmt::format("published/reduce_many_{}", sums),
                     "copy"};
         if (zeroes) {
             codelets.emplace_back("published/cast_fill_1d");

@@ -187,8 +187,16 @@ template <class Element> Sparse<Element> make_generated(const SpmmWorkload& work
     }
     const std::int64_t block = workload.block;
     const BlockGrid grid{(workload.m + block - 1) / block, (workload.k + block - 1) / block};
-    auto matrix = empty_blocks<Element>(workload.m, workload.k, block,
-                                        generated_blocks(grid, pattern, block, sizeof(Element)));
+    const BlockGrid given =
+        workload.transpose_a ? BlockGrid{grid.columns, grid.rows} : BlockGrid{grid};
+    auto blocks = generated_blocks(given, pattern, block, sizeof(Element));
+    if (workload.transpose_a) {
+        for (std::int64_t& number : blocks) {
+            number = number % given.columns * grid.columns + number / given.columns;
+        }
+        std::sort(blocks.begin(), blocks.end());
+    }
+    auto matrix = empty_blocks<Element>(workload.m, workload.k, block, blocks);
     const Generator generator(workload.values.kind, workload.seed, Operand::A,
                               contraction_length(matrix));
     for_each_stored(matrix, [&](std::size_t at, std::int64_t row, std::int64_t /*column*/,
@@ -199,9 +207,16 @@ template <class Element> Sparse<Element> make_generated(const SpmmWorkload& work
     return matrix;
 }
 
+/// As a product has it.
 CoordinateMatrix read_pattern(const SpmmWorkload& workload) {
     const std::string& path = workload.pattern.path;
     CoordinateMatrix file = read_pattern_file(path);
+    if (workload.transpose_a) {
+        std::swap(file.rows, file.columns);
+        for (auto& entry : file.entries) {
+            std::swap(entry.row, entry.column);
+        }
+    }
     const std::array<std::pair<const char*, std::pair<std::int64_t, std::int64_t>>, 2> dimensions{
         {{"/m", {workload.m, file.rows}}, {"/k", {workload.k, file.columns}}}};
     std::vector<Diagnostic> wrong;
@@ -210,7 +225,8 @@ CoordinateMatrix read_pattern(const SpmmWorkload& workload) {
         if (given != 0 && given != actual) {
             wrong.push_back({"", 0, 0, pointer,
                              "got " + std::to_string(given) + ", expected " +
-                                 std::to_string(actual) + " as in " + path,
+                                 std::to_string(actual) + " as in " + path +
+                                 (workload.transpose_a ? ", transposed" : ""),
                              "leave it out to take the file's"});
         }
         if (actual > kMaxDimension) {
@@ -397,6 +413,30 @@ DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& v
 DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                         std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
     return make_matrix<float>(rows, columns, values, seed, operand, contraction_length);
+}
+
+namespace {
+
+template <class Element> Dense<Element> columns_as_rows(const Dense<Element>& matrix) {
+    Dense<Element> made{matrix.columns, matrix.rows, {}};
+    made.values.reserve(matrix.values.size());
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+        for (std::int64_t row = 0; row < matrix.rows; ++row) {
+            made.values.push_back(
+                matrix.values[static_cast<std::size_t>(row * matrix.columns + column)]);
+        }
+    }
+    return made;
+}
+
+} // namespace
+
+DenseF16 transposed(const DenseF16& matrix) {
+    return columns_as_rows(matrix);
+}
+
+DenseF32 transposed(const DenseF32& matrix) {
+    return columns_as_rows(matrix);
 }
 
 std::int64_t contraction_length(const SparsePattern& matrix) {

@@ -42,6 +42,10 @@ inline constexpr std::int64_t kExactSum = 2048;
                                       const ValuesSpec& values, std::uint64_t seed, Operand operand,
                                       std::int64_t contraction_length);
 
+/// Columns as rows.
+[[nodiscard]] DenseF16 transposed(const DenseF16& matrix);
+[[nodiscard]] DenseF32 transposed(const DenseF32& matrix);
+
 /// The largest number of stored elements in a row, explicit zeros counted.
 [[nodiscard]] std::int64_t contraction_length(const SparsePattern& matrix);
 
@@ -51,6 +55,7 @@ inline constexpr std::int64_t kExactSum = 2048;
 ///   entries as a 0/1 adjacency matrix with the diagonal as given, D its row sums, and stores
 ///   D_i^-1/2 A_ij D_j^-1/2 rounded to the type (0 where D_j is 0); `ones` stores 1; `file` stores
 ///   the file's value, 1 where the file has none.
+/// - With transpose_a the file or the generator says where the transpose of A has its blocks, k x m.
 /// - Generated patterns keep exactly round(density * blocks) blocks (n_of_m: density * group of each
 ///   group) and fill them by `values`.
 /// - `values` of kind Integer also fill the entries of a pattern file; with `gcn`, or with a file's

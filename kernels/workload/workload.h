@@ -40,6 +40,8 @@ struct MatmulWorkload {
     std::int64_t n = 0;
     ElementType dtype = ElementType::F16;    ///< or F32
     ElementType partials = ElementType::F16; ///< or F32: always with a dtype of F32
+    bool transpose_a = false;                ///< the left operand is given as its transpose
+    bool transpose_b = false;                ///< the right one
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
@@ -61,6 +63,8 @@ struct SpmmWorkload {
     std::int64_t block = 1;                  ///< 1, 4, 8 or 16
     ElementType dtype = ElementType::F16;    ///< or F32
     ElementType partials = ElementType::F16; ///< or F32: always with a dtype of F32
+    bool transpose_a = false;                ///< the left operand is given as its transpose
+    bool transpose_b = false;                ///< the right one
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;

@@ -146,16 +146,16 @@ TEST_CASE("a sparse FP32 result is checked like a dense one", "[operands]") {
             SparseF32 a;
             static_cast<SparsePattern&>(a) = half;
             for (const std::uint16_t value : half.values) {
-                a.values.push_back(f16_to_f32(value));
+                a.values.push_back(tessera::f16_to_f32(value));
             }
             const DenseF16 x_half = uniform(70, 11, Operand::B);
             DenseF32 x{70, 11, {}};
             for (const std::uint16_t value : x_half.values) {
-                x.values.push_back(f16_to_f32(value));
+                x.values.push_back(tessera::f16_to_f32(value));
             }
             const ReferenceResult truth = reference(half, x_half);
             std::vector<float> result(truth.products.begin(), truth.products.end());
-            const CheckOptions options{.partials = ElementType::F32, .roundings = 3};
+            const CheckOptions options{.partials = tessera::ElementType::F32, .roundings = 3};
             const CheckResult good = check(result, a, x, options);
             CHECK(good.passed);
             CHECK(good.elements == 550);
@@ -182,14 +182,15 @@ TEST_CASE("products that are rounded to binary16 may each be off by as much", "[
         x.values.push_back(f32_to_f16(1.0F + static_cast<float>(63 - i) / 128.0F));
         // half a step up in the product and in the sum
         result.push_back(
-            f32_to_f16(f16_to_f32(value) * f16_to_f32(x.values.back()) * (1.0F + 1.6F * 0x1p-11F)));
+            f32_to_f16(tessera::f16_to_f32(value) * tessera::f16_to_f32(x.values.back()) *
+                       (1.0F + 0.9F * 0x1p-11F)));
     }
-    CheckOptions options{.partials = ElementType::F32};
+    CheckOptions options{.partials = tessera::ElementType::F32};
     CHECK_FALSE(check(result, a, x, options).passed);
     options.half_products = true;
     CHECK(check(result, a, x, options).passed);
     CHECK(tolerance(options, 64) - 0x1p-11 ==
-          Approx(tolerance({.partials = ElementType::F32}, 64)).epsilon(1e-12));
+          Approx(tolerance({.partials = tessera::ElementType::F32}, 64)).epsilon(1e-12));
 }
 
 TEST_CASE("a sparse result is checked like a dense one", "[operands]") {

@@ -228,7 +228,7 @@ TEST_CASE("FP32 matrices hold the numbers of FP16 ones, and a file's more exactl
     const std::string within =
         folder.file("w.mtx", kReal + "2 3 2\n1 1 0.3333333333333333\n2 3 -100000\n");
     const auto fits = from_file(within, PatternSpec::FileValues::File);
-    CHECK_THROWS_AS(make_sparse(fits), ConfigError);
+    CHECK_THROWS_AS(make_sparse(fits), tessera::ConfigError);
     CHECK(make_sparse_f32(fits).values ==
           std::vector<float>{static_cast<float>(1.0 / 3.0), -100000.0F});
 }
