@@ -9,14 +9,10 @@
 //                                               partial in 8-byte words.
 //
 // FP32 sums are in the accumulators.
-// Timing: five supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of partials, p of them, 11 + p, in FP32 10 + p (11 + p with FP16
-// outputs).
+// Timing: five supervisor issues a vertex; worker issues: 6 (in FP32 7), for each region 6 and a word of
+// partials, p of them, 11 + p, in FP32 10 + p (11 + p with FP16 outputs).
 #ifndef TESSERA_PUBLISHED_REDUCE_MANY_H
 #define TESSERA_PUBLISHED_REDUCE_MANY_H
-
-#include "poplar/StackSizeDefs.hpp"
-#include "poplar/TileConstants.hpp"
-#include "vector_work.h"
 
 #define ZAACC_BITMASK (CSR_W_FP_CLR__ZAACC__MASK << CSR_W_FP_CLR__ZAACC__SHIFT)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/half.h"
+#include "kernels/workload/stored_elements.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/workload/exactness.h"
 #include "tests/kernels/workload/support.h"
@@ -9,6 +10,8 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <set>
+#include <utility>
 
 using tessera::f16_to_f32;
 using tessera::f32_to_f16;
@@ -203,6 +206,41 @@ TEST_CASE("file values beyond binary16 are located", "[operands]") {
     CHECK(config_error([&] {
               return make_sparse(from_file(path, PatternSpec::FileValues::File));
           }) == path + ":4:1: value: not finite in f16, expected -65504..65504");
+}
+
+TEST_CASE("a pattern may be given as that of the transpose", "[operands]") {
+    const auto stored = [](const SparsePattern& a, bool turned) {
+        std::set<std::pair<std::int64_t, std::int64_t>> places;
+        for_each_stored(a, [&](std::size_t, std::int64_t row, std::int64_t column, std::int64_t) {
+            places.insert(turned ? std::pair(column, row) : std::pair(row, column));
+        });
+        return places;
+    };
+    for (const std::int64_t block : {1, 4}) {
+        const SparseF16 given = make_sparse(generated(36, 50, block, 0.3));
+        SpmmWorkload workload = generated(50, 36, block, 0.3);
+        workload.transpose_a = true;
+        const SparseF16 a = make_sparse(workload);
+        check_well_formed(a);
+        CHECK(a.rows == 50);
+        CHECK(a.columns == 36);
+        CHECK(stored(a, false) == stored(given, true));
+    }
+    const ScratchFolder folder;
+    const std::string path = folder.file("v.mtx", kReal + "2 3 2\n1 3 5\n2 1 7\n");
+    SpmmWorkload workload = from_file(path, PatternSpec::FileValues::File);
+    workload.transpose_a = true;
+    const SparseF16 a = make_sparse(workload);
+    CHECK(a.rows == 3);
+    CHECK(a.row_start == std::vector<std::int64_t>{0, 1, 1, 2});
+    CHECK(a.block_column == std::vector<std::int32_t>{1, 0});
+    CHECK(a.values == std::vector<std::uint16_t>{f64_to_f16(7), f64_to_f16(5)});
+    workload.m = 2;
+    CHECK(config_error([&] { return make_sparse(workload); }) ==
+          "/m: got 2, expected 3 as in " + path + ", transposed; leave it out to take the file's");
+    const DenseF16 dense{2, 3, {1, 2, 3, 4, 5, 6}};
+    CHECK(transposed(dense).rows == 3);
+    CHECK(transposed(dense).values == std::vector<std::uint16_t>{1, 4, 2, 5, 3, 6});
 }
 
 TEST_CASE("FP32 matrices hold the numbers of FP16 ones, and a file's more exactly", "[operands]") {
