@@ -233,7 +233,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
                        const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const bool published = workload.plan == workload::PlanKind::Published ||
                            workload.dtype == ElementType::F32 || !has_plan_of_ours(matrix.block);
-    if (published && matrix.blocks() > 0) {
+    if (published) {
         return choose_published(machine, workload, matrix, known);
     }
     const Problem problem(workload, matrix);

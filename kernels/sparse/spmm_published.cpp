@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -962,6 +963,20 @@ private:
     std::map<TileId, Bytes> sum_bytes_;
 };
 
+/// Without blocks nothing is multiplied: the result is zero where it stands.
+std::optional<published::StaticPlan> plan_of(const published::StaticProblem& problem,
+                                             const spec::MachineSpec& machine) {
+    const bool empty =
+        std::all_of(problem.row_counts.begin(), problem.row_counts.end(),
+                    [](std::int64_t blocks) { return blocks == 0; });
+    if (!empty) {
+        return published::plan_static(problem, published::static_machine(machine));
+    }
+    published::StaticPlan plan;
+    plan.parts.push_back({0, problem.n, 0, machine.chip.tiles, {}});
+    return plan;
+}
+
 } // namespace
 
 family::Divided choose_published(const spec::MachineSpec& machine,
@@ -983,17 +998,16 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     for (const std::int32_t column : matrix.block_column) {
         ++problem.column_counts[static_cast<std::size_t>(column)];
     }
-    const auto plan = published::plan_static(problem, published::static_machine(machine));
+    const auto plan = plan_of(problem, machine);
     if (!plan) {
         throw DoesNotFit(name + ": no split of the published planner is valid");
     }
     StaticEmitter emitter(machine, workload, matrix, *plan, name);
     family::Division division;
     division.parts_n = static_cast<std::int64_t>(plan->parts.size());
-    division.parts_k = static_cast<std::int64_t>(plan->parts.front().bands.size());
-    division.parts_m = division.parts_n * division.parts_k == 0
-                           ? 1
-                           : machine.chip.tiles / (division.parts_n * division.parts_k);
+    division.parts_k =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(plan->parts.front().bands.size()));
+    division.parts_m = machine.chip.tiles / (division.parts_n * division.parts_k);
     division.tiles_busy = emitter.busy();
     division.roundings = emitter.roundings();
     division.predicted.compute = plan->phases.compute + plan->phases.reduce;
