@@ -17,8 +17,8 @@ UNITS = ["models/tile", "models/exchange", "models/sync", "models/memory"]
 
 # What a family of kernels stands on; families meet in a graph and never include each other. A folder
 # of kernels/ that is not in the table is a family.
-FAMILY = DATA + ["kernels/family", "kernels/graph", "kernels/lower", "kernels/plan",
-                 "kernels/published", "kernels/codelets", "kernels/workload"]
+FAMILY = DATA + ["kernels/family", "kernels/function", "kernels/graph", "kernels/lower",
+                 "kernels/plan", "kernels/published", "kernels/codelets", "kernels/workload"]
 
 # folder -> folders that it may include, besides itself; the longest matching folder counts
 ALLOWED = {
@@ -43,6 +43,8 @@ ALLOWED = {
     "kernels/exchange": DATA,
     "kernels/graph": DATA,
     "kernels/family": DATA + ["kernels/graph", "kernels/lower", "kernels/plan", "kernels/workload"],
+    "kernels/function": DATA + ["kernels/codelets", "kernels/family", "kernels/graph",
+                                "kernels/plan", "kernels/workload"],
     "kernels/catalog": DATA + ["kernels"],
     "kernels/plan": DATA + ["kernels/codelets", "kernels/workload"],
     "kernels/published": DATA,

@@ -71,6 +71,7 @@ public:
         resolve(matmul.values);
         resolve(matmul.values_a);
         resolve(matmul.values_b);
+        resolve(matmul.values_bias);
     }
     void operator()(SpmmWorkload& spmm) const {
         resolve(spmm.values);

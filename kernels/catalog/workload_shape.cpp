@@ -99,6 +99,15 @@ std::shared_ptr<const Shape> matmul_shape() {
                        "values of the left operand");
     describe_values_of(d, "values_b", "/values_b", &MatmulWorkload::values_b,
                        "values of the right operand");
+    describe_values_of(d, "values_bias", "/values_bias", &MatmulWorkload::values_bias,
+                       "values of the bias");
+    d.field("bias", &MatmulWorkload::bias)
+        .says("an element for each column of the product is added to it")
+        .from(kSource);
+    d.field("activation", &MatmulWorkload::activation,
+            {{"none", Activation::None}, {"relu", Activation::Relu}, {"gelu", Activation::Gelu}})
+        .says("what is made of the product's elements, behind the bias")
+        .from(kSource);
     d.field("m", &MatmulWorkload::m)
         .unit("rows")
         .range(1, kLongestDimension)

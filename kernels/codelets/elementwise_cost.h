@@ -28,6 +28,7 @@ constexpr MapLoop kGeluF16Loop{21, 16, 10};
 constexpr MapLoop kGeluF32Loop{21, 6, 9 + 2 * kSigmWaits, 0};
 constexpr MapLoop kAddLoop{24, 10, 3};
 constexpr MapLoop kMultiplyLoop{24, 10, 3};
+constexpr MapLoop kAddToRowsLoop{24, 10, 2};
 
 /// Rows of `units` units of 8 bytes of an input; the last one may be shorter.
 struct MapRows {

@@ -104,11 +104,12 @@ private:
                    const Block& block, graph::Place slice, graph::Place out) const {
         const graph::UnitRows rows{block.tile, block.place, block.rows,
                                    graph::units_of(row_bytes(block)), block.row_stride};
-        const Side sides[] = {{block.place, block.row_stride}, {slice, 0}, {out, block.row_stride}};
+        const function::Side sides[] = {
+            {block.place, block.row_stride}, {slice, 0}, {out, block.row_stride}};
         std::vector<graph::Field> reads = {
             graph::use(slice, row_bytes(block), graph::Access::Read)};
-        add_uses(reads, rows, sides[0], row_bytes(block), graph::Access::Read);
-        add_vertices(graph, site.machine, set, function(), rows, sides, reads);
+        function::add_uses(reads, rows, sides[0], row_bytes(block), graph::Access::Read);
+        function::add_vertices(graph, site.machine, set, function(), rows, sides, reads);
     }
 };
 
@@ -128,14 +129,9 @@ std::unique_ptr<family::Step> make_bias(const family::Request& request) {
                               fmt::format("got {} and {}, expected an element for each column",
                                           family::shape_text(x), family::shape_text(vector)));
     }
-    return std::make_unique<Bias>(
-        Function{.name = "bias",
-                 .codelet = "elementwise_add",
-                 .vertex = fmt::format("add_{}", tessera::name_of(x.type)),
-                 .loop = codelets::kAddLoop,
-                 .value = [](double e, double b) { return e + b; },
-                 .tolerance = one_rounding(x.type)},
-        request.inputs, x, std::vector{"x", "bias"});
+    function::Function function = function::add(x.type);
+    function.name = "bias";
+    return std::make_unique<Bias>(std::move(function), request.inputs, x, std::vector{"x", "bias"});
 }
 
 } // namespace

@@ -47,13 +47,13 @@ std::unique_ptr<family::Step> make_scale(const Request& request) {
     const std::uint32_t bits =
         is_half ? half : std::bit_cast<std::uint32_t>(static_cast<float>(factor));
     return std::make_unique<Map>(
-        Function{.name = "scale",
-                 .codelet = "elementwise_scale",
-                 .vertex = typed("scale", type),
-                 .loop = codelets::kScaleLoop,
-                 .constants = {graph::word(bits)},
-                 .value = [factor](double element, double) { return factor * element; },
-                 .tolerance = one_rounding(type)},
+        function::Function{.name = "scale",
+                           .codelet = "elementwise_scale",
+                           .vertex = typed("scale", type),
+                           .loop = codelets::kScaleLoop,
+                           .constants = {graph::word(bits)},
+                           .value = [factor](double element, double) { return factor * element; },
+                           .tolerance = function::one_rounding(type)},
         std::vector{x}, x, std::vector{"x"});
 }
 
@@ -69,20 +69,27 @@ std::unique_ptr<family::Step> make_cast(const Request& request) {
     }
     const bool widens = out.type == ElementType::F32;
     return std::make_unique<Map>(
-        Function{.name = "cast",
-                 .codelet = "elementwise_cast",
-                 .vertex = widens ? "cast_f16_f32" : "cast_f32_f16",
-                 .loop = widens ? codelets::kWidenLoop : codelets::kNarrowLoop,
-                 .flops = 0,
-                 .value = [](double element, double) { return element; },
-                 .tolerance = widens ? nullptr : one_rounding(out.type)},
+        function::Function{.name = "cast",
+                           .codelet = "elementwise_cast",
+                           .vertex = widens ? "cast_f16_f32" : "cast_f32_f16",
+                           .loop = widens ? codelets::kWidenLoop : codelets::kNarrowLoop,
+                           .flops = 0,
+                           .value = [](double element, double) { return element; },
+                           .tolerance = widens ? nullptr : function::one_rounding(out.type)},
         std::vector{x}, out, std::vector{"x"});
 }
 
+/// Of one input.
+std::unique_ptr<family::Step> of_x(const Request& request,
+                                   function::Function (*of_type)(ElementType)) {
+    require_numbers(request, 0, "x");
+    const TensorType& x = request.inputs[0];
+    return std::make_unique<Map>(of_type(x.type), std::vector{x}, x, std::vector{"x"});
+}
+
 /// Of two inputs.
-std::unique_ptr<family::Step> of_x_and_y(const Request& request, const char* name,
-                                         const codelets::MapLoop& loop,
-                                         double (*value)(double, double)) {
+std::unique_ptr<family::Step> of_x_and_y(const Request& request,
+                                         function::Function (*of_type)(ElementType)) {
     require_numbers(request, 0, "x");
     require_numbers(request, 1, "y");
     family::require_same_type(request);
@@ -92,16 +99,28 @@ std::unique_ptr<family::Step> of_x_and_y(const Request& request, const char* nam
                       fmt::format("got {} and {}, expected equal shapes", shape_text(x),
                                   shape_text(request.inputs[1])));
     }
-    return std::make_unique<Map>(Function{.name = name,
-                                          .codelet = fmt::format("elementwise_{}", name),
-                                          .vertex = typed(name, x.type),
-                                          .loop = loop,
-                                          .value = value,
-                                          .tolerance = one_rounding(x.type)},
-                                 request.inputs, x, std::vector{"x", "y"});
+    return std::make_unique<Map>(of_type(x.type), request.inputs, x, std::vector{"x", "y"});
 }
 
 } // namespace
+
+const Family& relu() {
+    static const Family family{
+        "relu", "max(x, 0) of every element", {"x"}, {}, [](const Request& request) {
+            return of_x(request, function::relu);
+        }};
+    return family;
+}
+
+const Family& gelu() {
+    static const Family family{
+        "gelu",
+        "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of every element",
+        {"x"},
+        {},
+        [](const Request& request) { return of_x(request, function::gelu); }};
+    return family;
+}
 
 const Family& scale() {
     static const Family family{"scale",
@@ -128,8 +147,7 @@ const Family& cast() {
 const Family& add() {
     static const Family family{
         "add", "x + y, element by element", {"x", "y"}, {}, [](const Request& request) {
-            return of_x_and_y(request, "add", codelets::kAddLoop,
-                              [](double x, double y) { return x + y; });
+            return of_x_and_y(request, function::add);
         }};
     return family;
 }
@@ -137,8 +155,7 @@ const Family& add() {
 const Family& multiply() {
     static const Family family{
         "multiply", "x * y, element by element", {"x", "y"}, {}, [](const Request& request) {
-            return of_x_and_y(request, "multiply", codelets::kMultiplyLoop,
-                              [](double x, double y) { return x * y; });
+            return of_x_and_y(request, function::multiply);
         }};
     return family;
 }

@@ -16,8 +16,8 @@ using graph::TensorId;
 /// Of an input that stands nowhere yet.
 constexpr Bytes kGrainBytes = 32;
 
-Map::Map(Function function, std::vector<family::TensorType> inputs, family::TensorType output,
-         std::vector<const char*> input_names)
+Map::Map(function::Function function, std::vector<family::TensorType> inputs,
+         family::TensorType output, std::vector<const char*> input_names)
     : function_(std::move(function)), inputs_(std::move(inputs)), output_(std::move(output)),
       input_names_(std::move(input_names)) {}
 
@@ -74,7 +74,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
                    [&](TensorId side) { return *graph::alike(x, graph.tensors.at(side.index)); });
     const auto set = add_work(graph, site);
     for (const graph::UnitRows& rows : graph::unit_rows_of(x)) {
-        std::vector<Side> sides;
+        std::vector<function::Side> sides;
         std::vector<graph::Field> reads;
         for (std::size_t i = 0; i < all.size(); ++i) {
             const Bytes bytes = bytes_of(graph.tensors.at(all[i].index).type);
@@ -88,7 +88,7 @@ family::Emitted Map::emit(graph::Graph& graph, const family::Site& site,
                                            rows.runs[run].bytes, graph::Access::Read));
             }
         }
-        add_vertices(graph, site.machine, set, function_, rows, sides, reads);
+        function::add_vertices(graph, site.machine, set, function_, rows, sides, reads);
     }
     made.steps = graph::run(set);
     return made;
@@ -103,10 +103,6 @@ family::Checked Map::check(std::span<const family::Value* const> inputs,
         const double exact = function_.value(x, y);
         return family::Expected{exact, function_.tolerance ? function_.tolerance(x, exact) : 0};
     });
-}
-
-std::function<double(double, double)> one_rounding(ElementType type) {
-    return [type](double, double exact) { return family::rounding(type, exact); };
 }
 
 } // namespace tessera::elementwise

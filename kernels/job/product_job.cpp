@@ -2,10 +2,12 @@
 #include "kernels/job/product_job.h"
 
 #include "base/error.h"
+#include "base/float16.h"
 #include "base/host_memory.h"
 #include "kernels/exchange/known_schedules.h"
 #include "kernels/job/number_json.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/sparse/spmm.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/reference.h"
@@ -98,7 +100,11 @@ public:
     explicit ProductJob(const Workload& workload) : workload_(workload) {}
 
     std::vector<HostArray> operands() const override {
-        return {{"a", bytes_of(a_.values)}, {"b", bytes_of(b_.values)}};
+        std::vector<HostArray> arrays{{"a", bytes_of(a_.values)}, {"b", bytes_of(b_.values)}};
+        if (!bias_.values.empty()) {
+            arrays.push_back({"bias", bytes_of(bias_.values)});
+        }
+        return arrays;
     }
     std::string answer() const override { return "c"; }
     Bytes useful_bytes() const override { return 0; }
@@ -111,6 +117,7 @@ public:
                                              .roundings = roundings,
                                              .half_products = rounds_products(a_),
                                              .exact_required = is_exact(),
+                                             .after = after_product(),
                                              .threads = threads};
         return outcome_of(workload::check(std::span<const Element>(values), a_, b_, options),
                           roundings);
@@ -127,6 +134,7 @@ public:
 protected:
     /// Both operands are small whole numbers, so that no sum is rounded.
     [[nodiscard]] virtual bool is_exact() const = 0;
+    [[nodiscard]] virtual workload::AfterProduct after_product() const { return {}; }
     template <class Make> void make_left(const Make& make) {
         if (!has_left_) {
             a_ = make();
@@ -139,7 +147,13 @@ protected:
             has_right_ = true;
         }
     }
+    template <class Make> void make_bias(const Make& make) {
+        if (bias_.values.empty()) {
+            bias_ = make();
+        }
+    }
     const Workload& workload() const { return workload_; }
+    const workload::Dense<Element>& bias() const { return bias_; }
     const MatrixA& a() const { return a_; }
     void set_divided(family::Divided divided) { divided_ = std::move(divided); }
     plan::KnownSchedules& known_schedules() { return known_schedules_; }
@@ -149,6 +163,7 @@ private:
     Workload workload_;
     MatrixA a_;
     workload::Dense<Element> b_;
+    workload::Dense<Element> bias_; ///< one row; empty without
     bool has_left_ = false;
     bool has_right_ = false;
     family::Divided divided_;
@@ -179,11 +194,32 @@ workload::Dense<Element> make_dense_of(std::int64_t rows, std::int64_t columns, 
                : make(rows, columns);
 }
 
+double number_of(std::uint16_t half) {
+    return f16_to_f32(half);
+}
+double number_of(float element) {
+    return element;
+}
+
+const char* activation_text(workload::Activation activation) {
+    switch (activation) {
+    case workload::Activation::Relu:
+        return ", relu";
+    case workload::Activation::Gelu:
+        return ", gelu";
+    case workload::Activation::None:
+        break;
+    }
+    return "";
+}
+
 template <class Element>
 class MatmulJob final
     : public ProductJob<workload::MatmulWorkload, workload::Dense<Element>, Element> {
     using Base = ProductJob<workload::MatmulWorkload, workload::Dense<Element>, Element>;
+    using Base::bias;
     using Base::known_schedules;
+    using Base::make_bias;
     using Base::make_left;
     using Base::make_right;
     using Base::program;
@@ -217,7 +253,17 @@ public:
     }
     bool is_exact() const override {
         using Kind = workload::ValuesSpec::Kind;
-        return workload().of_a().kind == Kind::Integer && workload().of_b().kind == Kind::Integer;
+        const auto& given = workload();
+        return given.of_a().kind == Kind::Integer && given.of_b().kind == Kind::Integer &&
+               (!given.bias || given.of_bias().kind == Kind::Integer) &&
+               given.activation != workload::Activation::Gelu;
+    }
+    workload::AfterProduct after_product() const override {
+        std::vector<double> elements;
+        for (const Element element : bias().values) {
+            elements.push_back(number_of(element));
+        }
+        return matmul::after_product(workload(), std::move(elements));
     }
     std::optional<ProductWork> product() const override {
         return ProductWork{2 * workload().m * workload().k * workload().n, std::nullopt,
@@ -225,23 +271,32 @@ public:
     }
     std::string sentence() const override {
         const auto& given = workload();
-        return given.dtype == ElementType::F32
-                   ? fmt::format("matmul {} x {} x {}, f32", given.m, given.k, given.n)
-                   : fmt::format("matmul {} x {} x {}, {} partials", given.m, given.k, given.n,
-                                 name_of(given.partials));
+        return fmt::format("matmul {} x {} x {}, {}{}{}", given.m, given.k, given.n,
+                           given.dtype == ElementType::F32
+                               ? "f32"
+                               : fmt::format("{} partials", name_of(given.partials)),
+                           given.bias ? ", bias" : "", activation_text(given.activation));
     }
 
 private:
     void make_operands() {
         const auto& given = workload();
+        const std::int64_t products =
+            given.bias ? workload::contraction_with_bias(given.k) : given.k;
         make_left([&] {
             return make_dense_of<Element>(given.m, given.k, given.transpose_a, given.of_a(),
-                                          given.seed, Operand::A, given.k);
+                                          given.seed, Operand::A, products);
         });
         make_right([&] {
             return make_dense_of<Element>(given.k, given.n, given.transpose_b, given.of_b(),
-                                          given.seed, Operand::B, given.k);
+                                          given.seed, Operand::B, products);
         });
+        if (given.bias) {
+            make_bias([&] {
+                return make_dense_of<Element>(1, given.n, false, given.of_bias(), given.seed,
+                                              Operand::Bias, products);
+            });
+        }
     }
 };
 

@@ -24,9 +24,9 @@
 
 namespace tessera::matmul {
 
-/// The best partition by the cost model that fits in tile memory, and its program.
-/// Throws DoesNotFit when none fits; NotModelled when the machine's matrix unit is not that of
-/// ipu2.
+/// The best partition by the cost model that fits in tile memory, and its program; the published plan
+/// where it is asked for, for FP32, where the machine's matrix unit has no codelets of ours, and where
+/// no partition of ours fits. @throws DoesNotFit when none fits
 [[nodiscard]] family::Divided choose(const spec::MachineSpec& machine,
                                      const workload::MatmulWorkload& workload);
 /// The same with schedules that earlier plans have found, and for later ones.

@@ -53,6 +53,25 @@ Cycles bring_overhead(const plan::ExchangeCost& exchange, const Grid& grid) {
     return all_over ? exchange.to_all_over(tiles) : exchange.to_neighbours(tiles);
 }
 
+/// What the tile with most of the result goes on with.
+Cycles epilogue_cycles(const spec::MachineSpec& machine, const Grid& grid, std::int64_t share) {
+    const Problem& problem = grid.problem();
+    if (problem.epilogue.is_empty()) {
+        return 0;
+    }
+    return problem.epilogue.steps_of(
+        machine, problem.epilogue.cycles(machine, share * problem.result_cell(),
+                                         grid.strips({0, share}, grid.most_rows())));
+}
+
+/// Words of the bias into one tile.
+std::int64_t bias_items(const Grid& grid) {
+    const bool moves = grid.partition().parts_m * grid.partition().parts_k > 1;
+    return grid.problem().epilogue.has_bias() && moves
+               ? grid.most_out_groups() * grid.problem().result_cell() / 4
+               : 0;
+}
+
 } // namespace
 
 plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::ExchangeCost& exchange,
@@ -66,9 +85,11 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
             p.chunks * (bring_overhead(exchange, grid) + lane.events(chunk_items(grid)));
         cycles.sync = p.chunks * machine.sync.internal_cycles;
     }
+    const std::int64_t cells = grid.most_rows() * grid.most_out_groups();
+    const std::int64_t share = ceil_div(cells, p.parts_k);
+    cycles.compute += epilogue_cycles(machine, grid, share);
+    cycles.exchange += lane.events(bias_items(grid));
     if (grid.reduces()) {
-        const std::int64_t cells = grid.most_rows() * grid.most_out_groups();
-        const std::int64_t share = ceil_div(cells, p.parts_k);
         const Cycles sum =
             machine.control.step_cycles +
             plan::reduce_cycles(machine, grid.problem().partials, 2 * share, p.parts_k - 1);
@@ -101,6 +122,7 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Grid& grid) {
     bytes +=
         grid.b_stays() ? 0 : problem.out_groups * problem.k_groups * problem.block_bytes() / tiles;
     bytes += grid.reduces() ? partials / p.parts_k : 0;
+    bytes += problem.epilogue.has_bias() ? grid.most_out_groups() * problem.result_cell() : 0;
     return bytes;
 }
 

@@ -81,10 +81,12 @@ public:
         if (grid_.reduces()) {
             add_reduction(steps);
         }
+        add_epilogue(steps);
         graph_.control = graph::sequence(std::move(steps));
         add_operand(a_, "a", {problem_.m, problem_.k});
         add_operand(b_, "b", {problem_.k, problem_.n});
         add_result();
+        add_bias();
         return std::move(emitted_);
     }
 
@@ -126,8 +128,11 @@ private:
                              a_.most_home_bytes());
         home_b_ = add_on_all({.name = b_.home_name(), .padded = pads_b, .apart = {x_, weights_}},
                              b_.most_home_bytes());
+        if (problem_.epilogue.has_bias()) {
+            bias_ = graph_.add_buffer({.name = "bias", .padded = problem_.n % problem_.group != 0});
+        }
         result_ = add_on_busy({.name = "result"},
-                              grid_.reduces() ? share / kCellBytes * problem_.group * 2 : 0);
+                              grid_.reduces() ? share / kCellBytes * problem_.result_cell() : 0);
     }
     graph::BufferId add_on(graph::Buffer traits, std::int64_t tiles, Bytes bytes) {
         const auto buffer = graph_.add_buffer(std::move(traits));
@@ -173,6 +178,9 @@ private:
                     add_bring(*operand, chunk, bring, multiply, copied);
                 }
             }
+        }
+        if (chunk == partition_.chunks - 1) {
+            bring_bias(bring);
         }
         Cycles slowest = 0;
         for (std::int64_t tile = 0; tile < partition_.tiles(); ++tile) {
@@ -281,7 +289,7 @@ private:
                 {graph::read(own, bytes),
                  others > 0 ? graph::read({slices_}, others * bytes) : graph::read(own, bytes),
                  graph::word(units), graph::word(others),
-                 graph::write({result_}, share.length() * problem_.group * 2),
+                 graph::write({result_}, share.length() * problem_.result_cell()),
                  graph::word(units / workers), graph::word(units % workers)});
         }
         const Cycles cycles = machine_.control.step_cycles +
@@ -290,6 +298,77 @@ private:
         emitted_.reduction += cycles;
         steps.push_back(graph::run(bring));
         steps.push_back(graph::run(reduce));
+    }
+
+    /// What tiles go on with where their shares of the result stand.
+    void add_epilogue(std::vector<program::Step>& steps) {
+        const Epilogue& epilogue = problem_.epilogue;
+        const Epilogue::Sets sets = epilogue.add_sets(graph_, kOwner, "", steps);
+        std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Epilogue::Taken> known;
+        Epilogue::Taken slowest;
+        for (std::int64_t tile = 0; !epilogue.is_empty() && tile < partition_.tiles(); ++tile) {
+            const TilePart part = grid_.part(static_cast<TileId>(tile));
+            const Range share = grid_.share(part);
+            const std::int64_t rows = grid_.rows(part.im).length();
+            if (share.length() == 0) {
+                continue;
+            }
+            const Bytes bytes = share.length() * problem_.result_cell();
+            const auto strips = grid_.strips(share, rows);
+            epilogue.add(graph_, machine_, sets, static_cast<TileId>(tile), result_place(), bytes,
+                         bias_, strips);
+            const auto [found, is_new] =
+                known.try_emplace({share.length(), share.begin % rows, rows});
+            if (is_new) {
+                found->second = epilogue.cycles(machine_, bytes, strips);
+            }
+            slowest.add = std::max(slowest.add, found->second.add);
+            slowest.activation = std::max(slowest.activation, found->second.activation);
+        }
+        emitted_.compute += epilogue.steps_of(machine_, slowest);
+    }
+    [[nodiscard]] graph::Place result_place() const { return {grid_.reduces() ? result_ : out_}; }
+
+    /// The bias of an out part stands on its first tile; from there the others of the part that
+    /// have some of the result get it.
+    void bring_bias(graph::ExchangeId bring) {
+        if (!problem_.epilogue.has_bias()) {
+            return;
+        }
+        for (std::int64_t in = 0; in < partition_.parts_n; ++in) {
+            const Bytes bytes = grid_.out_groups(in).length() * problem_.result_cell();
+            const TileId home = grid_.tile({0, 0, in});
+            graph_.hold(bias_, home, bytes);
+            std::vector<graph::Receiver> receivers;
+            for (std::int64_t im = 0; im < partition_.parts_m; ++im) {
+                for (std::int64_t ik = 0; ik < partition_.parts_k; ++ik) {
+                    const TilePart part{im, ik, in};
+                    const TileId tile = grid_.tile(part);
+                    if (tile != home && grid_.share(part).length() > 0) {
+                        graph_.hold(bias_, tile, bytes);
+                        receivers.push_back({tile, {bias_}});
+                    }
+                }
+            }
+            if (!receivers.empty()) {
+                graph_.add_message(bring, home, {bias_}, bytes, receivers);
+            }
+        }
+    }
+    void add_bias() {
+        if (!problem_.epilogue.has_bias()) {
+            return;
+        }
+        graph::Tensor bias{.name = "bias", .type = ElementType::F16, .shape = {problem_.n}};
+        bias.given = true;
+        for (std::int64_t in = 0; in < partition_.parts_n; ++in) {
+            const Range groups = grid_.out_groups(in);
+            const std::int64_t first = groups.begin * problem_.group;
+            const std::int64_t last = std::min(groups.end * problem_.group, problem_.n);
+            bias.pieces.push_back(
+                graph::run_of(grid_.tile({0, 0, in}), {bias_}, first, last - first, bias.type));
+        }
+        graph_.add_tensor(std::move(bias));
     }
 
     /// The share of a tile's partial results that the `turn`-th tile behind it sums up.
@@ -361,10 +440,9 @@ private:
             cells.first_group = grid_.out_groups(part.in).begin;
             cells.host_inner = problem_.n;
             cells.host_row_stride = problem_.n;
-            cells.cell_bytes = 2 * problem_.group;
+            cells.cell_bytes = problem_.result_cell();
             const Range share = grid_.share(part);
-            graph::add_cells(c, id, {grid_.reduces() ? result_ : out_}, cells, share.begin,
-                             share.end);
+            graph::add_cells(c, id, result_place(), cells, share.begin, share.end);
         }
         graph_.add_tensor(std::move(c));
     }
@@ -384,6 +462,7 @@ private:
     graph::BufferId x_;
     graph::BufferId home_a_;
     graph::BufferId home_b_;
+    graph::BufferId bias_;
     graph::BufferId result_;
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, std::vector<std::int64_t>>,
              Cycles>
@@ -394,7 +473,11 @@ private:
 
 std::vector<std::string> codelets_of(const Problem& problem) {
     const std::string type(name_of(problem.partials));
-    return {"matmul_amp_" + type, "reduce_add_" + type, "copy"};
+    std::vector<std::string> sources{"matmul_amp_" + type, "reduce_add_" + type, "copy"};
+    for (std::string& source : problem.epilogue.codelets()) {
+        sources.push_back(std::move(source));
+    }
+    return sources;
 }
 
 Emitted emit(const spec::MachineSpec& machine, const Grid& grid, const std::string& name) {

@@ -3,12 +3,14 @@
 
 #include "kernels/codelets/matmul_amp_cost.h"
 
+#include <algorithm>
+
 namespace tessera::matmul {
 
 Problem::Problem(const workload::MatmulWorkload& workload)
     : m(workload.m), k(workload.k), n(workload.n), partials(workload.partials),
       group(codelets::amp_group(workload.partials)), k_groups(ceil_div(workload.k, 16)),
-      out_groups(ceil_div(workload.n, group)) {}
+      out_groups(ceil_div(workload.n, group)), epilogue(workload, Epilogue::Neighbours::OfRow) {}
 
 TileId Grid::tile(const TilePart& part) const {
     const Partition& p = partition_;
@@ -16,6 +18,19 @@ TileId Grid::tile(const TilePart& part) const {
                                    ? (part.in * p.parts_k + part.ik) * p.parts_m + part.im
                                    : (part.im * p.parts_k + part.ik) * p.parts_n + part.in;
     return static_cast<TileId>(index);
+}
+
+std::vector<Epilogue::Strip> Grid::strips(Range share, std::int64_t rows) const {
+    std::vector<Epilogue::Strip> made;
+    const Bytes cell = problem_.result_cell();
+    for (std::int64_t at = share.begin; at < share.end;) {
+        const std::int64_t group = at / rows;
+        const std::int64_t end = std::min((group + 1) * rows, share.end);
+        made.push_back({(at - share.begin) * cell, end - at, cell / graph::kUnitBytes,
+                        group * problem_.group * 2});
+        at = end;
+    }
+    return made;
 }
 
 TilePart Grid::part(TileId tile) const {

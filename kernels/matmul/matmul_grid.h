@@ -3,9 +3,11 @@
 #pragma once
 
 #include "base/units.h"
+#include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace tessera::matmul {
 
@@ -48,8 +50,11 @@ struct Problem {
     std::int64_t group = 16;     ///< outputs of one weight load
     std::int64_t k_groups = 0;   ///< of 16 inputs
     std::int64_t out_groups = 0; ///< of `group` outputs
+    Epilogue epilogue;
 
     [[nodiscard]] Bytes block_bytes() const { return group * 32; }
+    /// Of a row of one out group's results.
+    [[nodiscard]] Bytes result_cell() const { return group * 2; }
 };
 
 /// Bytes of a row of 16 inputs, and of a row of one out group's partials.
@@ -93,6 +98,8 @@ public:
         return part_of(out_groups(part.in).length() * rows(part.im).length(), partition_.parts_k,
                        part.ik);
     }
+    /// Cells [share.begin, share.end) of [out group][row], by their rows of one out group.
+    [[nodiscard]] std::vector<Epilogue::Strip> strips(Range share, std::int64_t rows) const;
 
     [[nodiscard]] std::int64_t most_rows() const {
         return ceil_div(problem_.m, partition_.parts_m);

@@ -7,6 +7,7 @@
 #include "kernels/matmul/matmul_search.h"
 #include "kernels/plan/chip_memory.h"
 #include "kernels/plan/exchange_cost.h"
+#include "models/spec/matrix_unit.h"
 
 #include <fmt/format.h>
 
@@ -37,13 +38,18 @@ struct Chosen {
     family::Divided divided;
 };
 
-/// The first partition that fits.
-Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem,
-                        const std::string& name, plan::KnownSchedules& known) {
+/// Operands and result alone are more than there is.
+bool exceeds_chip(const spec::MachineSpec& machine, const Problem& problem) {
     const auto m = static_cast<double>(problem.m);
     const auto k = static_cast<double>(problem.k);
     const auto n = static_cast<double>(problem.n);
-    const bool vain = plan::exceeds_chip(machine, 2 * (m * k + k * n + m * n));
+    return plan::exceeds_chip(machine, 2 * (m * k + k * n + m * n));
+}
+
+/// The first partition that fits.
+Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem,
+                        const std::string& name, plan::KnownSchedules& known) {
+    const bool vain = exceeds_chip(machine, problem);
     std::string reason;
     for (const Candidate& candidate : search(machine, problem, vain ? 1 : kTried)) {
         const Grid grid(problem, candidate.partition);
@@ -62,6 +68,11 @@ Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem
         }
     }
     throw DoesNotFit(reason);
+}
+
+/// Codelets of ours sum FP16 partials by both sets of a matrix unit.
+bool has_codelets(const spec::MachineSpec& machine, ElementType partials) {
+    return partials == ElementType::F32 || spec::matrix_unit(machine).sets > 1;
 }
 
 std::string name_of(const Problem& problem) {
@@ -100,17 +111,31 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                        plan::KnownSchedules& known) {
-    if (workload.plan == workload::PlanKind::Published || workload.dtype == ElementType::F32) {
+    if (workload.plan == workload::PlanKind::Published || workload.dtype == ElementType::F32 ||
+        !has_codelets(machine, workload.partials)) {
         return choose_published(machine, workload, known);
     }
     const Problem problem(workload);
-    return choose_partition(machine, problem, name_of(problem), known).divided;
+    try {
+        return choose_partition(machine, problem, name_of(problem), known).divided;
+    } catch (const DoesNotFit&) {
+        if (exceeds_chip(machine, problem)) {
+            throw;
+        }
+        try { // the published plan has steps over rows, which need less at a time
+            return choose_published(machine, workload, known);
+        } catch (const DoesNotFit&) {
+        }
+        throw;
+    }
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::MatmulWorkload& workload) {
     const Problem problem(workload);
-    family::check_plan(workload.plan, name_of(problem));
+    family::check_plan(has_codelets(machine, workload.partials) ? workload.plan
+                                                                : workload::PlanKind::Published,
+                       name_of(problem));
     if (workload.dtype == ElementType::F32) {
         throw NotModelled(name_of(problem) +
                           ", f32: not modelled: an estimate; see docs/published_plans.md");

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "kernels/graph/cells.h"
+#include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/published/dense_planner.h"
 
 #include <fmt/format.h>
@@ -92,7 +93,8 @@ public:
                      const std::string& name)
         : machine_(machine), workload_(workload), plan_(plan), layout_(layout),
           out_groups_((workload.m + layout.out_group - 1) / layout.out_group),
-          in_groups_((workload.k + layout.in_group - 1) / layout.in_group), graph_(name) {}
+          in_groups_((workload.k + layout.in_group - 1) / layout.in_group),
+          epilogue_(workload, Epilogue::Neighbours::OfColumn), graph_(name) {}
 
     graph::Graph run() {
         graph_.codelets = {layout_.codelet, "published/reduce_add", "copy"};
@@ -101,6 +103,9 @@ public:
         }
         if (regroups()) {
             graph_.codelets.emplace_back("rearrange");
+        }
+        for (const std::string& source : epilogue_.codelets()) {
+            graph_.codelets.push_back(source);
         }
         start_tensors();
         add_buffers();
@@ -112,6 +117,7 @@ public:
         graph_.add_tensor(std::move(weights_tensor_));
         add_inputs_tensor();
         graph_.add_tensor(std::move(result_tensor_));
+        add_bias_tensor();
         return std::move(graph_);
     }
 
@@ -204,6 +210,9 @@ private:
         result_ = graph_.add_buffer({.name = "result"});
         cast_ = graph_.add_buffer({.name = "cast", .apart = {out_}});
         regrouped_ = graph_.add_buffer({.name = "regrouped"});
+        if (epilogue_.has_bias()) {
+            bias_ = graph_.add_buffer({.name = "bias", .padded = true});
+        }
         for (std::size_t stage = 0; stage <= plan_.intermediate_depths.size(); ++stage) {
             slots_.push_back(graph_.add_buffer(
                 {.name = fmt::format("slices stage {}", stage), .read_beyond = kBehindPartials}));
@@ -233,6 +242,7 @@ private:
             bring_inputs(bring, multiply);
         }
         bring_weights(slice, bring, multiply);
+        last_exchange_ = bring;
         steps.push_back(graph::run(slice));
         steps.push_back(graph::run(bring));
         partials_.clear();
@@ -265,6 +275,10 @@ private:
         if (is_serial()) {
             update_result(steps);
         }
+        if (step_ == 0) {
+            bring_bias();
+        }
+        add_epilogue(steps);
         add_results();
     }
 
@@ -469,6 +483,7 @@ private:
         }
         steps.push_back(graph::run(bring));
         steps.push_back(graph::run(reduce));
+        last_exchange_ = bring;
     }
 
     /// Section `section` of `left` of a part's partial results, summed on its own tiles.
@@ -694,6 +709,76 @@ private:
         }
     }
 
+    [[nodiscard]] Bytes bias_bytes(const Run& columns) const {
+        return (columns.size() * bytes_of(layout_.data) + kWord - 1) / kWord * kWord;
+    }
+
+    /// Each part of the columns has its bias on the first tile that has some of its result; the
+    /// others of them get it from there.
+    void bring_bias() {
+        if (!epilogue_.has_bias()) {
+            return;
+        }
+        std::size_t number = 0;
+        for (std::int64_t field = 0; field < plan_.split.field_parts; ++field) {
+            std::vector<TileId> holders;
+            for (std::int64_t out = 0; out < plan_.split.out_parts; ++out) {
+                for (const HeldCells& held : partials_[number++].front()) {
+                    holders.push_back(held.tile);
+                }
+            }
+            const Bytes bytes = bias_bytes(field_of({0, field, 0}));
+            std::vector<graph::Receiver> others;
+            for (const TileId tile : holders) {
+                graph_.hold(bias_, tile, bytes);
+                if (tile != holders.front()) {
+                    others.push_back({tile, {bias_}});
+                }
+            }
+            bias_homes_.push_back(holders.front());
+            if (!others.empty()) {
+                graph_.add_message(last_exchange_, holders.front(), {bias_}, bytes, others);
+            }
+        }
+    }
+
+    void add_bias_tensor() {
+        if (!epilogue_.has_bias()) {
+            return;
+        }
+        graph::Tensor bias{.name = "bias", .type = layout_.data, .shape = {workload_.n}};
+        bias.given = true;
+        for (std::size_t field = 0; field < bias_homes_.size(); ++field) {
+            const Run columns = field_of({0, static_cast<std::int64_t>(field), 0});
+            bias.pieces.push_back(graph::run_of(bias_homes_[field], {bias_}, columns.first,
+                                                columns.size(), layout_.data));
+        }
+        graph_.add_tensor(std::move(bias));
+    }
+
+    /// On this step's result, where it stands.
+    void add_epilogue(std::vector<program::Step>& steps) {
+        if (epilogue_.is_empty()) {
+            return;
+        }
+        const auto sets = epilogue_.add_sets(graph_, kPublishedOwner, in_step(""), steps);
+        const std::int64_t halves = regroups() ? 2 : 1;
+        for (const auto& partials : partials_) {
+            for (const HeldCells& held : partials.front()) {
+                std::vector<Epilogue::Strip> strips;
+                for_columns(held, [&](std::int64_t, const Run& columns, Bytes offset) {
+                    const Bytes row = layout_.result_cell / halves;
+                    for (std::int64_t half = 0; half < halves; ++half) {
+                        strips.push_back({offset + half * columns.size() * row, columns.size(),
+                                          row / kWord, columns.first * bytes_of(layout_.data)});
+                    }
+                });
+                epilogue_.add(graph_, machine_, sets, held.tile, held.place,
+                              held.cells.size() * layout_.result_cell, bias_, strips);
+            }
+        }
+    }
+
     /// each(out-group of the part, columns of it, their bytes behind held.place).
     template <class Each> void for_columns(const HeldCells& held, const Each& each) const {
         const std::int64_t columns = field_of(part(held.tile)).size();
@@ -785,6 +870,7 @@ private:
     const Layout& layout_;
     std::int64_t out_groups_;
     std::int64_t in_groups_;
+    Epilogue epilogue_;
     graph::Graph graph_;
     graph::BufferId out_;
     graph::BufferId weights_;
@@ -796,6 +882,9 @@ private:
     graph::BufferId result_;
     graph::BufferId cast_;
     graph::BufferId regrouped_;
+    graph::BufferId bias_;
+    std::vector<TileId> bias_homes_;     ///< by field part
+    graph::ExchangeId last_exchange_;    ///< of this step, so far
     std::vector<graph::BufferId> slots_; ///< of the reduction's stages
     std::vector<graph::BufferId> sums_;
     graph::Tensor weights_tensor_;

@@ -213,8 +213,11 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-MatrixShape checked_shape(const std::vector<std::int64_t>& shape,
-                          std::optional<MatrixShape> expected, const std::string& file_name) {
+MatrixShape checked_shape(std::vector<std::int64_t> shape, std::optional<MatrixShape> expected,
+                          const std::string& file_name) {
+    if (shape.size() == 1 && expected && expected->rows == 1) {
+        shape.insert(shape.begin(), 1); // a vector is the one row that is expected
+    }
     if (shape.size() != 2) {
         fail(file_name, "shape: got " + std::to_string(shape.size()) + " dimensions, expected 2");
     }

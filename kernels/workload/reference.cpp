@@ -176,7 +176,7 @@ class Comparison {
 public:
     /// `uncertainty`: how far the reference may be off, relative to the sum of absolute products.
     Comparison(const CheckOptions& options, std::int64_t k, ElementType result, double uncertainty)
-        : uncertainty_(uncertainty) {
+        : after_(options.after), uncertainty_(uncertainty) {
         found_.exact_required = options.exact_required;
         if (result == ElementType::F32) {
             constexpr double kLeastNormal = 0x1p-126;
@@ -194,7 +194,12 @@ public:
     void element(std::int64_t row, std::int64_t column, Result result, double expected,
                  float absolute_sum, const Exact& exact) {
         const double got = widened(result);
-        const double allowed = allowed_of(absolute_sum);
+        double allowed = allowed_of(absolute_sum);
+        if (after_) {
+            const Expected made = after_(column, {expected, allowed});
+            expected = made.value;
+            allowed = made.tolerance;
+        }
         double error = std::fabs(got - expected);
         if (uncertainty_ > 0.0 &&
             std::fabs(error - allowed) <= uncertainty_ * static_cast<double>(absolute_sum)) {
@@ -204,7 +209,7 @@ public:
         // An operand that is not finite makes `allowed` infinite or NaN: no result is right then.
         const bool finite = std::isfinite(got) && std::isfinite(error) && std::isfinite(allowed);
         const bool right = finite && (found_.exact_required ? error == 0.0 : error <= allowed);
-        const Element now{row, column, got, expected, absolute_sum};
+        const Element now{row, column, got, expected, allowed};
         double badness = std::numeric_limits<double>::infinity();
         if (finite) {
             if (largest_.row < 0 || error > found_.max_error) {
@@ -273,8 +278,7 @@ public:
             complete.max_error = error(largest_);
         }
         if (furthest_.row >= 0) {
-            complete.max_error_over_tolerance =
-                error(furthest_) / allowed_of(furthest_.absolute_sum);
+            complete.max_error_over_tolerance = error(furthest_) / furthest_.allowed;
         }
         if (worst_.row >= 0) {
             complete.worst_row = worst_.row;
@@ -305,9 +309,10 @@ private:
         std::int64_t column = -1;
         double got = 0.0;
         double expected = 0.0;
-        float absolute_sum = 0.0F;
+        double allowed = 0.0;
     };
 
+    AfterProduct after_;
     double uncertainty_;
     CheckResult found_;
     Element largest_;  ///< that with found_.max_error
@@ -437,7 +442,7 @@ CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a, cons
     check_shapes(a.columns, b);
     TESSERA_ASSERT(a.values.size() == static_cast<std::size_t>(a.rows * a.columns));
     const double uncertainty = single_precision_error(a.columns);
-    if (options.exact_required || uncertainty > tolerance(options, a.columns)) {
+    if (options.exact_required || options.after || uncertainty > tolerance(options, a.columns)) {
         return check_panels(result, DenseReference<double, std::uint16_t>(a, b), a.rows, a.columns,
                             b.columns, options, 0.0);
     }

@@ -21,6 +21,7 @@
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -37,6 +38,16 @@ struct ReferenceResult {
 [[nodiscard]] ReferenceResult reference(const DenseF16& a, const DenseF16& b, int threads = 0);
 [[nodiscard]] ReferenceResult reference(const SparseF16& a, const DenseF16& b);
 
+/// An element as exact arithmetic has it, and by how much the result may differ from that.
+struct Expected {
+    double value = 0;
+    double tolerance = 0;
+};
+
+/// What is expected where a product's element of a column is not the result yet, but goes on:
+/// empty where it is.
+using AfterProduct = std::function<Expected(std::int64_t column, Expected product)>;
+
 /// How a result was computed, as far as the check needs to know.
 struct CheckOptions {
     ElementType partials = ElementType::F16; ///< F32 with binary32 operands
@@ -47,7 +58,8 @@ struct CheckOptions {
     bool half_products = false;
     /// Integer operands: the result must equal the reference.
     bool exact_required = false;
-    int threads = 0; ///< of the host, 0 for all of them
+    AfterProduct after = {}; ///< dense products only
+    int threads = 0;         ///< of the host, 0 for all of them
 };
 
 /// How far a product in binary32 may be from the exact one, relative to |A||B| as computed in
@@ -69,16 +81,16 @@ struct CheckOptions {
 /// (|A||B|) (where 0 < |A||B| < 2^-14, the least normal binary16, each rounding to binary16 may be
 /// off by 2^-25 instead of 2^-11 |A||B|; with binary32 operands each of the k products and of the
 /// roundings may lose 2^-126, as subnormal numbers become zero), or, where exactness is required, if
-/// c == reference.
+/// c == reference. What CheckOptions::after says of the two is compared in their place.
 struct CheckResult {
     bool passed = false;
     bool exact_required = false;
     std::int64_t elements = 0;
     std::int64_t failed_elements = 0;
     std::int64_t non_finite_elements = 0; ///< infinite or NaN in the result; they fail
-    double tolerance = 0.0;
-    double max_error = 0.0; ///< largest |c - reference| of the finite elements
-    /// Largest |c - reference| / (tolerance * |A||B|) of the finite elements with |A||B| > 0: 1 is
+    double tolerance = 0.0;               ///< of the product
+    double max_error = 0.0;               ///< largest |c - reference| of the finite elements
+    /// Largest |c - reference| over what is allowed of the finite elements where that is not 0: 1 is
     /// just allowed.
     double max_error_over_tolerance = 0.0;
     /// The element that is worst: one that is not finite, else the largest error over its tolerance

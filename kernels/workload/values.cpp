@@ -397,6 +397,11 @@ template <class Element> Sparse<Element> make_of(const SpmmWorkload& workload) {
 
 } // namespace
 
+std::int64_t contraction_with_bias(std::int64_t products) {
+    // runs of g then leave at most kExactSum - 1 products: products <= (kExactSum - 1) g
+    return products + (products + kExactSum - 2) / (kExactSum - 1);
+}
+
 std::int64_t integer_amplitude(std::int64_t contraction_length) {
     std::int64_t amplitude = kMaxAmplitude;
     while (amplitude > 1 && amplitude * amplitude * contraction_length > kExactSum) {

@@ -22,11 +22,15 @@
 namespace tessera::workload {
 
 /// Names a matrix of C = A * B: its random stream, and the direction in which it is contracted
-/// (A along its rows, B along its columns).
-enum class Operand : std::uint64_t { A = 1, B = 2 };
+/// (A along its rows, B along its columns). The bias, one row, is not contracted.
+enum class Operand : std::uint64_t { A = 1, B = 2, Bias = 3 };
 
 /// The largest sum of absolute products that integer values may reach.
 inline constexpr std::int64_t kExactSum = 2048;
+
+/// Products for which values are made so that a bias may be added to their sum, exactly: a
+/// contraction of `products` with one more in no run.
+[[nodiscard]] std::int64_t contraction_with_bias(std::int64_t products);
 
 /// a of the rule above, for a contraction of that many products.
 [[nodiscard]] std::int64_t integer_amplitude(std::int64_t contraction_length);

@@ -33,7 +33,11 @@ enum class PlanKind {
     return {};
 }
 
-/// C[m x n] = A[m x k] * B[k x n]. `values` are of both operands but for those that say others.
+/// What is made of a product's elements.
+enum class Activation { None, Relu, Gelu };
+
+/// C[m x n] = activation(A[m x k] * B[k x n] + bias), the bias an element for each column. `values`
+/// are of all operands but for those that say others.
 struct MatmulWorkload {
     std::int64_t m = 0;
     std::int64_t k = 0;
@@ -42,16 +46,26 @@ struct MatmulWorkload {
     ElementType partials = ElementType::F16; ///< or F32: always with a dtype of F32
     bool transpose_a = false;                ///< the left operand is given as its transpose
     bool transpose_b = false;                ///< the right one
+    bool bias = false;
+    Activation activation = Activation::None;
     PlanKind plan = PlanKind::Fastest;
     std::uint64_t seed = 1;
     ValuesSpec values;
     std::optional<ValuesSpec> values_a;
     std::optional<ValuesSpec> values_b;
+    std::optional<ValuesSpec> values_bias;
 
     [[nodiscard]] const ValuesSpec& of_a() const { return values_a ? *values_a : values; }
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
+    [[nodiscard]] const ValuesSpec& of_bias() const { return values_bias ? *values_bias : values; }
 
-    [[nodiscard]] std::vector<Mistake> mistakes() const { return narrow_partials(dtype, partials); }
+    [[nodiscard]] std::vector<Mistake> mistakes() const {
+        std::vector<Mistake> found = narrow_partials(dtype, partials);
+        if (values_bias && !bias) {
+            found.push_back({"values_bias", "got values, expected none where bias is false"});
+        }
+        return found;
+    }
 };
 
 /// C[m x n] = A[m x k] * X[k x n], A sparse in square blocks of `block`, pattern known when

@@ -92,7 +92,7 @@ class ErrorsTest(CliTest):
                      says="file/inside")
 
     def test_what_is_not_modelled(self):
-        self.refused("run", "tiny_matmul", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
+        self.refused("run", "tiny_spmm_b16", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
 
     def test_what_has_no_closed_forms_is_not_estimated(self):
         for workload, kind in (("sync", "sync"), ("mlp", "pipeline")):
@@ -102,7 +102,7 @@ class ErrorsTest(CliTest):
         self.refused("run", "tiny_matmul", "--mode", "estimate", "--set", "exchange.fabric=ring",
                      code=5, says="not modelled: an estimate with exchange.fabric ring")
         self.refused("run", "tiny_matmul", "--mode", "estimate", "--machine", "gc2", code=5,
-                     says="matmul_amp_f16.S")
+                     says="not modelled: its published plan")
         self.refused("run", "dense_4096_f16", "--mode", "estimate", "--machine", "tiny", code=4,
                      says="tessera: does not fit: matmul 4096 x 4096 x 4096: by estimate")
         self.refused("run", "tiny_matmul", "--mode", "estimate", "--trace", "t.json", code=2,

@@ -88,6 +88,18 @@ TEST_CASE("partials of a product are as its operands if nothing else is said", "
               .find("/partials: got f16, expected f32 for dtype f32") != std::string::npos);
 }
 
+TEST_CASE("values of a bias need a bias", "[unit][catalog]") {
+    const auto made =
+        load(matmul(4, 4, 4, R"(, "bias": true, "activation": "relu", "values": "integer")"));
+    const auto& product = std::get<workload::MatmulWorkload>(made.workload.kind);
+    CHECK(product.bias);
+    CHECK(product.activation == workload::Activation::Relu);
+    CHECK(product.of_bias().kind == Kind::Integer);
+    CHECK(refusal(matmul(4, 4, 4, R"(, "values_bias": "uniform")"))
+              .find("/values_bias: got values, expected none where bias is false") !=
+          std::string::npos);
+}
+
 TEST_CASE("values and their files are those of the operands that they are said of",
           "[unit][catalog]") {
     const auto made = load(matmul(2, 3, 4, R"(, "values": "integer", "values_b": "uniform")"));

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/elementwise/elementwise.h"
-#include "kernels/elementwise/map.h"
 #include "kernels/family/numbers.h"
+#include "kernels/function/function.h"
 #include "kernels/workload/half.h"
-
-#include <fmt/format.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 
-namespace tessera::elementwise {
+namespace tessera::function {
 namespace {
 
 constexpr double kA = std::numbers::sqrt2 * std::numbers::inv_sqrtpi; // sqrt(2/pi)
@@ -54,33 +51,20 @@ graph::Field single(double value) {
     return graph::word(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
 }
 
-std::unique_ptr<family::Step> make(const family::Request& request) {
-    family::require_numbers(request, 0, "x");
-    const family::TensorType& x = request.inputs[0];
-    const bool is_half = x.type == ElementType::F16;
-    Function function{.name = "gelu",
-                      .codelet = "elementwise_gelu",
-                      .vertex = is_half ? "gelu_f16" : "gelu_f32",
-                      .loop = is_half ? codelets::kGeluF16Loop : codelets::kGeluF32Loop,
-                      .constants = {is_half ? halves(kB, kA) : single(2 * kB),
-                                    is_half ? halves(1, 0.5) : single(2 * kA)},
-                      .flops = 9,
-                      .value = [](double element,
-                                  double) { return element / (1 + std::exp(-2 * inner(element))); },
-                      .tolerance = is_half ? f16_tolerance : f32_tolerance};
-    return std::make_unique<Map>(std::move(function), std::vector{x}, x, std::vector{"x"});
-}
-
 } // namespace
 
-const family::Family& gelu() {
-    static const family::Family family{
-        "gelu",
-        "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) of every element",
-        {"x"},
-        {},
-        make};
-    return family;
+Function gelu(ElementType type) {
+    const bool is_half = type == ElementType::F16;
+    return {.name = "gelu",
+            .codelet = "elementwise_gelu",
+            .vertex = is_half ? "gelu_f16" : "gelu_f32",
+            .loop = is_half ? codelets::kGeluF16Loop : codelets::kGeluF32Loop,
+            .constants = {is_half ? halves(kB, kA) : single(2 * kB),
+                          is_half ? halves(1, 0.5) : single(2 * kA)},
+            .flops = 9,
+            .value = [](double element,
+                        double) { return element / (1 + std::exp(-2 * inner(element))); },
+            .tolerance = is_half ? f16_tolerance : f32_tolerance};
 }
 
-} // namespace tessera::elementwise
+} // namespace tessera::function

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/elementwise/map.h"
+#include "kernels/function/function.h"
 #include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
-namespace tessera::elementwise {
+namespace tessera::function {
 namespace {
 
+using codelets::MapLoop;
 using codelets::MapRows;
 
-Cycles cycles_of(const spec::MachineSpec& machine, const Function& function, const MapRows& work) {
+std::vector<std::int64_t> issues_of(const spec::MachineSpec& machine, const MapLoop& loop,
+                                    const MapRows& work) {
     std::vector<std::int64_t> issues;
     for (std::int64_t worker = 0; worker < machine.tile.workers; ++worker) {
-        issues.push_back(codelets::map_issues(function.loop, work, worker, machine.tile.workers));
+        issues.push_back(codelets::map_issues(loop, work, worker, machine.tile.workers));
     }
-    return plan::multi_worker_cycles(machine, issues);
+    return issues;
 }
 
 /// Neighbouring units as one row for every worker.
@@ -23,7 +25,30 @@ MapRows dealt(const spec::MachineSpec& machine, std::int64_t units) {
     return {rows, share, units - (rows - 1) * share};
 }
 
+/// Rows as they are, one for a worker, are no slower than a vertex for each.
+bool go_together(const spec::MachineSpec& machine, const MapLoop& loop, std::int64_t rows,
+                 std::int64_t units) {
+    return rows > 1 && units <= plan::most_rounds(machine) &&
+           plan::multi_worker_cycles(machine, issues_of(machine, loop, {rows, units, units})) <=
+               rows * plan::multi_worker_cycles(machine,
+                                                issues_of(machine, loop, dealt(machine, units)));
+}
+
 } // namespace
+
+void add_cycles(plan::StubTimeline& stub, const spec::MachineSpec& machine, const MapLoop& loop,
+                std::int64_t rows, std::int64_t units) {
+    if (go_together(machine, loop, rows, units)) {
+        stub.multi_worker(issues_of(machine, loop, {rows, units, units}));
+        return;
+    }
+    for (std::int64_t row = 0; row < rows; ++row) {
+        plan::for_cuts(units, machine.tile.workers * plan::most_rounds(machine),
+                       [&](std::int64_t, std::int64_t cut) {
+                           stub.multi_worker(issues_of(machine, loop, dealt(machine, cut)));
+                       });
+    }
+}
 
 void add_uses(std::vector<graph::Field>& uses, const graph::UnitRows& rows, const Side& side,
               Bytes row_bytes, graph::Access access) {
@@ -54,12 +79,9 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
         uses.clear(); // the first vertex has them for all
         graph.add_vertex(set, rows.tile, function.vertex, program::VertexKind::MultiWorker, state);
     };
-    const MapRows as_they_are{rows.rows, rows.units, rows.units};
     const std::int64_t most = plan::most_rounds(machine);
-    if (rows.rows > 1 && rows.units <= most &&
-        cycles_of(machine, function, as_they_are) <=
-            rows.rows * cycles_of(machine, function, dealt(machine, rows.units))) {
-        add(as_they_are, sides);
+    if (go_together(machine, function.loop, rows.rows, rows.units)) {
+        add({rows.rows, rows.units, rows.units}, sides);
         return;
     }
     for (std::int64_t row = 0; row < rows.rows; ++row) {
@@ -76,4 +98,4 @@ void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::
     }
 }
 
-} // namespace tessera::elementwise
+} // namespace tessera::function

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Functions of every element of one input, or of two: what their vertices are and take, and what
+// the host holds against them. For kernels of such a function (kernels/elementwise), and for those
+// that go on with their own results where these stand.
+#pragma once
+
+#include "base/element_type.h"
+#include "kernels/codelets/elementwise_cost.h"
+#include "kernels/graph/graph.h"
+#include "kernels/graph/unit_rows.h"
+#include "kernels/plan/vertex_cost.h"
+#include "models/spec/machine_spec.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::function {
+
+struct Function {
+    std::string name;    ///< of the compute set
+    std::string codelet; ///< source of the vertex
+    std::string vertex;
+    codelets::MapLoop loop;
+    std::vector<graph::Field> constants = {};
+    double flops = 1;                                ///< of an element
+    std::function<double(double x, double y)> value; ///< of one input: y is 0
+    /// By what a result may differ from the exact value; nothing: by nothing.
+    std::function<double(double x, double exact)> tolerance = {};
+};
+
+[[nodiscard]] Function relu(ElementType type);
+[[nodiscard]] Function gelu(ElementType type);
+[[nodiscard]] Function multiply(ElementType type);
+/// x + y; where y has no bytes from row to row it is added to every row.
+[[nodiscard]] Function add(ElementType type);
+/// x + y, where y has an element for each row of x, and neighbouring rows have neighbouring ones.
+[[nodiscard]] Function add_to_rows(ElementType type);
+
+/// A tolerance of results that are rounded once.
+[[nodiscard]] std::function<double(double, double)> one_rounding(ElementType type);
+
+/// An input or the output of vertices.
+struct Side {
+    graph::Place first; ///< row
+    Bytes stride = 0;   ///< from row to row
+    Bytes unit_bytes = graph::kUnitBytes;
+};
+
+/// Adds uses of bytes in every row, as few as there can be.
+void add_uses(std::vector<graph::Field>& uses, const graph::UnitRows& rows, const Side& side,
+              Bytes row_bytes, graph::Access access);
+
+/// Adds the vertices that go over rows on a tile: `sides` are where the inputs and then the output
+/// have them, `reads` what they read. The output may stand where an input does.
+void add_vertices(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
+                  const Function& function, const graph::UnitRows& rows,
+                  std::span<const Side> sides, std::span<const graph::Field> reads);
+
+/// What these vertices take of a tile's time.
+void add_cycles(plan::StubTimeline& stub, const spec::MachineSpec& machine,
+                const codelets::MapLoop& loop, std::int64_t rows, std::int64_t units);
+
+} // namespace tessera::function

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/family/numbers.h"
+#include "kernels/function/function.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tessera::function {
+namespace {
+
+std::string typed(const char* name, ElementType type) {
+    return fmt::format("{}_{}", name, name_of(type));
+}
+
+} // namespace
+
+std::function<double(double, double)> one_rounding(ElementType type) {
+    return [type](double, double exact) { return family::rounding(type, exact); };
+}
+
+Function relu(ElementType type) {
+    // fmax, as the machine: of NaN and 0 it is 0
+    return {.name = "relu",
+            .codelet = "elementwise_relu",
+            .vertex = typed("relu", type),
+            .loop = codelets::kReluLoop,
+            .value = [](double x, double) { return std::fmax(x, 0); }};
+}
+
+Function multiply(ElementType type) {
+    return {.name = "multiply",
+            .codelet = "elementwise_multiply",
+            .vertex = typed("multiply", type),
+            .loop = codelets::kMultiplyLoop,
+            .value = [](double x, double y) { return x * y; },
+            .tolerance = one_rounding(type)};
+}
+
+Function add(ElementType type) {
+    return {.name = "add",
+            .codelet = "elementwise_add",
+            .vertex = typed("add", type),
+            .loop = codelets::kAddLoop,
+            .value = [](double x, double y) { return x + y; },
+            .tolerance = one_rounding(type)};
+}
+
+Function add_to_rows(ElementType type) {
+    Function function = add(type);
+    function.codelet = "elementwise_add_to_rows";
+    function.vertex = typed("add_to_rows", type);
+    function.loop = codelets::kAddToRowsLoop;
+    return function;
+}
+
+} // namespace tessera::function
