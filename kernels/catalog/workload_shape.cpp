@@ -108,6 +108,11 @@ std::shared_ptr<const Shape> matmul_shape() {
             {{"none", Activation::None}, {"relu", Activation::Relu}, {"gelu", Activation::Gelu}})
         .says("what is made of the product's elements, behind the bias")
         .from(kSource);
+    d.field("groups", &MatmulWorkload::groups)
+        .unit("products")
+        .range(1, kLongestDimension)
+        .says("products of equal sizes, each with operands of its own")
+        .from(kSource);
     d.field("m", &MatmulWorkload::m)
         .unit("rows")
         .range(1, kLongestDimension)

@@ -18,11 +18,12 @@ namespace tessera::family {
 
 /// How a product is cut.
 struct Cuts {
-    std::int64_t parts_m = 1;    ///< cuts of the rows of the result
-    std::int64_t parts_k = 1;    ///< cuts of the contraction
-    std::int64_t parts_n = 1;    ///< cuts of the columns of the result
-    std::int64_t chunks = 1;     ///< exchange and compute rounds
-    std::string paired = "none"; ///< operand that is sent at double width: "a", "b" or "none"
+    std::int64_t parts_m = 1;        ///< cuts of the rows of the result
+    std::int64_t parts_k = 1;        ///< cuts of the contraction
+    std::int64_t parts_n = 1;        ///< cuts of the columns of the result
+    std::int64_t chunks = 1;         ///< exchange and compute rounds
+    std::string paired = "none";     ///< operand that is sent at double width: "a", "b" or "none"
+    std::int64_t groups_at_once = 1; ///< groups side by side; the cuts are those of each
 };
 
 /// How a product is divided.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace tessera::graph {
@@ -15,8 +16,8 @@ class Appender {
 public:
     Appender(Graph& whole, Graph part, TileId first_tile, const std::string& owner)
         : whole_(whole), part_(std::move(part)), first_tile_(first_tile), owner_(owner),
-          buffers_(size_of(whole.buffers)), tables_(size_of(whole.tables)),
-          sets_(size_of(whole.compute_sets)), exchanges_(size_of(whole.exchanges)) {}
+          tables_(size_of(whole.tables)), sets_(size_of(whole.compute_sets)),
+          exchanges_(size_of(whole.exchanges)) {}
 
     Appended run() {
         if (!part_.stream_copies.empty() || !part_.remote_buffers.empty()) {
@@ -51,7 +52,7 @@ private:
         return static_cast<std::uint32_t>(all.size());
     }
     [[nodiscard]] Place moved(Place place) const {
-        place.buffer.index += buffers_;
+        place.buffer = buffers_[place.buffer.index];
         return place;
     }
     [[nodiscard]] TilePlace moved(const TilePlace& at) const {
@@ -59,16 +60,38 @@ private:
     }
 
     void add_buffers() {
+        auto next = size_of(whole_.buffers);
+        for (const Buffer& buffer : part_.buffers) {
+            const auto stack = stack_of_whole();
+            buffers_.push_back(is_stack(buffer) && stack ? *stack : BufferId{next++});
+        }
         for (Buffer& buffer : part_.buffers) {
             for (BufferId& other : buffer.apart) {
-                other.index += buffers_;
+                other = buffers_[other.index];
             }
             for (Held& held : buffer.held) {
                 held.tile += first_tile_;
                 held.relocations = moved(held.relocations);
             }
-            whole_.add_buffer(std::move(buffer));
+            if (const auto stack = stack_of_whole(); is_stack(buffer) && stack) {
+                for (const Held& held : buffer.held) {
+                    whole_.hold(*stack, held.tile, held.bytes);
+                }
+            } else {
+                whole_.add_buffer(std::move(buffer));
+            }
         }
+    }
+    /// A tile has one stack, whoever uses it.
+    static bool is_stack(const Buffer& buffer) {
+        return buffer.kind == program::SegmentKind::Stack;
+    }
+    [[nodiscard]] std::optional<BufferId> stack_of_whole() const {
+        const auto found = std::find_if(whole_.buffers.begin(), whole_.buffers.end(), is_stack);
+        return found == whole_.buffers.end()
+                   ? std::nullopt
+                   : std::optional(
+                         BufferId{static_cast<std::uint32_t>(found - whole_.buffers.begin())});
     }
     /// Relocations that tiles share stay shared.
     Relocations moved(const Relocations& relocations) {
@@ -82,7 +105,7 @@ private:
                 if (one.is_symbol) {
                     one.symbol = symbols_[one.symbol];
                 } else {
-                    one.buffer += buffers_;
+                    one.buffer = buffers_[one.buffer].index;
                 }
             }
             known = std::make_shared<const std::vector<Relocation>>(std::move(changed));
@@ -147,8 +170,8 @@ private:
     Graph part_;
     TileId first_tile_;
     const std::string& owner_;
-    std::uint32_t buffers_; ///< numbers begin here
-    std::uint32_t tables_;
+    std::vector<BufferId> buffers_; ///< of the whole, by buffer of the part
+    std::uint32_t tables_;          ///< numbers begin here
     std::uint32_t sets_;
     std::uint32_t exchanges_;
     std::uint32_t fields_ = 0;

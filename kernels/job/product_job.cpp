@@ -117,10 +117,9 @@ public:
                                              .roundings = roundings,
                                              .half_products = rounds_products(a_),
                                              .exact_required = is_exact(),
-                                             .after = after_product(),
+                                             .after = {},
                                              .threads = threads};
-        return outcome_of(workload::check(std::span<const Element>(values), a_, b_, options),
-                          roundings);
+        return outcome_of(checked(values, a_, b_, options), roundings);
     }
     json plan_json() const override {
         const auto& [division, lowered] = divided_;
@@ -128,13 +127,21 @@ public:
         plan["tiles_busy"] = division.tiles_busy;
         plan["bytes_by_buffer"] = lowered.bytes_by_buffer;
         plan["bytes_used"] = lowered.bytes_used;
+        if (groups() > 1) {
+            plan["groups_at_once"] = division.groups_at_once;
+        }
         return plan;
     }
 
 protected:
     /// Both operands are small whole numbers, so that no sum is rounded.
     [[nodiscard]] virtual bool is_exact() const = 0;
-    [[nodiscard]] virtual workload::AfterProduct after_product() const { return {}; }
+    [[nodiscard]] virtual std::int64_t groups() const { return 1; }
+    [[nodiscard]] virtual workload::CheckResult
+    checked(const std::vector<Element>& values, const MatrixA& a, const workload::Dense<Element>& b,
+            const workload::CheckOptions& options) const {
+        return workload::check(std::span<const Element>(values), a, b, options);
+    }
     template <class Make> void make_left(const Make& make) {
         if (!has_left_) {
             a_ = make();
@@ -176,22 +183,40 @@ void need_memory(std::size_t bytes, double a, double b, double c, const std::str
     need_host_memory(static_cast<double>(bytes) * (a + b + c) + kReferenceBytes * b, what);
 }
 
+/// Matrix `number` of several of so many rows, one below the other.
+template <class Element>
+workload::Dense<Element> group_of(const workload::Dense<Element>& all, std::int64_t rows,
+                                  std::int64_t number) {
+    const auto first = all.values.begin() + number * rows * all.columns;
+    return {rows, all.columns, {first, first + rows * all.columns}};
+}
+
 /// A file's operand may be given as its transpose; generated numbers are the same either way.
 template <class Element>
 workload::Dense<Element> make_dense_of(std::int64_t rows, std::int64_t columns, bool transpose,
                                        const workload::ValuesSpec& values, std::uint64_t seed,
-                                       Operand operand, std::int64_t contraction_length) {
+                                       Operand operand, std::int64_t contraction_length,
+                                       std::int64_t groups = 1) {
     const auto make = [&](std::int64_t height, std::int64_t width) {
         if constexpr (std::is_same_v<Element, float>) {
-            return workload::make_dense_f32(height, width, values, seed, operand,
-                                            contraction_length);
+            return workload::make_groups_f32(groups, height, width, values, seed, operand,
+                                             contraction_length);
         } else {
-            return workload::make_dense(height, width, values, seed, operand, contraction_length);
+            return workload::make_groups(groups, height, width, values, seed, operand,
+                                         contraction_length);
         }
     };
-    return transpose && values.kind == workload::ValuesSpec::Kind::File
-               ? workload::transposed(make(columns, rows))
-               : make(rows, columns);
+    if (!transpose || values.kind != workload::ValuesSpec::Kind::File) {
+        return make(rows, columns);
+    }
+    const auto given = make(columns, rows);
+    workload::Dense<Element> made{groups * rows, columns, {}};
+    made.values.reserve(given.values.size());
+    for (std::int64_t group = 0; group < groups; ++group) {
+        const auto one = workload::transposed(group_of(given, columns, group));
+        made.values.insert(made.values.end(), one.values.begin(), one.values.end());
+    }
+    return made;
 }
 
 double number_of(std::uint16_t half) {
@@ -236,10 +261,11 @@ public:
         if (operands == Operands::None) {
             return program();
         }
-        const auto m = static_cast<double>(given.m);
+        const auto m = static_cast<double>(given.groups) * static_cast<double>(given.m);
         const auto k = static_cast<double>(given.k);
         const auto n = static_cast<double>(given.n);
-        need_memory(sizeof(Element), m * k, k * n, m * n, sentence());
+        need_memory(sizeof(Element), m * k, static_cast<double>(given.groups) * k * n, m * n,
+                    sentence());
         make_operands();
         return program();
     }
@@ -258,20 +284,39 @@ public:
                (!given.bias || given.of_bias().kind == Kind::Integer) &&
                given.activation != workload::Activation::Gelu;
     }
-    workload::AfterProduct after_product() const override {
-        std::vector<double> elements;
-        for (const Element element : bias().values) {
-            elements.push_back(number_of(element));
+    std::int64_t groups() const override { return workload().groups; }
+    workload::CheckResult checked(const std::vector<Element>& values,
+                                  const workload::Dense<Element>& a,
+                                  const workload::Dense<Element>& b,
+                                  const workload::CheckOptions& options) const override {
+        const auto& given = workload();
+        if (given.groups == 1) {
+            workload::CheckOptions of_one = options;
+            of_one.after = after_product(0);
+            return workload::check(std::span<const Element>(values), a, b, of_one);
         }
-        return matmul::after_product(workload(), std::move(elements));
+        const auto elements = static_cast<std::size_t>(given.m * given.n);
+        workload::CheckResult all;
+        for (std::int64_t group = 0; group < given.groups; ++group) {
+            workload::CheckOptions of_group = options;
+            of_group.after = after_product(group);
+            const std::span<const Element> result(values);
+            const auto one = workload::check(
+                result.subspan(static_cast<std::size_t>(group) * elements, elements),
+                group_of(a, given.m, group), group_of(b, given.k, group), of_group);
+            workload::join(all, one, group * given.m);
+        }
+        return all;
     }
     std::optional<ProductWork> product() const override {
-        return ProductWork{2 * workload().m * workload().k * workload().n, std::nullopt,
-                           workload().partials, workload().dtype};
+        return ProductWork{2 * workload().groups * workload().m * workload().k * workload().n,
+                           std::nullopt, workload().partials, workload().dtype};
     }
     std::string sentence() const override {
         const auto& given = workload();
-        return fmt::format("matmul {} x {} x {}, {}{}{}", given.m, given.k, given.n,
+        return fmt::format("matmul {}{} x {} x {}, {}{}{}",
+                           given.groups == 1 ? "" : fmt::format("{} times ", given.groups), given.m,
+                           given.k, given.n,
                            given.dtype == ElementType::F32
                                ? "f32"
                                : fmt::format("{} partials", name_of(given.partials)),
@@ -285,18 +330,26 @@ private:
             given.bias ? workload::contraction_with_bias(given.k) : given.k;
         make_left([&] {
             return make_dense_of<Element>(given.m, given.k, given.transpose_a, given.of_a(),
-                                          given.seed, Operand::A, products);
+                                          given.seed, Operand::A, products, given.groups);
         });
         make_right([&] {
             return make_dense_of<Element>(given.k, given.n, given.transpose_b, given.of_b(),
-                                          given.seed, Operand::B, products);
+                                          given.seed, Operand::B, products, given.groups);
         });
         if (given.bias) {
             make_bias([&] {
                 return make_dense_of<Element>(1, given.n, false, given.of_bias(), given.seed,
-                                              Operand::Bias, products);
+                                              Operand::Bias, products, given.groups);
             });
         }
+    }
+    [[nodiscard]] workload::AfterProduct after_product(std::int64_t group) const {
+        std::vector<double> elements;
+        for (std::int64_t i = 0; !bias().values.empty() && i < workload().n; ++i) {
+            elements.push_back(
+                number_of(bias().values[static_cast<std::size_t>(group * workload().n + i)]));
+        }
+        return matmul::after_product(workload(), std::move(elements));
     }
 };
 

@@ -3,6 +3,7 @@
 #include "kernels/family/product.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_graph.h"
+#include "kernels/matmul/matmul_groups.h"
 #include "kernels/matmul/matmul_published.h"
 #include "kernels/matmul/matmul_search.h"
 #include "kernels/plan/chip_memory.h"
@@ -33,11 +34,6 @@ family::Division division_of(const Grid& grid) {
     return {cuts_of(p), p.tiles(), roundings, {}};
 }
 
-struct Chosen {
-    Partition partition;
-    family::Divided divided;
-};
-
 /// Operands and result alone are more than there is.
 bool exceeds_chip(const spec::MachineSpec& machine, const Problem& problem) {
     const auto m = static_cast<double>(problem.m);
@@ -45,6 +41,20 @@ bool exceeds_chip(const spec::MachineSpec& machine, const Problem& problem) {
     const auto n = static_cast<double>(problem.n);
     return plan::exceeds_chip(machine, 2 * (m * k + k * n + m * n));
 }
+
+Planned plan_partition(const spec::MachineSpec& machine, const Grid& grid,
+                       const std::string& name) {
+    Emitted emitted = emit(machine, grid, name);
+    family::Division division = division_of(grid);
+    division.predicted.compute = emitted.compute;
+    division.predicted.reduction = emitted.reduction;
+    return {std::move(emitted.graph), std::move(division)};
+}
+
+struct Chosen {
+    Partition partition;
+    family::Divided divided;
+};
 
 /// The first partition that fits.
 Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem,
@@ -54,12 +64,9 @@ Chosen choose_partition(const spec::MachineSpec& machine, const Problem& problem
     for (const Candidate& candidate : search(machine, problem, vain ? 1 : kTried)) {
         const Grid grid(problem, candidate.partition);
         try {
-            Emitted emitted = emit(machine, grid, name);
-            family::Division division = division_of(grid);
-            division.predicted.compute = emitted.compute;
-            division.predicted.reduction = emitted.reduction;
-            return {candidate.partition,
-                    family::lowered(machine, std::move(emitted.graph), std::move(division), known)};
+            Planned planned = plan_partition(machine, grid, name);
+            return {candidate.partition, family::lowered(machine, std::move(planned.graph),
+                                                         std::move(planned.division), known)};
         } catch (const DoesNotFit& error) {
             const Partition& p = candidate.partition;
             reason = fmt::format("{} (in {} x {} x {} tiles and {} chunks, the last of the "
@@ -77,6 +84,22 @@ bool has_codelets(const spec::MachineSpec& machine, ElementType partials) {
 
 std::string name_of(const Problem& problem) {
     return fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n);
+}
+
+family::Divided choose_published(const spec::MachineSpec& machine,
+                                 const workload::MatmulWorkload& workload,
+                                 plan::KnownSchedules& known) {
+    Planned planned = plan_published(machine, workload);
+    return family::lowered(machine, std::move(planned.graph), std::move(planned.division), known);
+}
+
+Cycles cost_of_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
+    return search(machine, Problem(workload), 1).front().cycles();
+}
+Planned plan_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
+    const Problem problem(workload);
+    const Grid grid(problem, search(machine, problem, 1).front().partition);
+    return plan_partition(machine, grid, name_of(problem));
 }
 
 class MatmulStep final : public family::Product {
@@ -111,8 +134,15 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                        plan::KnownSchedules& known) {
-    if (workload.plan == workload::PlanKind::Published || workload.dtype == ElementType::F32 ||
-        !has_codelets(machine, workload.partials)) {
+    const bool published = workload.plan == workload::PlanKind::Published ||
+                           workload.dtype == ElementType::F32 ||
+                           !has_codelets(machine, workload.partials);
+    if (workload.groups > 1) {
+        return choose_groups(machine, workload, known,
+                             published ? PlanOfGroup{cost_of_published, plan_published}
+                                       : PlanOfGroup{cost_of_ours, plan_ours});
+    }
+    if (published) {
         return choose_published(machine, workload, known);
     }
     const Problem problem(workload);
@@ -139,6 +169,9 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
     if (workload.dtype == ElementType::F32) {
         throw NotModelled(name_of(problem) +
                           ", f32: not modelled: an estimate; see docs/published_plans.md");
+    }
+    if (workload.groups > 1) {
+        throw NotModelled(name_of(problem) + ": not modelled: an estimate of several groups");
     }
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem, 1).front();

@@ -909,9 +909,7 @@ std::int64_t roundings_of(const Layout& layout, const published::DensePlan& plan
 
 } // namespace
 
-family::Divided choose_published(const spec::MachineSpec& machine,
-                                 const workload::MatmulWorkload& workload,
-                                 plan::KnownSchedules& known) {
+Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
     const std::string name =
         fmt::format("matmul {} x {} x {}, published plan", workload.m, workload.k, workload.n);
     const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
@@ -933,8 +931,14 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     division.roundings = roundings_of(layout, plan);
     division.predicted.compute = plan.phases.vertex + plan.phases.reduce;
     division.predicted.reduction = plan.phases.reduce;
-    return family::lowered(machine, PublishedEmitter(machine, workload, plan, layout, name).run(),
-                           std::move(division), known);
+    return {PublishedEmitter(machine, workload, plan, layout, name).run(), std::move(division)};
+}
+
+Cycles cost_of_published(const spec::MachineSpec& machine,
+                         const workload::MatmulWorkload& workload) {
+    const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
+                                          workload.partials};
+    return published::plan_dense(problem, machine).phases.total();
 }
 
 } // namespace tessera::matmul

@@ -13,16 +13,18 @@
 // Sources: docs/published_plans.md#dense-products.
 #pragma once
 
-#include "kernels/family/product.h"
+#include "kernels/matmul/matmul_planned.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
 namespace tessera::matmul {
 
-/// FP32 has no other plan. @throws DoesNotFit; NotModelled for plans with steps over k, and for the
-/// vertex of FP16 partials on one set of matrix units
-[[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
-                                               const workload::MatmulWorkload& workload,
-                                               plan::KnownSchedules& known);
+/// The published plan of one product. FP32 has no other plan. @throws NotModelled for plans with steps
+/// over k
+[[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
+                                     const workload::MatmulWorkload& workload);
+/// What the published planner says that it takes.
+[[nodiscard]] Cycles cost_of_published(const spec::MachineSpec& machine,
+                                       const workload::MatmulWorkload& workload);
 
 } // namespace tessera::matmul

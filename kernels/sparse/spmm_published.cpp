@@ -966,9 +966,8 @@ private:
 /// Without blocks nothing is multiplied: the result is zero where it stands.
 std::optional<published::StaticPlan> plan_of(const published::StaticProblem& problem,
                                              const spec::MachineSpec& machine) {
-    const bool empty =
-        std::all_of(problem.row_counts.begin(), problem.row_counts.end(),
-                    [](std::int64_t blocks) { return blocks == 0; });
+    const bool empty = std::all_of(problem.row_counts.begin(), problem.row_counts.end(),
+                                   [](std::int64_t blocks) { return blocks == 0; });
     if (!empty) {
         return published::plan_static(problem, published::static_machine(machine));
     }

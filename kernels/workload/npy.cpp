@@ -218,10 +218,20 @@ MatrixShape checked_shape(std::vector<std::int64_t> shape, std::optional<MatrixS
     if (shape.size() == 1 && expected && expected->rows == 1) {
         shape.insert(shape.begin(), 1); // a vector is the one row that is expected
     }
+    if (shape.size() == 3 && expected && expected->groups > 1) {
+        const std::vector<std::int64_t> stack{expected->groups, expected->rows / expected->groups,
+                                              expected->columns};
+        if (shape != stack) {
+            throw WrongShape(Diagnostic{
+                file_name, 0, 0, "",
+                "shape: got " + shape_text(shape) + ", expected " + shape_text(stack), ""});
+        }
+        shape = {expected->rows, expected->columns}; // one below the other
+    }
     if (shape.size() != 2) {
         fail(file_name, "shape: got " + std::to_string(shape.size()) + " dimensions, expected 2");
     }
-    if (expected && MatrixShape{shape[0], shape[1]} != *expected) {
+    if (expected && (shape[0] != expected->rows || shape[1] != expected->columns)) {
         throw WrongShape(Diagnostic{file_name, 0, 0, "",
                                     "shape: got " + shape_text(shape) + ", expected " +
                                         shape_text({expected->rows, expected->columns}),

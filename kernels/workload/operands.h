@@ -10,6 +10,7 @@ namespace tessera::workload {
 struct MatrixShape {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
+    std::int64_t groups = 1; ///< matrices of equal size, one below the other, that the rows are of
 
     bool operator==(const MatrixShape&) const = default;
 };

@@ -488,4 +488,27 @@ CheckResult check(std::span<const float> result, const SparseF32& a, const Dense
     return check_sparse(result, a, b, options);
 }
 
+void join(CheckResult& all, const CheckResult& part, std::int64_t first_row) {
+    const bool first = all.worst_row < 0;
+    const bool worse = first || (part.non_finite_elements > 0 && all.non_finite_elements == 0) ||
+                       (all.non_finite_elements == 0 &&
+                        part.max_error_over_tolerance > all.max_error_over_tolerance) ||
+                       (part.failed_elements > 0 && all.failed_elements == 0);
+    if (worse && part.worst_row >= 0) {
+        all.worst_row = first_row + part.worst_row;
+        all.worst_column = part.worst_column;
+        all.worst_got = part.worst_got;
+        all.worst_expected = part.worst_expected;
+    }
+    all.passed = part.passed && (first || all.passed);
+    all.exact_required = part.exact_required;
+    all.elements += part.elements;
+    all.failed_elements += part.failed_elements;
+    all.non_finite_elements += part.non_finite_elements;
+    all.tolerance = std::max(all.tolerance, part.tolerance);
+    all.max_error = std::max(all.max_error, part.max_error);
+    all.max_error_over_tolerance =
+        std::max(all.max_error_over_tolerance, part.max_error_over_tolerance);
+}
+
 } // namespace tessera::workload

@@ -101,6 +101,9 @@ struct CheckResult {
     double worst_expected = 0.0;
 };
 
+/// Adds what was found of the rows from `first_row` on.
+void join(CheckResult& all, const CheckResult& part, std::int64_t first_row);
+
 /// Checks a machine's result, row-major of a.rows x b.columns, against the host reference,
 /// whose rows are computed a panel at a time. Shapes that do not match are a broken invariant.
 [[nodiscard]] CheckResult check(std::span<const std::uint16_t> result, const DenseF16& a,

@@ -367,21 +367,22 @@ template <class Element> Sparse<Element> make_from_file(const SpmmWorkload& work
 
 template <class Element>
 Dense<Element> make_matrix(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
-                           std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
+                           std::uint64_t seed, Operand operand, std::int64_t contraction_length,
+                           std::int64_t groups) {
     if (values.kind == ValuesSpec::Kind::File) {
-        return read_operand<Element>(values, MatrixShape{rows, columns});
+        return read_operand<Element>(values, MatrixShape{groups * rows, columns, groups});
     }
-    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0);
-    Dense<Element> matrix{rows, columns, {}};
-    matrix.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+    TESSERA_ASSERT(rows >= 0 && columns >= 0 && contraction_length >= 0 && groups >= 1);
+    Dense<Element> matrix{groups * rows, columns, {}};
+    matrix.values.resize(static_cast<std::size_t>(matrix.rows) * static_cast<std::size_t>(columns));
     const Generator generator(values.kind, seed, operand, contraction_length);
-    const Activity making("making operands, row", rows);
+    const Activity making("making operands, row", matrix.rows);
     std::size_t at = 0;
-    for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
         making.step();
         for (std::int64_t column = 0; column < columns; ++column, ++at) {
             matrix.values[at] =
-                as<Element>(generator.value(at, static_cast<std::uint64_t>(row), column));
+                as<Element>(generator.value(at, static_cast<std::uint64_t>(row % rows), column));
         }
     }
     return matrix;
@@ -412,12 +413,25 @@ std::int64_t integer_amplitude(std::int64_t contraction_length) {
 
 DenseF16 make_dense(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                     std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    return make_matrix<std::uint16_t>(rows, columns, values, seed, operand, contraction_length);
+    return make_matrix<std::uint16_t>(rows, columns, values, seed, operand, contraction_length, 1);
+}
+
+DenseF16 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                     const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                     std::int64_t contraction_length) {
+    return make_matrix<std::uint16_t>(rows, columns, values, seed, operand, contraction_length,
+                                      groups);
 }
 
 DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns, const ValuesSpec& values,
                         std::uint64_t seed, Operand operand, std::int64_t contraction_length) {
-    return make_matrix<float>(rows, columns, values, seed, operand, contraction_length);
+    return make_matrix<float>(rows, columns, values, seed, operand, contraction_length, 1);
+}
+
+DenseF32 make_groups_f32(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                         const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                         std::int64_t contraction_length) {
+    return make_matrix<float>(rows, columns, values, seed, operand, contraction_length, groups);
 }
 
 namespace {

@@ -45,6 +45,14 @@ inline constexpr std::int64_t kExactSum = 2048;
 [[nodiscard]] DenseF32 make_dense_f32(std::int64_t rows, std::int64_t columns,
                                       const ValuesSpec& values, std::uint64_t seed, Operand operand,
                                       std::int64_t contraction_length);
+/// Such a matrix for each of the groups, one below the other; a file may have these as its first
+/// dimension.
+[[nodiscard]] DenseF16 make_groups(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                                   const ValuesSpec& values, std::uint64_t seed, Operand operand,
+                                   std::int64_t contraction_length);
+[[nodiscard]] DenseF32 make_groups_f32(std::int64_t groups, std::int64_t rows, std::int64_t columns,
+                                       const ValuesSpec& values, std::uint64_t seed,
+                                       Operand operand, std::int64_t contraction_length);
 
 /// Columns as rows.
 [[nodiscard]] DenseF16 transposed(const DenseF16& matrix);

@@ -36,9 +36,10 @@ enum class PlanKind {
 /// What is made of a product's elements.
 enum class Activation { None, Relu, Gelu };
 
-/// C[m x n] = activation(A[m x k] * B[k x n] + bias), the bias an element for each column. `values`
-/// are of all operands but for those that say others.
+/// C[m x n] = activation(A[m x k] * B[k x n] + bias), the bias an element for each column, for each
+/// of the groups. `values` are of all operands but for those that say others.
 struct MatmulWorkload {
+    std::int64_t groups = 1;
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;

@@ -8,7 +8,7 @@ target_link_libraries(tessera_test_run_program PUBLIC tessera_tile_core tessera_
                       PRIVATE tessera_warnings)
 tessera_test(test_kernels_matmul LABELS kernels
   SOURCES kernels/matmul/matmul_plan_test.cpp kernels/matmul/matmul_estimate_test.cpp kernels/matmul/matmul_graph_test.cpp kernels/matmul/matmul_search_test.cpp
-          kernels/matmul/matmul_by_estimate_test.cpp kernels/matmul/matmul_epilogue_test.cpp
+          kernels/matmul/matmul_by_estimate_test.cpp kernels/matmul/matmul_epilogue_test.cpp kernels/matmul/matmul_groups_test.cpp
           kernels/matmul/matmul_published_test.cpp
   LINK tessera_matmul tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_spmm LABELS kernels
@@ -20,7 +20,7 @@ tessera_test(test_kernels_plan LABELS kernels
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower/lower_errors_test.cpp kernels/lower/lower_lifetimes_test.cpp kernels/lower/lower_placing_test.cpp kernels/lower/lower_binding_test.cpp kernels/lower/check_test.cpp kernels/lower/lower_room_test.cpp kernels/lower/state_test.cpp kernels/lower/uses_test.cpp kernels/lower/control_code_test.cpp
-          kernels/graph/graph_example_test.cpp kernels/graph/copy_test.cpp kernels/graph/append_test.cpp kernels/graph/blocks_test.cpp kernels/graph/places_test.cpp
+          kernels/graph/graph_example_test.cpp kernels/graph/copy_test.cpp kernels/graph/append_test.cpp kernels/graph/replicate_test.cpp kernels/graph/blocks_test.cpp kernels/graph/places_test.cpp
           kernels/graph/unit_rows_test.cpp kernels/graph/copy_model_test.cpp kernels/graph/graph_test.cpp
   LINK tessera_lower tessera_test_run_program)
 tessera_test(test_kernels_published_matrix LABELS kernels

@@ -530,3 +530,42 @@ TEST_CASE("loops side by side have one count and stand at one place", "[kernels]
     sync.kind = Kind::Sync;
     CHECK(sides.woven(sync, sync) == refused);
 }
+
+TEST_CASE("a tile has one stack, whatever parts use it", "[kernels][append]") {
+    const auto part = [](Bytes bytes) {
+        Graph made("part");
+        const auto data = made.add_buffer({.name = "data"});
+        const auto stack = made.add_buffer(
+            {.name = "stack", .kind = program::SegmentKind::Stack, .apart = {data}});
+        made.hold(data, 1, 8);
+        made.hold(stack, 1, bytes);
+        const auto set = made.add_compute_set({"set", program::Role::Work, "part"});
+        made.add_vertex(set, 1, "vertex", program::VertexKind::MultiWorker,
+                        {graph::use({stack}, bytes, graph::Access::Write), graph::read({data}, 8)});
+        made.control = graph::run(set);
+        return made;
+    };
+    Graph whole("whole");
+    for (const Bytes bytes : {16, 32, 8}) {
+        static_cast<void>(graph::append(whole, part(bytes), 0, "part"));
+    }
+    std::vector<std::uint32_t> stacks;
+    for (std::uint32_t i = 0; i < whole.buffers.size(); ++i) {
+        if (whole.buffers[i].kind == program::SegmentKind::Stack) {
+            stacks.push_back(i);
+        }
+    }
+    REQUIRE(stacks.size() == 1);
+    CHECK(whole.buffers.size() == 4);
+    for (const graph::ComputeSet& set : whole.compute_sets) {
+        const auto fields = whole.fields_of(set.vertices.at(0).fields);
+        CHECK(fields[0].place.buffer.index == stacks[0]);
+        CHECK(whole.buffers[fields[1].place.buffer.index].name == "data");
+    }
+    // the most that any of them wants
+    Bytes most = 0;
+    for (const graph::Held& held : whole.buffers[stacks[0]].held) {
+        most = std::max(most, held.bytes);
+    }
+    CHECK(most == 32);
+}

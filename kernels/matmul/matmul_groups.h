@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Products of equal sizes with operands of their own: batched, or grouped. Some of them run side by
+// side, each on an equal share of the tiles, and those that are left then, in turns. All operands and
+// results stand in tile memory all the time.
+#pragma once
+
+#include "kernels/matmul/matmul_planned.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+namespace tessera::matmul {
+
+/// How one of the products is planned on a machine that has its share of tiles and of memory.
+struct PlanOfGroup {
+    Cycles (*cost)(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload);
+    Planned (*plan)(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload);
+};
+
+/// The number side by side with the least cost of the turns together, of those that fit. Tensors "a",
+/// "b", "c" and "bias" have the groups as their first dimension. @throws DoesNotFit
+[[nodiscard]] family::Divided choose_groups(const spec::MachineSpec& machine,
+                                            const workload::MatmulWorkload& workload,
+                                            plan::KnownSchedules& known, const PlanOfGroup& group);
+
+} // namespace tessera::matmul
