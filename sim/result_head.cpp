@@ -28,7 +28,8 @@ std::optional<Speed> product_speed(const HeadFacts& facts) {
     }
     const auto& chip = facts.machine.chip;
     const spec::MatrixUnit unit = spec::matrix_unit(facts.machine);
-    const std::int64_t macs = work->operands == ElementType::F32   ? unit.macs_f32_f32
+    const std::int64_t macs = bytes_of(work->operands) == 1        ? unit.macs_f8_f16
+                              : work->operands == ElementType::F32 ? unit.macs_f32_f32
                               : work->partials == ElementType::F32 ? unit.macs_f16_f32
                                                                    : unit.macs_f16_f16;
     return Speed{work->flops, ratio(1e-12 * static_cast<double>(work->flops), seconds(facts)),

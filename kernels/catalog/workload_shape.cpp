@@ -43,22 +43,27 @@ template <class Kind> void describe_common(Describe<Kind>& d, const char* kind) 
 }
 
 /// Types of the operands and the result, and of the sums.
-template <class Kind> void describe_types(Describe<Kind>& d) {
+template <class Kind>
+void describe_types(Describe<Kind>& d, const std::vector<ElementType>& types) {
+    std::vector<nlohmann::json> names;
+    for (const ElementType type : types) {
+        names.emplace_back(std::string(name_of(type)));
+    }
     // Keys are read in the order of their names: partials may say otherwise.
     d.text(
          "dtype",
          [](Kind& kind, const std::string& text) {
-             kind.dtype = text == name_of(ElementType::F32) ? ElementType::F32 : ElementType::F16;
-             kind.partials = kind.dtype;
+             kind.dtype = find_element_type(text)->type;
+             kind.partials = workload::result_type(kind.dtype);
          },
          [](const Kind& kind) { return std::string(name_of(kind.dtype)); })
-        .one_of({std::string(name_of(ElementType::F16)), std::string(name_of(ElementType::F32))})
-        .says("type of the operands and of the result")
+        .one_of(names)
+        .says("type of the operands and of the result, which is f16 of FP8 operands")
         .from(kSource);
     d.field("partials", &Kind::partials, element_type_texts({ElementType::F16, ElementType::F32}))
         .says("type in which products are summed")
         .from(kSource)
-        .empty_if_absent("as dtype");
+        .empty_if_absent("as the result");
 }
 
 /// Operands that are given as their transposes.
@@ -93,7 +98,7 @@ void describe_values_of(Describe<Kind>& d, const char* key, const char* pointer,
 std::shared_ptr<const Shape> matmul_shape() {
     Describe<MatmulWorkload> d;
     describe_common(d, "matmul");
-    describe_types(d);
+    describe_types(d, {ElementType::F16, ElementType::F32, ElementType::F143, ElementType::F152});
     describe_transposes(d);
     describe_values_of(d, "values_a", "/values_a", &MatmulWorkload::values_a,
                        "values of the left operand");
@@ -131,7 +136,7 @@ std::shared_ptr<const Shape> matmul_shape() {
 std::shared_ptr<const Shape> spmm_shape() {
     Describe<SpmmWorkload> d;
     describe_common(d, "spmm");
-    describe_types(d);
+    describe_types(d, {ElementType::F16, ElementType::F32});
     describe_transposes(d);
     describe_values_of(d, "values_b", "/values_b", &SpmmWorkload::values_b,
                        "values of the dense operand");

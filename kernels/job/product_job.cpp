@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/float16.h"
+#include "base/float8.h"
 #include "base/host_memory.h"
 #include "kernels/exchange/known_schedules.h"
 #include "kernels/job/number_json.h"
@@ -100,7 +101,8 @@ public:
     explicit ProductJob(const Workload& workload) : workload_(workload) {}
 
     std::vector<HostArray> operands() const override {
-        std::vector<HostArray> arrays{{"a", bytes_of(a_.values)}, {"b", bytes_of(b_.values)}};
+        std::vector<HostArray> arrays{{"a", operand_bytes(a_.values, codes_a_)},
+                                      {"b", operand_bytes(b_.values, codes_b_)}};
         if (!bias_.values.empty()) {
             arrays.push_back({"bias", bytes_of(bias_.values)});
         }
@@ -145,12 +147,14 @@ protected:
     template <class Make> void make_left(const Make& make) {
         if (!has_left_) {
             a_ = make();
+            codes_a_ = coded(a_.values);
             has_left_ = true;
         }
     }
     template <class Make> void make_right(const Make& make) {
         if (!has_right_) {
             b_ = make();
+            codes_b_ = coded(b_.values);
             has_right_ = true;
         }
     }
@@ -167,8 +171,30 @@ protected:
     const program::Program& program() const { return divided_.lowered.program; }
 
 private:
+    /// FP8 operands as the machine has them; their values become what the codes say. Of others empty.
+    std::vector<std::uint8_t> coded(std::vector<Element>& values) const {
+        std::vector<std::uint8_t> codes;
+        if constexpr (std::is_same_v<Element, std::uint16_t>) {
+            const ElementType type = workload_.dtype;
+            if (tessera::bytes_of(type) == 1) {
+                codes.reserve(values.size());
+                for (std::uint16_t& value : values) {
+                    codes.push_back(f32_to_f8(f16_to_f32(value), type));
+                    value = f32_to_f16(f8_to_f32(codes.back(), type));
+                }
+            }
+        }
+        return codes;
+    }
+    static std::span<const std::byte> operand_bytes(const std::vector<Element>& values,
+                                                    const std::vector<std::uint8_t>& codes) {
+        return codes.empty() ? bytes_of(values) : bytes_of(codes);
+    }
+
     Workload workload_;
     MatrixA a_;
+    std::vector<std::uint8_t> codes_a_; ///< of FP8
+    std::vector<std::uint8_t> codes_b_;
     workload::Dense<Element> b_;
     workload::Dense<Element> bias_; ///< one row; empty without
     bool has_left_ = false;
@@ -182,6 +208,9 @@ void need_memory(std::size_t bytes, double a, double b, double c, const std::str
     constexpr double kReferenceBytes = 12; // binary64, and magnitudes in binary32
     need_host_memory(static_cast<double>(bytes) * (a + b + c) + kReferenceBytes * b, what);
 }
+
+/// A contraction for which whole numbers are made that are no larger than 4.
+constexpr std::int64_t kExactF8 = workload::kExactSum / (4 * 4);
 
 /// Matrix `number` of several of so many rows, one below the other.
 template <class Element>
@@ -317,8 +346,8 @@ public:
         return fmt::format("matmul {}{} x {} x {}, {}{}{}",
                            given.groups == 1 ? "" : fmt::format("{} times ", given.groups), given.m,
                            given.k, given.n,
-                           given.dtype == ElementType::F32
-                               ? "f32"
+                           given.dtype != ElementType::F16
+                               ? std::string(name_of(given.dtype))
                                : fmt::format("{} partials", name_of(given.partials)),
                            given.bias ? ", bias" : "", activation_text(given.activation));
     }
@@ -326,8 +355,10 @@ public:
 private:
     void make_operands() {
         const auto& given = workload();
+        // whole numbers up to 4 are FP8 numbers in both formats
         const std::int64_t products =
-            given.bias ? workload::contraction_with_bias(given.k) : given.k;
+            std::max(given.bias ? workload::contraction_with_bias(given.k) : given.k,
+                     tessera::bytes_of(given.dtype) == 1 ? kExactF8 : std::int64_t{0});
         make_left([&] {
             return make_dense_of<Element>(given.m, given.k, given.transpose_a, given.of_a(),
                                           given.seed, Operand::A, products, given.groups);

@@ -15,9 +15,9 @@ using workload::Activation;
 std::optional<Function> activation_of(const workload::MatmulWorkload& workload) {
     switch (workload.activation) {
     case Activation::Relu:
-        return function::relu(workload.dtype);
+        return function::relu(workload::result_type(workload.dtype));
     case Activation::Gelu:
-        return function::gelu(workload.dtype);
+        return function::gelu(workload::result_type(workload.dtype));
     case Activation::None:
         break;
     }
@@ -32,7 +32,8 @@ double steepest(Activation activation) {
 } // namespace
 
 Epilogue::Epilogue(const workload::MatmulWorkload& workload, Neighbours neighbours)
-    : type_(workload.dtype), neighbours_(neighbours), activation_(activation_of(workload)) {
+    : type_(workload::result_type(workload.dtype)), neighbours_(neighbours),
+      activation_(activation_of(workload)) {
     if (workload.bias) {
         add_ =
             neighbours == Neighbours::OfRow ? function::add(type_) : function::add_to_rows(type_);
@@ -134,7 +135,7 @@ workload::AfterProduct after_product(const workload::MatmulWorkload& workload,
     if (bias.empty() && !activation) {
         return {};
     }
-    const auto rounding = function::one_rounding(workload.dtype);
+    const auto rounding = function::one_rounding(workload::result_type(workload.dtype));
     const double slope = steepest(workload.activation);
     return [=, bias = std::move(bias)](std::int64_t column, workload::Expected product) {
         if (!bias.empty()) {

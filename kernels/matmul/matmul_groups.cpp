@@ -39,7 +39,8 @@ double operand_bytes(const workload::MatmulWorkload& group) {
     const auto m = static_cast<double>(group.m);
     const auto k = static_cast<double>(group.k);
     const auto n = static_cast<double>(group.n);
-    return static_cast<double>(bytes_of(group.dtype)) * (m * k + k * n + m * n);
+    return static_cast<double>(bytes_of(group.dtype)) * (m * k + k * n) +
+           static_cast<double>(bytes_of(workload::result_type(group.dtype))) * m * n;
 }
 
 /// The machine as one group has it: `budget` of the memory that the other turns leave. Nothing where
@@ -51,8 +52,7 @@ std::optional<spec::MachineSpec> share_of(const spec::MachineSpec& machine,
     share.chip.tiles = turns.stride;
     const double taken = static_cast<double>(turns.turns - 1) * operand_bytes(group) /
                          static_cast<double>(turns.stride);
-    const double left =
-        budget * (1.0 - taken / static_cast<double>(plan::bytes_for_data(machine)));
+    const double left = budget * (1.0 - taken / static_cast<double>(plan::bytes_for_data(machine)));
     if (left <= 0) {
         return std::nullopt;
     }
@@ -98,9 +98,8 @@ std::vector<Turns> candidates(const spec::MachineSpec& machine,
             }
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Turns& left, const Turns& right) {
-        return left.cost < right.cost;
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Turns& left, const Turns& right) { return left.cost < right.cost; });
     return all;
 }
 

@@ -134,8 +134,13 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
 
 family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
                        plan::KnownSchedules& known) {
+    if (bytes_of(workload.dtype) == 1 && machine.chip.generation != spec::Generation::Ipu21) {
+        throw NotModelled(fmt::format("matmul in {}: not modelled: FP8 on a machine whose "
+                                      "chip.generation is not ipu21, which has none",
+                                      tessera::name_of(workload.dtype)));
+    }
     const bool published = workload.plan == workload::PlanKind::Published ||
-                           workload.dtype == ElementType::F32 ||
+                           workload.dtype != ElementType::F16 ||
                            !has_codelets(machine, workload.partials);
     if (workload.groups > 1) {
         return choose_groups(machine, workload, known,
@@ -166,9 +171,10 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
     family::check_plan(has_codelets(machine, workload.partials) ? workload.plan
                                                                 : workload::PlanKind::Published,
                        name_of(problem));
-    if (workload.dtype == ElementType::F32) {
-        throw NotModelled(name_of(problem) +
-                          ", f32: not modelled: an estimate; see docs/published_plans.md");
+    if (workload.dtype != ElementType::F16) {
+        throw NotModelled(
+            fmt::format("{}, {}: not modelled: an estimate; see docs/published_plans.md",
+                        name_of(problem), tessera::name_of(workload.dtype)));
     }
     if (workload.groups > 1) {
         throw NotModelled(name_of(problem) + ": not modelled: an estimate of several groups");

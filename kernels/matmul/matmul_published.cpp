@@ -34,6 +34,7 @@ struct Layout {
     std::int64_t out_group = 0; ///< of a cell of partial results
     ElementType data = ElementType::F16;
     ElementType partials = ElementType::F16;
+    ElementType result = ElementType::F16;
     Bytes in_cell = 0;
     Bytes block = 0; ///< weights of an in-group and an out-group
     Bytes partial_cell = 0;
@@ -49,24 +50,27 @@ Layout layout_of(const published::DenseProblem& problem, const published::DenseV
     const bool f32 = problem.data == ElementType::F32;
     const bool wide = problem.partials == ElementType::F32;
     const bool narrow = vertex.out_group == 8;
+    const bool quarter = bytes_of(problem.data) == 1;
     Layout layout{.in_group = vertex.in_group,
                   .out_group = vertex.out_group,
                   .data = problem.data,
-                  .partials = problem.partials};
+                  .partials = problem.partials,
+                  .result = problem.result()};
     const Bytes element = bytes_of(problem.data);
     const Bytes partial = bytes_of(problem.partials);
     layout.in_cell = vertex.in_group * element;
     layout.block = vertex.out_group * layout.in_cell;
     layout.partial_cell = vertex.out_group * partial;
-    layout.result_cell = vertex.out_group * element;
+    layout.result_cell = vertex.out_group * bytes_of(layout.result);
     layout.out_stride = (vertex.out_group - vertex.units) * partial / kWord + 1;
     layout.codelet = f32 && narrow     ? "published/conv_partial_1x1_float_8"
                      : f32             ? "published/conv_partial_1x1_float"
                      : narrow && !wide ? "published/conv_partial_1x1_half_8"
                                        : "published/conv_partial_1x1";
-    layout.multiply = std::string(f32    ? "ConvPartial1x1Out_float_float"
-                                  : wide ? "ConvPartial1x1Out_half_float"
-                                         : "ConvPartial1x1Out_half_half") +
+    layout.multiply = std::string(f32       ? "ConvPartial1x1Out_float_float"
+                                  : quarter ? "ConvPartial1x1Out_quarter_half"
+                                  : wide    ? "ConvPartial1x1Out_half_float"
+                                            : "ConvPartial1x1Out_half_half") +
                       (narrow ? "_8" : "");
     layout.types = wide ? "float_float" : "half_half";
     layout.last_types = f32 ? "float_float" : wide ? "float_half" : "half_half";
@@ -158,11 +162,11 @@ private:
 
     /// Sums that nothing was added to are of the partials' type still.
     [[nodiscard]] bool casts() const {
-        return plan_.split.in_parts == 1 && layout_.partials != layout_.data;
+        return plan_.split.in_parts == 1 && layout_.partials != layout_.result;
     }
     /// FP32 results leave in groups of 8 rows.
     [[nodiscard]] bool regroups() const {
-        return layout_.data == ElementType::F32 && layout_.out_group != kResultGroupF32;
+        return layout_.result == ElementType::F32 && layout_.out_group != kResultGroupF32;
     }
 
     /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
@@ -187,7 +191,7 @@ private:
     void start_tensors() {
         weights_tensor_ = {.name = "a", .type = layout_.data, .shape = {workload_.m, workload_.k}};
         weights_tensor_.given = true;
-        result_tensor_ = {.name = "c", .type = layout_.data, .shape = {workload_.m, workload_.n}};
+        result_tensor_ = {.name = "c", .type = layout_.result, .shape = {workload_.m, workload_.n}};
         result_tensor_.wanted = true;
         home_bytes_.resize(tiles());
         result_bytes_.resize(tiles());
@@ -386,6 +390,12 @@ private:
         graph_.add_message(bring, tile, from, bytes, others);
     }
 
+    /// FP_INFMT: a bit each for data and weights.
+    [[nodiscard]] std::int64_t format() const {
+        constexpr std::int64_t kBothF143 = 3;
+        return layout_.data == ElementType::F143 ? kBothF143 : 0;
+    }
+
     void add_multiply(graph::ComputeSetId set, TileId tile) {
         const DensePart here = part(tile);
         const std::int64_t columns = field_of(here).size();
@@ -413,11 +423,18 @@ private:
             return graph::read({x_, i * columns * layout_.in_cell}, columns * layout_.in_cell);
         });
         graph_.add_work(set, tile, columns * outs * ins);
-        graph_.add_vertex(set, tile, layout_.multiply, program::VertexKind::Supervisor,
-                          {out_table, weights_table, in_table, worklists(tile, columns),
-                           graph::word((outs - 1) << 16), graph::word((ins - 1) | (1 << 16)),
-                           graph::word(layout_.out_stride),
-                           graph::use({stack_}, kStackBytes, graph::Access::Write)});
+        std::vector<graph::Field> state{out_table,
+                                        weights_table,
+                                        in_table,
+                                        worklists(tile, columns),
+                                        graph::word((outs - 1) << 16),
+                                        graph::word((ins - 1) | (1 << 16)),
+                                        graph::word(layout_.out_stride | (format() << 16)),
+                                        graph::use({stack_}, kStackBytes, graph::Access::Write)};
+        if (bytes_of(layout_.data) == 1) {
+            state.push_back(graph::word(0)); // FP_ISCL
+        }
+        graph_.add_vertex(set, tile, layout_.multiply, program::VertexKind::Supervisor, state);
     }
 
     /// First output column, columns, first input column of each worker, 16 bits each; columns as words of 8
@@ -685,7 +702,7 @@ private:
                 cells.rows = field_of(here).size();
                 cells.group = layout_.out_group;
                 cells.cell_bytes = layout_.result_cell;
-                cells.element_bytes = bytes_of(layout_.data);
+                cells.element_bytes = bytes_of(layout_.result);
                 cells.first_row = field_of(here).first;
                 cells.first_group = first_group;
                 cells.host_inner = workload_.m;
@@ -710,7 +727,7 @@ private:
     }
 
     [[nodiscard]] Bytes bias_bytes(const Run& columns) const {
-        return (columns.size() * bytes_of(layout_.data) + kWord - 1) / kWord * kWord;
+        return (columns.size() * bytes_of(layout_.result) + kWord - 1) / kWord * kWord;
     }
 
     /// Each part of the columns has its bias on the first tile that has some of its result; the
@@ -746,12 +763,12 @@ private:
         if (!epilogue_.has_bias()) {
             return;
         }
-        graph::Tensor bias{.name = "bias", .type = layout_.data, .shape = {workload_.n}};
+        graph::Tensor bias{.name = "bias", .type = layout_.result, .shape = {workload_.n}};
         bias.given = true;
         for (std::size_t field = 0; field < bias_homes_.size(); ++field) {
             const Run columns = field_of({0, static_cast<std::int64_t>(field), 0});
             bias.pieces.push_back(graph::run_of(bias_homes_[field], {bias_}, columns.first,
-                                                columns.size(), layout_.data));
+                                                columns.size(), layout_.result));
         }
         graph_.add_tensor(std::move(bias));
     }
@@ -770,7 +787,7 @@ private:
                     const Bytes row = layout_.result_cell / halves;
                     for (std::int64_t half = 0; half < halves; ++half) {
                         strips.push_back({offset + half * columns.size() * row, columns.size(),
-                                          row / kWord, columns.first * bytes_of(layout_.data)});
+                                          row / kWord, columns.first * bytes_of(layout_.result)});
                     }
                 });
                 epilogue_.add(graph_, machine_, sets, held.tile, held.place,
@@ -835,11 +852,11 @@ private:
             for (HeldCells& held : partials.front()) {
                 const std::int64_t elements = held.cells.size() * layout_.out_group;
                 const graph::Place to{cast_};
-                graph_.hold(cast_, held.tile, elements * bytes_of(layout_.data));
+                graph_.hold(cast_, held.tile, elements * bytes_of(layout_.result));
                 graph_.add_vertex(
                     set, held.tile, "Cast1D_float_half", program::VertexKind::MultiWorker,
                     {graph::read(held.place, elements * bytes_of(layout_.partials)),
-                     graph::write(to, elements * bytes_of(layout_.data)), graph::word(elements)});
+                     graph::write(to, elements * bytes_of(layout_.result)), graph::word(elements)});
                 graph_.add_work(set, held.tile, elements);
                 held.place = to;
             }

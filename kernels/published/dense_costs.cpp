@@ -22,7 +22,7 @@ constexpr RowCost kRowsF32{47, 46, 46, 0};
 /// Issues of a worker over `rows` rows of one weight set.
 [[nodiscard]] Cycles amp_worker_issues(const DenseMachine& machine, ElementType data,
                                        std::int64_t rows, bool zeroing) {
-    const bool f16 = data == ElementType::F16;
+    const bool f16 = data != ElementType::F32; // FP8 has steps of its own, as many of them
     const std::int64_t row_issues = f16 ? machine.row_issues_f16 : machine.row_issues_f32;
     const RowCost& cost = f16 ? kRowsF16 : kRowsF32;
     if (rows == 0) {
@@ -48,10 +48,25 @@ constexpr RowCost kRowsF32{47, 46, 46, 0};
                     machine.round_cycles * std::min(more, fewer) + kLaunches);
 }
 
+/// Of FP8: the supervisor sets formats and scale, and launches differ.
+[[nodiscard]] AmpVertexCycles quarter_cycles_of_field(const DenseMachine& machine,
+                                                      const DenseVertex& vertex, ElementType data,
+                                                      std::int64_t field) {
+    const std::int64_t workers = machine.workers;
+    const Cycles load = vertex.units * vertex.in_group * bytes_of(data) / kAmpWeightLoadBytes;
+    const Cycles out_group = 6 * workers + 10;
+    return {46 + 2 * workers + 9, 0,
+            out_group + 17 * workers + 6 + load + amp_field_cycles(machine, data, field, false),
+            out_group + 20 * workers + 11 + load + amp_field_cycles(machine, data, field, true)};
+}
+
 } // namespace
 
 AmpVertexCycles amp_cycles_of_field(const DenseMachine& machine, const DenseVertex& vertex,
                                     ElementType data, ElementType partials, std::int64_t field) {
+    if (bytes_of(data) == 1) {
+        return quarter_cycles_of_field(machine, vertex, data, field);
+    }
     const bool f16 = data == ElementType::F16;
     const bool narrow = f16 && partials == ElementType::F16 && vertex.units == kAmpSetUnits;
     const Cycles load = vertex.units * vertex.in_group * bytes_of(data) / kAmpWeightLoadBytes;
@@ -112,8 +127,7 @@ Bytes DenseCosts::temporary_bytes(const DenseSplit& split, const DenseTile& tile
     Bytes transformed = 0;
     transformed += padded_in_ ? share_of(problem_.k * problem_.n, split) : 0;
     transformed += padded_in_ || padded_out_ ? share_of(problem_.m * problem_.k, split) : 0;
-    transformed = std::max(
-        transformed, regrouped_out_ || padded_out_ ? share_of(problem_.m * problem_.n, split) : 0);
+    transformed = std::max(transformed, regrouped_out_ || padded_out_ ? result_share(split) : 0);
     Bytes reduction = 0;
     if (!depths.empty()) {
         each_reduction_stage(
@@ -135,6 +149,7 @@ Bytes DenseCosts::temporary_bytes(const DenseSplit& split, const DenseTile& tile
 void DenseCosts::transforms(const DenseSplit& split, DensePhases& phases) const {
     const Bytes element = bytes_of(problem_.data);
     const Bytes slow = std::min(kTransformBytes, element);
+    const Bytes result = bytes_of(problem_.result());
     if (padded_in_) {
         phases.transform_inputs = dense_transform_cycles(
             machine_, share_of(problem_.k * problem_.n, split), slow, whole_vectors_, true);
@@ -145,11 +160,11 @@ void DenseCosts::transforms(const DenseSplit& split, DensePhases& phases) const 
     }
     if (padded_out_) {
         phases.transform_outputs = dense_transform_cycles(
-            machine_, share_of(problem_.m * problem_.n, split), slow, whole_vectors_, true);
+            machine_, result_share(split), std::min(kTransformBytes, result), whole_vectors_, true);
     } else if (regrouped_out_) {
         phases.transform_outputs = dense_transform_cycles(
-            machine_, share_of(problem_.m * problem_.n, split),
-            std::min(kTransformBytes, vertex_.out_group * element), whole_vectors_, false);
+            machine_, result_share(split), std::min(kTransformBytes, vertex_.out_group * result),
+            whole_vectors_, false);
     }
 }
 
@@ -158,7 +173,7 @@ void DenseCosts::reduction(const DenseSplit& split, const DenseTile& tile,
     const std::int64_t outputs = tile.field * tile.out_groups * vertex_.out_group;
     const Bytes partial = bytes_of(problem_.partials);
     phases.partials_first = whole_units(outputs * partial, machine_.exchange_bytes);
-    const ElementType to = split.in_serial > 1 ? problem_.partials : problem_.data;
+    const ElementType to = split.in_serial > 1 ? problem_.partials : problem_.result();
     if (split.in_parts == 1) {
         if (to != problem_.partials) {
             phases.reduce = dense_cast_cycles(machine_, problem_.partials, to, outputs);
@@ -210,13 +225,13 @@ DensePhases DenseCosts::phases(const DenseSplit& split, const DenseTile& tile,
     const std::int64_t outputs = whole_units(tile.field * out, split.in_parts);
     if (split.out_serial > 1) {
         phases.update =
-            dense_slice_cycles(machine_, problem_.data, whole_units(outputs, split.out_serial));
+            dense_slice_cycles(machine_, problem_.result(), whole_units(outputs, split.out_serial));
     }
     if (split.in_serial > 1) {
         phases.update = dense_add_cycles(machine_, problem_.partials, outputs);
-        if (problem_.partials != problem_.data) {
+        if (problem_.partials != problem_.result()) {
             phases.final_cast =
-                dense_cast_cycles(machine_, problem_.partials, problem_.data, outputs);
+                dense_cast_cycles(machine_, problem_.partials, problem_.result(), outputs);
         }
     }
     phases.temporary_bytes = temporary_bytes(split, tile, depths);

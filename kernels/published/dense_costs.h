@@ -66,7 +66,7 @@ public:
         out_groups_ = whole_units(problem.m, vertex.out_group);
         padded_in_ = problem.k % vertex.in_group != 0;
         padded_out_ = problem.m % vertex.out_group != 0;
-        regrouped_out_ = vertex.out_group != 32 / bytes_of(problem.data);
+        regrouped_out_ = vertex.out_group != 32 / bytes_of(problem.result());
         whole_vectors_ = problem.m * problem.k % lanes_of(problem.data) == 0;
     }
 
@@ -99,6 +99,9 @@ public:
 private:
     [[nodiscard]] Bytes share_of(std::int64_t elements, const DenseSplit& split) const {
         return whole_units(elements * bytes_of(problem_.data), split.tiles());
+    }
+    [[nodiscard]] Bytes result_share(const DenseSplit& split) const {
+        return whole_units(problem_.m * problem_.n * bytes_of(problem_.result()), split.tiles());
     }
     void transforms(const DenseSplit& split, DensePhases& phases) const;
     void reduction(const DenseSplit& split, const DenseTile& tile,

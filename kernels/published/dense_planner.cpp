@@ -138,8 +138,10 @@ private:
 
 void assert_plannable(const DenseProblem& problem) {
     TESSERA_ASSERT(problem.m > 0 && problem.k > 0 && problem.n > 0);
-    TESSERA_ASSERT(problem.data == ElementType::F16 || problem.data == ElementType::F32);
-    TESSERA_ASSERT(problem.partials == ElementType::F32 || problem.partials == problem.data);
+    const bool quarter = problem.data == ElementType::F143 || problem.data == ElementType::F152;
+    TESSERA_ASSERT(quarter || problem.data == ElementType::F16 || problem.data == ElementType::F32);
+    TESSERA_ASSERT(problem.partials == problem.result() ||
+                   (problem.partials == ElementType::F32 && !quarter));
 }
 
 } // namespace
@@ -166,6 +168,9 @@ std::vector<DenseVertex> dense_vertices(const DenseProblem& problem, const Dense
     if (problem.data == ElementType::F32) {
         return two_sets ? std::vector<DenseVertex>{{8, 16, 16}, {8, 8, 8}}
                         : std::vector<DenseVertex>{{8, 8, 8}};
+    }
+    if (bytes_of(problem.data) == 1) {
+        return {{32, 16, 16}};
     }
     if (problem.partials == ElementType::F32) {
         return {{16, 8, 8}, {16, 16, 8}};

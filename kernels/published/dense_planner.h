@@ -24,8 +24,13 @@ struct DenseProblem {
     std::int64_t m = 0;
     std::int64_t k = 0;
     std::int64_t n = 0;
-    ElementType data = ElementType::F16;     ///< F16 or F32
-    ElementType partials = ElementType::F16; ///< F16 or F32; not narrower than the data
+    ElementType data = ElementType::F16;     ///< F16, F32 or FP8: F143 or F152
+    ElementType partials = ElementType::F16; ///< F16 or F32; not narrower than the data, of FP8 F16
+
+    /// Products of FP8 are FP16.
+    [[nodiscard]] ElementType result() const {
+        return tessera::bytes_of(data) == 1 ? ElementType::F16 : data;
+    }
 };
 
 /// What the planner knows of a machine.

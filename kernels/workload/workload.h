@@ -11,6 +11,8 @@
 #include "kernels/workload/pipeline_workload.h"
 #include "kernels/workload/stream_workloads.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,10 +27,17 @@ enum class PlanKind {
     Published ///< that of the published planner, for comparison with measured hardware
 };
 
-/// Sums of FP32 products are FP32.
-[[nodiscard]] inline std::vector<Mistake> narrow_partials(ElementType data, ElementType partials) {
-    if (data == ElementType::F32 && partials != ElementType::F32) {
-        return {{"partials", "got f16, expected f32 for dtype f32"}};
+/// Type of a product's result, and of what is added to it.
+[[nodiscard]] inline ElementType result_type(ElementType data) {
+    return bytes_of(data) == 1 ? ElementType::F16 : data;
+}
+
+/// Sums of FP32 products are FP32, of FP8 ones FP16.
+[[nodiscard]] inline std::vector<Mistake> wrong_partials(ElementType data, ElementType partials) {
+    const ElementType result = result_type(data);
+    if ((data == ElementType::F32 || result != data) && partials != result) {
+        return {{"partials", fmt::format("got {}, expected {} for dtype {}", name_of(partials),
+                                         name_of(result), name_of(data))}};
     }
     return {};
 }
@@ -61,7 +70,7 @@ struct MatmulWorkload {
     [[nodiscard]] const ValuesSpec& of_bias() const { return values_bias ? *values_bias : values; }
 
     [[nodiscard]] std::vector<Mistake> mistakes() const {
-        std::vector<Mistake> found = narrow_partials(dtype, partials);
+        std::vector<Mistake> found = wrong_partials(dtype, partials);
         if (values_bias && !bias) {
             found.push_back({"values_bias", "got values, expected none where bias is false"});
         }
@@ -88,7 +97,7 @@ struct SpmmWorkload {
 
     [[nodiscard]] const ValuesSpec& of_b() const { return values_b ? *values_b : values; }
 
-    [[nodiscard]] std::vector<Mistake> mistakes() const { return narrow_partials(dtype, partials); }
+    [[nodiscard]] std::vector<Mistake> mistakes() const { return wrong_partials(dtype, partials); }
 };
 
 struct Workload {

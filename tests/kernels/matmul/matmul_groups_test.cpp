@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "base/float16.h"
+#include "base/float8.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/workload/values.h"
 #include "tests/support/gc2.h"
@@ -58,9 +59,13 @@ std::vector<std::byte> operand(const std::vector<double>& values, ElementType ty
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto wide = static_cast<float>(values[i]);
         const std::uint16_t narrow = f32_to_f16(wide);
-        const std::size_t size = type == ElementType::F32 ? sizeof(wide) : sizeof(narrow);
+        const auto size = static_cast<std::size_t>(bytes_of(type));
+        const std::uint8_t code = size == 1 ? f32_to_f8(wide, type) : std::uint8_t{0};
         std::memcpy(bytes.data() + i * size,
-                    type == ElementType::F32 ? static_cast<const void*>(&wide) : &narrow, size);
+                    size == 4   ? static_cast<const void*>(&wide)
+                    : size == 2 ? static_cast<const void*>(&narrow)
+                                : &code,
+                    size);
     }
     return bytes;
 }
@@ -117,12 +122,14 @@ family::Division check_groups(const spec::MachineSpec& machine, const MatmulWork
     std::map<std::string, std::vector<std::byte>> tensors{{"a", operand(a, given.dtype)},
                                                           {"b", operand(b, given.dtype)}};
     if (given.bias) {
-        tensors.emplace("bias", operand(bias, given.dtype));
+        tensors.emplace("bias", operand(bias, workload::result_type(given.dtype)));
     }
     const auto outcome = test::run_program(machine, planned.lowered.program, tensors);
-    CHECK(elements(outcome.tensors.at("c"), given.dtype) == expected(given, a, b, bias));
+    CHECK(elements(outcome.tensors.at("c"), workload::result_type(given.dtype)) ==
+          expected(given, a, b, bias));
     CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
     CHECK(outcome.cycles.sync == planned.division.predicted.sync);
+    CHECK(planned.lowered.program.tensors.at(0).type == given.dtype);
     CHECK(planned.division.groups_at_once <= std::min(given.groups, machine.chip.tiles));
     return planned.division;
 }
@@ -191,8 +198,41 @@ TEST_CASE("groups that do not fit say so", "[kernels]") {
 }
 
 TEST_CASE("groups have no estimate", "[kernels]") {
-    CHECK_THROWS_WITH(
-        matmul::choose_by_estimate(machine_of(4),
-                                   workload_of(2, {16, 16, 16}, kHalf, PlanKind::Fastest)),
-        Catch::Contains("not modelled: an estimate of several groups"));
+    CHECK_THROWS_WITH(matmul::choose_by_estimate(
+                          machine_of(4), workload_of(2, {16, 16, 16}, kHalf, PlanKind::Fastest)),
+                      Catch::Contains("not modelled: an estimate of several groups"));
+}
+
+TEST_CASE("products of FP8 are exact in both formats, in groups and with a bias",
+          "[kernels][large]") {
+    for (const ElementType type : {ElementType::F143, ElementType::F152}) {
+        const Types types{type, ElementType::F16};
+        for (const std::int64_t tiles : {1, 4, 7, 64}) {
+            spec::MachineSpec c600 = machine_of(tiles);
+            c600.chip.generation = spec::Generation::Ipu21;
+            for (const Sizes& sizes : {Sizes{1, 1, 1},
+                                       {17, 20, 33},
+                                       {1, 40, 9},
+                                       {40, 33, 1},
+                                       {64, 64, 64},
+                                       {45, 300, 20}}) {
+                for (const std::int64_t groups : {1, 3}) {
+                    auto given = workload_of(groups, sizes, types, PlanKind::Fastest);
+                    check_groups(c600, given);
+                    given.bias = true;
+                    given.activation = workload::Activation::Relu;
+                    check_groups(c600, given);
+                }
+            }
+        }
+        const auto given = workload_of(1, {16, 16, 16}, types, PlanKind::Fastest);
+        CHECK_THROWS_WITH(matmul::choose(machine_of(4), given),
+                          Catch::Contains("not modelled: FP8 on a machine"));
+        CHECK_THROWS_AS(matmul::choose_by_estimate(machine_of(4), given), NotModelled);
+        auto wide = given;
+        wide.partials = ElementType::F32;
+        REQUIRE(wide.mistakes().size() == 1);
+        CHECK(wide.mistakes().front().message ==
+              "got f32, expected f16 for dtype " + std::string(name_of(type)));
+    }
 }

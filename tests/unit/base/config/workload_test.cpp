@@ -108,8 +108,9 @@ TEST_CASE("set options change a workload under its own prefix", "[unit][config]"
           Lines{"--set: workload.valeus: unknown key; did you mean 'workload.values'?"});
     CHECK(bad("workload.partials=f31") == Lines{"--set: workload.partials: got string \"f31\", "
                                                 "expected one of f16, f32; did you mean 'f32'?"});
-    CHECK(bad("workload.dtype=f64") == Lines{"--set: workload.dtype: got string \"f64\", "
-                                             "expected one of f16, f32"});
+    CHECK(bad("workload.dtype=f64") ==
+          Lines{"--set: workload.dtype: got string \"f64\", "
+                "expected one of f16, f32, f143, f152; did you mean 'f143'?"});
     // the file says f16 partials
     REQUIRE(bad("workload.dtype=f32").size() == 1);
     CHECK_THAT(bad("workload.dtype=f32").front(),
