@@ -33,8 +33,8 @@ inline constexpr std::uint8_t kFloat8Nan = 0x80;
     const int exponent = (code & 0x7f) >> fraction_bits;
     const int fraction = code & ((1 << fraction_bits) - 1);
     const int significand = exponent == 0 ? fraction : fraction + (1 << fraction_bits);
-    const float magnitude = std::ldexp(static_cast<float>(significand),
-                                       std::max(exponent, 1) - bias - fraction_bits);
+    const float magnitude =
+        std::ldexp(static_cast<float>(significand), std::max(exponent, 1) - bias - fraction_bits);
     return (code & 0x80) != 0 ? -magnitude : magnitude;
 }
 
@@ -48,11 +48,9 @@ inline constexpr std::uint8_t kFloat8Nan = 0x80;
     const int exponent = std::max(magnitude > 0 ? std::ilogb(magnitude) : 1 - bias, 1 - bias);
     // in units of the last place, those of the binade above it where it rounds up to that
     const float units = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));
-    const int code =
-        static_cast<int>(units) + ((exponent - (1 - bias)) << fraction_bits);
+    const int code = static_cast<int>(units) + ((exponent - (1 - bias)) << fraction_bits);
     const int clamped = std::min(code, 0x7f);
-    return static_cast<std::uint8_t>(clamped == 0 ? 0
-                                                  : clamped | (std::signbit(value) ? 0x80 : 0));
+    return static_cast<std::uint8_t>(clamped == 0 ? 0 : clamped | (std::signbit(value) ? 0x80 : 0));
 }
 
 } // namespace tessera

@@ -32,11 +32,13 @@ double steepest(Activation activation) {
 } // namespace
 
 Epilogue::Epilogue(const workload::MatmulWorkload& workload, Neighbours neighbours)
-    : type_(workload::result_type(workload.dtype)), neighbours_(neighbours),
-      activation_(activation_of(workload)) {
+    : type_(workload::result_type(workload.dtype)), neighbours_(neighbours) {
     if (workload.bias) {
-        add_ =
-            neighbours == Neighbours::OfRow ? function::add(type_) : function::add_to_rows(type_);
+        add_ = std::make_shared<const Function>(
+            neighbours == Neighbours::OfRow ? function::add(type_) : function::add_to_rows(type_));
+    }
+    if (auto activation = activation_of(workload)) {
+        activation_ = std::make_shared<const Function>(std::move(*activation));
     }
 }
 

@@ -12,6 +12,7 @@
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,7 +30,7 @@ public:
     Epilogue(const workload::MatmulWorkload& workload, Neighbours neighbours);
 
     [[nodiscard]] bool is_empty() const { return !add_ && !activation_; }
-    [[nodiscard]] bool has_bias() const { return add_.has_value(); }
+    [[nodiscard]] bool has_bias() const { return add_ != nullptr; }
     [[nodiscard]] std::vector<std::string> codelets() const;
 
     /// Rows of neighbouring units, one behind the other: each has the same elements of the bias,
@@ -66,8 +67,9 @@ public:
 private:
     ElementType type_;
     Neighbours neighbours_;
-    std::optional<function::Function> add_;
-    std::optional<function::Function> activation_;
+    // planners copy problems often, which mostly have none of the two
+    std::shared_ptr<const function::Function> add_;
+    std::shared_ptr<const function::Function> activation_;
 };
 
 /// What it makes of a product's element, for the check; nothing where there is none. `bias` has

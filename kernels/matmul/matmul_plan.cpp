@@ -118,6 +118,10 @@ private:
         workload.k = a().shape[1];
         workload.n = n();
         workload.partials = partials();
+        if (!has_codelets(machine, workload.partials)) {
+            Planned planned = plan_published(machine, workload);
+            return {std::move(planned.graph), planned.division.roundings};
+        }
         const Problem problem(workload);
         const Grid grid(problem,
                         choose_partition(machine, problem, name_of(problem), known).partition);

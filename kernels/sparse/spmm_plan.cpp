@@ -7,6 +7,7 @@
 #include "kernels/sparse/spmm_graph.h"
 #include "kernels/sparse/spmm_published.h"
 #include "kernels/sparse/spmm_search.h"
+#include "models/spec/matrix_unit.h"
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
@@ -47,9 +48,11 @@ std::int64_t roundings_of(const Partition& partition) {
     return half ? blocks + reduced : 4 * blocks + static_cast<std::int64_t>(contributors);
 }
 
-/// Whether there are codelets of ours for blocks of this side; others go by the published plan.
-bool has_plan_of_ours(std::int64_t block) {
-    return block == 1 || block == 16;
+/// Whether there are codelets of ours; others go by the published plan. FP16 partials of blocks are
+/// summed by both sets of a matrix unit.
+bool has_plan_of_ours(const spec::MachineSpec& machine, std::int64_t block, ElementType partials) {
+    return block == 1 ||
+           (block == 16 && (partials == ElementType::F32 || spec::matrix_unit(machine).sets > 1));
 }
 
 std::string name_of(const Problem& problem) {
@@ -90,7 +93,7 @@ struct Chosen {
 };
 
 /// What planning a candidate came to.
-struct Planned {
+struct Tried {
     std::optional<family::Divided> divided; ///< nothing: it need not be, or does not fit
     std::string misfit;                     ///< why, where it does not
 };
@@ -105,7 +108,7 @@ public:
         : machine_(machine), problem_(problem), known_(known), candidates_(candidates) {}
 
     /// The plan of candidate `at`, `wanted` with those behind it that are to be planned.
-    Planned plan(std::size_t at, std::size_t wanted, bool compared) {
+    Tried plan(std::size_t at, std::size_t wanted, bool compared) {
         if (at < first_ || at >= first_ + ahead_.size() || compared != (at > first_ || compared_)) {
             plan_ahead(at, wanted, compared);
         }
@@ -117,7 +120,7 @@ private:
         const auto threads = static_cast<std::size_t>(tbb::this_task_arena::max_concurrency());
         first_ = at;
         compared_ = compared;
-        ahead_ = std::vector<Planned>(threads < 2 ? 1 : std::min(wanted, candidates_.size() - at));
+        ahead_ = std::vector<Tried>(threads < 2 ? 1 : std::min(wanted, candidates_.size() - at));
         tbb::parallel_for(
             tbb::blocked_range<std::size_t>(0, ahead_.size(), 1),
             [&](const tbb::blocked_range<std::size_t>& range) {
@@ -129,8 +132,8 @@ private:
             tbb::simple_partitioner());
     }
 
-    [[nodiscard]] Planned plan_one(const Candidate& candidate, bool compared) const {
-        Planned planned;
+    [[nodiscard]] Tried plan_one(const Candidate& candidate, bool compared) const {
+        Tried planned;
         if (compared && candidate.least_messages > kManyTransfers) {
             return planned;
         }
@@ -151,7 +154,7 @@ private:
     const std::vector<Candidate>& candidates_;
     std::size_t first_ = 0; ///< candidate that the first of `ahead_` is of
     bool compared_ = false; ///< with a plan of one before it
-    std::vector<Planned> ahead_;
+    std::vector<Tried> ahead_;
 };
 
 /// The split that is predicted to be the fastest of those that fit.
@@ -178,7 +181,7 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
         }
         const Split& split = candidates[at].split;
         const bool likely = best || (at == 0 && !vain); // that this one fits
-        Planned made = planning.plan(at, likely ? kPlanned - planned : 1, best.has_value());
+        Tried made = planning.plan(at, likely ? kPlanned - planned : 1, best.has_value());
         if (!made.misfit.empty() && reason.empty()) {
             reason = fmt::format("{} (with {} blocks in {} x {} x {} parts, the first of the "
                                  "divisions that were tried)",
@@ -213,6 +216,11 @@ private:
         workload::SpmmWorkload workload;
         workload.n = n();
         workload.partials = partials();
+        workload.block = a().sparse->block;
+        if (!has_plan_of_ours(machine, workload.block, workload.partials)) {
+            Planned planned = plan_published(machine, workload, *a().sparse);
+            return {std::move(planned.graph), planned.division.roundings};
+        }
         const Problem problem(workload, *a().sparse);
         const Partition partition(problem, choose_split(machine, problem, known).split);
         const Homes homes(machine, partition);
@@ -232,9 +240,12 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const bool published = workload.plan == workload::PlanKind::Published ||
-                           workload.dtype == ElementType::F32 || !has_plan_of_ours(matrix.block);
+                           workload.dtype == ElementType::F32 ||
+                           !has_plan_of_ours(machine, matrix.block, workload.partials);
     if (published) {
-        return choose_published(machine, workload, matrix, known);
+        Planned planned = plan_published(machine, workload, matrix);
+        return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
+                               known);
     }
     const Problem problem(workload, matrix);
     return choose_split(machine, problem, known).divided;
@@ -248,8 +259,9 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
         throw NotModelled(name_of(problem) +
                           ", f32: not modelled: an estimate; see docs/published_plans.md");
     }
-    family::check_plan(has_plan_of_ours(matrix.block) ? workload.plan
-                                                      : workload::PlanKind::Published,
+    family::check_plan(has_plan_of_ours(machine, matrix.block, workload.partials)
+                           ? workload.plan
+                           : workload::PlanKind::Published,
                        name_of(problem));
     family::check_estimable(machine, name_of(problem), codelets_of(problem));
     const Candidate best = search(machine, problem).front();

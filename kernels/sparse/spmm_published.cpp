@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/graph/graph.h"
 #include "kernels/published/static_planner.h"
+#include "models/spec/matrix_unit.h"
 
 #include <fmt/format.h>
 
@@ -30,7 +31,8 @@ constexpr std::int64_t kMatrixInputs =
 
 /// What follows from the types of operands and result, and of partial results.
 struct Types {
-    Types(ElementType data_type, ElementType partials, std::int64_t block)
+    Types(const spec::MachineSpec& machine, ElementType data_type, ElementType partials,
+          std::int64_t block)
         : data(data_type), element(bytes_of(data)), partial(bytes_of(partials)),
           vector(kWord / element), set_inputs(std::min(block, kMatrixInputs / element)) {
         const bool half = data == ElementType::F16;
@@ -43,10 +45,11 @@ struct Types {
         multiply = block == 1
                        ? "StaticSparseDenseElementWise_" + both
                        : fmt::format("StaticSparseDenseMatMulBlock_{0}x{0}_{1}", block, both);
+        const bool one_set = spec::matrix_unit(machine).sets == 1;
         const char* file = block == 1 ? (half ? "elementwise" : "elementwise_float")
                            : casts    ? "block_half_float"
-                           : half     ? "block_half"
-                                      : "block_float";
+                           : half     ? (one_set ? "block_half_one_set" : "block_half")
+                                      : (one_set ? "block_float_one_set" : "block_float");
         codelets = {fmt::format("published/sparse_dense_{}", file),
                     half && !casts ? "published/reduce_many"
                                    : fmt::format("published/reduce_many_{}", sums),
@@ -155,8 +158,8 @@ public:
                   const workload::SparsePattern& matrix, const published::StaticPlan& plan,
                   const std::string& name)
         : machine_(machine), matrix_(matrix), plan_(plan),
-          types_(workload.dtype, workload.partials, matrix.block), element_(types_.element),
-          vector_(types_.vector), n_(workload.n), b_(matrix.block),
+          types_(machine, workload.dtype, workload.partials, matrix.block),
+          element_(types_.element), vector_(types_.vector), n_(workload.n), b_(matrix.block),
           padded_n_(ceil_div_of(n_, vector_) * vector_),
           x_homes_(matrix.block_columns() * padded_n_ * b_, grain(), machine.chip.tiles),
           c_homes_(matrix.block_rows() * padded_n_ * b_, grain(), machine.chip.tiles),
@@ -978,10 +981,8 @@ std::optional<published::StaticPlan> plan_of(const published::StaticProblem& pro
 
 } // namespace
 
-family::Divided choose_published(const spec::MachineSpec& machine,
-                                 const workload::SpmmWorkload& workload,
-                                 const workload::SparsePattern& matrix,
-                                 plan::KnownSchedules& known) {
+Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                       const workload::SparsePattern& matrix) {
     const std::string name =
         fmt::format("spmm {} x {} x {} in {} x {} blocks, published plan", matrix.rows,
                     matrix.columns, workload.n, matrix.block, matrix.block);
@@ -1011,7 +1012,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     division.roundings = emitter.roundings();
     division.predicted.compute = plan->phases.compute + plan->phases.reduce;
     division.predicted.reduction = plan->phases.reduce;
-    return family::lowered(machine, emitter.run(), std::move(division), known);
+    return {emitter.run(), std::move(division)};
 }
 
 } // namespace tessera::spmm

@@ -14,17 +14,22 @@
 #pragma once
 
 #include "kernels/family/product.h"
+#include "kernels/graph/graph.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
 
 namespace tessera::spmm {
 
-/// Contract: the pattern has blocks.
-/// @throws DoesNotFit; NotModelled for FP32 partials
-[[nodiscard]] family::Divided choose_published(const spec::MachineSpec& machine,
-                                               const workload::SpmmWorkload& workload,
-                                               const workload::SparsePattern& matrix,
-                                               plan::KnownSchedules& known);
+/// A product as a graph on tiles from 0 on; `division` lacks what exchanges take.
+struct Planned {
+    graph::Graph graph;
+    family::Division division;
+};
+
+/// The published plan; without blocks zeros where the result stands. @throws DoesNotFit where no split is valid
+[[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
+                                     const workload::SpmmWorkload& workload,
+                                     const workload::SparsePattern& matrix);
 
 } // namespace tessera::spmm

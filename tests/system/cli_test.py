@@ -92,7 +92,8 @@ class ErrorsTest(CliTest):
                      says="file/inside")
 
     def test_what_is_not_modelled(self):
-        self.refused("run", "tiny_spmm_b16", "--machine", "gc2", code=5, says="matmul_amp_f16.S")
+        self.refused("run", "tiny_matmul", "--set", "workload.dtype=f143", code=5,
+                     says="not modelled: FP8 on a machine whose chip.generation is not ipu21")
 
     def test_what_has_no_closed_forms_is_not_estimated(self):
         for workload, kind in (("sync", "sync"), ("mlp", "pipeline")):
