@@ -19,6 +19,17 @@ public:
           tables_(size_of(whole.tables)), sets_(size_of(whole.compute_sets)),
           exchanges_(size_of(whole.exchanges)) {}
 
+    /// Buffers of the part that are there already.
+    void share(const Appended& first, const std::vector<BufferId>& own) {
+        TESSERA_ASSERT(first.buffers.size() == part_.buffers.size());
+        for (const BufferId buffer : first.buffers) {
+            shared_.emplace_back(buffer);
+        }
+        for (const BufferId buffer : own) {
+            shared_[buffer.index].reset();
+        }
+    }
+
     Appended run() {
         if (!part_.stream_copies.empty() || !part_.remote_buffers.empty()) {
             throw NotModelled(part_.name +
@@ -44,6 +55,7 @@ public:
             made.tensors.push_back(whole_.add_tensor(std::move(tensor)));
         }
         made.control = renumbered(part_.control);
+        made.buffers = std::move(buffers_);
         return made;
     }
 
@@ -60,12 +72,18 @@ private:
     }
 
     void add_buffers() {
+        const auto stack = stack_of_whole();
+        shared_.resize(part_.buffers.size());
         auto next = size_of(whole_.buffers);
-        for (const Buffer& buffer : part_.buffers) {
-            const auto stack = stack_of_whole();
-            buffers_.push_back(is_stack(buffer) && stack ? *stack : BufferId{next++});
+        for (std::size_t i = 0; i < part_.buffers.size(); ++i) {
+            const auto known = is_stack(part_.buffers[i]) && stack ? stack : shared_[i];
+            buffers_.push_back(known ? *known : BufferId{next++});
         }
-        for (Buffer& buffer : part_.buffers) {
+        for (std::size_t i = 0; i < part_.buffers.size(); ++i) {
+            Buffer& buffer = part_.buffers[i];
+            if (shared_[i]) {
+                continue;
+            }
             for (BufferId& other : buffer.apart) {
                 other = buffers_[other.index];
             }
@@ -73,7 +91,7 @@ private:
                 held.tile += first_tile_;
                 held.relocations = moved(held.relocations);
             }
-            if (const auto stack = stack_of_whole(); is_stack(buffer) && stack) {
+            if (is_stack(buffer) && stack) {
                 for (const Held& held : buffer.held) {
                     whole_.hold(*stack, held.tile, held.bytes);
                 }
@@ -170,8 +188,9 @@ private:
     Graph part_;
     TileId first_tile_;
     const std::string& owner_;
-    std::vector<BufferId> buffers_; ///< of the whole, by buffer of the part
-    std::uint32_t tables_;          ///< numbers begin here
+    std::vector<BufferId> buffers_;               ///< of the whole, by buffer of the part
+    std::vector<std::optional<BufferId>> shared_; ///< those that are there already
+    std::uint32_t tables_;                        ///< numbers begin here
     std::uint32_t sets_;
     std::uint32_t exchanges_;
     std::uint32_t fields_ = 0;
@@ -286,6 +305,13 @@ private:
 
 Appended append(Graph& whole, Graph part, TileId first_tile, const std::string& owner) {
     return Appender(whole, std::move(part), first_tile, owner).run();
+}
+
+Appended append_again(Graph& whole, Graph part, const Appended& first,
+                      const std::vector<BufferId>& own, const std::string& owner) {
+    Appender appender(whole, std::move(part), 0, owner);
+    appender.share(first, own);
+    return appender.run();
 }
 
 SideBySide side_by_side(Graph& graph, const program::Step& left, const program::Step& right) {

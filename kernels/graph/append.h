@@ -14,11 +14,17 @@ namespace tessera::graph {
 struct Appended {
     std::vector<TensorId> tensors; ///< by tensor of the part
     program::Step control;         ///< the part's steps; the whole's control is left as it is
+    std::vector<BufferId> buffers; ///< by buffer of the part
 };
 
 /// Adds all of `part` to `whole`, its tile t as tile first_tile + t. Its steps are then `owner`'s.
 [[nodiscard]] Appended append(Graph& whole, Graph part, TileId first_tile,
                               const std::string& owner);
+
+/// The same of a part that is the `first` of the whole again, made alike, for other data: of its buffers
+/// only those in `own` are further ones, the others are the first's, with what they hold.
+[[nodiscard]] Appended append_again(Graph& whole, Graph part, const Appended& first,
+                                    const std::vector<BufferId>& own, const std::string& owner);
 
 /// A leaf of the control program: a compute set or an exchange.
 struct Leaf {

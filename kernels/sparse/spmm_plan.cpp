@@ -157,6 +157,16 @@ private:
     std::vector<Tried> ahead_;
 };
 
+/// Operands and result alone are more than there is.
+bool exceeds_chip(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                  const workload::SparsePattern& matrix) {
+    return plan::exceeds_chip(
+        machine, static_cast<double>(bytes_of(workload.dtype)) *
+                     (static_cast<double>(matrix.stored_elements()) +
+                      (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) *
+                          static_cast<double>(workload.n)));
+}
+
 /// The split that is predicted to be the fastest of those that fit.
 Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
                     plan::KnownSchedules& known) {
@@ -202,6 +212,26 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
     return std::move(*best);
 }
 
+/// The published plan in as few passes, doubled each time, as fit.
+family::Divided choose_published(const spec::MachineSpec& machine,
+                                 const workload::SpmmWorkload& workload,
+                                 const workload::SparsePattern& matrix, plan::KnownSchedules& known,
+                                 std::int64_t passes) {
+    constexpr std::int64_t kMostPasses = 32;
+    constexpr std::int64_t kFewestColumns = 8;
+    try {
+        Planned planned = plan_published(machine, workload, matrix, passes);
+        return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
+                               known);
+    } catch (const DoesNotFit&) {
+        if (passes == kMostPasses || workload.n <= passes * kFewestColumns ||
+            exceeds_chip(machine, workload, matrix)) {
+            throw;
+        }
+    }
+    return choose_published(machine, workload, matrix, known, 2 * passes);
+}
+
 class SpmmStep final : public family::Product {
 public:
     explicit SpmmStep(const family::Request& request) : Product(spmm::family(), request) {
@@ -243,12 +273,21 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
                            workload.dtype == ElementType::F32 ||
                            !has_plan_of_ours(machine, matrix.block, workload.partials);
     if (published) {
-        Planned planned = plan_published(machine, workload, matrix);
-        return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
-                               known);
+        return choose_published(machine, workload, matrix, known, 1);
     }
     const Problem problem(workload, matrix);
-    return choose_split(machine, problem, known).divided;
+    try {
+        return choose_split(machine, problem, known).divided;
+    } catch (const DoesNotFit&) {
+        if (exceeds_chip(machine, workload, matrix)) {
+            throw;
+        }
+        try { // by the published plan there are passes over columns, which need less at a time
+            return choose_published(machine, workload, matrix, known, 1);
+        } catch (const DoesNotFit&) {
+        }
+        throw;
+    }
 }
 
 family::Estimate choose_by_estimate(const spec::MachineSpec& machine,

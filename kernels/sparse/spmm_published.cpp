@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_published.h"
 
 #include "base/error.h"
+#include "kernels/graph/append.h"
 #include "kernels/graph/graph.h"
 #include "kernels/published/static_planner.h"
 #include "models/spec/matrix_unit.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,15 +33,16 @@ constexpr std::int64_t kMatrixInputs =
 
 /// What follows from the types of operands and result, and of partial results.
 struct Types {
+    /// `again`: partial results are used several times.
     Types(const spec::MachineSpec& machine, ElementType data_type, ElementType partials,
-          std::int64_t block)
+          std::int64_t block, bool again)
         : data(data_type), element(bytes_of(data)), partial(bytes_of(partials)),
           vector(kWord / element), set_inputs(std::min(block, kMatrixInputs / element)) {
         const bool half = data == ElementType::F16;
         const auto name = [](Bytes bytes) { return bytes == kHalf ? "half" : "float"; };
         const std::string both = fmt::format("{}_{}", name(element), name(partial));
         casts = element != partial;
-        zeroes = !half && (block == 8 || block == 16);
+        zeroes = (!half && (block == 8 || block == 16)) || (again && block > 1);
         const char* sums = casts ? "float_half" : name(element);
         reduce = fmt::format("ReduceMany_add_{}", sums);
         multiply = block == 1
@@ -152,15 +155,26 @@ struct Contribution {
     std::int64_t slot = 0;
 };
 
+/// One of several turns, each with columns of X and C of its own; all are as wide, but the last may have
+/// less of the host's columns.
+struct PassOf {
+    std::int64_t number = 0;
+    std::int64_t passes = 1;
+    std::int64_t width = 0;
+
+    [[nodiscard]] std::int64_t first() const { return number * width; }
+};
+
 class StaticEmitter {
 public:
     StaticEmitter(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                   const workload::SparsePattern& matrix, const published::StaticPlan& plan,
-                  const std::string& name)
-        : machine_(machine), matrix_(matrix), plan_(plan),
-          types_(machine, workload.dtype, workload.partials, matrix.block),
-          element_(types_.element), vector_(types_.vector), n_(workload.n), b_(matrix.block),
-          padded_n_(ceil_div_of(n_, vector_) * vector_),
+                  const PassOf& pass, const std::string& name)
+        : machine_(machine), matrix_(matrix), plan_(plan), pass_(pass),
+          types_(machine, workload.dtype, workload.partials, matrix.block, pass.passes > 1),
+          element_(types_.element), vector_(types_.vector), all_n_(workload.n),
+          n_(std::min(pass.width, workload.n - pass.first())), b_(matrix.block),
+          padded_n_(ceil_div_of(pass.width, vector_) * vector_),
           x_homes_(matrix.block_columns() * padded_n_ * b_, grain(), machine.chip.tiles),
           c_homes_(matrix.block_rows() * padded_n_ * b_, grain(), machine.chip.tiles),
           nz_homes_(ceil_div_of(matrix.blocks() * b_ * b_, vector_) * vector_,
@@ -176,7 +190,7 @@ public:
         const auto multiply =
             graph_.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros"});
         bring_x(bring, multiply);
-        if (moves_blocks()) {
+        if (moves_blocks() && pass_.number == 0) { // they stay
             bring_blocks(bring, multiply);
         }
         for (TileId tile = 0; tile < tiles_.size(); ++tile) {
@@ -192,6 +206,9 @@ public:
         add_tensors();
         return std::move(graph_);
     }
+
+    /// Buffers of this pass' columns; all others are those of the first pass, too.
+    [[nodiscard]] std::vector<graph::BufferId> own_buffers() const { return {home_x_, result_}; }
 
     /// Roundings to the partials' type of the result element that has most: of each tile's partial result, and with
     /// FP32 ones or blocks also of each product or block.
@@ -843,11 +860,11 @@ private:
             }
         }
         graph_.add_tensor(std::move(a));
-        graph::Tensor x{.name = "b", .type = types_.data, .shape = {matrix_.columns, n_}};
+        graph::Tensor x{.name = "b", .type = types_.data, .shape = {matrix_.columns, all_n_}};
         x.given = true;
         add_lines_of(x, x_homes_, home_x_, matrix_.columns);
         graph_.add_tensor(std::move(x));
-        graph::Tensor c{.name = "c", .type = types_.data, .shape = {matrix_.rows, n_}};
+        graph::Tensor c{.name = "c", .type = types_.data, .shape = {matrix_.rows, all_n_}};
         c.wanted = true;
         add_lines_of(c, c_homes_, result_, matrix_.rows);
         graph_.add_tensor(std::move(c));
@@ -921,8 +938,8 @@ private:
                     graph::Piece piece;
                     piece.tile = homes.tile(i);
                     piece.place = graph::Place{buffer, (at - span.first) * element_};
-                    piece.host_offset = (line * b_ + row) * n_ + column;
-                    piece.dims = {{columns, 1, b_ * element_}, {rows_here, n_, element_}};
+                    piece.host_offset = (line * b_ + row) * all_n_ + pass_.first() + column;
+                    piece.dims = {{columns, 1, b_ * element_}, {rows_here, all_n_, element_}};
                     tensor.pieces.push_back(std::move(piece));
                 }
                 at += length;
@@ -935,10 +952,12 @@ private:
     const spec::MachineSpec& machine_;
     const workload::SparsePattern& matrix_;
     const published::StaticPlan& plan_;
+    PassOf pass_;
     Types types_;
     Bytes element_;
     std::int64_t vector_;
-    std::int64_t n_;
+    std::int64_t all_n_;
+    std::int64_t n_; ///< of this pass
     std::int64_t b_;
     std::int64_t padded_n_;
     Linear x_homes_;
@@ -966,6 +985,19 @@ private:
     std::map<TileId, Bytes> sum_bytes_;
 };
 
+/// What a pass has of X and C joins what earlier ones have; W is the first's.
+void join_tensors(graph::Graph& whole) {
+    constexpr std::size_t kTensors = 3;
+    for (std::size_t i = kTensors; i < whole.tensors.size(); ++i) {
+        graph::Tensor& tensor = whole.tensors[i - kTensors];
+        if (tensor.name != "a") {
+            std::move(whole.tensors[i].pieces.begin(), whole.tensors[i].pieces.end(),
+                      std::back_inserter(tensor.pieces));
+        }
+    }
+    whole.tensors.resize(kTensors);
+}
+
 /// Without blocks nothing is multiplied: the result is zero where it stands.
 std::optional<published::StaticPlan> plan_of(const published::StaticProblem& problem,
                                              const spec::MachineSpec& machine) {
@@ -982,13 +1014,17 @@ std::optional<published::StaticPlan> plan_of(const published::StaticProblem& pro
 } // namespace
 
 Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix) {
+                       const workload::SparsePattern& matrix, std::int64_t passes) {
     const std::string name =
         fmt::format("spmm {} x {} x {} in {} x {} blocks, published plan", matrix.rows,
                     matrix.columns, workload.n, matrix.block, matrix.block);
     published::StaticProblem problem;
     problem.type = workload.dtype;
-    problem.n = workload.n;
+    constexpr std::int64_t kColumns = 8; // that codelets take together
+    const std::int64_t width =
+        passes == 1 ? workload.n
+                    : ceil_div_of(ceil_div_of(workload.n, passes), kColumns) * kColumns;
+    problem.n = width;
     problem.block = matrix.block;
     problem.column_counts.resize(static_cast<std::size_t>(matrix.block_columns()));
     for (std::int64_t row = 0; row < matrix.block_rows(); ++row) {
@@ -1002,7 +1038,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     if (!plan) {
         throw DoesNotFit(name + ": no split of the published planner is valid");
     }
-    StaticEmitter emitter(machine, workload, matrix, *plan, name);
+    StaticEmitter emitter(machine, workload, matrix, *plan, {0, passes, width}, name);
     family::Division division;
     division.parts_n = static_cast<std::int64_t>(plan->parts.size());
     division.parts_k =
@@ -1012,7 +1048,30 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     division.roundings = emitter.roundings();
     division.predicted.compute = plan->phases.compute + plan->phases.reduce;
     division.predicted.reduction = plan->phases.reduce;
-    return {emitter.run(), std::move(division)};
+    if (passes == 1) {
+        return {emitter.run(), std::move(division)};
+    }
+    graph::Graph whole(fmt::format("{} in {} passes", name, passes));
+    std::vector<program::Step> steps;
+    std::optional<graph::Appended> first;
+    for (std::int64_t number = 0; number * width < workload.n; ++number) {
+        StaticEmitter pass(machine, workload, matrix, *plan, {number, passes, width}, name);
+        graph::Graph part = pass.run();
+        const auto own = pass.own_buffers();
+        graph::Appended turn =
+            first ? graph::append_again(whole, std::move(part), *first, own, kPublishedOwner)
+                  : graph::append(whole, std::move(part), 0, kPublishedOwner);
+        steps.push_back(turn.control);
+        join_tensors(whole);
+        if (!first) {
+            first = std::move(turn);
+        }
+    }
+    whole.control = graph::sequence(std::move(steps));
+    division.chunks = passes;
+    division.predicted.compute *= passes;
+    division.predicted.reduction *= passes;
+    return {std::move(whole), std::move(division)};
 }
 
 } // namespace tessera::spmm

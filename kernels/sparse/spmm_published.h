@@ -27,9 +27,10 @@ struct Planned {
     family::Division division;
 };
 
-/// The published plan; without blocks zeros where the result stands. @throws DoesNotFit where no split is valid
+/// The published plan, in so many passes over the columns of X and C, one after the other; without blocks zeros where the result stands. @throws DoesNotFit where no split is valid
 [[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
-                                     const workload::SparsePattern& matrix);
+                                     const workload::SparsePattern& matrix,
+                                     std::int64_t passes = 1);
 
 } // namespace tessera::spmm

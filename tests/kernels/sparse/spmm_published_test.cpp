@@ -92,8 +92,8 @@ std::vector<double> elements(const std::vector<std::byte>& bytes, ElementType ty
 }
 
 /// Runs the published plan of a product and compares every element with the exact one.
-void check_published(const spec::MachineSpec& machine, const workload::SparseF16& a, std::int64_t n,
-                     const Types& types = kHalf) {
+family::Division check_published(const spec::MachineSpec& machine, const workload::SparseF16& a,
+                                 std::int64_t n, const Types& types = kHalf) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, a.rows, a.columns, n, a.block, a.blocks(),
             name_of(types.data), name_of(types.partials));
     workload::SpmmWorkload workload;
@@ -116,6 +116,7 @@ void check_published(const spec::MachineSpec& machine, const workload::SparseF16
     CHECK(elements(outcome.tensors.at("c"), types.data) == test::sparse_product(a, x, n));
     CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
     CHECK(outcome.cycles.sync == planned.division.predicted.sync);
+    return planned.division;
 }
 
 const std::vector<std::int64_t> kBlockSides{1, 4, 8, 16};
@@ -293,4 +294,30 @@ TEST_CASE("published plans of sparse products without blocks give zeros", "[kern
             }
         }
     }
+}
+
+TEST_CASE("published plans of sparse products that do not fit go over the columns in passes",
+          "[kernels][large]") {
+    // X and C take about two thirds of the memory; the last pass is narrower than the others
+    const spec::MachineSpec machine = machine_with(4);
+    bool moved = false; // blocks that several parts of a pass' columns share: they come once
+    for (const std::int64_t block : kBlockSides) {
+        for (const Types& types : kTypes) {
+            const std::int64_t n = (types.data == ElementType::F32 ? 680 : 1350) + block % 3;
+            const auto a = test::sparse_operand({256, 250, n, block, block == 1 ? 5 : 20});
+            const auto division = check_published(machine, a, n, types);
+            CHECK(division.chunks > 1);
+            moved = moved || division.parts_n > 1;
+        }
+    }
+    CHECK(moved);
+    // whatever is asked for
+    workload::SpmmWorkload workload;
+    workload.n = 1500;
+    workload.block = 16;
+    workload.plan = workload::PlanKind::Fastest;
+    const auto a = test::sparse_operand({256, 250, 1500, 16, 20});
+    CHECK_NOTHROW(spmm::choose(machine, workload, a));
+    workload.n = 4000; // no number of passes helps
+    CHECK_THROWS_AS(spmm::choose(machine, workload, a), DoesNotFit);
 }
