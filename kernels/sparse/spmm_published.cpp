@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/graph/append.h"
 #include "kernels/graph/graph.h"
+#include "kernels/lower/placing.h"
 #include "kernels/published/static_planner.h"
 #include "models/spec/matrix_unit.h"
 
@@ -209,6 +210,11 @@ public:
 
     /// Buffers of this pass' columns; all others are those of the first pass, too.
     [[nodiscard]] std::vector<graph::BufferId> own_buffers() const { return {home_x_, result_}; }
+
+    /// What stands in a tile's memory while it multiplies, whatever else does.
+    [[nodiscard]] std::vector<graph::BufferId> while_multiplying() const {
+        return {result_, x_, out_, values_};
+    }
 
     /// Roundings to the partials' type of the result element that has most: of each tile's partial result, and with
     /// FP32 ones or blocks also of each product or block.
@@ -1049,24 +1055,32 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     division.predicted.compute = plan->phases.compute + plan->phases.reduce;
     division.predicted.reduction = plan->phases.reduce;
     if (passes == 1) {
-        return {emitter.run(), std::move(division)};
+        graph::Graph graph = emitter.run();
+        lower::check_together(machine, graph, emitter.while_multiplying(), "multiply");
+        return {std::move(graph), std::move(division)};
     }
     graph::Graph whole(fmt::format("{} in {} passes", name, passes));
     std::vector<program::Step> steps;
     std::optional<graph::Appended> first;
+    std::vector<graph::BufferId> together; ///< while the first pass multiplies
     for (std::int64_t number = 0; number * width < workload.n; ++number) {
         StaticEmitter pass(machine, workload, matrix, *plan, {number, passes, width}, name);
         graph::Graph part = pass.run();
         const auto own = pass.own_buffers();
+        const auto standing = number == 0 ? pass.while_multiplying() : own;
         graph::Appended turn =
             first ? graph::append_again(whole, std::move(part), *first, own, kPublishedOwner)
                   : graph::append(whole, std::move(part), 0, kPublishedOwner);
         steps.push_back(turn.control);
+        for (const graph::BufferId buffer : standing) {
+            together.push_back(turn.buffers[buffer.index]);
+        }
         join_tensors(whole);
         if (!first) {
             first = std::move(turn);
         }
     }
+    lower::check_together(machine, whole, together, "multiply");
     whole.control = graph::sequence(std::move(steps));
     division.chunks = passes;
     division.predicted.compute *= passes;
