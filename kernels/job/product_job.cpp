@@ -418,7 +418,7 @@ public:
     }
     std::optional<Estimate> estimate(const spec::MachineSpec& machine) override {
         make_pattern();
-        return estimate_of(spmm::family(), a().block == 16,
+        return estimate_of(spmm::family(), a().block > 1,
                            spmm::choose_by_estimate(machine, workload(), a()));
     }
     void share(Operands operands) override {

@@ -4,6 +4,7 @@
 #include "kernels/codelets/copy_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
 #include "kernels/codelets/spmm_block16_cost.h"
+#include "kernels/codelets/spmm_blocks_cost.h"
 
 #include <vector>
 
@@ -30,6 +31,12 @@ void StubTimeline::block16(ElementType partials, std::int64_t columns,
                            const std::vector<bool>& fresh) {
     call();
     codelets::run_block16(time_, amp_, partials, columns, fresh);
+}
+
+void StubTimeline::blocks(std::int64_t block, ElementType partials, std::int64_t columns,
+                          const std::vector<std::int32_t>& row_blocks) {
+    call();
+    codelets::run_blocks(time_, amp_, block, partials, columns, row_blocks);
 }
 
 void StubTimeline::multi_worker(std::span<const std::int64_t> issues) {

@@ -28,6 +28,9 @@ public:
     void matmul(ElementType partials, const codelets::MatmulVertexShape& shape);
     /// spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from zero?
     void block16(ElementType partials, std::int64_t columns, const std::vector<bool>& fresh);
+    /// spmm_block4_<p> or spmm_block8_<p> over `columns` columns; blocks of each row.
+    void blocks(std::int64_t block, ElementType partials, std::int64_t columns,
+                const std::vector<std::int32_t>& row_blocks);
     /// A worker vertex whose worker w makes `issues[w]` issues.
     void multi_worker(std::span<const std::int64_t> issues);
     /// A vertex of worker 0 alone.

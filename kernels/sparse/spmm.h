@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Static sparse-dense product C[m x n] = A[m x k] * X[k x n]: A sparse in blocks of 1 or 16, its
+// Static sparse-dense product C[m x n] = A[m x k] * X[k x n]: A sparse in square blocks, its
 // pattern known when planning.
 //
 //     X: parts_n slices of columns     A: parts_k bands of columns with nearly equal work; in each

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_cost.h"
 
-#include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/codelets/reduce_add_cost.h"
-#include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/plan/vertex_cost.h"
+#include "kernels/sparse/spmm_block_kind.h"
 #include "models/timing/exchange_latency.h"
 
 #include <algorithm>
@@ -21,8 +20,6 @@ constexpr double kEventsPerMessage = 3;
 /// ones.
 constexpr double kIrregular = 1.3;
 constexpr double kRegular = 1.1;
-/// The fullest tile's share over the average one's.
-constexpr double kUneven = 1.1;
 /// Cycles of a reduction's launch.
 constexpr double kLaunchCycles = 30;
 
@@ -91,93 +88,14 @@ double longest_row(const Problem& problem) {
 
 double multiply(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
                 const Averages& average) {
-    const auto workers = static_cast<double>(machine.tile.workers);
-    const auto turn = static_cast<double>(machine.tile.round_cycles());
-    const bool half = problem.partials == ElementType::F16;
-    // a row is never cut: neither between tiles nor, for elements, between workers
-    const double row = longest_row(problem) / static_cast<double>(split.parts_k);
-    if (problem.block == 1) {
-        const auto row_issues =
-            static_cast<double>(codelets::elementwise_row_issues(problem.partials));
-        const auto non_zero_issues = static_cast<double>(codelets::kElementwiseNonZero);
-        const double all =
-            turn / workers * (non_zero_issues * average.blocks + row_issues * average.rows);
-        const double fullest = std::max(kUneven * all, turn * (non_zero_issues * row + row_issues));
-        return 40 + static_cast<double>(codelets::kElementwiseFrame) * turn +
-               average.columns / 8 *
-                   (static_cast<double>(codelets::kElementwiseGroup) * turn + fullest);
-    }
-    const double mean_row = average.blocks / std::max(average.rows, 1.0);
-    const double rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
-                                  static_cast<double>(split.parts_m));
-    const double fullest =
-        std::max({average.blocks, row, std::min(rows, average.rows + 1) * mean_row});
-    const double rounds = std::ceil(average.columns / workers);
-    const double steps = 4 * rounds + 10;
-    const auto weights = static_cast<double>(codelets::weight_loads(problem.partials));
-    const double load = weights + 25 + turn * (steps / machine.amp.steps_per_issue + 10);
-    return 200 + fullest * (half ? 1 : 2) * load;
-}
-
-/// Consecutive rows for each team, nearly equal work.
-std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int64_t teams) {
-    std::int64_t all = 0;
-    for (const std::int32_t blocks : part.row_blocks) {
-        all += problem.row_work(blocks);
-    }
-    std::vector<Range> rows(static_cast<std::size_t>(teams));
-    std::int64_t done = 0;
-    std::int64_t row = 0;
-    for (std::size_t team = 0; team < rows.size(); ++team) {
-        rows[team].begin = row;
-        const std::int64_t until = 2 * all * static_cast<std::int64_t>(team + 1) / teams;
-        while (row < static_cast<std::int64_t>(part.rows.size())) {
-            const std::int64_t work =
-                problem.row_work(part.row_blocks[static_cast<std::size_t>(row)]);
-            if (team + 1 < rows.size() && 2 * done + work > until) {
-                break;
-            }
-            done += work;
-            ++row;
-        }
-        rows[team].end = row;
-    }
-    return rows;
-}
-
-/// Shares of `teams` teams of `team_workers` workers each.
-std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int64_t column_groups,
-                             std::int64_t teams, std::int64_t team_workers) {
-    std::vector<Share> shares;
-    std::int64_t first_block = 0;
-    for (const Range& rows : deal_rows(problem, part, teams)) {
-        std::int64_t blocks = 0;
-        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-            blocks += part.row_blocks[static_cast<std::size_t>(row)];
-        }
-        for (std::int64_t member = 0; member < team_workers; ++member) {
-            shares.push_back({rows,
-                              {member * column_groups / team_workers,
-                               (member + 1) * column_groups / team_workers},
-                              first_block,
-                              blocks});
-        }
-        first_block += blocks;
-    }
-    return shares;
-}
-
-std::int64_t issues_of(const Problem& problem, const Share& share) {
-    return codelets::elementwise_issues(problem.partials, share.rows.length(), share.blocks,
-                                        share.groups.length());
-}
-
-std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& shares) {
-    std::int64_t most = 0;
-    for (const Share& share : shares) {
-        most = std::max(most, issues_of(problem, share));
-    }
-    return most;
+    PartMeans means;
+    means.blocks = average.blocks;
+    means.rows = average.rows;
+    means.all_rows = std::ceil(static_cast<double>(problem.matrix->block_rows()) /
+                               static_cast<double>(split.parts_m));
+    means.columns = average.columns;
+    means.longest_row = longest_row(problem) / static_cast<double>(split.parts_k);
+    return problem.kind->estimate(machine, means);
 }
 
 } // namespace
@@ -331,44 +249,14 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     return static_cast<Bytes>(bytes);
 }
 
-std::vector<Share> deal_work(const Problem& problem, const Part& part, std::int64_t column_groups,
-                             std::int64_t workers) {
-    std::vector<Share> best;
-    for (std::int64_t team_workers = 1; team_workers <= std::min(workers, column_groups);
-         ++team_workers) {
-        std::vector<Share> shares =
-            shares_of(problem, part, column_groups, workers / team_workers, team_workers);
-        // Workers that make no whole team have no rows.
-        shares.resize(static_cast<std::size_t>(workers));
-        if (best.empty() || slowest_issues(problem, shares) < slowest_issues(problem, best)) {
-            best = std::move(shares);
-        }
-    }
-    return best;
-}
-
 Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem, const Part& part,
                        std::int64_t columns, const std::vector<std::int64_t>& copied_words) {
-    plan::StubTimeline stub(machine, problem.block == 16);
+    plan::StubTimeline stub(machine,
+                            problem.kind->vertex_kind() == program::VertexKind::Supervisor);
     for (const std::int64_t words : copied_words) {
         stub.copy(words);
     }
-    if (problem.block == 16) {
-        std::vector<bool> fresh;
-        const std::size_t halves = problem.partials == ElementType::F16 ? 1 : 2;
-        for (const std::int32_t blocks : part.row_blocks) {
-            for (std::int32_t b = 0; b < blocks; ++b) {
-                fresh.insert(fresh.end(), halves, b == 0);
-            }
-        }
-        stub.block16(problem.partials, columns, fresh);
-        return stub.finish();
-    }
-    std::vector<std::int64_t> issues;
-    for (const Share& share : deal_work(problem, part, columns / 8, machine.tile.workers)) {
-        issues.push_back(issues_of(problem, share));
-    }
-    stub.multi_worker(issues);
+    problem.kind->run(stub, problem, part, columns, machine.tile.workers);
     return stub.finish();
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cost of a split: a closed form from averages for the search, and the exact one of a partition's
 // vertices.
-//   elementwise  per worker: column groups * (3 * non-zeros + 6 (7) * rows)
-//   block 16     weight loads * (32 + W * 4 * columns / W)
+//   multiply     by the kind of blocks (spmm_block_kind.h)
 //   exchange     lines of X that a part touches + values when they are broadcast
 //   reduction    contributions to a row beyond the first
 // Source: docs/kernels.md; tests/kernels/sparse/spmm_plan_test.cpp holds the exact one to the
@@ -33,21 +32,6 @@ namespace tessera::spmm {
 /// Bytes of one tile by averages, without the code zone.
 [[nodiscard]] Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem,
                                    const Split& split);
-
-/// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of 8
-/// columns.
-struct Share {
-    Range rows;
-    Range groups;
-    std::int64_t first_block = 0; ///< of the part
-    std::int64_t blocks = 0;
-};
-
-/// A share for each worker. The workers form teams of equal size: a team has nearly equal work in
-/// rows, its workers part the column groups; the team size is the one whose slowest worker ends
-/// first. So a heavy row is not one worker's.
-[[nodiscard]] std::vector<Share> deal_work(const Problem& problem, const Part& part,
-                                           std::int64_t column_groups, std::int64_t workers);
 
 /// The tile's stub: local copies of so many 8-byte words, then the part's vertex.
 [[nodiscard]] Cycles multiply_cycles(const spec::MachineSpec& machine, const Problem& problem,

@@ -5,14 +5,13 @@
 #include "kernels/lower/placing.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_lists.h"
 #include "kernels/sparse/spmm_tensors.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <span>
 #include <utility>
 
 namespace tessera::spmm {
@@ -21,16 +20,8 @@ namespace {
 using program::Role;
 
 constexpr const char* kOwner = "spmm";
-/// Vertices read up to one access behind their data.
-constexpr Bytes kReadAhead = 16;
-
 std::int64_t most(const std::vector<std::int64_t>& values) {
     return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
-template <typename T> program::SharedBytes shared(const std::vector<T>& values) {
-    const auto bytes = std::as_bytes(std::span(values));
-    return std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
 }
 
 class Emitter {
@@ -67,8 +58,7 @@ private:
     /// be dealt evenly.
     [[nodiscard]] std::string work_unit() const {
         const bool even = columns(0) == columns(split_.parts_n - 1);
-        return std::string(problem_.block == 1 ? "non-zeros" : "blocks") +
-               (even ? "" : " times columns");
+        return std::string(problem_.kind->traits().unit) + (even ? "" : " times columns");
     }
 
     [[nodiscard]] std::int64_t columns(std::int64_t in) const {
@@ -85,16 +75,20 @@ private:
         // sends and receives.
         const bool pads_x = problem_.n % problem_.column_grain() != 0 ||
                             problem_.matrix->columns % problem_.block != 0;
-        const Where by_elements = problem_.block == 1 ? Where::Region1 : Where::Any;
-        const Where by_blocks = problem_.block == 1 ? Where::Any : Where::Region1;
-        partials_ = add_on(split_.tiles(),
-                           {.name = "partials", .where = Where::Region1, .read_beyond = kReadAhead},
-                           static_cast<Bytes>(partition_.most_rows()) *
-                               problem_.partial_line_bytes(widest));
+        const BlockTraits& kind = problem_.kind->traits();
+        partials_ = add_on(
+            split_.tiles(),
+            {.name = "partials", .where = Where::Region1, .read_beyond = kind.partials_beyond},
+            static_cast<Bytes>(partition_.most_rows()) * problem_.partial_line_bytes(widest));
         x_ = add_on(split_.tiles(),
-                    {.name = "x", .where = by_elements, .padded = pads_x, .apart = {partials_}}, x);
+                    {.name = "x",
+                     .where = kind.x,
+                     .read_beyond = kind.x_beyond,
+                     .padded = pads_x,
+                     .apart = {partials_}},
+                    x);
         values_ = add_on(
-            split_.tiles(), {.name = "values", .where = by_blocks, .read_beyond = kReadAhead},
+            split_.tiles(), {.name = "values", .where = kind.values, .read_beyond = kReadAhead},
             ceil_div(static_cast<Bytes>(partition_.most_blocks()), homes_.values_a_unit()) *
                 homes_.value_unit_bytes());
         slices_ = add_on(split_.tiles(),
@@ -122,12 +116,12 @@ private:
         return buffer;
     }
     void check_reach(Bytes last_line) const {
-        const Bytes furthest = program::largest_offset(kLineOffset);
-        if (problem_.block == 1 && last_line > furthest) {
+        const auto furthest = problem_.kind->reach();
+        if (furthest && last_line > *furthest) {
             throw DoesNotFit(
                 fmt::format("{} does not fit in tile memory: the lines of X that a part "
                             "needs are {} bytes over what its lists of offsets reach",
-                            graph_.name, last_line - furthest));
+                            graph_.name, last_line - *furthest));
         }
     }
 
@@ -233,18 +227,16 @@ private:
             if (part.blocks.empty()) {
                 continue;
             }
-            std::map<std::int64_t, Lists> lists_of_width;
+            std::map<std::int64_t, PartLists> lists_of_width;
             std::map<std::pair<std::int64_t, std::vector<std::int64_t>>, Cycles> known;
             for (std::int64_t in = 0; in < split_.parts_n; ++in) {
                 const TileId tile = partition_.tile(number, in);
                 const std::int64_t width = columns(in);
-                Lists& lists = lists_of_width[width];
+                PartLists& lists = lists_of_width[width];
                 if (lists.contents == nullptr) {
-                    lists = problem_.block == 1 ? offset_lists(part, width)
-                                                : block_entries(part, width);
-                    if (problem_.block == 1) {
-                        lists.shares = deal_work(problem_, part, width / 8, machine_.tile.workers);
-                    }
+                    lists =
+                        problem_.kind->lists(graph_, problem_, part, width, machine_.tile.workers,
+                                             {values_, lists_, x_, partials_});
                 }
                 graph_.hold(lists_, tile, lists.contents, lists.relocations);
                 graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
@@ -263,84 +255,13 @@ private:
         }
     }
 
-    struct Lists {
-        program::SharedBytes contents;
-        graph::Relocations relocations;
-        std::vector<Share> shares; ///< of workers
-    };
-
-    /// Where each non-zero's line of X is, then how many non-zeros each row has.
-    [[nodiscard]] Lists offset_lists(const Part& part, std::int64_t width) const {
-        std::vector<std::uint16_t> offsets;
-        for (const std::int32_t line : part.local_x) {
-            const Bytes offset = line * problem_.x_line_bytes(width);
-            offsets.push_back(static_cast<std::uint16_t>(
-                program::pack_pointer(kLineOffset, {.address = offset}, "list of non-zeros")));
-        }
-        offsets.push_back(0);
-        for (const std::int32_t blocks : part.row_blocks) {
-            offsets.push_back(static_cast<std::uint16_t>(blocks - 1));
-        }
-        offsets.push_back(0);
-        return {shared(offsets), nullptr, {}};
-    }
-
-    /// For each weight load: its lines of X, its lines of partial results, and what to do there.
-    [[nodiscard]] Lists block_entries(const Part& part, std::int64_t width) {
-        const std::int64_t halves = problem_.partials == ElementType::F16 ? 1 : 2;
-        const std::uint32_t fresh = graph_.symbol_number("spmm_block16_" + type_ + "_fresh");
-        const std::uint32_t add = graph_.symbol_number("spmm_block16_" + type_ + "_add");
-        std::vector<graph::Relocation> words;
-        const auto next = [&] { return static_cast<Bytes>(words.size() * 4); };
-        std::size_t at = 0;
-        for (std::size_t row = 0; row < part.rows.size(); ++row) {
-            const Bytes out = static_cast<Bytes>(row) * problem_.partial_line_bytes(width);
-            for (std::int32_t b = 0; b < part.row_blocks[row]; ++b, ++at) {
-                const Bytes x = part.local_x[at] * problem_.x_line_bytes(width);
-                for (std::int64_t half = 0; half < halves; ++half) {
-                    words.push_back({next(), false, 0, x_.index, x});
-                    words.push_back({next(), false, 0, partials_.index, out + half * width * 32});
-                    words.push_back({next(), true, b == 0 ? fresh : add, 0, 0});
-                }
-            }
-        }
-        const std::vector<std::uint32_t> unset(words.size());
-        return {shared(unset),
-                std::make_shared<const std::vector<graph::Relocation>>(std::move(words)),
-                {}};
-    }
-
     /// Vertices reach x and partials, and workers their share of lists and values, by offsets of
     /// their own: what they use in all is said once.
     void add_vertex(graph::ComputeSetId set, TileId tile, const Part& part, std::int64_t width,
-                    const Lists& lists) {
-        const std::int64_t workers = machine_.tile.workers;
-        const bool half = problem_.partials == ElementType::F16;
+                    const PartLists& lists) {
         const auto blocks = static_cast<std::int64_t>(part.blocks.size());
         const auto rows = static_cast<std::int64_t>(part.rows.size());
-        const auto from = [](graph::BufferId buffer, Bytes offset) {
-            return graph::pointer({buffer, offset}, 0, graph::Access::Read);
-        };
-        std::vector<graph::Field> state;
-        if (problem_.block == 16) {
-            state = {from(values_, 0), from(lists_, 0), graph::word(blocks * (half ? 1 : 2) - 1),
-                     graph::word(width / workers), graph::word(width % workers)};
-        } else {
-            const Bytes row_bytes = problem_.partial_line_bytes(width);
-            const Bytes group_bytes = problem_.partial_line_bytes(8);
-            const Bytes counts = 2 * (blocks + 1);
-            state = {graph::word(row_bytes / 8 - (half ? 1 : 3))};
-            for (const Share& share : lists.shares) {
-                const Bytes done = 2 * share.first_block;
-                state.insert(state.end(), {from(lists_, done), from(values_, done),
-                                           from(lists_, counts + 2 * share.rows.begin),
-                                           from(partials_, share.rows.begin * row_bytes +
-                                                               share.groups.begin * group_bytes),
-                                           graph::word(share.rows.length() - 1),
-                                           from(x_, share.groups.begin * 16),
-                                           graph::word(share.groups.length() - 1)});
-            }
-        }
+        std::vector<graph::Field> state = lists.state;
         using graph::Access;
         state.push_back(
             graph::use({lists_}, static_cast<Bytes>(lists.contents->size()), Access::Read));
@@ -350,11 +271,7 @@ private:
                        Access::Read));
         state.push_back(
             graph::use({partials_}, rows * problem_.partial_line_bytes(width), Access::Write));
-        graph_.add_vertex(set, tile,
-                          (problem_.block == 16 ? "spmm_block16_" : "spmm_elementwise_") + type_,
-                          problem_.block == 16 ? program::VertexKind::Supervisor
-                                               : program::VertexKind::MultiWorker,
-                          state);
+        graph_.add_vertex(set, tile, problem_.kind->vertex(), problem_.kind->vertex_kind(), state);
     }
 
     void add_reduction(std::vector<program::Step>& steps) {
@@ -540,11 +457,10 @@ private:
 } // namespace
 
 std::vector<std::string> codelets_of(const Problem& problem) {
-    const std::string type(name_of(problem.partials));
-    if (problem.block == 1) {
-        return {"spmm_elementwise_" + type, "reduce_add_" + type, "copy"};
-    }
-    return {"matmul_amp_" + type, "spmm_block16_" + type, "reduce_add_" + type, "copy"};
+    std::vector<std::string> names = problem.kind->codelets();
+    names.push_back(fmt::format("reduce_add_{}", name_of(problem.partials)));
+    names.emplace_back("copy");
+    return names;
 }
 
 Emitted emit(const spec::MachineSpec& machine, const Homes& homes, const Reduction& reduction,

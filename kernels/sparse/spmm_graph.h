@@ -4,17 +4,12 @@
 
 #include "kernels/graph/graph.h"
 #include "kernels/sparse/spmm_homes.h"
-#include "models/program/pointer_format.h"
 #include "models/spec/machine_spec.h"
 
 #include <string>
 #include <vector>
 
 namespace tessera::spmm {
-
-/// How the lists of single elements say where a line of the dense operand begins: in bytes from the
-/// first.
-inline constexpr auto kLineOffset = program::PointerFormat::Scaled16;
 
 struct Emitted {
     graph::Graph graph;

@@ -57,7 +57,7 @@ Bytes Homes::value_unit_bytes() const {
 }
 
 std::int64_t Homes::values_a_unit() const {
-    return partition_.problem().block == 1 ? 8 : 1;
+    return partition_.problem().kind->traits().values_a_unit;
 }
 
 Bytes Homes::most_x_bytes() const {

@@ -32,7 +32,7 @@ public:
     Homes(const spec::MachineSpec& machine, const Partition& partition);
 
     [[nodiscard]] const Partition& partition() const { return partition_; }
-    /// Values of a part travel in units of this many bytes: 8 elements, or a block.
+    /// Values of a part travel in units of this many bytes.
     [[nodiscard]] Bytes value_unit_bytes() const;
     [[nodiscard]] std::int64_t values_a_unit() const;
     [[nodiscard]] bool values_stay() const { return partition_.split().parts_n == 1; }

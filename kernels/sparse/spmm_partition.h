@@ -5,7 +5,7 @@
 
 #include "base/element_type.h"
 #include "base/units.h"
-#include "kernels/codelets/spmm_elementwise_cost.h"
+#include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
 
@@ -33,8 +33,7 @@ struct Range {
     return (value + unit - 1) / unit;
 }
 
-/// Sizes of one product. A *line* is a row of X or C of one slice: 1 row for elements, 16 for
-/// blocks of 16.
+/// Sizes of one product. A *line* is as many rows of X or C of one slice as a block has.
 struct Problem {
     Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a);
 
@@ -42,9 +41,10 @@ struct Problem {
     std::int64_t n = 0;
     std::int64_t block = 1;
     ElementType partials = ElementType::F16;
+    const BlockKind* kind = nullptr;
 
-    /// Columns of X come in this grain: 8 for elements, 1 for blocks.
-    [[nodiscard]] std::int64_t column_grain() const { return block == 1 ? 8 : 1; }
+    /// Columns of X come in this grain.
+    [[nodiscard]] std::int64_t column_grain() const { return kind->traits().column_grain; }
     [[nodiscard]] std::int64_t column_groups() const {
         return (n + column_grain() - 1) / column_grain();
     }
@@ -66,11 +66,8 @@ struct Problem {
     [[nodiscard]] Bytes value_bytes() const { return 2 * block * block; }
     /// Work of one row with so many blocks, in worker issues for one column group or weight load.
     [[nodiscard]] std::int64_t row_work(std::int64_t blocks) const {
-        if (blocks == 0 || block != 1) {
-            return blocks;
-        }
-        return codelets::kElementwiseNonZero * blocks +
-               codelets::elementwise_row_issues(ElementType::F16);
+        const BlockTraits& traits = kind->traits();
+        return blocks == 0 ? 0 : traits.block_work * blocks + traits.row_work;
     }
 };
 

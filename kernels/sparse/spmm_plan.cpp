@@ -42,17 +42,8 @@ std::int64_t roundings_of(const Partition& partition) {
     }
     const bool half = problem.partials == ElementType::F16;
     const std::int64_t reduced = contributors > 1 ? 1 : 0;
-    if (problem.block == 1) {
-        return half ? reduced : static_cast<std::int64_t>(contributors);
-    }
-    return half ? blocks + reduced : 4 * blocks + static_cast<std::int64_t>(contributors);
-}
-
-/// Whether there are codelets of ours; others go by the published plan. FP16 partials of blocks are
-/// summed by both sets of a matrix unit.
-bool has_plan_of_ours(const spec::MachineSpec& machine, std::int64_t block, ElementType partials) {
-    return block == 1 ||
-           (block == 16 && (partials == ElementType::F32 || spec::matrix_unit(machine).sets > 1));
+    return problem.kind->traits().block_roundings * blocks +
+           (half ? reduced : static_cast<std::int64_t>(contributors));
 }
 
 std::string name_of(const Problem& problem) {
@@ -247,7 +238,7 @@ private:
         workload.n = n();
         workload.partials = partials();
         workload.block = a().sparse->block;
-        if (!has_plan_of_ours(machine, workload.block, workload.partials)) {
+        if (!has_kind(machine, workload.block, workload.partials)) {
             Planned planned = plan_published(machine, workload, *a().sparse);
             return {std::move(planned.graph), planned.division.roundings};
         }
@@ -271,7 +262,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
                        const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const bool published = workload.plan == workload::PlanKind::Published ||
                            workload.dtype == ElementType::F32 ||
-                           !has_plan_of_ours(machine, matrix.block, workload.partials);
+                           !has_kind(machine, matrix.block, workload.partials);
     if (published) {
         return choose_published(machine, workload, matrix, known, 1);
     }
@@ -298,7 +289,7 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
         throw NotModelled(name_of(problem) +
                           ", f32: not modelled: an estimate; see docs/published_plans.md");
     }
-    family::check_plan(has_plan_of_ours(machine, matrix.block, workload.partials)
+    family::check_plan(has_kind(machine, matrix.block, workload.partials)
                            ? workload.plan
                            : workload::PlanKind::Published,
                        name_of(problem));

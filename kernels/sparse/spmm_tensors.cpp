@@ -5,14 +5,6 @@
 #include <utility>
 
 namespace tessera::spmm {
-namespace {
-
-bool half_partials(const Problem& problem) {
-    return problem.partials == ElementType::F16;
-}
-
-} // namespace
-
 void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Problem& problem,
                 const Part& part, std::int64_t first, std::int64_t last) {
     const std::int64_t block = problem.block;
@@ -27,13 +19,8 @@ void add_values(graph::Tensor& tensor, TileId tile, graph::Place place, const Pr
         piece.place = place + (at - first) * problem.value_bytes();
         piece.host_offset = part.blocks[static_cast<std::size_t>(at)] * block * block;
         piece.dims = {{end - at, block * block, problem.value_bytes()}};
-        if (block == 16 && half_partials(problem)) {
-            // row r of the block is output r: set (r >> 1) & 1, unit 2 * (r >> 2) + (r & 1)
-            piece.dims.insert(piece.dims.end(),
-                              {{4, 64, 64}, {2, 32, 256}, {2, 16, 32}, {16, 1, 2}});
-        } else if (block == 16) {
-            piece.dims.insert(piece.dims.end(), {{16, 16, 32}, {16, 1, 2}});
-        }
+        const auto loops = problem.kind->value_loops();
+        piece.dims.insert(piece.dims.end(), loops.begin(), loops.end());
         tensor.pieces.push_back(std::move(piece));
         at = end;
     }
@@ -82,7 +69,7 @@ LineShape shape_of_x(const Partition& partition, std::int64_t in) {
 LineShape shape_of_c(const Partition& partition, std::int64_t in) {
     const Problem& problem = partition.problem();
     return {problem.matrix->rows, problem.n, problem.block, problem.slice(partition.split(), in),
-            problem.block == 16 && !half_partials(problem)};
+            problem.kind->traits().by_halves};
 }
 
 } // namespace tessera::spmm

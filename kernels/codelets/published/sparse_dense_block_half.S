@@ -13,115 +13,14 @@
 #include "poplar/StackSizeDefs.hpp"
 #include "poplar/TileConstants.hpp"
 #include "sparse_dense_block.h"
-
-#define w_x a0:1
-#define w_p a2:3
-#define w_xp a0:3
-#define w_even a4:5
-#define w_odd a6:7
-
-// Steps of the matrix unit by what the main lane does beside them; FLAG: engines and phase.
-.macro LOAD_STEP FLAG X RESULT IN PARTIAL
-    { ld2x64pace $w_x, $w_p, $w_triple+=, $mzero, PXP(\IN, \PARTIAL) ; f16v4hihov4amp \RESULT, \X, $w_p, \FLAG }
-.endm
-.macro LOAD_STORE_STEP FLAG RESULT PARTIAL
-    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $mzero, PXPO(NEXT, \PARTIAL, NEXT) ; f16v4hihov4amp \RESULT, $w_x, $w_p, \FLAG }
-.endm
-.macro INPUT_STORE_STEP FLAG RESULT P
-    { ldst64pace $w_x, \RESULT, $w_triple+=, $mzero, PXP(NEXT, NEXT) ; f16v4hihov4amp \RESULT, $w_x, \P, \FLAG }
-.endm
-.macro STORE_STEP_OF STORED FLAG X RESULT
-    { st64pace  \STORED, $w_triple+=, $mzero, NEXT ; f16v4hihov4amp \RESULT, \X, $azeros, \FLAG }
-.endm
-.macro STORE_STEP FLAG X RESULT
-    { st64pace  \RESULT, $w_triple+=, $mzero, NEXT ; f16v4hihov4amp \RESULT, \X, $azeros, \FLAG }
-.endm
-.macro STEP FLAG X P RESULT MAIN:vararg
-    { \MAIN ; f16v4hihov4amp \RESULT, \X, \P, \FLAG }
-.endm
-
-// The last two columns of a 4x4 block leave: A holds the result that is stored first.
-.macro LAST_COLUMNS A B
-    { ld2xst64pace $w_xp, \A, $w_triple+=, $mzero, PXPO(NEXT, STILL, NEXT) ; f16v4hihov4amp \A, $w_x, $w_p, TAMP_F16V4_E1_P0 }
-    { ldst64pace $w_x, \B, $w_triple+=, $mzero, PXP(NEXT, NEXT) ; f16v4hihov4amp \B, $w_x, $w_p, TAMP_F16V4_E1_P0 }
-    STORE_STEP  TAMP_F16V4_E1_P0 $w_x \A
-    STORE_STEP  TAMP_F16V4_E1_P0 $azeros \B
-    st64pace    \A, $w_triple+=, $mzero, NEXT
-    st64pace    \B, $w_triple+=, $mzero, NEXT
-    exitz       $mzero
-.endm
-
-// Two outputs in each set, one weight register each.
-.macro LOAD_WEIGHTS_4X4
-    ld64putcs   0
-    ld64putcs   4
-    ld64putcs   CWEI_SECOND_SET
-    ld64putcs   CWEI_SECOND_SET + 4
-.endm
+#include "sparse_dense_block_half.h"
 
     SPARSE_BLOCK_COLUMNS block_4_half 8 8 6
     .align 8
 .Lrow_block_4_half:
     add         $w_out, $w_out, $w_row_bytes
 .Lsame_row_block_4_half:
-    add         $w_dense, $mvertex_base, $w_dense_offset
-    brneg       $w_columns, .Lfew_block_4_half
-    tapack      $w_triple, $w_dense, $w_out, $w_out
-    ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    LOAD_STEP   TAMP_F16V4_E1_P0 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $w_odd NEXT NEXT
-    shr         $w_left, $w_columns, 1
-    .align 8
-    { rpt       $w_left, (2f - 1f) / 8 - 1 ; fnop }
-1:
-    LOAD_STORE_STEP TAMP_F16V4_E1_P0 $w_even NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E1_P0 $w_odd NEXT
-2:
-    and         $w_left, $w_columns, 1
-    brnz        $w_left, .Lodd_block_4_half
-    LAST_COLUMNS $w_even $w_odd
-    .align 8
-.Lodd_block_4_half:
-    LOAD_STORE_STEP TAMP_F16V4_E1_P0 $w_even NEXT
-    LAST_COLUMNS $w_odd $w_even
-
-// Three to five columns: loads and stores take turns.
-.Lfew_block_4_half:
-    add         $w_left, $w_columns, 3
-    brneg       $w_left, .Lone_or_two_block_4_half
-    add         $w_scratch, $w_columns, 5
-    tapack      $w_triple, $w_dense, $w_out, $w_out
-    ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    .align 8
-    LOAD_STEP   TAMP_F16V4_E1_P0 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $azeros NEXT NEXT
-    { rpt       $w_left, (2f - 1f) / 8 - 1 ; fnop }
-1:
-    LOAD_STEP   TAMP_F16V4_E1_P0 $w_x $w_even NEXT NEXT
-    { st64pace  $w_even, $w_triple+=, $mzero, NEXT ; fnop }
-2:
-    STEP        TAMP_F16V4_E1_P0 $w_x $w_p $w_even ld64 $w_x, $w_dense, $mzero, $w_scratch
-    STORE_STEP_OF $w_even TAMP_F16V4_E1_P0 $w_x $w_odd
-    STORE_STEP_OF $w_odd TAMP_F16V4_E1_P0 $azeros $w_even
-    st64pace    $w_even, $w_triple+=, $mzero, NEXT
-    exitz       $mzero
-
-// Few columns: one after the other.
-.Lone_or_two_block_4_half:
-    add         $w_left, $w_columns, 5
-    brneg       $w_left, .Lnone_block_4_half
-    mov         $w_out_now, $w_out
-.Lcolumn_block_4_half:
-    ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        TAMP_F16V4_E1_P0 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        TAMP_F16V4_E1_P0 $w_x $azeros $azeros nop
-    STEP        TAMP_F16V4_E1_P0 $azeros $azeros $w_even nop
-    st64step    $w_even, $mzero, $w_out_now+=, 1
-    brnzdec     $w_left, .Lcolumn_block_4_half
-.Lnone_block_4_half:
-    exitz       $mzero
+    SPARSE_BLOCK_4_HALF block_4_half $w_p
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_4x4_half_half
 SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 1 0 same_row LOAD_WEIGHTS_4X4
@@ -131,49 +30,7 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_half block_4_half 
 .Lrow_block_8_half:
     add         $w_out, $w_out, $w_row_bytes
 .Lsame_row_block_8_half:
-    add         $w_dense, $mvertex_base, $w_dense_offset
-    brneg       $w_columns, .Lfew_block_8_half
-    tapack      $w_triple, $w_dense, $w_out, $w_out
-    ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    LOAD_STEP   TAMP_F16V4_E2_P0 $azeros $azeros STILL NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P1 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P1 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P1 $w_x $w_odd NEXT NEXT
-    .align 8
-    { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
-1:
-    LOAD_STORE_STEP TAMP_F16V4_E2_P0 $w_even NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E2_P1 $w_odd NEXT
-2:
-    LOAD_STORE_STEP TAMP_F16V4_E2_P0 $w_even STILL
-    INPUT_STORE_STEP TAMP_F16V4_E2_P1 $w_odd $w_p
-    INPUT_STORE_STEP TAMP_F16V4_E2_P0 $w_even $azeros
-    STORE_STEP  TAMP_F16V4_E2_P1 $w_x $w_odd
-    STORE_STEP  TAMP_F16V4_E2_P0 $azeros $w_even
-    STORE_STEP  TAMP_F16V4_E2_P1 $azeros $w_odd
-    st64pace    $w_even, $w_triple+=, $mzero, NEXT
-    st64pace    $w_odd, $w_triple+=, $mzero, NEXT
-    exitz       $mzero
-
-// Few columns: one after the other.
-.Lfew_block_8_half:
-    add         $w_left, $w_columns, 3
-    brneg       $w_left, .Lnone_block_8_half
-    mov         $w_out_now, $w_out
-.Lcolumn_block_8_half:
-    ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        TAMP_F16V4_E2_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        TAMP_F16V4_E2_P1 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        TAMP_F16V4_E2_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        TAMP_F16V4_E2_P1 $w_x $azeros $azeros nop
-    STEP        TAMP_F16V4_E2_P0 $azeros $azeros $w_even nop
-    STEP        TAMP_F16V4_E2_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    st64step    $w_odd, $mzero, $w_out_now+=, 1
-    brnzdec     $w_left, .Lcolumn_block_8_half
-.Lnone_block_8_half:
-    exitz       $mzero
+    SPARSE_BLOCK_8_HALF block_8_half $w_p
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_8x8_half_half
 SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 1 0 same_row LOAD_WEIGHTS_TWO_SETS 8 2 8
@@ -187,25 +44,25 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_half block_8_half 
     brneg       $w_columns, .Lfew_block_16_half
     tapack      $w_triple, $w_dense, $w_out, $w_out
     ld2x64pace  $w_x, $w_p, $w_triple+=, $mzero, PXP(STILL, NEXT)
-    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STILL NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STILL NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STILL NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P2 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P3 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STILL NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STILL NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STILL NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P2 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P3 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT $w_p
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $w_odd NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_even NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_odd NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even NEXT $w_p
+    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $w_odd NEXT $w_p
+    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_even NEXT $w_p
+    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_odd NEXT $w_p
 2:
-    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even STILL
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_even STILL $w_p
     INPUT_STORE_STEP TAMP_F16V4_E4_P3 $w_odd $w_p
     INPUT_STORE_STEP TAMP_F16V4_E4_P0 $w_even $azeros
     INPUT_STORE_STEP TAMP_F16V4_E4_P1 $w_odd $azeros

@@ -13,84 +13,14 @@
 #include "poplar/StackSizeDefs.hpp"
 #include "poplar/TileConstants.hpp"
 #include "sparse_dense_block.h"
-
-#define w_x a0:1
-#define w_p a2:3
-#define w_xp a0:3
-#define w_even a4:5
-#define w_odd a6:7
-#define w_strides m10
-
-// Fields of the stride register: over the other outputs of a column, or none.
-#define SKIP 2
-#define STAY 3
-
-// Steps of the matrix unit by what the main lane does beside them; FLAG: engines and phase.
-.macro LOAD_STEP FLAG X RESULT IN PARTIAL
-    { ld2x64pace $w_x, $w_p, $w_triple+=, $w_strides, PXP(\IN, \PARTIAL) ; f16v4sisoamp \RESULT, \X, $w_p, \FLAG }
-.endm
-.macro LOAD_STORE_STEP FLAG X RESULT IN PARTIAL OUT
-    { ld2xst64pace $w_xp, \RESULT, $w_triple+=, $w_strides, PXPO(\IN, \PARTIAL, \OUT) ; f16v4sisoamp \RESULT, \X, $w_p, \FLAG }
-.endm
-.macro INPUT_STORE_STEP FLAG X RESULT P IN OUT
-    { ldst64pace $w_x, \RESULT, $w_triple+=, $w_strides, PXP(\IN, \OUT) ; f16v4sisoamp \RESULT, \X, \P, \FLAG }
-.endm
-.macro STORE_STEP FLAG X RESULT OUT
-    { st64pace  \RESULT, $w_triple+=, $w_strides, \OUT ; f16v4sisoamp \RESULT, \X, $azeros, \FLAG }
-.endm
-.macro STEP FLAG X P RESULT MAIN:vararg
-    { \MAIN ; f16v4sisoamp \RESULT, \X, \P, \FLAG }
-.endm
+#include "sparse_dense_block_half_float.h"
 
     SPARSE_BLOCK_COLUMNS block_4_half_float 8 16 4
     .align 8
 .Lrow_block_4_half_float:
     add         $w_out, $w_out, $w_row_bytes
 .Lsame_row_block_4_half_float:
-    mov         $w_strides, $mzero
-    mov         $w_out_now, $w_out
-    add         $w_dense, $mvertex_base, $w_dense_offset
-    brneg       $w_columns, .Lfew_block_4_half_float
-    tapack      $w_triple, $w_dense, $w_out_now, $w_out_now
-    ld2x64pace  $w_x, $w_p, $w_triple+=, $w_strides, PXP(STAY, NEXT)
-    LOAD_STEP   TAMP_F16V4_E2_P0 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P1 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P0 $w_x $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P1 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P0 $w_x $w_even STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E2_P1 $azeros $w_odd NEXT NEXT
-    .align 8
-    { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
-1:
-    LOAD_STORE_STEP TAMP_F16V4_E2_P0 $w_x $w_even STAY NEXT NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E2_P1 $azeros $w_odd NEXT NEXT NEXT
-2:
-    LOAD_STORE_STEP TAMP_F16V4_E2_P0 $w_x $w_even STAY STAY NEXT
-    INPUT_STORE_STEP TAMP_F16V4_E2_P1 $azeros $w_odd $w_p NEXT NEXT
-    STORE_STEP  TAMP_F16V4_E2_P0 $w_x $w_even NEXT
-    STORE_STEP  TAMP_F16V4_E2_P1 $azeros $w_odd NEXT
-    STORE_STEP  TAMP_F16V4_E2_P0 $azeros $w_even NEXT
-    STORE_STEP  TAMP_F16V4_E2_P1 $azeros $w_odd NEXT
-    st64pace    $w_even, $w_triple+=, $w_strides, NEXT
-    st64pace    $w_odd, $w_triple+=, $w_strides, NEXT
-    exitz       $mzero
-
-// Few columns: one after the other.
-.Lfew_block_4_half_float:
-    add         $w_left, $w_columns, 3
-    brneg       $w_left, .Lnone_block_4_half_float
-.Lcolumn_block_4_half_float:
-    ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        TAMP_F16V4_E2_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        TAMP_F16V4_E2_P1 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        TAMP_F16V4_E2_P0 $w_x $azeros $azeros nop
-    STEP        TAMP_F16V4_E2_P1 $azeros $azeros $azeros nop
-    STEP        TAMP_F16V4_E2_P0 $azeros $azeros $w_even nop
-    STEP        TAMP_F16V4_E2_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    st64step    $w_odd, $mzero, $w_out_now+=, 1
-    brnzdec     $w_left, .Lcolumn_block_4_half_float
-.Lnone_block_4_half_float:
-    exitz       $mzero
+    SPARSE_BLOCK_4_HALF_FLOAT block_4_half_float $w_p
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_4x4_half_float
 SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_float block_4_half_float 1 0 same_row LOAD_WEIGHTS_ONE_SET 4 1
@@ -100,66 +30,7 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_4x4_half_float block_4_half
 .Lrow_block_8_half_float:
     add         $w_out, $w_out, $w_row_bytes
 .Lsame_row_block_8_half_float:
-    mov         $w_strides, $mzero
-    mov         $w_out_now, $w_out
-    add         $w_dense, $mvertex_base, $w_dense_offset
-    brneg       $w_columns, .Lfew_block_8_half_float
-    tapack      $w_triple, $w_dense, $w_out_now, $w_out_now
-    ld2x64pace  $w_x, $w_p, $w_triple+=, $w_strides, PXP(STAY, NEXT)
-    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd STAY NEXT
-    .align 8
-    { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
-1:
-    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $azeros $w_even STAY NEXT NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $azeros $w_odd NEXT NEXT NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_x $w_odd STAY NEXT NEXT
-2:
-    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $azeros $w_even STAY STAY NEXT
-    INPUT_STORE_STEP TAMP_F16V4_E4_P3 $azeros $w_odd $w_p NEXT NEXT
-    INPUT_STORE_STEP TAMP_F16V4_E4_P0 $w_x $w_even $azeros NEXT NEXT
-    STORE_STEP  TAMP_F16V4_E4_P1 $w_x $w_odd NEXT
-    STORE_STEP  TAMP_F16V4_E4_P2 $azeros $w_even NEXT
-    STORE_STEP  TAMP_F16V4_E4_P3 $azeros $w_odd NEXT
-    STORE_STEP  TAMP_F16V4_E4_P0 $azeros $w_even NEXT
-    STORE_STEP  TAMP_F16V4_E4_P1 $azeros $w_odd NEXT
-    STORE_STEP  TAMP_F16V4_E4_P2 $azeros $w_even NEXT
-    STORE_STEP  TAMP_F16V4_E4_P3 $azeros $w_odd NEXT
-    st64pace    $w_even, $w_triple+=, $w_strides, NEXT
-    st64pace    $w_odd, $w_triple+=, $w_strides, NEXT
-    exitz       $mzero
-
-// Few columns: one after the other.
-.Lfew_block_8_half_float:
-    add         $w_left, $w_columns, 2
-    brneg       $w_left, .Lnone_block_8_half_float
-.Lcolumn_block_8_half_float:
-    ld64        $w_p, $w_out_now, $mzero, 0
-    STEP        TAMP_F16V4_E4_P0 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 1
-    STEP        TAMP_F16V4_E4_P1 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 2
-    STEP        TAMP_F16V4_E4_P2 $azeros $w_p $azeros ld64 $w_p, $w_out_now, $mzero, 3
-    STEP        TAMP_F16V4_E4_P3 $azeros $w_p $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        TAMP_F16V4_E4_P0 $w_x $azeros $azeros ld64step $w_x, $mzero, $w_dense+=, 1
-    STEP        TAMP_F16V4_E4_P1 $w_x $azeros $azeros nop
-    STEP        TAMP_F16V4_E4_P2 $azeros $azeros $azeros nop
-    STEP        TAMP_F16V4_E4_P3 $azeros $azeros $azeros nop
-    STEP        TAMP_F16V4_E4_P0 $azeros $azeros $w_even nop
-    STEP        TAMP_F16V4_E4_P1 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    STEP        TAMP_F16V4_E4_P2 $azeros $azeros $w_even st64step $w_odd, $mzero, $w_out_now+=, 1
-    STEP        TAMP_F16V4_E4_P3 $azeros $azeros $w_odd st64step $w_even, $mzero, $w_out_now+=, 1
-    st64step    $w_odd, $mzero, $w_out_now+=, 1
-    brnzdec     $w_left, .Lcolumn_block_8_half_float
-.Lnone_block_8_half_float:
-    exitz       $mzero
+    SPARSE_BLOCK_8_HALF_FLOAT block_8_half_float $w_p
 
 DEF_STACK_USAGE 0 .text.StaticSparseDenseMatMulBlock_8x8_half_float
 SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_float block_8_half_float 1 0 same_row LOAD_WEIGHTS_ONE_SET 8 2
@@ -179,25 +50,25 @@ SPARSE_BLOCK_SUPERVISOR StaticSparseDenseMatMulBlock_8x8_half_float block_8_half
     brneg       $w_columns, .Lfew_block_16_half_float
     tapack      $w_triple, $w_dense, $w_out_now, $w_out_now
     ld2x64pace  $w_x, $w_p, $w_triple+=, $w_strides, PXP(STAY, NEXT)
-    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STAY NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STAY SKIP
-    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P2 $w_x $azeros NEXT SKIP
-    LOAD_STEP   TAMP_F16V4_E4_P3 $w_x $azeros NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT
-    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT
+    LOAD_STEP   TAMP_F16V4_E4_P0 $azeros $azeros STAY NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P1 $azeros $azeros STAY NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P2 $azeros $azeros STAY SKIP $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P3 $azeros $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P2 $w_x $azeros NEXT SKIP $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P3 $w_x $azeros NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT $w_p
+    LOAD_STEP   TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT $w_p
     .align 8
     { rpt       $w_columns, (2f - 1f) / 8 - 1 ; fnop }
 1:
-    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_x $w_even NEXT SKIP NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $w_x $w_odd NEXT NEXT NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT NEXT
-    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT SKIP
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_x $w_even NEXT SKIP NEXT $w_p
+    LOAD_STORE_STEP TAMP_F16V4_E4_P3 $w_x $w_odd NEXT NEXT NEXT $w_p
+    LOAD_STORE_STEP TAMP_F16V4_E4_P0 $w_x $w_even NEXT NEXT NEXT $w_p
+    LOAD_STORE_STEP TAMP_F16V4_E4_P1 $w_x $w_odd NEXT NEXT SKIP $w_p
 2:
-    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_x $w_even NEXT STAY NEXT
+    LOAD_STORE_STEP TAMP_F16V4_E4_P2 $w_x $w_even NEXT STAY NEXT $w_p
     INPUT_STORE_STEP TAMP_F16V4_E4_P3 $w_x $w_odd $w_p NEXT NEXT
     INPUT_STORE_STEP TAMP_F16V4_E4_P0 $w_x $w_even $azeros NEXT NEXT
     INPUT_STORE_STEP TAMP_F16V4_E4_P1 $w_x $w_odd $azeros NEXT SKIP

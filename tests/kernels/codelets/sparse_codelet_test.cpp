@@ -4,6 +4,7 @@
 #include "tests/kernels/codelets/codelet_bench.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace {
 
@@ -227,6 +228,127 @@ TEST_CASE("a block-sparse vertex walks its list of blocks in the predicted cycle
                 CHECK(outcome.cycles ==
                       plan::block16_vertex_cycles(bench.machine(), partials,
                                                   static_cast<std::int64_t>(columns), fresh));
+            }
+        }
+    }
+}
+
+namespace {
+
+/// Two rows of blocks of 4 or 8, the second with one block; what stands in `out` before is no number.
+class BlocksVertex {
+public:
+    BlocksVertex(std::size_t block, ElementType partials, std::int64_t workers, std::size_t columns,
+                 double steps_per_issue)
+        : block_(block), half_(partials == ElementType::F16), partials_(partials),
+          columns_(columns),
+          bench_({half_ ? "spmm_blocks_f16" : "spmm_blocks_f32"}, workers, steps_per_issue) {
+        const auto bytes = static_cast<std::uint32_t>(columns * block);
+        std::vector<std::uint32_t> meta;
+        for (std::size_t row = 0, at = 0; row < row_blocks_.size(); ++row) {
+            meta.push_back(static_cast<std::uint32_t>(row_blocks_[row] - 1));
+            for (std::int32_t i = 0; i < row_blocks_[row]; ++i, ++at) {
+                meta.push_back(x_ + 2 * bytes * static_cast<std::uint32_t>(x_of_[at]));
+            }
+        }
+        meta.insert(meta.end(), {0, 0});
+        std::vector<std::uint16_t> lists;
+        std::size_t before = 0;
+        for (std::size_t worker = 0; worker < static_cast<std::size_t>(workers); ++worker) {
+            const std::size_t own = columns / static_cast<std::size_t>(workers) +
+                                    (worker < columns % static_cast<std::size_t>(workers) ? 1 : 0);
+            lists.push_back(static_cast<std::uint16_t>(before));
+            lists.push_back(static_cast<std::uint16_t>(own));
+            before += own;
+        }
+        bench_.put<std::uint32_t>(state_, {out_, values_, meta_, lists_, bytes * (half_ ? 2 : 4),
+                                           static_cast<std::uint32_t>(row_blocks_.size() - 1)});
+        bench_.put(meta_, meta);
+        bench_.put(lists_, lists);
+        std::vector<std::uint16_t> values;
+        for (std::size_t i = 0; i < x_of_.size() * block * block; ++i) {
+            values.push_back(f32_to_f16(test::small_integer(i, 2)));
+        }
+        bench_.put(values_, values);
+        std::vector<std::uint16_t> dense;
+        for (std::size_t i = 0; i < 3 * columns * block; ++i) {
+            dense.push_back(f32_to_f16(test::small_integer(i + 5, 3)));
+        }
+        bench_.put(x_, dense);
+        bench_.put(out_, std::vector<std::uint32_t>(2 * columns * block, 0x7fff7fffU));
+    }
+
+    tile::ComputeOutcome run() {
+        return bench_.call(fmt::format("spmm_block{}_{}", block_, half_ ? "f16" : "f32"),
+                           program::VertexKind::Supervisor, state_);
+    }
+
+    std::size_t wrong() {
+        std::size_t errors = 0;
+        for (std::size_t row = 0, first = 0; row < row_blocks_.size(); ++row) {
+            const std::size_t end = first + static_cast<std::size_t>(row_blocks_[row]);
+            for (std::size_t column = 0; column < columns_; ++column) {
+                for (std::size_t out = 0; out < block_; ++out) {
+                    float sum = 0;
+                    for (std::size_t b = first; b < end; ++b) {
+                        for (std::size_t i = 0; i < block_; ++i) {
+                            sum += test::small_integer((b * block_ + out) * block_ + i, 2) *
+                                   test::small_integer(
+                                       (x_of_[b] * columns_ + column) * block_ + i + 5, 3);
+                        }
+                    }
+                    errors += result((row * columns_ + column) * block_ + out) == sum ? 0 : 1;
+                }
+            }
+            first = end;
+        }
+        return errors;
+    }
+
+    [[nodiscard]] Cycles predicted() const {
+        plan::StubTimeline stub(bench_.machine(), true);
+        stub.blocks(static_cast<std::int64_t>(block_), partials_,
+                    static_cast<std::int64_t>(columns_), row_blocks_);
+        return stub.finish();
+    }
+
+private:
+    float result(std::size_t at) {
+        return half_ ? f16_to_f32(
+                           bench_.get<std::uint16_t>(out_ + static_cast<Address>(2 * at), 1)[0])
+                     : bench_.get<float>(out_ + static_cast<Address>(4 * at), 1)[0];
+    }
+
+    std::size_t block_;
+    bool half_;
+    ElementType partials_;
+    std::size_t columns_;
+    test::CodeletBench bench_;
+    std::vector<std::int32_t> row_blocks_ = {3, 1};
+    std::vector<std::size_t> x_of_ = {0, 2, 1, 2}; ///< of each block
+    Address state_ = bench_.region0_data();
+    Address meta_ = bench_.region0_data() + 0x100;
+    Address lists_ = bench_.region0_data() + 0x200;
+    Address values_ = bench_.region0_data() + 0x1000;
+    Address x_ = bench_.region0_data() + 0x4000;
+    Address out_ = bench_.pair(3);
+};
+
+} // namespace
+
+TEST_CASE("a vertex of small blocks gives the exact product in the predicted cycles", "[kernels]") {
+    for (const std::size_t block : {4U, 8U}) {
+        for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+            for (const std::int64_t workers : {1, 6, 8}) {
+                for (std::size_t columns = 1; columns <= 54; columns += columns < 12 ? 1 : 7) {
+                    for (const double steps : {0.5, 1.0, 2.0, 4.0}) {
+                        CAPTURE(block, partials == ElementType::F16, workers, columns, steps);
+                        BlocksVertex vertex(block, partials, workers, columns, steps);
+                        const auto outcome = vertex.run();
+                        CHECK(vertex.wrong() == 0);
+                        CHECK(outcome.cycles == vertex.predicted());
+                    }
+                }
             }
         }
     }

@@ -304,7 +304,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
 
 TEST_CASE("a sparse sum is rounded for each block of its longest row and each other part",
           "[kernels]") {
-    for (const std::int64_t block : {1, 16}) {
+    for (const std::int64_t block : {1, 4, 8, 16}) {
         for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
             for (const std::int64_t tiles : {1, 12}) {
                 // two rows, so that most tiles have columns of their own
@@ -332,7 +332,7 @@ TEST_CASE("a sparse sum is rounded for each block of its longest row and each ot
                 const std::int64_t again = parts > 1 ? 1 : 0;
                 CHECK(division.roundings == (block == 1 ? (half ? again : parts)
                                              : half     ? 60 + again
-                                                        : 4 * 60 + parts));
+                                                        : block / 4 * 60 + parts));
             }
         }
     }

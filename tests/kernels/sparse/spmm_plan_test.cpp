@@ -58,11 +58,10 @@ spec::MachineSpec machine_with(std::int64_t tiles, std::int64_t workers = 6) {
 
 const std::vector<Shape> kElements = {{1, 1, 1, 1, 100},  {17, 33, 9, 1, 20},  {40, 40, 16, 1, 10},
                                       {8, 100, 5, 1, 50}, {100, 8, 64, 1, 30}, {30, 30, 8, 1, 0}};
-const std::vector<Shape> kBlocks = {{16, 16, 1, 16, 100},
-                                    {33, 50, 7, 16, 60},
-                                    {100, 64, 20, 16, 40},
-                                    {160, 160, 33, 16, 25},
-                                    {48, 48, 4, 16, 0}};
+const std::vector<Shape> kBlocks = {
+    {16, 16, 1, 16, 100}, {33, 50, 7, 16, 60}, {100, 64, 20, 16, 40}, {160, 160, 33, 16, 25},
+    {48, 48, 4, 16, 0},   {4, 4, 1, 4, 100},   {33, 50, 7, 4, 40},    {100, 64, 24, 4, 15},
+    {8, 8, 1, 8, 100},    {33, 50, 7, 8, 60},  {100, 64, 50, 8, 25}};
 
 } // namespace
 
@@ -83,6 +82,8 @@ TEST_CASE("sparse products are exact for any number of workers", "[kernels]") {
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
         check_spmm(machine_with(4, workers), {50, 60, 24, 1, 15}, ElementType::F16);
         check_spmm(machine_with(4, workers), {64, 96, 24, 16, 50}, ElementType::F16);
+        check_spmm(machine_with(4, workers), {64, 96, 22, 4, 20}, ElementType::F16);
+        check_spmm(machine_with(4, workers), {64, 96, 23, 8, 30}, ElementType::F32);
     }
 }
 
@@ -95,6 +96,10 @@ TEST_CASE("sparse products are exact on 64 tiles with and without double width",
         check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F16);
         check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F32);
         check_spmm(machine, {64, 1000, 8, 1, 30}, ElementType::F16);
+        check_spmm(machine, {512, 512, 64, 4, 10}, ElementType::F16);
+        check_spmm(machine, {512, 512, 30, 4, 10}, ElementType::F32);
+        check_spmm(machine, {512, 512, 33, 8, 20}, ElementType::F16);
+        check_spmm(machine, {512, 512, 64, 8, 20}, ElementType::F32);
     }
 }
 
@@ -105,6 +110,7 @@ TEST_CASE("sparse products are exact on wider lanes", "[kernels]") {
         check_spmm(machine, {300, 300, 64, 1, 5}, ElementType::F16);
         check_spmm(machine, {64, 1000, 8, 1, 30}, ElementType::F32);
         check_spmm(machine, {512, 512, 64, 16, 20}, ElementType::F16);
+        check_spmm(machine, {512, 512, 64, 4, 10}, ElementType::F16);
     }
 }
 
@@ -159,10 +165,14 @@ TEST_CASE("sparse products run on the other generations, or say what these lack"
     const spec::MachineSpec gc2 = test::gc2_with(8);
     for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
         check_spmm(c600, {50, 60, 24, 1, 15}, partials);
-        check_spmm(c600, {64, 96, 24, 16, 50}, partials);
+        for (const std::int64_t block : {4, 8, 16}) {
+            check_spmm(c600, {64, 96, 24, block, 50}, partials);
+        }
         check_spmm(gc2, {50, 60, 24, 1, 15}, partials);
     }
-    check_spmm(gc2, {64, 96, 24, 16, 50}, ElementType::F32);
+    for (const std::int64_t block : {4, 8, 16}) {
+        check_spmm(gc2, {64, 96, 24, block, 50}, ElementType::F32);
+    }
     // FP16 partials of blocks go by the published plan: tests/kernels/sparse/spmm_published_test.cpp
     workload::SpmmWorkload halves;
     halves.n = 24;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/plan/exchange_cost.h"
 #include "kernels/sparse/spmm_cost.h"
+#include "kernels/sparse/spmm_elements.h"
 #include "kernels/sparse/spmm_homes.h"
 #include "kernels/sparse/spmm_reduction.h"
 #include "kernels/sparse/spmm_search.h"

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/spmm_elements.h"
+
+#include "kernels/codelets/spmm_elementwise_cost.h"
+#include "kernels/sparse/spmm_block_kind.h"
+#include "kernels/sparse/spmm_lists.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::spmm {
+namespace {
+
+/// The fullest tile's share over the average one's.
+constexpr double kUneven = 1.1;
+constexpr std::int64_t kGroup = 8; ///< columns
+
+/// Consecutive rows for each team, nearly equal work.
+std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int64_t teams) {
+    std::int64_t all = 0;
+    for (const std::int32_t blocks : part.row_blocks) {
+        all += problem.row_work(blocks);
+    }
+    std::vector<Range> rows(static_cast<std::size_t>(teams));
+    std::int64_t done = 0;
+    std::int64_t row = 0;
+    for (std::size_t team = 0; team < rows.size(); ++team) {
+        rows[team].begin = row;
+        const std::int64_t until = 2 * all * static_cast<std::int64_t>(team + 1) / teams;
+        while (row < static_cast<std::int64_t>(part.rows.size())) {
+            const std::int64_t work =
+                problem.row_work(part.row_blocks[static_cast<std::size_t>(row)]);
+            if (team + 1 < rows.size() && 2 * done + work > until) {
+                break;
+            }
+            done += work;
+            ++row;
+        }
+        rows[team].end = row;
+    }
+    return rows;
+}
+
+/// Shares of `teams` teams of `team_workers` workers each.
+std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int64_t column_groups,
+                             std::int64_t teams, std::int64_t team_workers) {
+    std::vector<Share> shares;
+    std::int64_t first_block = 0;
+    for (const Range& rows : deal_rows(problem, part, teams)) {
+        std::int64_t blocks = 0;
+        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+            blocks += part.row_blocks[static_cast<std::size_t>(row)];
+        }
+        for (std::int64_t member = 0; member < team_workers; ++member) {
+            shares.push_back({rows,
+                              {member * column_groups / team_workers,
+                               (member + 1) * column_groups / team_workers},
+                              first_block,
+                              blocks});
+        }
+        first_block += blocks;
+    }
+    return shares;
+}
+
+std::int64_t issues_of(const Problem& problem, const Share& share) {
+    return codelets::elementwise_issues(problem.partials, share.rows.length(), share.blocks,
+                                        share.groups.length());
+}
+
+std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& shares) {
+    std::int64_t most = 0;
+    for (const Share& share : shares) {
+        most = std::max(most, issues_of(problem, share));
+    }
+    return most;
+}
+
+/// Non-zeros one by one, in lists of offsets.
+class Elements final : public BlockKind {
+public:
+    explicit Elements(ElementType partials)
+        : BlockKind({.column_grain = kGroup,
+                     .values_a_unit = 8,
+                     .block_work = codelets::kElementwiseNonZero,
+                     .row_work = codelets::elementwise_row_issues(ElementType::F16),
+                     .x = graph::Where::Region1,
+                     .partials_beyond = kReadAhead,
+                     .unit = "non-zeros"},
+                    fmt::format("spmm_elementwise_{}", name_of(partials)),
+                    program::VertexKind::MultiWorker),
+          partials_(partials) {}
+
+    [[nodiscard]] std::vector<std::string> codelets() const override { return {vertex()}; }
+    [[nodiscard]] std::optional<Bytes> reach() const override {
+        return program::largest_offset(kLineOffset);
+    }
+    [[nodiscard]] std::vector<program::PieceDim> value_loops() const override { return {}; }
+
+    /// Where each non-zero's line of X is, then how many non-zeros each row has.
+    [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const Problem& problem, const Part& part,
+                                  std::int64_t columns, std::int64_t workers,
+                                  const VertexBuffers& buffers) const override {
+        std::vector<std::uint16_t> offsets;
+        for (const std::int32_t line : part.local_x) {
+            const Bytes offset = line * problem.x_line_bytes(columns);
+            offsets.push_back(static_cast<std::uint16_t>(
+                program::pack_pointer(kLineOffset, {.address = offset}, "list of non-zeros")));
+        }
+        offsets.push_back(0);
+        for (const std::int32_t blocks : part.row_blocks) {
+            offsets.push_back(static_cast<std::uint16_t>(blocks - 1));
+        }
+        offsets.push_back(0);
+        const Bytes row_bytes = problem.partial_line_bytes(columns);
+        const Bytes group_bytes = problem.partial_line_bytes(kGroup);
+        const Bytes counts = 2 * (static_cast<Bytes>(part.blocks.size()) + 1);
+        PartLists made{shared(offsets), nullptr, {}};
+        made.state = {graph::word(row_bytes / 8 - (partials_ == ElementType::F16 ? 1 : 3))};
+        for (const Share& share : deal_work(problem, part, columns / kGroup, workers)) {
+            const Bytes done = 2 * share.first_block;
+            made.state.insert(made.state.end(),
+                              {from(buffers.lists, done), from(buffers.values, done),
+                               from(buffers.lists, counts + 2 * share.rows.begin),
+                               from(buffers.partials, share.rows.begin * row_bytes +
+                                                          share.groups.begin * group_bytes),
+                               graph::word(share.rows.length() - 1),
+                               from(buffers.x, share.groups.begin * 2 * kGroup),
+                               graph::word(share.groups.length() - 1)});
+        }
+        return made;
+    }
+
+    [[nodiscard]] double estimate(const spec::MachineSpec& machine,
+                                  const PartMeans& means) const override {
+        const auto workers = static_cast<double>(machine.tile.workers);
+        const auto turn = static_cast<double>(machine.tile.round_cycles());
+        const auto row_issues = static_cast<double>(codelets::elementwise_row_issues(partials_));
+        const auto non_zero_issues = static_cast<double>(codelets::kElementwiseNonZero);
+        const double all =
+            turn / workers * (non_zero_issues * means.blocks + row_issues * means.rows);
+        // a row is never cut, neither between tiles nor between workers
+        const double fullest =
+            std::max(kUneven * all, turn * (non_zero_issues * means.longest_row + row_issues));
+        return 40 + static_cast<double>(codelets::kElementwiseFrame) * turn +
+               means.columns / static_cast<double>(kGroup) *
+                   (static_cast<double>(codelets::kElementwiseGroup) * turn + fullest);
+    }
+
+    void run(plan::StubTimeline& stub, const Problem& problem, const Part& part,
+             std::int64_t columns, std::int64_t workers) const override {
+        std::vector<std::int64_t> issues;
+        for (const Share& share : deal_work(problem, part, columns / kGroup, workers)) {
+            issues.push_back(issues_of(problem, share));
+        }
+        stub.multi_worker(issues);
+    }
+
+private:
+    ElementType partials_;
+};
+
+} // namespace
+
+std::vector<Share> deal_work(const Problem& problem, const Part& part, std::int64_t column_groups,
+                             std::int64_t workers) {
+    std::vector<Share> best;
+    for (std::int64_t team_workers = 1; team_workers <= std::min(workers, column_groups);
+         ++team_workers) {
+        std::vector<Share> shares =
+            shares_of(problem, part, column_groups, workers / team_workers, team_workers);
+        // Workers that make no whole team have no rows.
+        shares.resize(static_cast<std::size_t>(workers));
+        if (best.empty() || slowest_issues(problem, shares) < slowest_issues(problem, best)) {
+            best = std::move(shares);
+        }
+    }
+    return best;
+}
+
+const BlockKind& elements(ElementType partials) {
+    static const Elements half(ElementType::F16);
+    static const Elements single(ElementType::F32);
+    return partials == ElementType::F16 ? half : single;
+}
+
+} // namespace tessera::spmm
