@@ -23,7 +23,8 @@ public:
     Divider(const JobList& list, const timing::TileGrid& grid, std::size_t most_parts)
         : list_(list), grid_(grid), groups_(find_groups(list, grid.pair_bit(), GroupBy::AllTiles)),
           divisions_(groups_.pairs.size()),
-          part_of_pair_(static_cast<std::size_t>(grid.tiles())), parts_{JobList{list.lane}, {}} {
+          part_of_pair_(static_cast<std::size_t>(grid.tiles())), parts_{
+                                                                     JobList{list.lane}, {}, {}} {
         std::vector<std::size_t> most_pairs(divisions_.size()); // that one job of the group has
         for (std::uint32_t job = 0; job < list.jobs.size(); ++job) {
             const auto group = groups_.group_of_job[job];
@@ -43,7 +44,7 @@ public:
 
     Parts divide() {
         for (std::uint32_t job = 0; job < list_.jobs.size(); ++job)
-            divide(list_.jobs[job], groups_.group_of_job[job]);
+            divide(job, groups_.group_of_job[job]);
         parts_.order.resize(parts_.list.jobs.size());
         std::iota(parts_.order.begin(), parts_.order.end(), 0U);
         std::ranges::stable_sort(parts_.order, {}, [&](auto job) { return round_of_job_[job]; });
@@ -59,7 +60,8 @@ private:
         return static_cast<std::size_t>(std::unique(pairs_.begin(), pairs_.end()) - pairs_.begin());
     }
 
-    void divide(const Job& job, std::size_t group) {
+    void divide(std::uint32_t number, std::size_t group) {
+        const Job& job = list_.jobs[number];
         const auto& [ring, senders, parts] = divisions_[group];
         for (std::size_t i = 0; i < ring.size(); ++i)
             part_of_pair_[ring[i]] = i * parts / ring.size();
@@ -78,6 +80,7 @@ private:
             });
             auto& list = parts_.list;
             list.jobs.push_back(job);
+            parts_.of_job.push_back(number);
             list.jobs.back().first_receiver = static_cast<std::uint32_t>(list.receivers.size());
             list.jobs.back().receivers = static_cast<std::uint32_t>(to - from);
             list.receivers.insert(list.receivers.end(), from, to);
@@ -101,12 +104,12 @@ private:
 class FarFirst {
 public:
     FarFirst(const JobList& list, const timing::ExchangeTiming& timing)
-        : list_(list), timing_(timing), parts_{JobList{list.lane}, {}} {}
+        : list_(list), timing_(timing), parts_{JobList{list.lane}, {}, {}} {}
 
     std::optional<Parts> divide(const JobOrder& order) {
         bool gains = false;
         for (const auto index : order)
-            gains = divide(list_.jobs[index]) || gains;
+            gains = divide(index) || gains;
         if (!gains)
             return std::nullopt;
         parts_.order.resize(parts_.list.jobs.size());
@@ -146,27 +149,30 @@ private:
     }
 
     /// Adds the message in up to three parts; whether there are more than one.
-    bool divide(const Job& job) {
+    bool divide(std::uint32_t number) {
+        const Job& job = list_.jobs[number];
         receivers_.assign(list_.of(job).begin(), list_.of(job).end());
         std::ranges::stable_sort(receivers_, {}, start);
         const auto cut = best_cut();
         if (cut == receivers_.size()) {
-            add(job, 0, job.words, receivers_);
+            add(number, 0, job.words, receivers_);
             return false;
         }
         const auto early = start(receivers_.back()) - start(receivers_[cut - 1]);
         const auto words =
             std::min(static_cast<std::uint32_t>(early * list_.lane.items()), job.words);
         const std::span<const Receiver> all{receivers_};
-        add(job, 0, words, all.first(cut));
+        add(number, 0, words, all.first(cut));
         if (words < job.words)
-            add(job, words, job.words - words, all);
-        add(job, 0, words, all.subspan(cut));
+            add(number, words, job.words - words, all);
+        add(number, 0, words, all.subspan(cut));
         return true;
     }
 
-    /// `words` words of `job` from word `first` on, to some of its receivers.
-    void add(Job job, std::uint32_t first, std::uint32_t words, std::span<const Receiver> to) {
+    /// `words` words of job `number` from word `first` on, to some of its receivers.
+    void add(std::uint32_t number, std::uint32_t first, std::uint32_t words,
+             std::span<const Receiver> to) {
+        Job job = list_.jobs[number];
         const auto offset = static_cast<Address>(first * Job::item_bytes(false));
         auto& list = parts_.list;
         job.address += offset;
@@ -174,6 +180,7 @@ private:
         job.first_receiver = static_cast<std::uint32_t>(list.receivers.size());
         job.receivers = static_cast<std::uint32_t>(to.size());
         list.jobs.push_back(job);
+        parts_.of_job.push_back(number);
         for (auto receiver : to) {
             receiver.address += offset;
             list.receivers.push_back(receiver);
@@ -201,6 +208,27 @@ std::optional<Parts> far_first(const JobList& list, const JobOrder& order,
     if (std::any_of(list.jobs.begin(), list.jobs.end(), [](const Job& job) { return job.wide; }))
         return std::nullopt;
     return FarFirst{list, timing}.divide(order);
+}
+
+JobList moved(const Parts& parts, const JobList& whole, const JobList& elsewhere) {
+    JobList list = parts.list;
+    std::vector<std::size_t> number; // by tile, of the receiver that it is of the whole message
+    for (std::size_t part = 0; part < list.jobs.size(); ++part) {
+        Job& job = list.jobs[part];
+        const Job& before = whole.jobs[parts.of_job[part]];
+        const Job& now = elsewhere.jobs[parts.of_job[part]];
+        const Address offset = job.address - before.address;
+        const auto all = whole.of(before);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            number.resize(std::max<std::size_t>(number.size(), all[i].tile + std::size_t{1}));
+            number[all[i].tile] = i;
+        }
+        job.address = now.address + offset;
+        for (Receiver& to : std::span(list.receivers).subspan(job.first_receiver, job.receivers)) {
+            to.address = elsewhere.of(now)[number[to.tile]].address + offset;
+        }
+    }
+    return list;
 }
 
 } // namespace tessera::plan

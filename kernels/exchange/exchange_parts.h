@@ -7,13 +7,16 @@
 #include "kernels/exchange/exchange_orders.h"
 #include "models/timing/exchange_bound.h"
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace tessera::plan {
 
 struct Parts {
     JobList list;
     JobOrder order; ///< in rounds: in each, the senders of a group send to different parts of it
+    std::vector<std::uint32_t> of_job; ///< by job of `list`: the one that it is of
 };
 
 /// The same messages with their receivers divided as often as every lane has room for within the
@@ -35,5 +38,9 @@ struct Parts {
 /// `order` is one of `list`. Nothing where no message gains by it, or where one is wide.
 [[nodiscard]] std::optional<Parts> far_first(const JobList& list, const JobOrder& order,
                                              const timing::ExchangeTiming& timing);
+
+/// The same parts of the same messages elsewhere: parts of `whole` become parts of `elsewhere`, which
+/// differs from it in addresses alone.
+[[nodiscard]] JobList moved(const Parts& parts, const JobList& whole, const JobList& elsewhere);
 
 } // namespace tessera::plan

@@ -46,6 +46,7 @@ constexpr std::uint32_t kLeastPiece = 2;
 /// One way to send the messages of a list.
 struct Attempt {
     const JobList* list = nullptr;
+    const Parts* parts = nullptr; ///< whose list it is, where messages are taken apart
     JobOrder order;
     PlacementRules rules;
 };
@@ -70,17 +71,21 @@ public:
     }
 
     /// Messages taken apart in another way.
-    void try_parts(Parts parts) {
-        const auto& list = lists_.emplace_back(std::move(parts.list));
-        try_one({&list, std::move(parts.order), {}});
+    void try_parts(Parts made) {
+        const auto& parts = parts_.emplace_back(std::move(made));
+        try_one({&parts.list, &parts, parts.order, {}});
     }
 
     /// The best order again, with far receivers served first. This may be shorter than the longest
     /// message that is sent to all its receivers at once.
     void try_far_first() {
         if (schedule_->longest_row_events > near_bound_ && best_.rules.least_piece == 0)
-            if (auto parts = far_first(*best_.list, best_.order, timing_))
+            if (auto parts = far_first(*best_.list, best_.order, timing_)) {
+                if (best_.parts != nullptr) // parts of parts
+                    for (auto& job : parts->of_job)
+                        job = best_.parts->of_job[job];
                 try_parts(std::move(*parts));
+            }
     }
 
     /// The best order again and again, each time with the messages of late tiles further in front.
@@ -179,7 +184,7 @@ private:
     Cycles near_bound_;
     Cycles good_; ///< row events that need no further attempt
     std::size_t spent_ = 0;
-    std::list<JobList> lists_; ///< those that attempts have made
+    std::list<Parts> parts_; ///< those that attempts have made
     Attempt best_;
     std::optional<Schedule> schedule_; ///< of the best
 };
@@ -188,21 +193,21 @@ void find_schedule(Attempts& attempts, const JobList& list, const timing::TileGr
                    const timing::ExchangeBound& bound, bool far_first_too) {
     const bool multicasts = list.receivers.size() > list.jobs.size();
     const auto in_order = [&](JobOrder order) {
-        return std::optional(Attempt{&list, std::move(order), {}});
+        return std::optional(Attempt{&list, nullptr, std::move(order), {}});
     };
     if (multicasts) {
         const auto grouped = grouped_order(list, grid);
-        attempts.try_one({&list, grouped, {}});
+        attempts.try_one({&list, nullptr, grouped, {}});
         // Wide messages wait for complete pairs; where these are scattered, 32 bits win.
         if (attempts.go_on(list) && std::any_of(list.jobs.begin(), list.jobs.end(),
                                                 [](const Job& job) { return job.wide; }))
-            attempts.try_one({&list, grouped, {.wide = false}});
+            attempts.try_one({&list, nullptr, grouped, {.wide = false}});
         if (attempts.go_on(list))
             if (auto parts = divide_receivers(list, grid, bound))
                 attempts.try_parts(std::move(*parts));
     }
     if (attempts.go_on(list))
-        attempts.try_one({&list, shift_order(list, grid), {}});
+        attempts.try_one({&list, nullptr, shift_order(list, grid), {}});
     attempts.try_two(
         list, [&] { return in_order(busiest_order(list, grid)); },
         [&] { return in_order(round_order(list, grid)); });
@@ -274,17 +279,21 @@ void plan_rows(const spec::MachineSpec& machine, std::span<const program::Transf
         plan.exchange.rows = Timelines{machine, timing, sent, schedule}.rows();
         plan.stats = stats_of(sent, schedule, plan.exchange.rows);
     };
-    if (const auto schedule = known != nullptr ? known->find(machine, list) : nullptr) {
-        bind(list, *schedule);
-        return;
+    if (known != nullptr) {
+        if (const auto found = known->find(machine, list)) {
+            bind(found->parts ? *found->parts : list, *found->schedule);
+            return;
+        }
     }
     activity.emplace("placing messages");
     Attempts attempts{machine, timing, list, bound.cycles()};
     find_schedule(attempts, list, timing.grid(), bound, machine.exchange.far_first);
     bind(*attempts.best().list, attempts.schedule());
-    // Messages that an attempt has taken apart are not those that come again.
-    if (known != nullptr && attempts.best().list == &list)
-        known->keep(machine, std::move(list), std::move(attempts.schedule()));
+    if (known != nullptr) {
+        const Parts* parts = attempts.best().parts;
+        known->keep(machine, std::move(list), std::move(attempts.schedule()),
+                    parts != nullptr ? std::optional(*parts) : std::nullopt);
+    }
 }
 
 } // namespace

@@ -35,27 +35,41 @@ bool addresses_matter(const spec::MachineSpec& machine, const JobList& list) {
 } // namespace
 
 std::size_t KnownSchedules::Known::bytes() const {
-    return list.jobs.size() * sizeof(Job) + list.receivers.size() * sizeof(Receiver) +
-           schedule.placements.size() * sizeof(Placement) +
+    const auto bytes_of = [](const JobList& of) {
+        return of.jobs.size() * sizeof(Job) + of.receivers.size() * sizeof(Receiver);
+    };
+    const std::size_t of_parts =
+        parts ? bytes_of(parts->list) +
+                    (parts->order.size() + parts->of_job.size()) * sizeof(std::uint32_t)
+              : 0;
+    return bytes_of(list) + of_parts + schedule.placements.size() * sizeof(Placement) +
            schedule.rows.size() * sizeof(Schedule::Row);
 }
 
-std::shared_ptr<const Schedule> KnownSchedules::find(const spec::MachineSpec& machine,
-                                                     const JobList& list) {
-    const std::lock_guard lock(mutex_);
-    const auto at = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
-        return known->chip == machine.chip && known->exchange == machine.exchange &&
-               same_but_addresses(known->list, list);
-    });
-    if (at == known_.end() || addresses_matter(machine, list))
-        return nullptr;
-    ++found_;
-    return {*at, &(*at)->schedule};
+std::optional<KnownSchedules::Found> KnownSchedules::find(const spec::MachineSpec& machine,
+                                                          const JobList& list) {
+    std::shared_ptr<const Known> one;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto at = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
+            return known->chip == machine.chip && known->exchange == machine.exchange &&
+                   same_but_addresses(known->list, list);
+        });
+        if (at == known_.end() || addresses_matter(machine, list))
+            return std::nullopt;
+        ++found_;
+        one = *at;
+    }
+    Found found{{one, &one->schedule}, std::nullopt};
+    if (one->parts)
+        found.parts = moved(*one->parts, one->list, list);
+    return found;
 }
 
-void KnownSchedules::keep(const spec::MachineSpec& machine, JobList list, Schedule schedule) {
-    const auto known = std::make_shared<const Known>(
-        Known{machine.chip, machine.exchange, std::move(list), std::move(schedule)});
+void KnownSchedules::keep(const spec::MachineSpec& machine, JobList list, Schedule schedule,
+                          std::optional<Parts> parts) {
+    const auto known = std::make_shared<const Known>(Known{
+        machine.chip, machine.exchange, std::move(list), std::move(schedule), std::move(parts)});
     if (known->bytes() > most_bytes_ || addresses_matter(machine, known->list))
         return;
     const std::lock_guard lock(mutex_);

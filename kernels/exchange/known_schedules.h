@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/exchange/exchange_jobs.h"
+#include "kernels/exchange/exchange_parts.h"
 #include "kernels/exchange/exchange_schedule.h"
 #include "models/spec/machine_spec.h"
 
@@ -11,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace tessera::plan {
 
@@ -21,13 +23,20 @@ public:
     explicit KnownSchedules(std::size_t most_bytes = std::size_t{128} << 20)
         : most_bytes_(most_bytes) {}
 
-    /// The schedule of the same messages, wherever they stood; nullptr: none is known, or addresses decide when they
-    /// may go.
-    [[nodiscard]] std::shared_ptr<const Schedule> find(const spec::MachineSpec& machine,
-                                                       const JobList& list);
+    /// What is known of messages: when they go, and where they go in parts, these.
+    struct Found {
+        std::shared_ptr<const Schedule> schedule;
+        std::optional<JobList> parts;
+    };
 
-    /// Keeps what was planned last; what is older goes when there is too much.
-    void keep(const spec::MachineSpec& machine, JobList list, Schedule schedule);
+    /// The schedule of the same messages, wherever they stood; nothing: none is known, or addresses decide when they
+    /// may go.
+    [[nodiscard]] std::optional<Found> find(const spec::MachineSpec& machine, const JobList& list);
+
+    /// Keeps what was planned last; what is older goes when there is too much. With `parts` of the messages the
+    /// schedule is theirs.
+    void keep(const spec::MachineSpec& machine, JobList list, Schedule schedule,
+              std::optional<Parts> parts = std::nullopt);
 
     [[nodiscard]] std::size_t bytes() const {
         const std::lock_guard lock(mutex_);
@@ -45,6 +54,7 @@ private:
         spec::ExchangeSpec exchange;
         JobList list;
         Schedule schedule;
+        std::optional<Parts> parts; ///< that the schedule is of, if it is not of the list itself
 
         [[nodiscard]] std::size_t bytes() const;
     };

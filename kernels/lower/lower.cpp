@@ -44,6 +44,20 @@ Bytes likely_row_bytes(const graph::Exchange& exchange) {
     return std::ranges::max(of_tile);
 }
 
+/// The same bytes from and to the same places: the rows are the same, too.
+bool same_messages(const graph::Exchange& a, const graph::Exchange& b) {
+    const auto same_place = [](const graph::TilePlace& one, const graph::TilePlace& other) {
+        return one.tile == other.tile && one.buffer == other.buffer && one.offset == other.offset;
+    };
+    const auto same = [&](const graph::Message& one, const graph::Message& other) {
+        return same_place(one.from, other.from) && one.bytes == other.bytes &&
+               one.first_to == other.first_to && one.receivers == other.receivers &&
+               one.paired == other.paired;
+    };
+    return std::ranges::equal(a.messages, b.messages, same) &&
+           std::ranges::equal(a.to, b.to, same_place);
+}
+
 /// Exchanges at the places of the buffers, and what their rows ask for.
 struct Exchanges {
     std::vector<program::Exchange> all;
@@ -54,10 +68,25 @@ struct Exchanges {
 Exchanges plan_exchanges(const spec::MachineSpec& machine, const Places& places, const Steps& steps,
                          std::span<const std::uint32_t> last, plan::KnownSchedules& known) {
     Exchanges planned;
+    const auto exchange_of = [&](std::uint32_t number) -> const graph::Exchange& {
+        return places.graph.exchanges[number];
+    };
     for (const std::uint32_t number : steps.exchanges) {
-        const graph::Exchange& exchange = places.graph.exchanges[number];
-        auto one = plan::plan_exchange_with_stats(machine, exchange.name,
-                                                  bound_transfers(places, exchange), &known);
+        const graph::Exchange& exchange = exchange_of(number);
+        const auto before = std::span(steps.exchanges).first(planned.all.size());
+        const auto same = std::ranges::find_if(before, [&](std::uint32_t other) {
+            return same_messages(exchange_of(other), exchange);
+        });
+        plan::PlannedExchange one;
+        if (same != before.end()) { // passes over data have such
+            const auto at = static_cast<std::size_t>(same - before.begin());
+            one.exchange = planned.all[at];
+            one.exchange.name = exchange.name;
+            one.stats = planned.stats[at];
+        } else {
+            one = plan::plan_exchange_with_stats(machine, exchange.name,
+                                                 bound_transfers(places, exchange), &known);
+        }
         one.exchange.role = exchange.role;
         one.exchange.owner = exchange.owner;
         planned.all.push_back(std::move(one.exchange));

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -290,6 +291,37 @@ TEST_CASE("rows that are longer than first guessed move data on", "[kernels]") {
     const auto outcome = test::run_program(
         machine, lowered.program, std::map<std::string, std::vector<std::byte>>{{"in", values}});
     CHECK((outcome.tensors.at("out") == values));
+}
+
+TEST_CASE("an exchange of the same messages as one before it is not planned again", "[kernels]") {
+    Sketch sketch = messages_of(kBytes, kBytes);
+    const auto first = sketch.graph.exchanges.at(0);
+    graph::Graph& graph = sketch.graph;
+    const auto again = graph.add_exchange({"again", program::Role::Reduce, "someone"});
+    for (const graph::Message& message : first.messages) {
+        std::vector<graph::Receiver> to;
+        for (const auto& one : std::span(first.to).subspan(message.first_to, message.receivers)) {
+            to.push_back({one.tile, one.place()});
+        }
+        graph.add_message(again, message.from.tile, message.from.place(), message.bytes, to,
+                          message.paired);
+    }
+    graph.control = graph::sequence({std::move(graph.control), graph::run(again)});
+    plan::KnownSchedules known;
+    const auto lowered = lower::lower(small_machine(), graph, known);
+    CHECK(known.found() == 0);
+    const auto& exchanges = lowered.program.exchanges;
+    REQUIRE(exchanges.size() == 2);
+    CHECK(exchanges.at(1).name == "again");
+    CHECK(exchanges.at(1).role == program::Role::Reduce);
+    CHECK(exchanges.at(1).owner == "someone");
+    REQUIRE(exchanges.at(1).rows.size() == exchanges.at(0).rows.size());
+    for (std::size_t row = 0; row < exchanges.at(0).rows.size(); ++row) {
+        CHECK(exchanges.at(1).rows[row].words == exchanges.at(0).rows[row].words);
+        CHECK(exchanges.at(1).rows[row].address == exchanges.at(0).rows[row].address);
+    }
+    CHECK(lowered.exchanges.at(1).longest_row_events == lowered.exchanges.at(0).longest_row_events);
+    CHECK(test::faults_of(small_machine(), lowered.program).empty());
 }
 
 TEST_CASE("data may take all that rows leave, where they are shorter than first guessed",
