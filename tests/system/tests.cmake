@@ -46,6 +46,19 @@ add_test(NAME "published vector kernels on the command line"
 set_tests_properties("published vector kernels on the command line" PROPERTIES LABELS "system;cli"
   TIMEOUT 300)
 
+add_test(NAME "products against their references: some of all"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/products_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" QuickTest)
+set_tests_properties("products against their references: some of all" PROPERTIES
+  LABELS "system;cli" TIMEOUT 120)
+foreach(class DenseTest SparseTest ChipsTest LimitsTest)
+  add_test(NAME "products against their references: ${class}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/products_test.py"
+            $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("products against their references: ${class}" PROPERTIES LABELS "slow"
+    TIMEOUT 3600)
+endforeach()
+
 tessera_test(test_system_streamed_triad SYSTEMC LABELS system
   SOURCES system/streamed_triad_test.cpp
   LINK tessera_micro tessera_machine)
