@@ -423,10 +423,12 @@ DOES_NOT_FIT_MESSAGES = [re.compile(
     r"tessera: does not fit: (matmul|spmm) [^\n]* does not fit in tile memory: " + form + r"\n")
     for form in (
         r"tile_\d+ is \d+ bytes over \('[^'\n]+' finds no place\); most is kept in step "
-        r"'[^'\n]+': tensor \d+ B[^\n]*; the buffers of that step: [^\n]+ \d+ B[^\n]*",
+        r"'[^'\n]+': (tensor|code) \d+ B[^\n]*; the buffers of that step: [^\n]+ \d+ B[^\n]*",
         # of one element's offsets, which all tiles of a division have alike
         r"the lines of X that a part needs are \d+ bytes over what its lists of offsets reach "
-        r"\(with \d+ blocks in [^\n]+\)")]
+        r"\(with \d+ blocks in [^\n]+\)",
+        # of groups, on all tiles together
+        r"operands and results are more bytes than all tiles have")]
 LEAST_SHARE = 0.25
 # Refused though there is room: the planner's choice does not fit where others would.
 WASTEFUL = re.compile(r"of dense f16, \w+, gc2 64")
@@ -490,7 +492,7 @@ LIMITS = {
     "columns of groups, fastest, gc2 64": 5696,
     "rows and inner of dense f16, published, gc2 64": 1856,
     "columns of groups, published, gc2 64": 5696,
-    "columns of groups, published, bow 64": 13000,
+    "columns of groups, published, bow 64": 15910,
     "groups, fastest, bow 64": 800,
     "columns of sparse f16, block 4, fastest, bow 64": 32000,
     "columns of sparse f16, block 8, fastest, bow 64": 33664,
@@ -516,10 +518,10 @@ LIMITS = {
     "columns of sparse f32, block 16, published, bow 64": 17664,
     "columns of sparse f16, block 1, fastest, bow 64": 28928,
     "columns of sparse f16 in f32, block 1, fastest, bow 64": 29696,
-    "columns of dense f143, c600 64": 25000,
-    "columns of dense f152, c600 64": 25000,
+    "columns of dense f143, c600 64": 25056,
+    "columns of dense f152, c600 64": 25056,
     "rows and inner of sparse, block 8, fastest, bow 64": 3328,
-    "rows and inner of sparse, block 16, fastest, bow 64": 3520,
+    "rows and inner of sparse, block 16, fastest, bow 64": 3712,
 }
 
 
@@ -540,8 +542,8 @@ class QuickTest(ProductsTest):
         self.assertEqual(self.wrong_about(workload, *self.run_product("tiny", workload,
                                                                       "--no-check")),
                          "nothing was checked")
-        for key, value in (("passed", False), ("failed_elements", 1), ("max_error_over_tolerance", 1.1),
-                           ("elements", 63), ("exact_required", False)):
+        for key, value in (("passed", False), ("failed_elements", 1), ("elements", 63),
+                           ("max_error_over_tolerance", 1.1), ("exact_required", False)):
             code, result, error = copy.deepcopy(done)
             result["check"][key] = value
             self.assertIsNotNone(self.wrong_about(workload, code, result, error))
