@@ -31,7 +31,8 @@
 
 namespace tessera::spmm {
 
-/// The best partition by the cost model that fits in tile memory, and its program. Tensors: "a"
+/// The best partition by the cost model that fits in tile memory, or the published plan where that
+/// takes less or fits alone, and its program. Tensors: "a"
 /// {blocks, block, block} (values as stored), "b" {k, n}, "c" {m, n}. Only n and partials of the
 /// workload are read; the shape of A is that of `matrix`. Throws DoesNotFit, naming what takes the
 /// memory; NotModelled for a machine that does not run programs.
@@ -43,6 +44,13 @@ namespace tessera::spmm {
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparsePattern& matrix,
                                      plan::KnownSchedules& known);
+
+/// The best partition by our cost model, whatever the published plan takes: what choose() compares
+/// with that. FP16 operands and a machine that has_kind().
+[[nodiscard]] family::Divided choose_ours(const spec::MachineSpec& machine,
+                                          const workload::SpmmWorkload& workload,
+                                          const workload::SparsePattern& matrix,
+                                          plan::KnownSchedules& known);
 
 /// By closed forms alone the division that choose() plans first: the pattern is cut, nothing is
 /// planned. @throws DoesNotFit when none fits by its estimated bytes; NotModelled as choose(), and

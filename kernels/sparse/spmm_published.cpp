@@ -5,6 +5,7 @@
 #include "kernels/graph/append.h"
 #include "kernels/graph/graph.h"
 #include "kernels/lower/placing.h"
+#include "kernels/plan/vertex_cost.h"
 #include "kernels/published/static_planner.h"
 #include "models/spec/matrix_unit.h"
 
@@ -237,6 +238,9 @@ public:
         }
         return most;
     }
+    /// What its vertices were found to take when they were added, copies apart.
+    [[nodiscard]] Cycles multiply_cycles() const { return multiply_cycles_; }
+    [[nodiscard]] Cycles reduce_cycles() const { return reduce_cycles_; }
     [[nodiscard]] std::int64_t busy() const {
         return std::count_if(tiles_.begin(), tiles_.end(),
                              [](const TileBlocks& tile) { return !tile.blocks.empty(); });
@@ -514,11 +518,37 @@ private:
                                x, graph::word(columns_on(mine.part))});
             return;
         }
+        multiply_cycles_ = std::max(multiply_cycles_, block_cycles(mine));
         graph_.add_vertex(set, tile, types_.multiply, program::VertexKind::Supervisor,
                           {graph::pointer({out_}, out_bytes, graph::Access::Update), values,
                            block_lists(tile, mine, line), worklists(tile, columns_on(mine.part)),
                            graph::word(partial_bytes(mine.part)),
                            graph::word(count_of(mine.rows) - 1)});
+    }
+
+    /// Of the vertices of FP16 blocks of 4 and 8 to the cycle, of 16 without the supervisor's waits; of
+    /// others nothing is known.
+    [[nodiscard]] Cycles block_cycles(const TileBlocks& mine) const {
+        if (types_.data != ElementType::F16) {
+            return 0;
+        }
+        const bool half = types_.partial == Types::kHalf;
+        const std::int64_t columns = columns_on(mine.part);
+        if (b_ == 16) {
+            const std::int64_t own = ceil_div_of(columns, machine_.tile.workers);
+            const std::int64_t loads = half ? 64 : 2 * 32;
+            const std::int64_t issues = half ? 4 * own + 17 : 2 * (4 * own + 20);
+            return count_of(mine.blocks) * (loads + machine_.tile.round_cycles() * issues);
+        }
+        std::vector<std::int32_t> row_blocks;
+        std::int64_t before = 0;
+        for (const std::int64_t end : mine.row_ends) {
+            row_blocks.push_back(static_cast<std::int32_t>(end - before));
+            before = end;
+        }
+        plan::StubTimeline stub(machine_, true);
+        stub.blocks(b_, half ? ElementType::F16 : ElementType::F32, columns, row_blocks);
+        return stub.finish();
     }
 
     /// Partial results that the codelet does not begin itself.
@@ -790,6 +820,7 @@ private:
             return;
         }
         std::vector<graph::Field> vertices;
+        std::vector<std::int64_t> issues; // of each of them, as reduce_many.h has them
         for (const auto& [depth, pieces] : groups) {
             std::int64_t words = 0;
             for (const Piece& piece : pieces) {
@@ -799,10 +830,19 @@ private:
             const std::int64_t workers =
                 std::min(words, workers_of(pieces.front(), groups.size(), all_reductions));
             for (std::int64_t worker = 0; worker < workers; ++worker) {
-                vertices.push_back(regions_of(
-                    tile, pieces, {worker * words / workers, (worker + 1) * words / workers}));
+                const Span mine{worker * words / workers, (worker + 1) * words / workers};
+                vertices.push_back(regions_of(tile, pieces, mine));
+                issues.push_back(12 + mine.size() * (11 + depth));
             }
         }
+        Cycles cycles = 0; // as many at a time as there are workers
+        for (std::size_t first = 0; first < issues.size();
+             first += static_cast<std::size_t>(machine_.tile.workers)) {
+            const auto begin = issues.begin() + static_cast<std::ptrdiff_t>(first);
+            const auto end = std::min(begin + machine_.tile.workers, issues.end());
+            cycles += machine_.tile.round_cycles() * (*std::max_element(begin, end) + 5);
+        }
+        reduce_cycles_ = std::max(reduce_cycles_, cycles);
         std::vector<graph::Field> state{graph::word(count_of(vertices) - 1)};
         state.insert(state.end(), vertices.begin(), vertices.end());
         graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
@@ -989,6 +1029,8 @@ private:
     std::vector<std::vector<Piece>> pieces_;                            ///< by tile
     std::map<TileId, Bytes> slot_bytes_;
     std::map<TileId, Bytes> sum_bytes_;
+    Cycles multiply_cycles_ = 0;
+    Cycles reduce_cycles_ = 0;
 };
 
 /// What a pass has of X and C joins what earlier ones have; W is the first's.
@@ -1017,19 +1059,17 @@ std::optional<published::StaticPlan> plan_of(const published::StaticProblem& pro
     return plan;
 }
 
-} // namespace
+std::string name_of(const workload::SpmmWorkload& workload, const workload::SparsePattern& matrix) {
+    return fmt::format("spmm {} x {} x {} in {} x {} blocks, published plan", matrix.rows,
+                       matrix.columns, workload.n, matrix.block, matrix.block);
+}
 
-Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix, std::int64_t passes) {
-    const std::string name =
-        fmt::format("spmm {} x {} x {} in {} x {} blocks, published plan", matrix.rows,
-                    matrix.columns, workload.n, matrix.block, matrix.block);
+/// The plan of `width` columns. @throws DoesNotFit where no split is valid
+published::StaticPlan plan_of(const spec::MachineSpec& machine,
+                              const workload::SpmmWorkload& workload,
+                              const workload::SparsePattern& matrix, std::int64_t width) {
     published::StaticProblem problem;
     problem.type = workload.dtype;
-    constexpr std::int64_t kColumns = 8; // that codelets take together
-    const std::int64_t width =
-        passes == 1 ? workload.n
-                    : ceil_div_of(ceil_div_of(workload.n, passes), kColumns) * kColumns;
     problem.n = width;
     problem.block = matrix.block;
     problem.column_counts.resize(static_cast<std::size_t>(matrix.block_columns()));
@@ -1040,22 +1080,46 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     for (const std::int32_t column : matrix.block_column) {
         ++problem.column_counts[static_cast<std::size_t>(column)];
     }
-    const auto plan = plan_of(problem, machine);
+    auto plan = plan_of(problem, machine);
     if (!plan) {
-        throw DoesNotFit(name + ": no split of the published planner is valid");
+        throw DoesNotFit(name_of(workload, matrix) +
+                         ": no split of the published planner is valid");
     }
-    StaticEmitter emitter(machine, workload, matrix, *plan, {0, passes, width}, name);
+    return std::move(*plan);
+}
+
+} // namespace
+
+Cycles published_cycles(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                        const workload::SparsePattern& matrix) {
+    return plan_of(machine, workload, matrix, workload.n).phases.total();
+}
+
+Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                       const workload::SparsePattern& matrix, std::int64_t passes) {
+    constexpr std::int64_t kColumns = 8; // that codelets take together
+    const std::int64_t width =
+        passes == 1 ? workload.n
+                    : ceil_div_of(ceil_div_of(workload.n, passes), kColumns) * kColumns;
+    const std::string name = name_of(workload, matrix);
+    const published::StaticPlan plan = plan_of(machine, workload, matrix, width);
+    StaticEmitter emitter(machine, workload, matrix, plan, {0, passes, width}, name);
     family::Division division;
-    division.parts_n = static_cast<std::int64_t>(plan->parts.size());
+    division.parts_n = static_cast<std::int64_t>(plan.parts.size());
     division.parts_k =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>(plan->parts.front().bands.size()));
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(plan.parts.front().bands.size()));
     division.parts_m = machine.chip.tiles / (division.parts_n * division.parts_k);
     division.tiles_busy = emitter.busy();
     division.roundings = emitter.roundings();
-    division.predicted.compute = plan->phases.compute + plan->phases.reduce;
-    division.predicted.reduction = plan->phases.reduce;
+    division.predicted.compute = plan.phases.compute + plan.phases.reduce;
+    division.predicted.reduction = plan.phases.reduce;
     if (passes == 1) {
         graph::Graph graph = emitter.run();
+        if (emitter.multiply_cycles() > 0) {
+            division.predicted.compute = emitter.multiply_cycles() + emitter.reduce_cycles() +
+                                         2 * machine.control.step_cycles;
+            division.predicted.reduction = emitter.reduce_cycles();
+        }
         lower::check_together(machine, graph, emitter.while_multiplying(), "multiply");
         return {std::move(graph), std::move(division)};
     }
@@ -1064,7 +1128,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     std::optional<graph::Appended> first;
     std::vector<graph::BufferId> together; ///< while the first pass multiplies
     for (std::int64_t number = 0; number * width < workload.n; ++number) {
-        StaticEmitter pass(machine, workload, matrix, *plan, {number, passes, width}, name);
+        StaticEmitter pass(machine, workload, matrix, plan, {number, passes, width}, name);
         graph::Graph part = pass.run();
         const auto own = pass.own_buffers();
         const auto standing = number == 0 ? pass.while_multiplying() : own;

@@ -33,4 +33,10 @@ struct Planned {
                                      const workload::SparsePattern& matrix,
                                      std::int64_t passes = 1);
 
+/// The published planner's own sum of its phases in one pass: less than its plan takes, as a rule.
+/// @throws DoesNotFit where no split is valid
+[[nodiscard]] Cycles published_cycles(const spec::MachineSpec& machine,
+                                      const workload::SpmmWorkload& workload,
+                                      const workload::SparsePattern& matrix);
+
 } // namespace tessera::spmm

@@ -27,7 +27,8 @@ void check_spmm(const spec::MachineSpec& machine, const Shape& shape, ElementTyp
     workload.n = shape.n;
     workload.block = shape.block;
     workload.partials = partials;
-    const family::Divided planned = spmm::choose(machine, workload, a);
+    plan::KnownSchedules known;
+    const family::Divided planned = spmm::choose_ours(machine, workload, a, known);
     CAPTURE(planned.division.parts_m, planned.division.parts_k, planned.division.parts_n);
     const auto faults = test::faults_of(machine, planned.lowered.program);
     CAPTURE(faults.empty() ? std::string() : faults.front());
@@ -75,6 +76,29 @@ TEST_CASE("sparse products are exact in the predicted cycles on few tiles", "[ke
                 check_spmm(machine_with(tiles), shape, partials);
             }
         }
+    }
+}
+
+TEST_CASE("sparse products go by the published plan where that is expected to be faster",
+          "[kernels]") {
+    const spec::MachineSpec machine = machine_with(64);
+    for (const std::int64_t block : {4, 8, 16}) {
+        std::size_t published_wins = 0;
+        for (const std::int64_t n : {4, 16, 256}) {
+            const auto a = test::sparse_operand({512, 512, n, block, 20});
+            workload::SpmmWorkload workload;
+            workload.n = n;
+            workload.block = block;
+            plan::KnownSchedules known;
+            const auto ours = spmm::choose_ours(machine, workload, a, known).division.predicted;
+            const auto chosen = spmm::choose(machine, workload, a).division.predicted;
+            workload.plan = workload::PlanKind::Published;
+            const auto published = spmm::choose(machine, workload, a).division.predicted;
+            CAPTURE(block, n, ours.total(), published.total());
+            CHECK(chosen.total() == std::min(ours.total(), published.total()));
+            published_wins += published.total() < ours.total() ? 1U : 0U;
+        }
+        CHECK(published_wins > 0);
     }
 }
 
