@@ -300,12 +300,9 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
         if (exceeds_chip(machine, workload, matrix)) {
             throw;
         }
-        try { // by the published plan there are passes over columns, which need less at a time
-            return choose_published(machine, workload, matrix, known, 1);
-        } catch (const DoesNotFit&) {
-        }
-        throw;
     }
+    // by the published plan there are passes over columns, which need less at a time
+    return choose_published(machine, workload, matrix, known, 1);
 }
 
 family::Divided choose_ours(const spec::MachineSpec& machine,

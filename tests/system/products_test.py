@@ -424,9 +424,6 @@ DOES_NOT_FIT_MESSAGES = [re.compile(
     for form in (
         r"tile_\d+ is \d+ bytes over \('[^'\n]+' finds no place\); most is kept in step "
         r"'[^'\n]+': (tensor|code) \d+ B[^\n]*; the buffers of that step: [^\n]+ \d+ B[^\n]*",
-        # of one element's offsets, which all tiles of a division have alike
-        r"the lines of X that a part needs are \d+ bytes over what its lists of offsets reach "
-        r"\(with \d+ blocks in [^\n]+\)",
         # of groups, on all tiles together
         r"operands and results are more bytes than all tiles have")]
 LEAST_SHARE = 0.25
