@@ -836,11 +836,13 @@ private:
             }
         }
         Cycles cycles = 0; // as many at a time as there are workers
-        for (std::size_t first = 0; first < issues.size();
-             first += static_cast<std::size_t>(machine_.tile.workers)) {
-            const auto begin = issues.begin() + static_cast<std::ptrdiff_t>(first);
-            const auto end = std::min(begin + machine_.tile.workers, issues.end());
-            cycles += machine_.tile.round_cycles() * (*std::max_element(begin, end) + 5);
+        const auto workers = static_cast<std::size_t>(machine_.tile.workers);
+        for (std::size_t first = 0; first < issues.size(); first += workers) {
+            const std::size_t last = std::min(first + workers, issues.size());
+            const auto slowest =
+                *std::max_element(issues.begin() + static_cast<std::ptrdiff_t>(first),
+                                  issues.begin() + static_cast<std::ptrdiff_t>(last));
+            cycles += machine_.tile.round_cycles() * (slowest + 5);
         }
         reduce_cycles_ = std::max(reduce_cycles_, cycles);
         std::vector<graph::Field> state{graph::word(count_of(vertices) - 1)};
