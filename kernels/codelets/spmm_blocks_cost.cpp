@@ -87,7 +87,7 @@ std::int64_t blocks_issues(const spec::AmpSpec& amp, std::int64_t block, Element
 void run_blocks(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_t block,
                 ElementType partials, std::int64_t columns,
                 const std::vector<std::int32_t>& row_blocks) {
-    Cycles list = time.result_ready(time.issue());
+    const Cycles list = time.result_ready(time.issue());
     const Cycles weights = time.result_ready(time.issue());
     time.plain(1);
     Cycles entry = time.result_ready(time.issue());
@@ -95,9 +95,8 @@ void run_blocks(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_t
                                            kBlocksColumns);
     time.run_all(before, entry);
     Cycles address = time.result_ready(time.issue(weights));
-    list = time.result_ready(time.issue(list));
-    Cycles dense = time.result_ready(time.issue(list));
-    list = dense;
+    const Cycles blocks = time.result_ready(time.issue(list));
+    Cycles dense = time.result_ready(time.issue(blocks)); // and the list's next word, always
     entry = time.result_ready(time.issue());
     std::vector<std::int64_t> issues; // of a block that is not a row's first
     std::vector<std::int64_t> first;
@@ -115,13 +114,11 @@ void run_blocks(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_t
             time.plain(weight_loads_of(block) - 1);
             time.run_all(at == 0 ? first : issues, std::max(entry, dense));
             entry = time.result_ready(time.issue());
-            dense = time.result_ready(time.issue(list));
-            list = dense;
+            dense = time.result_ready(time.issue(dense));
             at + 1 < row_blocks[row] ? time.jump() : time.plain(1);
         }
         time.issue(dense); // was the next row's blocks
-        dense = time.result_ready(time.issue(list));
-        list = dense;
+        dense = time.result_ready(time.issue(dense));
         entry = time.result_ready(time.issue());
         row + 1 < row_blocks.size() ? time.jump() : time.plain(1);
     }

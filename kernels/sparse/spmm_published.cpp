@@ -526,8 +526,8 @@ private:
                            graph::word(count_of(mine.rows) - 1)});
     }
 
-    /// Of the vertices of FP16 blocks of 4 and 8 to the cycle, of 16 without the supervisor's waits; of
-    /// others nothing is known.
+    /// Of the vertices of FP16 blocks of 4 and 8 to the cycle, of 16 without the supervisor's waits
+    /// (issues: sparse_dense_block_half.S, sparse_dense_block_half_float.S); of others nothing is known.
     [[nodiscard]] Cycles block_cycles(const TileBlocks& mine) const {
         if (types_.data != ElementType::F16) {
             return 0;
