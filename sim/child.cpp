@@ -26,15 +26,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Child {
-    std::size_t body = 0;
-    pid_t process = 0;
-    int pipe_end = -1;
-    std::string text;
-    Clock::time_point late; ///< when it is
-    bool was_late = false;
-};
-
 void write_all(int descriptor, const std::string& text) {
     std::size_t written = 0;
     while (written < text.size()) {
@@ -99,7 +90,7 @@ void limit_memory(std::size_t more_bytes) {
     return false;
 }
 
-Child start(std::size_t index, const ChildBody& body, const ChildLimits& limits) {
+Child start_child(std::size_t index, const ChildBody& body, const ChildLimits& limits) {
     TESSERA_ASSERT(has_one_thread());
     std::array<int, 2> ends{};
     std::fflush(stdout);
@@ -172,7 +163,12 @@ std::vector<bool> collect(std::vector<Child>& children) {
         watched.push_back({.fd = child.pipe_end, .events = POLLIN, .revents = 0});
     }
     std::vector<bool> ended(children.size(), false);
-    if (poll(watched.data(), watched.size(), end_late(children)) < 0) {
+    // What had ended before anybody looked was not late.
+    int ready = poll(watched.data(), watched.size(), 0);
+    if (ready == 0) {
+        ready = poll(watched.data(), watched.size(), end_late(children));
+    }
+    if (ready < 0) {
         return ended; // a signal came
     }
     std::array<char, 65536> buffer{};
@@ -191,34 +187,59 @@ std::vector<bool> collect(std::vector<Child>& children) {
 
 } // namespace
 
-std::vector<ChildOutcome> run_children(const std::vector<ChildBody>& bodies, int at_once,
-                                       const std::function<void(const ChildEnd&)>& ended,
-                                       const ChildLimits& limits) {
+Children::Children(int at_once, std::function<void(const ChildEnd&)> ended,
+                   const ChildLimits& limits)
+    : at_once_(std::min<std::size_t>(static_cast<std::size_t>(at_once), kMostChildren)),
+      ended_(std::move(ended)), limits_(limits) {
     TESSERA_ASSERT(at_once >= 1);
-    const std::size_t most =
-        std::min<std::size_t>(static_cast<std::size_t>(at_once), kMostChildren);
-    std::vector<ChildOutcome> outcomes(bodies.size());
-    std::vector<Child> running;
-    std::size_t next = 0;
-    std::size_t done = 0;
-    while (done < bodies.size()) {
-        while (next < bodies.size() && running.size() < most) {
-            running.push_back(start(next, bodies[next], limits));
-            ++next;
-        }
-        const std::vector<bool> over = collect(running);
-        for (std::size_t i = running.size(); i-- > 0;) {
-            if (over[i]) {
-                const std::size_t body = running[i].body;
-                outcomes[body] = finish(running[i]);
-                running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-                ++done;
-                if (ended) {
-                    ended({done, body, outcomes[body]});
-                }
+}
+
+void Children::start(std::size_t number, const ChildBody& body) {
+    while (running_.size() == at_once_) {
+        wait_for_one();
+    }
+    running_.push_back(start_child(number, body, limits_));
+}
+
+void Children::wait() {
+    while (!running_.empty()) {
+        wait_for_one();
+    }
+}
+
+/// Or several, or none where a signal came.
+void Children::wait_for_one() {
+    const std::vector<bool> over = collect(running_);
+    for (std::size_t i = running_.size(); i-- > 0;) {
+        if (over[i]) {
+            const std::size_t body = running_[i].body;
+            const ChildOutcome outcome = finish(running_[i]);
+            running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+            ++done_;
+            if (ended_) {
+                ended_({done_, body, outcome});
             }
         }
     }
+}
+
+std::vector<ChildOutcome> run_children(const std::vector<ChildBody>& bodies, int at_once,
+                                       const std::function<void(const ChildEnd&)>& ended,
+                                       const ChildLimits& limits) {
+    std::vector<ChildOutcome> outcomes(bodies.size());
+    Children children(
+        at_once,
+        [&](const ChildEnd& end) {
+            outcomes[end.body] = end.outcome;
+            if (ended) {
+                ended(end);
+            }
+        },
+        limits);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        children.start(i, bodies[i]);
+    }
+    children.wait();
     return outcomes;
 }
 

@@ -67,10 +67,19 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
             }
         }
     }
+    Children children(
+        at_once,
+        [&](const ChildEnd& end) {
+            outcomes[end.body] = end.outcome;
+            if (ended) {
+                ended({++done, end.body, end.outcome});
+            }
+        },
+        limits);
+    // Each has its copy of what is shared once it has started.
     const auto run = [&](const std::vector<std::size_t>& some) {
-        std::vector<ChildBody> bodies;
         for (const std::size_t i : some) {
-            bodies.emplace_back([&, i] {
+            children.start(i, [&, i] {
                 one_thread().reset();
                 try {
                     RunReport report;
@@ -81,18 +90,9 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
                 }
             });
         }
-        auto ran = run_children(
-            bodies, at_once,
-            [&](const ChildEnd& end) {
-                if (ended) {
-                    ended({done + end.ended, some[end.body], end.outcome});
-                }
-            },
-            limits);
-        for (std::size_t i = 0; i < some.size(); ++i) {
-            outcomes[some[i]] = std::move(ran[i]);
+        for (const std::size_t i : some) {
+            runs[i].reset();
         }
-        done += some.size();
     };
     for (const auto& [operands, with_equal_operands] : by_operands) {
         PreparedRun& first = *runs[with_equal_operands.front()];
@@ -133,10 +133,8 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
             }
             run(with_equal_schedules);
         }
-        for (const std::size_t i : with_equal_operands) {
-            runs[i].reset();
-        }
     }
+    children.wait();
     return outcomes;
 }
 

@@ -92,6 +92,12 @@ for one in ("spmm_static_b16_4096", "spmm_static_b1_4096"):
             ("1024 1024 256", "exchange.lane_bytes=8"),
             ("1024 1024 256", "exchange.fabric=bound")]:
         SPMM.append((one, shape, others))
+for block in (1, 4, 8, 16):
+    for others in ("workload.partials=f32", "workload.dtype=f32 workload.partials=f32"):
+        if block in (4, 8) or "dtype" in others:
+            SPMM.append(("spmm_static_b16_4096", "1024 1024 256", f"workload.block={block} {others}"))
+    if block in (4, 8):
+        SPMM.append(("spmm_static_b16_4096", "2048 2048 256", f"workload.block={block}"))
 PRODUCTS = {"matmul": MATMUL, "spmm": SPMM}
 
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// FP16 sum of partial slices of type p (f16, f32; reduce_add_f16.S, reduce_add_f32.S): out[i] = own[i] + sum over s of
-// slice[s][i]; with no slices, a cast.
+// Sum of partial slices: of FP16 or FP32 in FP16 (reduce_add_f16.S, reduce_add_f32.S), or of FP32 in FP32
+// (reduce_add_single.S). out[i] = own[i] + sum over s of slice[s][i]; with no slices, a cast.
 //
-// Vertex reduce_p (multi worker). State, words:
+// Vertex reduce_p (multi worker; p: f16, f32, single). State, words:
 //     0 own           first summand, region 1, 16-byte aligned; one unit more than there is is read
 //     1 slices        region 1, 16-byte aligned
 //     2 stride        from slice to slice, in units of 16 bytes
 //     3 number of slices (besides own)
-//     4 out           FP16, 8-byte aligned
+//     4 out           8-byte aligned
 //     5, 6            units / workers, units % workers; a unit is 16 bytes of summands = 8 (f16) or 4 elements
-// Timing, worker issues with u units: 24 + u * (slices + 8 (f16) or 6), 11 without units.
+// Timing, worker issues with u units: 24 + u * (slices + 8 (f16), 6 (f32) or 7), 11 without units.
 // Source: docs/evidence.md#instruction-set (accumulator instructions).
 
 #include "partials.inc"
 #include "worker_share.inc"
 
 // Bytes of a unit of out, as a power of two.
-#if PARTIAL_BITS == 16
+#if PARTIAL_BITS == DATA_BITS
 #define UNIT_OUT_SHIFT 4
 #else
 #define UNIT_OUT_SHIFT 3
@@ -50,6 +50,12 @@ TYPED(reduce):
         { ld128step $a0:3, $mzero, $m8+=, $m3 ; ACC $a0:3 }
 .Lend_unit:
         { add   $m1, $m1, 16 ; ACC $a0:3 }
+#if DATA_BITS == 32
+        { mov   $m8, $m1 ; f32v2gina $a4:5, $azeros, 0 }
+        { ld128step $a0:3, $mzero, $m0+=, 1 ; f32v2gina $a6:7, $azeros, 0 }
+        st64step $a4:5, $mzero, $m4+=, 1
+        st64step $a6:7, $mzero, $m4+=, 1
+#else
         { mov   $m8, $m1 ; f16v2gina $a4, $azero, 0 }
         { ld128step $a0:3, $mzero, $m0+=, 1 ; f16v2gina $a5, $azero, 0 }
 #if PARTIAL_BITS == 16
@@ -58,6 +64,7 @@ TYPED(reduce):
         st64step $a6:7, $mzero, $m4+=, 1
 #else
         st64step $a4:5, $mzero, $m4+=, 1
+#endif
 #endif
         brnzdec $m6, .Lunit
 .Ldone:

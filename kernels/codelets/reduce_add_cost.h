@@ -3,8 +3,7 @@
 // assembled codelets.
 #pragma once
 
-#include "base/element_type.h"
-#include "kernels/workload/workload.h"
+#include "kernels/codelets/product_types.h"
 
 #include <cstdint>
 
@@ -15,16 +14,18 @@ constexpr std::int64_t kReduceFrame = 24;   ///< around the loop over units
 constexpr std::int64_t kReduceSlice = 1;    ///< of a unit
 
 /// Of a unit, its slices apart.
-[[nodiscard]] constexpr std::int64_t reduce_unit_issues(ElementType partials) {
-    return partials == ElementType::F16 ? 8 : 6;
+[[nodiscard]] constexpr std::int64_t reduce_unit_issues(ProductTypes types) {
+    if (types.data == ElementType::F32) {
+        return 7;
+    }
+    return types.partials == ElementType::F16 ? 8 : 6;
 }
 
 /// reduce_<p>: units of one worker.
-[[nodiscard]] constexpr std::int64_t reduce_issues(ElementType partials, std::int64_t units,
+[[nodiscard]] constexpr std::int64_t reduce_issues(ProductTypes types, std::int64_t units,
                                                    std::int64_t slices) {
-    return units == 0
-               ? kReduceNothing
-               : kReduceFrame + units * (kReduceSlice * slices + reduce_unit_issues(partials));
+    return units == 0 ? kReduceNothing
+                      : kReduceFrame + units * (kReduceSlice * slices + reduce_unit_issues(types));
 }
 
 } // namespace tessera::codelets

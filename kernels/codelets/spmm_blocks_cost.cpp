@@ -35,14 +35,21 @@ constexpr BlockCost kBlock4Half{1, {6, 11, 4, 4}, {7, 8, 3, 3}};
 constexpr BlockCost kBlock8Half{2, {4, 9, 6, 6}, {5, 6, 3, 6}};
 constexpr BlockCost kBlock4Float{2, {4, 11, 6, 6}, {7, 7, 3, 6}};
 constexpr BlockCost kBlock8Float{4, {3, 11, 10, 10}, {7, 7, 3, 12}};
+constexpr BlockCost kBlock4Single{4, {3, 8, 10, 6}, {5, 6, 3, 8}};
+constexpr BlockCost kBlock8Single{8, {3, 16, 9, 15}, {5, 6, 11, 8}};
+constexpr BlockCost kBlock16Single{8, {3, 9, 18, 22}, {5, 6, 3, 24}};
 
 /// Three to five columns of a block of 4 with FP16 partials: loads and stores take turns.
 constexpr std::int64_t kTurnsFewest = 3;
 constexpr std::int64_t kTurnsOthers = 10; ///< apart from a store a turn
 
-const BlockCost& cost_of(std::int64_t block, ElementType partials) {
+const BlockCost& cost_of(std::int64_t block, ProductTypes types) {
+    if (types.data == ElementType::F32) {
+        TESSERA_ASSERT(block == 4 || block == 8 || block == 16);
+        return block == 4 ? kBlock4Single : block == 8 ? kBlock8Single : kBlock16Single;
+    }
     TESSERA_ASSERT(block == 4 || block == 8);
-    if (partials == ElementType::F16) {
+    if (types.partials == ElementType::F16) {
         return block == 4 ? kBlock4Half : kBlock8Half;
     }
     return block == 4 ? kBlock4Float : kBlock8Float;
@@ -53,16 +60,19 @@ bool parts_loop_from_end(const BlockCost& cost) {
     return &cost == &kBlock4Half;
 }
 
-/// Weight registers of a block: 8 bytes each.
-std::int64_t weight_loads_of(std::int64_t block) {
-    return block * block * 2 / 8;
-}
-
 } // namespace
 
-std::int64_t blocks_issues(const spec::AmpSpec& amp, std::int64_t block, ElementType partials,
+std::int64_t blocks_passes(std::int64_t block) {
+    return block == 16 ? 2 : 1;
+}
+
+std::int64_t blocks_weights(std::int64_t block, ProductTypes types) {
+    return block * block * bytes_of(types.data) / 8 / blocks_passes(block);
+}
+
+std::int64_t blocks_issues(const spec::AmpSpec& amp, std::int64_t block, ProductTypes types,
                            std::int64_t columns) {
-    const BlockCost& cost = cost_of(block, partials);
+    const BlockCost& cost = cost_of(block, types);
     if (columns >= cost.many.in_flight) {
         const std::int64_t looping = cost.steps * (columns - cost.many.in_flight);
         if (parts_loop_from_end(cost)) { // an odd column is one of the end's
@@ -85,7 +95,7 @@ std::int64_t blocks_issues(const spec::AmpSpec& amp, std::int64_t block, Element
 }
 
 void run_blocks(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_t block,
-                ElementType partials, std::int64_t columns,
+                ProductTypes types, std::int64_t columns,
                 const std::vector<std::int32_t>& row_blocks) {
     const Cycles list = time.result_ready(time.issue());
     const Cycles weights = time.result_ready(time.issue());
@@ -103,18 +113,23 @@ void run_blocks(SupervisorTimeline& time, const spec::AmpSpec& amp, std::int64_t
     for (std::int64_t worker = 0; worker < time.workers(); ++worker) {
         const std::int64_t own =
             columns / time.workers() + (worker < columns % time.workers() ? 1 : 0);
-        issues.push_back(blocks_issues(amp, block, partials, own));
+        issues.push_back(blocks_issues(amp, block, types, own));
         first.push_back(issues.back() + 1);
     }
+    const std::int64_t passes = blocks_passes(block);
+    const std::int64_t weights_of_pass = blocks_weights(block, types);
     for (std::size_t row = 0; row < row_blocks.size(); ++row) {
         for (std::int32_t at = 0; at < row_blocks[row]; ++at) {
-            time.sync();
-            time.issue(address);
-            address = 0;
-            time.plain(weight_loads_of(block) - 1);
-            time.run_all(at == 0 ? first : issues, std::max(entry, dense));
-            entry = time.result_ready(time.issue());
-            dense = time.result_ready(time.issue(dense));
+            for (std::int64_t pass = 0; pass < passes; ++pass) {
+                time.sync();
+                time.issue(address);
+                address = 0;
+                time.plain(weights_of_pass - 1);
+                time.run_all(at == 0 && pass == 0 ? first : issues, std::max(entry, dense));
+                entry = time.result_ready(time.issue());
+                // on in the dense operand, or the list's next word
+                dense = time.result_ready(time.issue(dense));
+            }
             at + 1 < row_blocks[row] ? time.jump() : time.plain(1);
         }
         time.issue(dense); // was the next row's blocks

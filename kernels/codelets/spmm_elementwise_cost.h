@@ -3,8 +3,7 @@
 // the assembled codelets.
 #pragma once
 
-#include "base/element_type.h"
-#include "kernels/workload/workload.h"
+#include "kernels/codelets/product_types.h"
 
 #include <cstdint>
 
@@ -16,12 +15,15 @@ constexpr std::int64_t kElementwiseGroup = 12;  ///< of a column group, its rows
 constexpr std::int64_t kElementwiseNonZero = 3;
 
 /// Of a row, its non-zeros apart.
-[[nodiscard]] constexpr std::int64_t elementwise_row_issues(ElementType partials) {
-    return partials == ElementType::F16 ? 6 : 7;
+[[nodiscard]] constexpr std::int64_t elementwise_row_issues(ProductTypes types) {
+    if (types.data == ElementType::F32) {
+        return 5;
+    }
+    return types.partials == ElementType::F16 ? 6 : 7;
 }
 
 /// spmm_elementwise_<p>: rows and non-zeros of one worker.
-[[nodiscard]] constexpr std::int64_t elementwise_issues(ElementType partials, std::int64_t rows,
+[[nodiscard]] constexpr std::int64_t elementwise_issues(ProductTypes types, std::int64_t rows,
                                                         std::int64_t non_zeros,
                                                         std::int64_t column_groups) {
     if (rows == 0) {
@@ -29,7 +31,7 @@ constexpr std::int64_t kElementwiseNonZero = 3;
     }
     return kElementwiseFrame +
            column_groups * (kElementwiseGroup + kElementwiseNonZero * non_zeros +
-                            elementwise_row_issues(partials) * rows);
+                            elementwise_row_issues(types) * rows);
 }
 
 } // namespace tessera::codelets

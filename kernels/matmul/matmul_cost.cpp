@@ -90,9 +90,9 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
     cycles.compute += epilogue_cycles(machine, grid, share);
     cycles.exchange += lane.events(bias_items(grid));
     if (grid.reduces()) {
-        const Cycles sum =
-            machine.control.step_cycles +
-            plan::reduce_cycles(machine, grid.problem().partials, 2 * share, p.parts_k - 1);
+        const Cycles sum = machine.control.step_cycles +
+                           plan::reduce_cycles(machine, codelets::of_f16(grid.problem().partials),
+                                               2 * share, p.parts_k - 1);
         cycles.compute += sum;
         cycles.reduction = sum;
         if (p.parts_k > 1) {

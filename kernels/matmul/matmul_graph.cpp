@@ -292,8 +292,9 @@ private:
                  graph::write({result_}, share.length() * problem_.result_cell()),
                  graph::word(units / workers), graph::word(units % workers)});
         }
-        const Cycles cycles = machine_.control.step_cycles +
-                              plan::reduce_cycles(machine_, partials_type_, most_units, others);
+        const Cycles cycles =
+            machine_.control.step_cycles +
+            plan::reduce_cycles(machine_, codelets::of_f16(partials_type_), most_units, others);
         emitted_.compute += cycles;
         emitted_.reduction += cycles;
         steps.push_back(graph::run(bring));

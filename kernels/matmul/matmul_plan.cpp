@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <exception>
+#include <optional>
 #include <utility>
 
 namespace tessera::matmul {
@@ -86,13 +88,39 @@ std::string name_of(const Problem& problem) {
     return fmt::format("matmul {} x {} x {}", problem.m, problem.k, problem.n);
 }
 
+/// Where it does not fit, its temporaries get half of what they had, as a user of the library would
+/// lower its share of memory.
 family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload,
                                  plan::KnownSchedules& known) {
-    Planned planned = plan_published(machine, workload);
-    return family::lowered(machine, std::move(planned.graph), std::move(planned.division), known);
+    constexpr int kShares = 5;
+    double share = published::kTemporaryShare;
+    std::optional<family::Cuts> before;
+    std::exception_ptr misfit;
+    for (int tried = 0; tried < kShares; ++tried, share /= 2) {
+        try {
+            Planned planned = plan_published(machine, workload, share);
+            const family::Cuts& cuts = planned.division;
+            if (before != cuts) {
+                before = cuts;
+                return family::lowered(machine, std::move(planned.graph),
+                                       std::move(planned.division), known);
+            }
+        } catch (const DoesNotFit&) {
+            misfit = misfit ? misfit : std::current_exception();
+        } catch (const NotModelled&) {
+            if (!misfit) {
+                throw;
+            }
+        }
+    }
+    std::rethrow_exception(misfit);
 }
 
+Planned plan_published_group(const spec::MachineSpec& machine,
+                             const workload::MatmulWorkload& workload) {
+    return plan_published(machine, workload);
+}
 Cycles cost_of_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
     return search(machine, Problem(workload), 1).front().cycles();
 }
@@ -148,7 +176,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
                            !has_codelets(machine, workload.partials);
     if (workload.groups > 1) {
         return choose_groups(machine, workload, known,
-                             published ? PlanOfGroup{cost_of_published, plan_published}
+                             published ? PlanOfGroup{cost_of_published, plan_published_group}
                                        : PlanOfGroup{cost_of_ours, plan_ours});
     }
     if (published) {

@@ -926,12 +926,14 @@ std::int64_t roundings_of(const Layout& layout, const published::DensePlan& plan
 
 } // namespace
 
-Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
+Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+                       double temporary_share) {
     const std::string name =
         fmt::format("matmul {} x {} x {}, published plan", workload.m, workload.k, workload.n);
     const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
                                           workload.partials};
-    const published::DensePlan plan = published::plan_dense(problem, machine);
+    const published::DensePlan plan =
+        published::plan_dense(problem, published::dense_machine(machine), temporary_share);
     const published::DenseSplit& split = plan.split;
     const Layout layout = layout_of(problem, plan.vertex);
     if (split.in_serial > 1) {

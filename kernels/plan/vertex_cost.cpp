@@ -33,10 +33,10 @@ void StubTimeline::block16(ElementType partials, std::int64_t columns,
     codelets::run_block16(time_, amp_, partials, columns, fresh);
 }
 
-void StubTimeline::blocks(std::int64_t block, ElementType partials, std::int64_t columns,
+void StubTimeline::blocks(std::int64_t block, codelets::ProductTypes types, std::int64_t columns,
                           const std::vector<std::int32_t>& row_blocks) {
     call();
-    codelets::run_blocks(time_, amp_, block, partials, columns, row_blocks);
+    codelets::run_blocks(time_, amp_, block, types, columns, row_blocks);
 }
 
 void StubTimeline::multi_worker(std::span<const std::int64_t> issues) {
@@ -63,8 +63,8 @@ void StubTimeline::dealt(std::int64_t units, const IssuesOf& issues_of) {
     multi_worker(issues);
 }
 
-void StubTimeline::reduce(ElementType partials, std::int64_t units, std::int64_t slices) {
-    dealt(units, [&](std::int64_t u) { return codelets::reduce_issues(partials, u, slices); });
+void StubTimeline::reduce(codelets::ProductTypes types, std::int64_t units, std::int64_t slices) {
+    dealt(units, [&](std::int64_t u) { return codelets::reduce_issues(types, u, slices); });
 }
 
 void StubTimeline::copy(std::int64_t words) {
@@ -96,10 +96,10 @@ Cycles multi_worker_cycles(const spec::MachineSpec& machine, std::span<const std
     return stub.finish();
 }
 
-Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials, std::int64_t units,
-                     std::int64_t slices) {
+Cycles reduce_cycles(const spec::MachineSpec& machine, codelets::ProductTypes types,
+                     std::int64_t units, std::int64_t slices) {
     StubTimeline stub(machine, false);
-    stub.reduce(partials, units, slices);
+    stub.reduce(types, units, slices);
     return stub.finish();
 }
 

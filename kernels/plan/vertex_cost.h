@@ -8,6 +8,7 @@
 #include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/codelets/matmul_amp_cost.h"
+#include "kernels/codelets/product_types.h"
 #include "kernels/codelets/supervisor_timeline.h"
 #include "kernels/workload/workload.h"
 #include "models/spec/machine_spec.h"
@@ -28,15 +29,15 @@ public:
     void matmul(ElementType partials, const codelets::MatmulVertexShape& shape);
     /// spmm_block16_<p> over `columns` columns; one entry a weight load: does it start from zero?
     void block16(ElementType partials, std::int64_t columns, const std::vector<bool>& fresh);
-    /// spmm_block4_<p> or spmm_block8_<p> over `columns` columns; blocks of each row.
-    void blocks(std::int64_t block, ElementType partials, std::int64_t columns,
+    /// spmm_block<block>_<p> of spmm_blocks_<p>.S over `columns` columns; blocks of each row.
+    void blocks(std::int64_t block, codelets::ProductTypes types, std::int64_t columns,
                 const std::vector<std::int32_t>& row_blocks);
     /// A worker vertex whose worker w makes `issues[w]` issues.
     void multi_worker(std::span<const std::int64_t> issues);
     /// A vertex of worker 0 alone.
     void worker(std::int64_t issues);
     /// reduce_<p> and copy64: work dealt evenly.
-    void reduce(ElementType partials, std::int64_t units, std::int64_t slices);
+    void reduce(codelets::ProductTypes types, std::int64_t units, std::int64_t slices);
     void copy(std::int64_t words);
 
     /// From the stub's first instruction to its return.
@@ -57,7 +58,7 @@ private:
                                            std::int64_t columns, const std::vector<bool>& fresh);
 [[nodiscard]] Cycles multi_worker_cycles(const spec::MachineSpec& machine,
                                          std::span<const std::int64_t> issues);
-[[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine, ElementType partials,
+[[nodiscard]] Cycles reduce_cycles(const spec::MachineSpec& machine, codelets::ProductTypes types,
                                    std::int64_t units, std::int64_t slices);
 [[nodiscard]] Cycles copy_cycles(const spec::MachineSpec& machine, std::int64_t words);
 

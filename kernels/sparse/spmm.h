@@ -46,7 +46,7 @@ namespace tessera::spmm {
                                      plan::KnownSchedules& known);
 
 /// The best partition by our cost model, whatever the published plan takes: what choose() compares
-/// with that. FP16 operands and a machine that has_kind().
+/// with that. A machine that has_kind().
 [[nodiscard]] family::Divided choose_ours(const spec::MachineSpec& machine,
                                           const workload::SpmmWorkload& workload,
                                           const workload::SparsePattern& matrix,

@@ -16,15 +16,15 @@ double fullest_blocks(const PartMeans& means) {
         {means.blocks, means.longest_row, std::min(means.all_rows, means.rows + 1) * mean_row});
 }
 
-const BlockKind& kind_of(std::int64_t block, ElementType partials) {
+const BlockKind& kind_of(std::int64_t block, codelets::ProductTypes types) {
     switch (block) {
     case 1:
-        return elements(partials);
+        return elements(types);
     case 4:
     case 8:
-        return small_blocks(block, partials);
+        return small_blocks(block, types);
     case 16:
-        return blocks16(partials);
+        return types.data == ElementType::F32 ? small_blocks(block, types) : blocks16(types);
     default:
         throw NotModelled(
             fmt::format("spmm in blocks of {0} x {0}: not modelled: expected 1, 4, 8 or 16; see "
@@ -33,8 +33,8 @@ const BlockKind& kind_of(std::int64_t block, ElementType partials) {
     }
 }
 
-bool has_kind(const spec::MachineSpec& machine, std::int64_t block, ElementType partials) {
-    return block == 1 || partials == ElementType::F32 || spec::matrix_unit(machine).sets > 1;
+bool has_kind(const spec::MachineSpec& machine, std::int64_t block, codelets::ProductTypes types) {
+    return block == 1 || !types.sums_are_results() || spec::matrix_unit(machine).sets > 1;
 }
 
 } // namespace tessera::spmm

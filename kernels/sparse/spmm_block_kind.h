@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What a product's blocks ask for, by their size and the type of partial results: how operands come
+// What a product's blocks ask for, by their size and types: how operands come
 // and lie, the vertex that multiplies a part, and what it costs. A further kind is a class of its
 // own in a source of its own, and a line of kind_of().
 //
 //   spmm_elements.cpp   1: multiply-accumulate, columns in groups of 8
-//   spmm_blocks.cpp     4, 8: a weight load a block
-//   spmm_blocks16.cpp   16: a weight load a block, or two with FP32 partials
+//   spmm_blocks.cpp     4, 8, and 16 in FP32: one or two weight loads a block
+//   spmm_blocks16.cpp   16 in FP16: a weight load a block, or two with FP32 partials
 // Source: docs/kernels.md.
 #pragma once
 
-#include "base/element_type.h"
 #include "base/units.h"
+#include "kernels/codelets/product_types.h"
 #include "kernels/graph/graph.h"
 #include "kernels/plan/vertex_cost.h"
 #include "models/spec/machine_spec.h"
@@ -108,14 +108,14 @@ private:
 };
 
 /// @throws NotModelled where there is none
-[[nodiscard]] const BlockKind& kind_of(std::int64_t block, ElementType partials);
-/// Whether a machine runs its vertex: FP16 partials of blocks are summed by both sets of a matrix
-/// unit.
+[[nodiscard]] const BlockKind& kind_of(std::int64_t block, codelets::ProductTypes types);
+/// Whether a machine runs its vertex: blocks with partial results as wide as the data take both sets
+/// of a matrix unit.
 [[nodiscard]] bool has_kind(const spec::MachineSpec& machine, std::int64_t block,
-                            ElementType partials);
+                            codelets::ProductTypes types);
 
-[[nodiscard]] const BlockKind& elements(ElementType partials);
-[[nodiscard]] const BlockKind& small_blocks(std::int64_t block, ElementType partials);
-[[nodiscard]] const BlockKind& blocks16(ElementType partials);
+[[nodiscard]] const BlockKind& elements(codelets::ProductTypes types);
+[[nodiscard]] const BlockKind& small_blocks(std::int64_t block, codelets::ProductTypes types);
+[[nodiscard]] const BlockKind& blocks16(codelets::ProductTypes types);
 
 } // namespace tessera::spmm

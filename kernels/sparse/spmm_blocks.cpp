@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/error.h"
 #include "kernels/codelets/spmm_blocks_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_lists.h"
@@ -13,24 +14,33 @@ namespace {
 
 constexpr Bytes kBehind = 128; ///< that loads in flight may read behind X and partial results
 
-/// Blocks of 4 and 8: one list of X's lines, row by row.
+/// Blocks of 4 and 8, in FP32 also of 16: one list of X's lines, row by row.
 class Blocks final : public BlockKind {
 public:
-    Blocks(std::int64_t block, ElementType partials)
-        : BlockKind({.column_grain = block == 4 ? 2 : 1, // sums go by 16 bytes
-                     .block_roundings = partials == ElementType::F16 ? 1 : block / 4,
-                     .x_beyond = kBehind,
-                     .partials_beyond = kBehind,
-                     .unit = "blocks"},
-                    fmt::format("spmm_block{}_{}", block, name_of(partials)),
-                    program::VertexKind::Supervisor),
-          block_(block), partials_(partials) {}
+    Blocks(std::int64_t block, codelets::ProductTypes types)
+        : BlockKind(
+              {.column_grain = block * bytes_of(types.data) < 16 ? 2 : 1, // sums go by 16 bytes
+               .block_roundings = roundings_of(block, types),
+               .x_beyond = kBehind,
+               .partials_beyond = kBehind,
+               .unit = "blocks"},
+              fmt::format("spmm_block{}_{}", block, codelets::suffix(types)),
+              program::VertexKind::Supervisor),
+          block_(block), types_(types) {}
 
     [[nodiscard]] std::vector<std::string> codelets() const override {
-        return {fmt::format("spmm_blocks_{}", name_of(partials_))};
+        return {fmt::format("spmm_blocks_{}", codelets::suffix(types_))};
     }
     [[nodiscard]] std::vector<program::PieceDim> value_loops() const override {
-        return {{block_ * block_, 1, 2}};
+        const Bytes element = bytes_of(types_.data);
+        const std::int64_t passes = codelets::blocks_passes(block_);
+        if (passes == 1) {
+            return {{block_ * block_, 1, element}};
+        }
+        const std::int64_t inputs = block_ / passes;
+        return {{passes, inputs, block_ * inputs * element},
+                {block_, block_, inputs * element},
+                {inputs, 1, element}};
     }
 
     /// Of each row its blocks less one and their lines of X, then each worker's columns.
@@ -68,31 +78,47 @@ public:
         const auto columns = static_cast<std::int64_t>(
             std::ceil(means.columns / static_cast<double>(machine.tile.workers)));
         const auto issues =
-            static_cast<double>(codelets::blocks_issues(machine.amp, block_, partials_, columns));
+            static_cast<double>(codelets::blocks_issues(machine.amp, block_, types_, columns));
         const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const auto loads = static_cast<double>(block_ * block_ / 4);
-        return 150 + fullest_blocks(means) * (loads + 20 + turn * issues) + 2 * turn * means.rows;
+        const auto passes = static_cast<double>(codelets::blocks_passes(block_));
+        const auto loads = static_cast<double>(codelets::blocks_weights(block_, types_));
+        return 150 + fullest_blocks(means) * passes * (loads + 20 + turn * issues) +
+               2 * turn * means.rows;
     }
 
     void run(plan::StubTimeline& stub, const Problem& /*problem*/, const Part& part,
              std::int64_t columns, std::int64_t /*workers*/) const override {
-        stub.blocks(block_, partials_, columns, part.row_blocks);
+        stub.blocks(block_, types_, columns, part.row_blocks);
     }
 
 private:
+    /// FP32 sums of FP16 products are rounded once a chain of four; FP32 products each.
+    static std::int64_t roundings_of(std::int64_t block, codelets::ProductTypes types) {
+        if (types.data == ElementType::F32) {
+            return block;
+        }
+        return types.partials == ElementType::F16 ? 1 : block / 4;
+    }
+
     std::int64_t block_;
-    ElementType partials_;
+    codelets::ProductTypes types_;
 };
 
 } // namespace
 
-const BlockKind& small_blocks(std::int64_t block, ElementType partials) {
-    static const Blocks half4(4, ElementType::F16);
-    static const Blocks single4(4, ElementType::F32);
-    static const Blocks half8(8, ElementType::F16);
-    static const Blocks single8(8, ElementType::F32);
-    const bool half = partials == ElementType::F16;
-    return block == 4 ? (half ? half4 : single4) : (half ? half8 : single8);
+const BlockKind& small_blocks(std::int64_t block, codelets::ProductTypes types) {
+    constexpr codelets::ProductTypes kHalf{ElementType::F16, ElementType::F16};
+    constexpr codelets::ProductTypes kMixed{ElementType::F16, ElementType::F32};
+    constexpr codelets::ProductTypes kSingle{ElementType::F32, ElementType::F32};
+    static const Blocks half[] = {{4, kHalf}, {8, kHalf}};
+    static const Blocks mixed[] = {{4, kMixed}, {8, kMixed}};
+    static const Blocks single[] = {{4, kSingle}, {8, kSingle}, {16, kSingle}};
+    const auto of_size = static_cast<std::size_t>(block == 4 ? 0 : block == 8 ? 1 : 2);
+    if (types == kSingle) {
+        return single[of_size];
+    }
+    TESSERA_ASSERT(block < 16);
+    return types == kHalf ? half[of_size] : mixed[of_size];
 }
 
 } // namespace tessera::spmm

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/error.h"
 #include "kernels/codelets/matmul_amp_cost.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_lists.h"
@@ -12,7 +13,7 @@
 namespace tessera::spmm {
 namespace {
 
-/// Blocks of 16: the columns of X are the rows of the dense codelets' matrix unit.
+/// FP16 blocks of 16: the columns of X are the rows of the dense codelets' matrix unit.
 class Blocks16 final : public BlockKind {
 public:
     explicit Blocks16(ElementType partials)
@@ -95,10 +96,11 @@ private:
 
 } // namespace
 
-const BlockKind& blocks16(ElementType partials) {
+const BlockKind& blocks16(codelets::ProductTypes types) {
+    TESSERA_ASSERT(types.data == ElementType::F16);
     static const Blocks16 half(ElementType::F16);
     static const Blocks16 single(ElementType::F32);
-    return partials == ElementType::F16 ? half : single;
+    return types.partials == ElementType::F16 ? half : single;
 }
 
 } // namespace tessera::spmm

@@ -120,8 +120,7 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
     exchange += exchange > 0 ? bring_overhead(cost, split) : 0;
     double compute = multiply(machine, problem, split, average) +
                      static_cast<double>(machine.control.step_cycles);
-    const bool half = problem.partials == ElementType::F16;
-    if (average.contributors > 1.02 || !half) {
+    if (average.contributors > 1.02 || !problem.types.sums_are_results()) {
         const auto line_bytes =
             static_cast<double>(problem.partial_line_bytes(problem.widest_slice(split)));
         const double more = std::max(average.contributors - 1, 0.0);
@@ -134,8 +133,7 @@ plan::PredictedCycles estimate(const spec::MachineSpec& machine, const plan::Exc
         const double units = own_rows * line_bytes / 16;
         const auto workers = static_cast<double>(machine.tile.workers);
         const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const auto unit_issues =
-            static_cast<double>(codelets::reduce_unit_issues(problem.partials));
+        const auto unit_issues = static_cast<double>(codelets::reduce_unit_issues(problem.types));
         const double sum =
             jobs * (kLaunchCycles + static_cast<double>(codelets::kReduceFrame) * turn) +
             turn / workers * units * (more + unit_issues);
@@ -204,8 +202,7 @@ plan::PredictedCycles refine(const spec::MachineSpec& machine, const plan::Excha
              reduction.jobs_of_part[static_cast<std::size_t>(number)]) {
             const SumJob& job = reduction.jobs[job_number];
             const auto others = static_cast<std::int64_t>(job.others.size());
-            stub.reduce(problem.partials, job.rows * problem.partial_line_bytes(columns) / 16,
-                        others);
+            stub.reduce(problem.types, job.rows * problem.partial_line_bytes(columns) / 16, others);
             partials +=
                 static_cast<double>(others) *
                 std::max(message_events(machine, job.rows * problem.partial_line_bytes(columns)),
@@ -244,7 +241,7 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     bytes += average.blocks * static_cast<double>(problem.value_bytes() + 12);
     bytes += own_rows * std::max(average.contributors - 1, 0.0) *
              static_cast<double>(problem.partial_line_bytes(columns));
-    bytes += static_cast<double>(a.block_columns() * problem.block * 2 * problem.n) / tiles;
+    bytes += static_cast<double>(a.block_columns() * problem.x_line_bytes(problem.n)) / tiles;
     bytes += static_cast<double>(a.blocks() * problem.value_bytes()) / tiles;
     return static_cast<Bytes>(bytes);
 }

@@ -15,7 +15,12 @@ namespace {
 
 /// The fullest tile's share over the average one's.
 constexpr double kUneven = 1.1;
-constexpr std::int64_t kGroup = 8; ///< columns
+/// Bytes of X that a column group has of a line.
+constexpr Bytes kGroupBytes = 16;
+
+std::int64_t group_columns(codelets::ProductTypes types) {
+    return kGroupBytes / bytes_of(types.data);
+}
 
 /// Consecutive rows for each team, nearly equal work.
 std::vector<Range> deal_rows(const Problem& problem, const Part& part, std::int64_t teams) {
@@ -66,7 +71,7 @@ std::vector<Share> shares_of(const Problem& problem, const Part& part, std::int6
 }
 
 std::int64_t issues_of(const Problem& problem, const Share& share) {
-    return codelets::elementwise_issues(problem.partials, share.rows.length(), share.blocks,
+    return codelets::elementwise_issues(problem.types, share.rows.length(), share.blocks,
                                         share.groups.length());
 }
 
@@ -81,17 +86,18 @@ std::int64_t slowest_issues(const Problem& problem, const std::vector<Share>& sh
 /// Non-zeros one by one, in lists of offsets.
 class Elements final : public BlockKind {
 public:
-    explicit Elements(ElementType partials)
-        : BlockKind({.column_grain = kGroup,
-                     .values_a_unit = 8,
+    explicit Elements(codelets::ProductTypes types)
+        : BlockKind({.column_grain = group_columns(types),
+                     .values_a_unit = 16 / bytes_of(types.data),
                      .block_work = codelets::kElementwiseNonZero,
-                     .row_work = codelets::elementwise_row_issues(ElementType::F16),
+                     .row_work = codelets::elementwise_row_issues({types.data, types.data}),
+                     .block_roundings = types.data == ElementType::F32 ? 1 : 0,
                      .x = graph::Where::Region1,
                      .partials_beyond = kReadAhead,
                      .unit = "non-zeros"},
-                    fmt::format("spmm_elementwise_{}", name_of(partials)),
+                    fmt::format("spmm_elementwise_{}", codelets::suffix(types)),
                     program::VertexKind::MultiWorker),
-          partials_(partials) {}
+          types_(types) {}
 
     [[nodiscard]] std::vector<std::string> codelets() const override { return {vertex()}; }
     [[nodiscard]] std::optional<Bytes> reach() const override {
@@ -115,19 +121,21 @@ public:
         }
         offsets.push_back(0);
         const Bytes row_bytes = problem.partial_line_bytes(columns);
-        const Bytes group_bytes = problem.partial_line_bytes(kGroup);
+        const Bytes group_bytes = problem.partial_line_bytes(group_columns(types_));
         const Bytes counts = 2 * (static_cast<Bytes>(part.blocks.size()) + 1);
         PartLists made{shared(offsets), nullptr, {}};
-        made.state = {graph::word(row_bytes / 8 - (partials_ == ElementType::F16 ? 1 : 3))};
-        for (const Share& share : deal_work(problem, part, columns / kGroup, workers)) {
-            const Bytes done = 2 * share.first_block;
+        made.state = {graph::word(row_bytes / 8 - (types_.sums_are_results() ? 1 : 3))};
+        for (const Share& share :
+             deal_work(problem, part, columns / group_columns(types_), workers)) {
+            const Bytes offsets_done = 2 * share.first_block;
+            const Bytes values_done = problem.value_bytes() * share.first_block;
             made.state.insert(made.state.end(),
-                              {from(buffers.lists, done), from(buffers.values, done),
+                              {from(buffers.lists, offsets_done), from(buffers.values, values_done),
                                from(buffers.lists, counts + 2 * share.rows.begin),
                                from(buffers.partials, share.rows.begin * row_bytes +
                                                           share.groups.begin * group_bytes),
                                graph::word(share.rows.length() - 1),
-                               from(buffers.x, share.groups.begin * 2 * kGroup),
+                               from(buffers.x, share.groups.begin * kGroupBytes),
                                graph::word(share.groups.length() - 1)});
         }
         return made;
@@ -137,7 +145,7 @@ public:
                                   const PartMeans& means) const override {
         const auto workers = static_cast<double>(machine.tile.workers);
         const auto turn = static_cast<double>(machine.tile.round_cycles());
-        const auto row_issues = static_cast<double>(codelets::elementwise_row_issues(partials_));
+        const auto row_issues = static_cast<double>(codelets::elementwise_row_issues(types_));
         const auto non_zero_issues = static_cast<double>(codelets::kElementwiseNonZero);
         const double all =
             turn / workers * (non_zero_issues * means.blocks + row_issues * means.rows);
@@ -145,21 +153,22 @@ public:
         const double fullest =
             std::max(kUneven * all, turn * (non_zero_issues * means.longest_row + row_issues));
         return 40 + static_cast<double>(codelets::kElementwiseFrame) * turn +
-               means.columns / static_cast<double>(kGroup) *
+               means.columns / static_cast<double>(group_columns(types_)) *
                    (static_cast<double>(codelets::kElementwiseGroup) * turn + fullest);
     }
 
     void run(plan::StubTimeline& stub, const Problem& problem, const Part& part,
              std::int64_t columns, std::int64_t workers) const override {
         std::vector<std::int64_t> issues;
-        for (const Share& share : deal_work(problem, part, columns / kGroup, workers)) {
+        for (const Share& share :
+             deal_work(problem, part, columns / group_columns(types_), workers)) {
             issues.push_back(issues_of(problem, share));
         }
         stub.multi_worker(issues);
     }
 
 private:
-    ElementType partials_;
+    codelets::ProductTypes types_;
 };
 
 } // namespace
@@ -180,10 +189,14 @@ std::vector<Share> deal_work(const Problem& problem, const Part& part, std::int6
     return best;
 }
 
-const BlockKind& elements(ElementType partials) {
-    static const Elements half(ElementType::F16);
-    static const Elements single(ElementType::F32);
-    return partials == ElementType::F16 ? half : single;
+const BlockKind& elements(codelets::ProductTypes types) {
+    static const Elements half({ElementType::F16, ElementType::F16});
+    static const Elements mixed({ElementType::F16, ElementType::F32});
+    static const Elements single({ElementType::F32, ElementType::F32});
+    if (types.data == ElementType::F32) {
+        return single;
+    }
+    return types.partials == ElementType::F16 ? half : mixed;
 }
 
 } // namespace tessera::spmm

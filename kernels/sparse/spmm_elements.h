@@ -14,8 +14,8 @@ namespace tessera::spmm {
 /// first.
 inline constexpr auto kLineOffset = program::PointerFormat::Scaled16;
 
-/// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of 8
-/// columns.
+/// What one worker multiplies of a part: consecutive rows with blocks, and consecutive groups of
+/// columns, 16 bytes of X each.
 struct Share {
     Range rows;
     Range groups;

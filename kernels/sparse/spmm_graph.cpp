@@ -30,7 +30,8 @@ public:
             const std::string& name)
         : machine_(machine), homes_(homes), partition_(homes.partition()),
           problem_(partition_.problem()), split_(partition_.split()), reduction_(reduction),
-          type_(name_of(problem_.partials)), emitted_{graph::Graph(name)}, graph_(emitted_.graph) {}
+          type_(codelets::suffix(problem_.types)), emitted_{graph::Graph(name)},
+          graph_(emitted_.graph) {}
 
     Emitted run() {
         graph_.codelets = codelets_of(problem_);
@@ -296,7 +297,7 @@ private:
                     const std::int64_t units =
                         job.rows * problem_.partial_line_bytes(columns(in)) / 16;
                     add_sum(reduce, part, in, job, units);
-                    stub.reduce(problem_.partials, units,
+                    stub.reduce(problem_.types, units,
                                 static_cast<std::int64_t>(job.others.size()));
                 }
                 slowest = std::max(slowest, stub.finish());
@@ -341,7 +342,7 @@ private:
     void add_values_tensor() {
         const std::int64_t block = problem_.block;
         graph::Tensor tensor{.name = "a",
-                             .type = ElementType::F16,
+                             .type = problem_.types.data,
                              .shape = {problem_.matrix->blocks(), block, block}};
         tensor.given = true;
         for (const HomeRun& run : homes_.values()) {
@@ -360,8 +361,9 @@ private:
     }
 
     void add_dense_tensor() {
-        graph::Tensor tensor{
-            .name = "b", .type = ElementType::F16, .shape = {problem_.matrix->columns, problem_.n}};
+        graph::Tensor tensor{.name = "b",
+                             .type = problem_.types.data,
+                             .shape = {problem_.matrix->columns, problem_.n}};
         tensor.given = true;
         for (std::int64_t in = 0; in < split_.parts_n; ++in) {
             const LineShape shape = shape_of_x(partition_, in);
@@ -385,7 +387,7 @@ private:
 
     void add_result_tensor() {
         graph::Tensor tensor{
-            .name = "c", .type = ElementType::F16, .shape = {problem_.matrix->rows, problem_.n}};
+            .name = "c", .type = problem_.types.data, .shape = {problem_.matrix->rows, problem_.n}};
         tensor.wanted = true;
         for (std::int64_t in = 0; in < split_.parts_n; ++in) {
             const LineShape shape = shape_of_c(partition_, in);
@@ -393,7 +395,7 @@ private:
                 add_lines(tensor, partition_.tile(job.reducer, in),
                           result(job, shape.slice.length()), shape, job.first_row, job.rows);
             }
-            if (problem_.partials == ElementType::F16) {
+            if (problem_.types.sums_are_results()) {
                 add_sole_rows(tensor, shape, in);
             }
             add_empty_rows(tensor, shape, in);
@@ -439,7 +441,7 @@ private:
     const Problem& problem_;
     const Split& split_;
     const Reduction& reduction_;
-    std::string type_; ///< of partial results
+    std::string type_; ///< what names of codelets end in
     Emitted emitted_;
     graph::Graph& graph_;
     std::vector<graph::Receiver> others_;
@@ -458,7 +460,7 @@ private:
 
 std::vector<std::string> codelets_of(const Problem& problem) {
     std::vector<std::string> names = problem.kind->codelets();
-    names.push_back(fmt::format("reduce_add_{}", name_of(problem.partials)));
+    names.push_back(fmt::format("reduce_add_{}", codelets::suffix(problem.types)));
     names.emplace_back("copy");
     return names;
 }

@@ -13,8 +13,8 @@ constexpr double kShareForAll = 0.75;
 } // namespace
 
 Problem::Problem(const workload::SpmmWorkload& workload, const workload::SparsePattern& a)
-    : matrix(&a), n(workload.n), block(a.block), partials(workload.partials),
-      kind(&kind_of(a.block, workload.partials)) {}
+    : matrix(&a), n(workload.n), block(a.block), types{workload.dtype, workload.partials},
+      kind(&kind_of(a.block, types)) {}
 
 std::int64_t Part::local_row(std::int32_t row) const {
     return std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();

@@ -3,8 +3,8 @@
 // has.
 #pragma once
 
-#include "base/element_type.h"
 #include "base/units.h"
+#include "kernels/codelets/product_types.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/workload/operands.h"
 #include "kernels/workload/workload.h"
@@ -40,7 +40,7 @@ struct Problem {
     const workload::SparsePattern* matrix = nullptr;
     std::int64_t n = 0;
     std::int64_t block = 1;
-    ElementType partials = ElementType::F16;
+    codelets::ProductTypes types{ElementType::F16, ElementType::F16};
     const BlockKind* kind = nullptr;
 
     /// Columns of X come in this grain.
@@ -56,14 +56,16 @@ struct Problem {
     [[nodiscard]] std::int64_t widest_slice(const Split& split) const {
         return (column_groups() + split.parts_n - 1) / split.parts_n * column_grain();
     }
-    [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const { return 2 * block * columns; }
+    [[nodiscard]] Bytes x_line_bytes(std::int64_t columns) const {
+        return bytes_of(types.data) * block * columns;
+    }
     [[nodiscard]] Bytes partial_line_bytes(std::int64_t columns) const {
-        return bytes_of(partials) * block * columns;
+        return bytes_of(types.partials) * block * columns;
     }
     [[nodiscard]] Bytes result_line_bytes(std::int64_t columns) const {
-        return 2 * block * columns;
+        return bytes_of(types.data) * block * columns;
     }
-    [[nodiscard]] Bytes value_bytes() const { return 2 * block * block; }
+    [[nodiscard]] Bytes value_bytes() const { return bytes_of(types.data) * block * block; }
     /// Work of one row with so many blocks, in worker issues for one column group or weight load.
     [[nodiscard]] std::int64_t row_work(std::int64_t blocks) const {
         const BlockTraits& traits = kind->traits();

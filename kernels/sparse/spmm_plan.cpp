@@ -40,7 +40,7 @@ std::int64_t roundings_of(const Partition& partition) {
         blocks = std::max(blocks, problem.matrix->row_start[static_cast<std::size_t>(row + 1)] -
                                       problem.matrix->row_start[static_cast<std::size_t>(row)]);
     }
-    const bool half = problem.partials == ElementType::F16;
+    const bool half = problem.types.partials == ElementType::F16;
     const std::int64_t reduced = contributors > 1 ? 1 : 0;
     return problem.kind->traits().block_roundings * blocks +
            (half ? reduced : static_cast<std::int64_t>(contributors));
@@ -165,7 +165,8 @@ Chosen choose_split(const spec::MachineSpec& machine, const Problem& problem,
     const auto n = static_cast<double>(problem.n);
     const bool vain = plan::exceeds_chip(
         machine,
-        2 * (static_cast<double>(matrix.stored_elements()) +
+        static_cast<double>(bytes_of(problem.types.data)) *
+            (static_cast<double>(matrix.stored_elements()) +
              (static_cast<double>(matrix.columns) + static_cast<double>(matrix.rows)) * n));
     std::optional<Chosen> best;
     std::string reason;
@@ -263,7 +264,7 @@ private:
         workload.n = n();
         workload.partials = partials();
         workload.block = a().sparse->block;
-        if (!has_kind(machine, workload.block, workload.partials)) {
+        if (!has_kind(machine, workload.block, {workload.dtype, workload.partials})) {
             Planned planned = plan_published(machine, workload, *a().sparse);
             return {std::move(planned.graph), planned.division.roundings};
         }
@@ -286,8 +287,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
 family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                        const workload::SparsePattern& matrix, plan::KnownSchedules& known) {
     const bool published = workload.plan == workload::PlanKind::Published ||
-                           workload.dtype == ElementType::F32 ||
-                           !has_kind(machine, matrix.block, workload.partials);
+                           !has_kind(machine, matrix.block, {workload.dtype, workload.partials});
     if (published) {
         return choose_published(machine, workload, matrix, known, 1);
     }
@@ -316,11 +316,7 @@ family::Estimate choose_by_estimate(const spec::MachineSpec& machine,
                                     const workload::SpmmWorkload& workload,
                                     const workload::SparsePattern& matrix) {
     const Problem problem(workload, matrix);
-    if (workload.dtype == ElementType::F32) {
-        throw NotModelled(name_of(problem) +
-                          ", f32: not modelled: an estimate; see docs/published_plans.md");
-    }
-    family::check_plan(has_kind(machine, matrix.block, workload.partials)
+    family::check_plan(has_kind(machine, matrix.block, {workload.dtype, workload.partials})
                            ? workload.plan
                            : workload::PlanKind::Published,
                        name_of(problem));

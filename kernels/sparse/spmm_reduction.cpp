@@ -44,7 +44,7 @@ Reduction find_reduction(const Partition& partition) {
     reduction.result_lines.resize(parts);
     const Problem& problem = partition.problem();
     const std::int64_t rows = problem.matrix->block_rows();
-    const std::size_t least = problem.partials == ElementType::F16 ? 2 : 1;
+    const std::size_t least = problem.types.sums_are_results() ? 2 : 1;
     std::size_t turn = 0;
     for (std::int64_t first = 0; first < rows;) {
         const std::vector<std::int32_t>& contributors = partition.contributors(first);

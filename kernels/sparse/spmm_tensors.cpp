@@ -30,14 +30,15 @@ void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const Lin
                std::int64_t first, std::int64_t count) {
     const std::int64_t width = shape.slice.length();
     const std::int64_t valid = std::min(shape.n, shape.slice.end) - shape.slice.begin;
-    const std::int64_t line_bytes = 2 * shape.block * width;
+    const std::int64_t line_bytes = shape.element * shape.block * width;
     const std::int64_t full = std::clamp<std::int64_t>(shape.rows / shape.block - first, 0, count);
     const auto add = [&](std::int64_t line, std::int64_t lines, std::int64_t rows) {
         const std::int64_t group = shape.by_halves ? 8 : shape.block;
         for (std::int64_t half = 0; half * group < rows; ++half) {
             graph::Piece piece;
             piece.tile = tile;
-            piece.place = place + ((line - first) * line_bytes + half * group * width * 2);
+            piece.place =
+                place + ((line - first) * line_bytes + half * group * width * shape.element);
             piece.host_offset = (line * shape.block + half * group) * shape.n + shape.slice.begin;
             // There may be as many pieces as lines: loops of one round are left out.
             const std::int64_t here = std::min(group, rows - half * group);
@@ -45,9 +46,9 @@ void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const Lin
             if (lines > 1) {
                 piece.dims.push_back({lines, shape.block * shape.n, line_bytes});
             }
-            piece.dims.push_back({valid, 1, 2 * group});
+            piece.dims.push_back({valid, 1, shape.element * group});
             if (here > 1) {
-                piece.dims.push_back({here, shape.n, 2});
+                piece.dims.push_back({here, shape.n, shape.element});
             }
             tensor.pieces.push_back(std::move(piece));
         }
@@ -62,13 +63,21 @@ void add_lines(graph::Tensor& tensor, TileId tile, graph::Place place, const Lin
 
 LineShape shape_of_x(const Partition& partition, std::int64_t in) {
     const Problem& problem = partition.problem();
-    return {problem.matrix->columns, problem.n, problem.block, problem.slice(partition.split(), in),
+    return {problem.matrix->columns,
+            problem.n,
+            problem.block,
+            bytes_of(problem.types.data),
+            problem.slice(partition.split(), in),
             false};
 }
 
 LineShape shape_of_c(const Partition& partition, std::int64_t in) {
     const Problem& problem = partition.problem();
-    return {problem.matrix->rows, problem.n, problem.block, problem.slice(partition.split(), in),
+    return {problem.matrix->rows,
+            problem.n,
+            problem.block,
+            bytes_of(problem.types.data),
+            problem.slice(partition.split(), in),
             problem.kind->traits().by_halves};
 }
 

@@ -16,6 +16,7 @@ struct LineShape {
     std::int64_t rows = 0; ///< of the host tensor
     std::int64_t n = 0;
     std::int64_t block = 1;
+    Bytes element = 2;
     Range slice;
     bool by_halves = false; ///< [2][column][8] instead of [column][16]
 };

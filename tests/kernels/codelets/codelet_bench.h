@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/float16.h"
+#include "kernels/codelets/product_types.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/lower/stub.h"
 #include "models/program/program.h"
@@ -14,6 +15,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -21,6 +23,12 @@
 #include <vector>
 
 namespace tessera::test {
+
+/// What products come in.
+inline constexpr std::array<codelets::ProductTypes, 3> kProductTypes{
+    {{ElementType::F16, ElementType::F16},
+     {ElementType::F16, ElementType::F32},
+     {ElementType::F32, ElementType::F32}}};
 
 class CodeletBench {
 public:
@@ -122,6 +130,27 @@ inline float small_integer(std::size_t index, int range) {
     const std::size_t mixed = (index * 2654435761U) >> 7U;
     return static_cast<float>(static_cast<int>(mixed % static_cast<std::size_t>(2 * range + 1)) -
                               range);
+}
+
+/// Numbers as elements of a type, FP16 or FP32.
+inline void put_as(CodeletBench& bench, ElementType type, Address at,
+                   const std::vector<float>& values) {
+    if (type == ElementType::F32) {
+        bench.put(at, values);
+        return;
+    }
+    std::vector<std::uint16_t> halves;
+    for (const float value : values) {
+        halves.push_back(f32_to_f16(value));
+    }
+    bench.put(at, halves);
+}
+
+/// Element `index` of an array of the type.
+inline float get_as(CodeletBench& bench, ElementType type, Address array, std::size_t index) {
+    const Address at = array + static_cast<Address>(bytes_of(type)) * static_cast<Address>(index);
+    return type == ElementType::F32 ? bench.get<float>(at, 1)[0]
+                                    : f16_to_f32(bench.get<std::uint16_t>(at, 1)[0]);
 }
 
 } // namespace tessera::test

@@ -227,13 +227,13 @@ TEST_CASE("sums cost what their texts have", "[kernels]") {
     sum.expect("kSumTwoOperands", kSumTwoOperands, {{".Ltwo_operands", ".Lend"}});
     CHECK(sum.uncounted().empty());
 
-    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
-        const std::string p = suffix(partials);
+    for (const ProductTypes& types : test::kProductTypes) {
+        const std::string p = suffix(types);
         CountedCodelet reduce("reduce_add_" + p);
         reduce.expect("kReduceNothing", kReduceNothing,
                       {{"reduce_" + p, ".Lsome_units"}, {".Ldone"}});
         reduce.expect("kReduceFrame", kReduceFrame, {{"reduce_" + p, ".Lunit"}, {".Ldone"}});
-        reduce.expect("reduce_unit_issues", reduce_unit_issues(partials),
+        reduce.expect("reduce_unit_issues", reduce_unit_issues(types),
                       {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}});
         reduce.expect("kReduceSlice", kReduceSlice, {{".Lslice", ".Lend_unit"}});
         CHECK(reduce.uncounted().empty());
@@ -352,8 +352,8 @@ TEST_CASE("functions of every element cost what their texts have", "[kernels]") 
 }
 
 TEST_CASE("element-wise sparse products cost what their texts have", "[kernels]") {
-    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
-        const std::string entry = fmt::format("spmm_elementwise_{}", suffix(partials));
+    for (const ProductTypes& types : test::kProductTypes) {
+        const std::string entry = fmt::format("spmm_elementwise_{}", suffix(types));
         CountedCodelet vertex(entry);
         vertex.expect("kElementwiseNothing", kElementwiseNothing,
                       {{entry, ".Lsome_rows"}, {".Ldone"}});
@@ -364,12 +364,12 @@ TEST_CASE("element-wise sparse products cost what their texts have", "[kernels]"
         vertex.expect("kElementwiseNonZero", kElementwiseNonZero,
                       {{".Lnon_zero_of_first_row", ".Lend_first_row"}});
         vertex.expect("kElementwiseNonZero", kElementwiseNonZero, {{".Lnon_zero", ".Lend_row"}});
-        vertex.expect("elementwise_row_issues", elementwise_row_issues(partials),
+        vertex.expect("elementwise_row_issues", elementwise_row_issues(types),
                       {{".Lfirst_row", ".Lnon_zero_of_first_row"},
                        {".Lnon_zero_of_first_row", ".Lend_first_row", -1},
                        {".Lend_first_row", ".Lrow"}});
         vertex.expect(
-            "elementwise_row_issues", elementwise_row_issues(partials),
+            "elementwise_row_issues", elementwise_row_issues(types),
             {{".Lrow", ".Lnon_zero"}, {".Lnon_zero", ".Lend_row", -1}, {".Lend_row", ".Llast"}});
         CHECK(vertex.uncounted().empty());
     }
@@ -468,7 +468,7 @@ TEST_CASE("an instruction more in a codelet shows by its labels and both counts"
     CountedCodelet longer("reduce_add_f16", sources);
     const std::vector<Span> spans = {{".Lunit", ".Lslice"}, {".Lend_unit", ".Ldone"}};
     const std::int64_t counted = longer.count(spans);
-    CHECK(counted == reduce_unit_issues(ElementType::F16) + 1);
+    CHECK(counted == reduce_unit_issues(of_f16(ElementType::F16)) + 1);
     CHECK(longer.message("reduce_unit_issues", 8, spans, counted) ==
           fmt::format("reduce_add_f16.S: .Lunit to .Lslice, .Lend_unit to .Ldone: {} in the "
                       "codelet, 8 in its cost (reduce_unit_issues)",

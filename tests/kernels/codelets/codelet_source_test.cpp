@@ -77,7 +77,7 @@ TEST_CASE("a codelet that a generation lacks says where, and how it came there",
     graph.codelets = {"matmul_amp_f16"};
     CHECK_THROWS_WITH(
         lower::CodeletLibrary(gc2, graph),
-        Catch::Contains("see docs/deviations.md\n  partials.inc:7:13: f16v4hihov4amp: got "
+        Catch::Contains("see docs/deviations.md\n  partials.inc:13:13: f16v4hihov4amp: got "
                         "architecture 1") &&
             Catch::Contains("matmul_amp.S:") &&
             Catch::Contains("matmul_amp_f16.S:4:2: included from here"));

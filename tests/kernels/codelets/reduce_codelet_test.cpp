@@ -8,31 +8,17 @@ namespace {
 
 using namespace tessera;
 
-void store(test::CodeletBench& bench, ElementType partials, Address at,
-           const std::vector<float>& values) {
-    if (partials == ElementType::F32) {
-        bench.put(at, values);
-        return;
-    }
-    std::vector<std::uint16_t> halves;
-    for (const float value : values) {
-        halves.push_back(f32_to_f16(value));
-    }
-    bench.put(at, halves);
-}
-
 } // namespace
 
 TEST_CASE("a reduction adds its slices to its own share in the predicted cycles", "[kernels]") {
-    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
-        const std::size_t unit = partials == ElementType::F16 ? 8 : 4;
+    for (const codelets::ProductTypes& types : test::kProductTypes) {
+        const auto unit = static_cast<std::size_t>(16 / bytes_of(types.partials));
         for (const std::int64_t workers : {1, 6, 8}) {
             for (const std::size_t units : {0U, 1U, 5U, 6U, 13U, 40U}) {
                 for (const std::size_t slices : {0U, 1U, 3U, 7U}) {
                     CAPTURE(workers, units, slices, unit);
-                    test::CodeletBench bench(
-                        {partials == ElementType::F16 ? "reduce_add_f16" : "reduce_add_f32"},
-                        workers);
+                    const std::string type = codelets::suffix(types);
+                    test::CodeletBench bench({"reduce_add_" + type}, workers);
                     const auto w = static_cast<std::uint32_t>(workers);
                     const auto u = static_cast<std::uint32_t>(units);
                     const Address own = bench.pair(0);
@@ -50,18 +36,16 @@ TEST_CASE("a reduction adds its slices to its own share in the predicted cycles"
                         }
                         const Address at =
                             s == 0 ? own : received + static_cast<Address>((s - 1) * units * 16);
-                        store(bench, partials, at, summand);
+                        test::put_as(bench, types.partials, at, summand);
                     }
-                    const auto outcome =
-                        bench.call(partials == ElementType::F16 ? "reduce_f16" : "reduce_f32",
-                                   program::VertexKind::MultiWorker, bench.region0_data());
-                    const auto result = bench.get<std::uint16_t>(out, sums.size());
+                    const auto outcome = bench.call(
+                        "reduce_" + type, program::VertexKind::MultiWorker, bench.region0_data());
                     std::size_t wrong = 0;
                     for (std::size_t i = 0; i < sums.size(); ++i) {
-                        wrong += f16_to_f32(result[i]) == sums[i] ? 0 : 1;
+                        wrong += test::get_as(bench, types.data, out, i) == sums[i] ? 0 : 1;
                     }
                     CHECK(wrong == 0);
-                    CHECK(outcome.cycles == plan::reduce_cycles(bench.machine(), partials,
+                    CHECK(outcome.cycles == plan::reduce_cycles(bench.machine(), types,
                                                                 static_cast<std::int64_t>(units),
                                                                 static_cast<std::int64_t>(slices)));
                 }

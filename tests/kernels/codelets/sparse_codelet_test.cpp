@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "kernels/codelets/spmm_blocks_cost.h"
 #include "kernels/codelets/spmm_elementwise_cost.h"
 #include "kernels/plan/vertex_cost.h"
 #include "tests/kernels/codelets/codelet_bench.h"
@@ -13,31 +14,30 @@ using namespace tessera;
 /// Rows of non-zeros for every worker, the lists of the vertex, and what it should give.
 class ElementwiseVertex {
 public:
-    ElementwiseVertex(ElementType partials, std::int64_t workers, std::size_t column_groups)
-        : partials_(partials),
-          bench_({partials == ElementType::F16 ? "spmm_elementwise_f16" : "spmm_elementwise_f32"},
-                 workers),
-          workers_(static_cast<std::size_t>(workers)), columns_(8 * column_groups),
+    ElementwiseVertex(codelets::ProductTypes types, std::int64_t workers, std::size_t column_groups)
+        : types_(types), bench_({entry()}, workers), workers_(static_cast<std::size_t>(workers)),
+          columns_(16 / static_cast<std::size_t>(bytes_of(types.data)) * column_groups),
           groups_(column_groups) {
         make_rows();
-        const auto element = static_cast<std::uint32_t>(partials == ElementType::F16 ? 2 : 4);
-        const std::uint32_t row_bytes = static_cast<std::uint32_t>(columns_) * element;
-        std::vector<std::uint32_t> state = {row_bytes / 8 - (element == 2 ? 1 : 3)};
+        const auto data_bytes = static_cast<std::uint32_t>(bytes_of(types.data));
+        const std::uint32_t row_bytes = static_cast<std::uint32_t>(columns_) *
+                                        static_cast<std::uint32_t>(bytes_of(types.partials));
+        std::vector<std::uint32_t> state = {row_bytes / 8 - (types.sums_are_results() ? 1 : 3)};
         std::uint32_t row = 0;
         std::uint32_t at = 0;
         std::vector<std::uint16_t> deltas;
-        std::vector<std::uint16_t> values;
+        std::vector<float> values;
         std::vector<std::uint16_t> counts;
         for (const auto& rows : rows_) {
             state.insert(state.end(),
-                         {deltas_ + 2 * at, values_ + 2 * at, counts_ + 2 * row,
+                         {deltas_ + 2 * at, values_ + data_bytes * at, counts_ + 2 * row,
                           out_ + row * row_bytes, static_cast<std::uint32_t>(rows.size()) - 1, x_,
                           static_cast<std::uint32_t>(groups_ - 1)});
             for (const auto& non_zeros : rows) {
                 counts.push_back(static_cast<std::uint16_t>(non_zeros.size() - 1));
                 for (const std::size_t column : non_zeros) {
-                    deltas.push_back(static_cast<std::uint16_t>(column * columns_ * 2));
-                    values.push_back(f32_to_f16(value(at)));
+                    deltas.push_back(static_cast<std::uint16_t>(column * columns_ * data_bytes));
+                    values.push_back(value(at));
                     ++at;
                 }
                 ++row;
@@ -45,19 +45,17 @@ public:
         }
         bench_.put(state_, state);
         bench_.put(deltas_, deltas);
-        bench_.put(values_, values);
+        test::put_as(bench_, types.data, values_, values);
         bench_.put(counts_, counts);
-        std::vector<std::uint16_t> x;
+        std::vector<float> x;
         for (std::size_t i = 0; i < kRowsOfX * columns_; ++i) {
-            x.push_back(f32_to_f16(test::small_integer(i, 4)));
+            x.push_back(test::small_integer(i, 4));
         }
-        bench_.put(x_, x);
+        test::put_as(bench_, types.data, x_, x);
     }
 
     tile::ComputeOutcome run() {
-        return bench_.call(partials_ == ElementType::F16 ? "spmm_elementwise_f16"
-                                                         : "spmm_elementwise_f32",
-                           program::VertexKind::MultiWorker, state_);
+        return bench_.call(entry(), program::VertexKind::MultiWorker, state_);
     }
 
     std::size_t wrong() {
@@ -89,7 +87,7 @@ public:
                 non_zeros += static_cast<std::int64_t>(row.size());
             }
             issues.push_back(
-                codelets::elementwise_issues(partials_, static_cast<std::int64_t>(rows.size()),
+                codelets::elementwise_issues(types_, static_cast<std::int64_t>(rows.size()),
                                              non_zeros, static_cast<std::int64_t>(groups_)));
         }
         return plan::multi_worker_cycles(bench_.machine(), issues);
@@ -113,14 +111,12 @@ private:
         }
     }
     static float value(std::size_t at) { return test::small_integer(at + 31337, 3); }
-    float result(std::size_t at) {
-        return partials_ == ElementType::F16
-                   ? f16_to_f32(
-                         bench_.get<std::uint16_t>(out_ + static_cast<Address>(2 * at), 1)[0])
-                   : bench_.get<float>(out_ + static_cast<Address>(4 * at), 1)[0];
+    [[nodiscard]] std::string entry() const {
+        return fmt::format("spmm_elementwise_{}", codelets::suffix(types_));
     }
+    float result(std::size_t at) { return test::get_as(bench_, types_.partials, out_, at); }
 
-    ElementType partials_;
+    codelets::ProductTypes types_;
     test::CodeletBench bench_;
     std::size_t workers_;
     std::size_t columns_;
@@ -145,11 +141,11 @@ std::size_t weight_index(ElementType partials, std::size_t channel, std::size_t 
 } // namespace
 
 TEST_CASE("an elementwise vertex gives the exact product in the predicted cycles", "[kernels]") {
-    for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+    for (const codelets::ProductTypes& types : test::kProductTypes) {
         for (const std::int64_t workers : {1, 4, 6, 8}) {
             for (const std::size_t groups : {1U, 3U}) {
-                CAPTURE(partials == ElementType::F16, workers, groups);
-                ElementwiseVertex vertex(partials, workers, groups);
+                CAPTURE(codelets::suffix(types), workers, groups);
+                ElementwiseVertex vertex(types, workers, groups);
                 const auto outcome = vertex.run();
                 CHECK(vertex.wrong() == 0);
                 CHECK(outcome.cycles == vertex.predicted());
@@ -235,20 +231,21 @@ TEST_CASE("a block-sparse vertex walks its list of blocks in the predicted cycle
 
 namespace {
 
-/// Two rows of blocks of 4 or 8, the second with one block; what stands in `out` before is no number.
+/// Two rows of blocks, the second with one block; what stands in `out` before is no number.
 class BlocksVertex {
 public:
-    BlocksVertex(std::size_t block, ElementType partials, std::int64_t workers, std::size_t columns,
-                 double steps_per_issue)
-        : block_(block), half_(partials == ElementType::F16), partials_(partials),
-          columns_(columns),
-          bench_({half_ ? "spmm_blocks_f16" : "spmm_blocks_f32"}, workers, steps_per_issue) {
-        const auto bytes = static_cast<std::uint32_t>(columns * block);
+    BlocksVertex(std::size_t block, codelets::ProductTypes types, std::int64_t workers,
+                 std::size_t columns, double steps_per_issue)
+        : block_(block), types_(types), columns_(columns),
+          bench_({fmt::format("spmm_blocks_{}", codelets::suffix(types))}, workers,
+                 steps_per_issue) {
+        const auto line = static_cast<std::uint32_t>(columns * block);
+        const auto x_bytes = line * static_cast<std::uint32_t>(bytes_of(types.data));
         std::vector<std::uint32_t> meta;
         for (std::size_t row = 0, at = 0; row < row_blocks_.size(); ++row) {
             meta.push_back(static_cast<std::uint32_t>(row_blocks_[row] - 1));
             for (std::int32_t i = 0; i < row_blocks_[row]; ++i, ++at) {
-                meta.push_back(x_ + 2 * bytes * static_cast<std::uint32_t>(x_of_[at]));
+                meta.push_back(x_ + x_bytes * static_cast<std::uint32_t>(x_of_[at]));
             }
         }
         meta.insert(meta.end(), {0, 0});
@@ -261,25 +258,36 @@ public:
             lists.push_back(static_cast<std::uint16_t>(own));
             before += own;
         }
-        bench_.put<std::uint32_t>(state_, {out_, values_, meta_, lists_, bytes * (half_ ? 2 : 4),
-                                           static_cast<std::uint32_t>(row_blocks_.size() - 1)});
+        bench_.put<std::uint32_t>(state_,
+                                  {out_, values_, meta_, lists_,
+                                   line * static_cast<std::uint32_t>(bytes_of(types.partials)),
+                                   static_cast<std::uint32_t>(row_blocks_.size() - 1)});
         bench_.put(meta_, meta);
         bench_.put(lists_, lists);
-        std::vector<std::uint16_t> values;
-        for (std::size_t i = 0; i < x_of_.size() * block * block; ++i) {
-            values.push_back(f32_to_f16(test::small_integer(i, 2)));
+        const auto passes =
+            static_cast<std::size_t>(codelets::blocks_passes(static_cast<std::int64_t>(block)));
+        const std::size_t inputs = block / passes;
+        std::vector<float> values;
+        for (std::size_t b = 0; b < x_of_.size(); ++b) {
+            for (std::size_t pass = 0; pass < passes; ++pass) {
+                for (std::size_t out = 0; out < block; ++out) {
+                    for (std::size_t i = 0; i < inputs; ++i) {
+                        values.push_back(value(b, out, pass * inputs + i));
+                    }
+                }
+            }
         }
-        bench_.put(values_, values);
-        std::vector<std::uint16_t> dense;
+        test::put_as(bench_, types.data, values_, values);
+        std::vector<float> dense;
         for (std::size_t i = 0; i < 3 * columns * block; ++i) {
-            dense.push_back(f32_to_f16(test::small_integer(i + 5, 3)));
+            dense.push_back(test::small_integer(i + 5, 3));
         }
-        bench_.put(x_, dense);
+        test::put_as(bench_, types.data, x_, dense);
         bench_.put(out_, std::vector<std::uint32_t>(2 * columns * block, 0x7fff7fffU));
     }
 
     tile::ComputeOutcome run() {
-        return bench_.call(fmt::format("spmm_block{}_{}", block_, half_ ? "f16" : "f32"),
+        return bench_.call(fmt::format("spmm_block{}_{}", block_, codelets::suffix(types_)),
                            program::VertexKind::Supervisor, state_);
     }
 
@@ -292,7 +300,7 @@ public:
                     float sum = 0;
                     for (std::size_t b = first; b < end; ++b) {
                         for (std::size_t i = 0; i < block_; ++i) {
-                            sum += test::small_integer((b * block_ + out) * block_ + i, 2) *
+                            sum += value(b, out, i) *
                                    test::small_integer(
                                        (x_of_[b] * columns_ + column) * block_ + i + 5, 3);
                         }
@@ -307,21 +315,19 @@ public:
 
     [[nodiscard]] Cycles predicted() const {
         plan::StubTimeline stub(bench_.machine(), true);
-        stub.blocks(static_cast<std::int64_t>(block_), partials_,
-                    static_cast<std::int64_t>(columns_), row_blocks_);
+        stub.blocks(static_cast<std::int64_t>(block_), types_, static_cast<std::int64_t>(columns_),
+                    row_blocks_);
         return stub.finish();
     }
 
 private:
-    float result(std::size_t at) {
-        return half_ ? f16_to_f32(
-                           bench_.get<std::uint16_t>(out_ + static_cast<Address>(2 * at), 1)[0])
-                     : bench_.get<float>(out_ + static_cast<Address>(4 * at), 1)[0];
+    [[nodiscard]] float value(std::size_t b, std::size_t out, std::size_t in) const {
+        return test::small_integer((b * block_ + out) * block_ + in, 2);
     }
+    float result(std::size_t at) { return test::get_as(bench_, types_.partials, out_, at); }
 
     std::size_t block_;
-    bool half_;
-    ElementType partials_;
+    codelets::ProductTypes types_;
     std::size_t columns_;
     test::CodeletBench bench_;
     std::vector<std::int32_t> row_blocks_ = {3, 1};
@@ -336,14 +342,17 @@ private:
 
 } // namespace
 
-TEST_CASE("a vertex of small blocks gives the exact product in the predicted cycles", "[kernels]") {
-    for (const std::size_t block : {4U, 8U}) {
-        for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+TEST_CASE("a vertex of blocks gives the exact product in the predicted cycles", "[kernels]") {
+    for (const std::size_t block : {4U, 8U, 16U}) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
+            if (block == 16 && types.data == ElementType::F16) {
+                continue; // another vertex
+            }
             for (const std::int64_t workers : {1, 6, 8}) {
                 for (std::size_t columns = 1; columns <= 54; columns += columns < 12 ? 1 : 7) {
                     for (const double steps : {0.5, 1.0, 2.0, 4.0}) {
-                        CAPTURE(block, partials == ElementType::F16, workers, columns, steps);
-                        BlocksVertex vertex(block, partials, workers, columns, steps);
+                        CAPTURE(block, codelets::suffix(types), workers, columns, steps);
+                        BlocksVertex vertex(block, types, workers, columns, steps);
                         const auto outcome = vertex.run();
                         CHECK(vertex.wrong() == 0);
                         CHECK(outcome.cycles == vertex.predicted());

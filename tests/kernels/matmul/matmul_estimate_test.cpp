@@ -93,9 +93,9 @@ TEST_CASE("a partition's cost is its weight loads, its words and its sums", "[ke
                     Cycles reduction = 0;
                     if (p.parts_k > 1 || !half) {
                         const std::int64_t share = up(rows * outs, p.parts_k);
-                        const Cycles sum =
-                            machine.control.step_cycles +
-                            plan::reduce_cycles(machine, partials, 2 * share, p.parts_k - 1);
+                        const Cycles sum = machine.control.step_cycles +
+                                           plan::reduce_cycles(machine, codelets::of_f16(partials),
+                                                               2 * share, p.parts_k - 1);
                         compute += sum;
                         reduction = sum;
                         if (p.parts_k > 1) {

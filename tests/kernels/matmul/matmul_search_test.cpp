@@ -273,9 +273,9 @@ TEST_CASE("a reduction sums the slices of the other parts, a message of each", "
         const plan::ExchangeCost exchange(machine);
         const auto cycles =
             matmul::estimate(machine, exchange, Grid(problem, {1, parts, 1, 1, Paired::None}));
-        const Cycles sum =
-            machine.control.step_cycles +
-            plan::reduce_cycles(machine, ElementType::F16, 2, parts - 1); // two units a cell
+        const Cycles sum = machine.control.step_cycles +
+                           plan::reduce_cycles(machine, codelets::of_f16(ElementType::F16), 2,
+                                               parts - 1); // two units a cell
         const Cycles move = exchange.to_neighbours(parts) +
                             std::max(matmul::kCellBytes / lane_bytes, controls) * (parts - 1);
         CHECK(cycles.reduction == sum + move + machine.sync.internal_cycles);

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 namespace tessera::test {
@@ -81,6 +83,34 @@ inline std::vector<double> sparse_product(const workload::SparseF16& a,
         }
     }
     return c;
+}
+
+/// As an operand of the type.
+inline std::vector<std::byte> operand(const std::vector<std::uint16_t>& values, ElementType type) {
+    std::vector<float> wide;
+    for (const std::uint16_t value : values) {
+        wide.push_back(f16_to_f32(value));
+    }
+    const auto bytes = type == ElementType::F32 ? std::as_bytes(std::span(wide))
+                                                : std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
+}
+
+/// The elements of a result of the type.
+inline std::vector<double> elements(const std::vector<std::byte>& bytes, ElementType type) {
+    std::vector<double> values;
+    for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(bytes_of(type))) {
+        if (type == ElementType::F32) {
+            float value = 0;
+            std::memcpy(&value, bytes.data() + at, sizeof(value));
+            values.push_back(static_cast<double>(value));
+        } else {
+            std::uint16_t value = 0;
+            std::memcpy(&value, bytes.data() + at, sizeof(value));
+            values.push_back(static_cast<double>(f16_to_f32(value)));
+        }
+    }
+    return values;
 }
 
 } // namespace tessera::test

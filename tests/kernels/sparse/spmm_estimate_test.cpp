@@ -97,7 +97,7 @@ Expected expected_of(const spec::MachineSpec& machine, const plan::ExchangeCost&
     const workload::SparsePattern& a = *problem.matrix;
     const Means mean = means_of(a, split);
     const bool elements = problem.block == 1;
-    const bool half = problem.partials == ElementType::F16;
+    const bool half = problem.types.partials == ElementType::F16;
     const double grain = elements ? 8 : 1;
     const double columns =
         std::ceil(std::ceil(number(problem.n) / grain) / number(split.parts_n)) * grain;

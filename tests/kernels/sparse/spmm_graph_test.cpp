@@ -51,25 +51,29 @@ workload::SparseF16 random_matrix(std::int64_t rows, std::int64_t columns, std::
     return a;
 }
 
-workload::SpmmWorkload workload_of(std::int64_t n, std::int64_t block, ElementType partials) {
+workload::SpmmWorkload workload_of(std::int64_t n, std::int64_t block,
+                                   const codelets::ProductTypes& types) {
     workload::SpmmWorkload workload;
     workload.n = n;
     workload.block = block;
-    workload.partials = partials;
+    workload.dtype = types.data;
+    workload.partials = types.partials;
     return workload;
 }
+
+constexpr codelets::ProductTypes kHalf = codelets::of_f16(ElementType::F16);
 
 template <class Visit> void for_problems(const Visit& visit) {
     spec::MachineSpec machine;
     machine.chip.tiles = 24;
     for (const std::int64_t block : {1, 16}) {
-        for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             const auto a = random_matrix(17, 23, block);
             for (const std::int64_t n : {24, 27}) {
-                const Problem problem(workload_of(n, block, partials), a);
+                const Problem problem(workload_of(n, block, types), a);
                 for (const Split split : {Split{1, 1, 1}, Split{4, 1, 1}, Split{3, 2, 1},
                                           Split{2, 3, 3}, Split{4, 2, 2}, Split{1, 5, 3}}) {
-                    CAPTURE(block, partials == ElementType::F16, n, split.parts_m, split.parts_k,
+                    CAPTURE(block, codelets::suffix(types), n, split.parts_m, split.parts_k,
                             split.parts_n);
                     visit(machine, problem, Partition(problem, split));
                 }
@@ -93,11 +97,13 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
         const auto reduction = spmm::find_reduction(partition);
         const auto made = spmm::emit(machine, homes, reduction, "test");
         const bool elements = problem.block == 1;
-        const std::int64_t grain = elements ? 8 : 1;
+        const bool single = problem.types.data == ElementType::F32;
+        const Bytes element = bytes_of(problem.types.data);
+        const std::int64_t grain = elements ? 16 / element : 1;
         const std::int64_t groups = (problem.n + grain - 1) / grain;
         const std::int64_t width = (groups + split.parts_n - 1) / split.parts_n * grain;
-        const Bytes x_line = 2 * problem.block * width;
-        const Bytes c_line = bytes_of(problem.partials) * problem.block * width;
+        const Bytes x_line = element * problem.block * width;
+        const Bytes c_line = bytes_of(problem.types.partials) * problem.block * width;
         std::size_t lines = 0;
         std::size_t rows = 0;
         std::size_t blocks = 0;
@@ -107,7 +113,10 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
             blocks = std::max(blocks, partition.part(part).blocks.size());
         }
         const auto of = [](std::size_t number) { return static_cast<Bytes>(number); };
-        const Bytes values = elements ? (of(blocks) + 7) / 8 * 16 : of(blocks) * 512;
+        const Bytes values = elements ? (of(blocks) + grain - 1) / grain * 16
+                                      : of(blocks) * element * problem.block * problem.block;
+        // vertices of FP32 blocks read farther ahead
+        const Bytes beyond = single && !elements ? 128 : 0;
         struct Expected {
             Bytes bytes;
             Where where;
@@ -115,9 +124,9 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
         };
         const auto empty = static_cast<std::int64_t>(reduction.empty_rows.size());
         const std::map<std::string, Expected> expected{
-            {"partials", {of(rows) * c_line, Where::Region1, 16}},
-            {"x", {of(lines) * x_line, elements ? Where::Region1 : Where::Any, 0}},
-            {"values", {values, elements ? Where::Any : Where::Region1, 16}},
+            {"partials", {of(rows) * c_line, Where::Region1, std::max<Bytes>(16, beyond)}},
+            {"x", {of(lines) * x_line, elements ? Where::Region1 : Where::Any, beyond}},
+            {"values", {values, elements || single ? Where::Any : Where::Region1, 16}},
             {"slices", {most(reduction.slices_lines) * c_line, Where::Region1, 0}},
             {"result", {most(reduction.result_lines) * x_line, Where::Any, 0}},
             {"empty rows", {(empty + split.parts() - 1) / split.parts() * x_line, Where::Any, 0}},
@@ -154,7 +163,7 @@ TEST_CASE("a sparse product's buffers are as long as its fullest part, where its
     machine.chip.tiles = 4;
     for (const std::int64_t cut_off : {0, 1, 15}) {
         const auto a = random_matrix(5, 6, 16, cut_off);
-        const Problem problem(workload_of(24, 16, ElementType::F16), a);
+        const Problem problem(workload_of(24, 16, kHalf), a);
         const Partition partition(problem, {2, 1, 1});
         const spmm::Homes homes(machine, partition);
         const auto made = spmm::emit(machine, homes, spmm::find_reduction(partition), "test");
@@ -186,7 +195,7 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
             const auto& jobs = reduction.jobs_of_part[static_cast<std::size_t>(part)];
             for (std::int64_t in = 0; in < split.parts_n && !jobs.empty(); ++in) {
                 const std::int64_t width = problem.slice(split, in).length();
-                const Bytes line = bytes_of(problem.partials) * problem.block * width;
+                const Bytes line = bytes_of(problem.types.partials) * problem.block * width;
                 plan::StubTimeline stub(machine, false);
                 for (const std::size_t number : jobs) {
                     const auto& job = reduction.jobs[number];
@@ -205,11 +214,12 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
                     }
                     CHECK(fields[2].word == units);
                     CHECK(fields[3].word == others);
-                    CHECK(fields[4].bytes == job.rows * 2 * problem.block * width);
-                    CHECK(fields[4].place.offset == job.result_offset * 2 * problem.block * width);
+                    const Bytes result = bytes_of(problem.types.data) * problem.block * width;
+                    CHECK(fields[4].bytes == job.rows * result);
+                    CHECK(fields[4].place.offset == job.result_offset * result);
                     CHECK(fields[5].word == units / machine.tile.workers);
                     CHECK(fields[6].word == units % machine.tile.workers);
-                    stub.reduce(problem.partials, units, others);
+                    stub.reduce(problem.types, units, others);
                 }
                 slowest = std::max(slowest, stub.finish());
             }
@@ -227,8 +237,8 @@ TEST_CASE("each part sums up its rows and those of the others that it was brough
         std::size_t wanted = 0;
         for (const auto& job : reduction.jobs) {
             for (std::int64_t in = 0; in < split.parts_n; ++in) {
-                const Bytes line =
-                    bytes_of(problem.partials) * problem.block * problem.slice(split, in).length();
+                const Bytes line = bytes_of(problem.types.partials) * problem.block *
+                                   problem.slice(split, in).length();
                 for (std::size_t other = 0; other < job.others.size(); ++other, ++wanted) {
                     const Bytes where =
                         (job.slices_offset + static_cast<std::int64_t>(other) * job.rows) * line;
@@ -249,7 +259,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
         const auto reduction = spmm::find_reduction(partition);
         const std::int64_t width = problem.widest_slice(split);
         const timing::LaneTiming lane{machine.exchange};
-        const Bytes c_line = bytes_of(problem.partials) * problem.block * width;
+        const Bytes c_line = bytes_of(problem.types.partials) * problem.block * width;
         const auto events = [&](Bytes bytes) {
             return std::max(3.0, static_cast<double>(lane.events(bytes / 4)));
         };
@@ -267,12 +277,12 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
             for (const std::int32_t line : part.x_lines) {
                 const auto users = partition.users_of_line(line).size();
                 const bool all = users == static_cast<std::size_t>(split.parts_m);
-                words += users == 1 ? 0 : (all ? 1.1 : 1.3) * events(2 * problem.block * width);
+                words += users == 1 ? 0 : (all ? 1.1 : 1.3) * events(problem.x_line_bytes(width));
             }
             if (split.parts_n > 1) {
                 const bool wide = machine.exchange.pairs() && split.parts_n % 2 == 0;
                 words += 1.1 * static_cast<double>(part.blocks.size()) *
-                         static_cast<double>(2 * problem.block * problem.block) /
+                         static_cast<double>(problem.value_bytes()) /
                          static_cast<double>(4 * machine.exchange.lane_items()) / (wide ? 2 : 1);
             }
             bring = std::max(bring, words);
@@ -281,7 +291,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
             for (const std::size_t job : reduction.jobs_of_part[static_cast<std::size_t>(number)]) {
                 const auto others = static_cast<std::int64_t>(reduction.jobs[job].others.size());
                 const Bytes bytes = reduction.jobs[job].rows * c_line;
-                stub.reduce(problem.partials, bytes / 16, others);
+                stub.reduce(problem.types, bytes / 16, others);
                 partials += static_cast<double>(others) * events(bytes);
             }
             sum = std::max(sum, stub.finish());
@@ -305,7 +315,7 @@ TEST_CASE("the parts' cycles are those of their fullest, and the busiest tile's 
 TEST_CASE("a sparse sum is rounded for each block of its longest row and each other part",
           "[kernels]") {
     for (const std::int64_t block : {1, 4, 8, 16}) {
-        for (const ElementType partials : {ElementType::F16, ElementType::F32}) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             for (const std::int64_t tiles : {1, 12}) {
                 // two rows, so that most tiles have columns of their own
                 workload::SparseF16 a;
@@ -319,7 +329,7 @@ TEST_CASE("a sparse sum is rounded for each block of its longest row and each ot
                 a.values.assign(static_cast<std::size_t>(67 * block * block), f32_to_f16(1));
                 spec::MachineSpec machine;
                 machine.chip.tiles = tiles;
-                const auto workload = workload_of(8, block, partials);
+                const auto workload = workload_of(8, block, types);
                 plan::KnownSchedules known;
                 const auto division = spmm::choose_ours(machine, workload, a, known).division;
                 const Problem problem(workload, a);
@@ -327,13 +337,15 @@ TEST_CASE("a sparse sum is rounded for each block of its longest row and each ot
                                           {division.parts_m, division.parts_k, division.parts_n});
                 const auto parts = static_cast<std::int64_t>(
                     std::max(partition.contributors(0).size(), partition.contributors(1).size()));
-                const bool half = partials == ElementType::F16;
-                CAPTURE(block, half, tiles, parts);
+                const bool half = types.partials == ElementType::F16;
+                const bool single = types.data == ElementType::F32;
+                CAPTURE(block, codelets::suffix(types), tiles, parts);
                 CHECK((tiles == 1) == (parts == 1));
                 const std::int64_t again = parts > 1 ? 1 : 0;
-                CHECK(division.roundings == (block == 1 ? (half ? again : parts)
-                                             : half     ? 60 + again
-                                                        : block / 4 * 60 + parts));
+                CHECK(division.roundings == (single       ? block * 60 + parts
+                                             : block == 1 ? (half ? again : parts)
+                                             : half       ? 60 + again
+                                                          : block / 4 * 60 + parts));
             }
         }
     }
@@ -345,7 +357,7 @@ TEST_CASE("a part of nothing has no rows, lines or blocks", "[kernels]") {
     nothing.columns = 4;
     nothing.block = 1;
     nothing.row_start = {0, 0, 0, 0};
-    const Problem problem(workload_of(8, 1, ElementType::F16), nothing);
+    const Problem problem(workload_of(8, 1, kHalf), nothing);
     const Partition partition(problem, {2, 1, 1});
     CHECK(partition.most_rows() == 0);
     CHECK(partition.most_x_lines() == 0);
@@ -440,7 +452,7 @@ TEST_CASE("values stand in the order of a part's blocks, those that follow each 
           "[kernels]") {
     for (const std::int64_t block : {1, 16}) {
         const auto a = random_matrix(4, 9, block);
-        const Problem problem(workload_of(8, block, ElementType::F32), a);
+        const Problem problem(workload_of(8, block, codelets::of_f16(ElementType::F32)), a);
         spmm::Part part;
         part.blocks = {2, 3, 4, 6, 8, 9, 12, 13, 20};
         for (const auto& [first, last, pieces] :
@@ -474,7 +486,7 @@ TEST_CASE("lines stand one behind the other, with the loops that make more than 
                         }
                         CAPTURE(block, halves, rows, first, count);
                         constexpr std::int64_t kColumns = 11;
-                        const spmm::LineShape shape{rows, kColumns, block, {8, 16}, halves};
+                        const spmm::LineShape shape{rows, kColumns, block, 2, {8, 16}, halves};
                         graph::Tensor tensor;
                         spmm::add_lines(tensor, 0, {graph::BufferId{}, 32}, shape, first, count);
                         std::map<std::int64_t, Bytes> wanted;

@@ -54,46 +54,10 @@ workload::SparseF16 kept(const Shape& shape,
     return a;
 }
 
-struct Types {
-    ElementType data;
-    ElementType partials;
-};
-constexpr Types kHalf{ElementType::F16, ElementType::F16};
-constexpr Types kMixed{ElementType::F16, ElementType::F32};
-constexpr Types kFloat{ElementType::F32, ElementType::F32};
-constexpr std::array<Types, 3> kTypes{kHalf, kMixed, kFloat};
-
-/// As an operand of the type.
-std::vector<std::byte> operand(const std::vector<std::uint16_t>& values, ElementType type) {
-    std::vector<float> wide;
-    for (const std::uint16_t value : values) {
-        wide.push_back(f16_to_f32(value));
-    }
-    const auto bytes = type == ElementType::F32 ? std::as_bytes(std::span(wide))
-                                                : std::as_bytes(std::span(values));
-    return {bytes.begin(), bytes.end()};
-}
-
-/// The elements of a result of the type.
-std::vector<double> elements(const std::vector<std::byte>& bytes, ElementType type) {
-    std::vector<double> values;
-    for (std::size_t at = 0; at < bytes.size(); at += static_cast<std::size_t>(bytes_of(type))) {
-        if (type == ElementType::F32) {
-            float value = 0;
-            std::memcpy(&value, bytes.data() + at, sizeof(value));
-            values.push_back(static_cast<double>(value));
-        } else {
-            std::uint16_t value = 0;
-            std::memcpy(&value, bytes.data() + at, sizeof(value));
-            values.push_back(static_cast<double>(f16_to_f32(value)));
-        }
-    }
-    return values;
-}
-
 /// Runs the published plan of a product and compares every element with the exact one.
-family::Division check_published(const spec::MachineSpec& machine, const workload::SparseF16& a,
-                                 std::int64_t n, const Types& types = kHalf) {
+family::Division
+check_published(const spec::MachineSpec& machine, const workload::SparseF16& a, std::int64_t n,
+                const codelets::ProductTypes& types = test::kProductTypes.front()) {
     CAPTURE(machine.chip.tiles, machine.tile.workers, a.rows, a.columns, n, a.block, a.blocks(),
             name_of(types.data), name_of(types.partials));
     workload::SpmmWorkload workload;
@@ -110,10 +74,10 @@ family::Division check_published(const spec::MachineSpec& machine, const workloa
     for (std::int64_t i = 0; i < a.columns * n; ++i) {
         x.push_back(f32_to_f16(test::small_integer(static_cast<std::size_t>(i) + 99, 1)));
     }
-    const auto outcome =
-        test::run_program(machine, planned.lowered.program,
-                          {{"a", operand(a.values, types.data)}, {"b", operand(x, types.data)}});
-    CHECK(elements(outcome.tensors.at("c"), types.data) == test::sparse_product(a, x, n));
+    const auto outcome = test::run_program(
+        machine, planned.lowered.program,
+        {{"a", test::operand(a.values, types.data)}, {"b", test::operand(x, types.data)}});
+    CHECK(test::elements(outcome.tensors.at("c"), types.data) == test::sparse_product(a, x, n));
     CHECK(outcome.cycles.exchange == planned.division.predicted.exchange);
     CHECK(outcome.cycles.sync == planned.division.predicted.sync);
     return planned.division;
@@ -140,7 +104,7 @@ TEST_CASE("published plans of sparse products are exact on few tiles", "[kernels
         for (const Shape& shape : shapes(block)) {
             for (const std::int64_t tiles : {4, 16}) {
                 const auto a = test::sparse_operand(shape);
-                for (const Types& types : kTypes) {
+                for (const codelets::ProductTypes& types : test::kProductTypes) {
                     if (a.blocks() > 0) {
                         check_published(machine_with(tiles), a, shape.n, types);
                     }
@@ -156,7 +120,7 @@ TEST_CASE("published plans of sparse products are exact on 64 tiles", "[kernels]
         const auto a = test::sparse_operand(shape);
         spec::MachineSpec alone = machine_with(64);
         alone.exchange.pair_double = false;
-        for (const Types& types : kTypes) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             check_published(machine_with(64), a, shape.n, types);
             check_published(alone, a, shape.n, types);
             check_published(test::gc2_with(64), a, shape.n, types);
@@ -168,7 +132,7 @@ TEST_CASE("published plans of sparse products are exact for any number of worker
     for (std::int64_t workers = 1; workers <= 8; ++workers) {
         for (const std::int64_t block : {1, 8}) {
             const Shape shape{10 * block, 9 * block, 24, block, 40};
-            for (const Types& types : kTypes) {
+            for (const codelets::ProductTypes& types : test::kProductTypes) {
                 check_published(machine_with(8, workers), test::sparse_operand(shape), shape.n,
                                 types);
             }
@@ -179,7 +143,7 @@ TEST_CASE("published plans of sparse products are exact for any number of worker
 TEST_CASE("published plans of sparse products are exact on one set of matrix units", "[kernels]") {
     for (const std::int64_t block : kBlockSides) {
         for (const Shape& shape : shapes(block)) {
-            for (const Types& types : kTypes) {
+            for (const codelets::ProductTypes& types : test::kProductTypes) {
                 check_published(test::gc2_with(4), test::sparse_operand(shape), shape.n, types);
             }
         }
@@ -188,7 +152,7 @@ TEST_CASE("published plans of sparse products are exact on one set of matrix uni
     for (const std::int64_t n : {1, 5, 8, 13, 24, 30, 50}) {
         for (const std::int64_t block : {4, 8, 16}) {
             const Shape shape{3 * block, 4 * block, n, block, 60};
-            for (const Types& types : kTypes) {
+            for (const codelets::ProductTypes& types : test::kProductTypes) {
                 check_published(test::gc2_with(4), test::sparse_operand(shape), n, types);
             }
         }
@@ -199,7 +163,7 @@ TEST_CASE("published plans take patterns that are far from uniform", "[kernels]"
     for (const std::int64_t block : kBlockSides) {
         const Shape shape{30 * block, 30 * block, 20, block, 0};
         for (const std::int64_t line : {0, 13, 29}) {
-            for (const Types& types : kTypes) {
+            for (const codelets::ProductTypes& types : test::kProductTypes) {
                 check_published(machine_with(16),
                                 kept(shape, [line](auto row, auto) { return row == line; }),
                                 shape.n, types);
@@ -223,7 +187,7 @@ TEST_CASE("published plans of sparse products move blocks where parts of the col
     for (const std::int64_t block : kBlockSides) {
         const Shape shape{20 * block, 20 * block, 640, block, 30};
         const auto a = test::sparse_operand(shape);
-        for (const Types& types : kTypes) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             workload::SpmmWorkload workload;
             workload.n = shape.n;
             workload.block = block;
@@ -244,7 +208,7 @@ TEST_CASE("published plans of sparse products zero what FP32 block codelets add 
         workload.block = block;
         workload.plan = workload::PlanKind::Published;
         const auto a = test::sparse_operand({4 * block, 4 * block, 8, block, 60});
-        for (const Types& types : kTypes) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             workload.dtype = types.data;
             workload.partials = types.partials;
             const auto planned = spmm::choose(machine_with(4), workload, a);
@@ -257,19 +221,9 @@ TEST_CASE("published plans of sparse products zero what FP32 block codelets add 
     }
 }
 
-TEST_CASE("FP32 sparse products have the published plan whatever is asked for", "[kernels]") {
+TEST_CASE("FP32 sparse products have FP32 partials", "[kernels]") {
     workload::SpmmWorkload workload;
-    workload.n = 24;
     workload.dtype = ElementType::F32;
-    workload.partials = ElementType::F32;
-    const auto a = test::sparse_operand({60, 50, 24, 1, 30});
-    const auto fastest = spmm::choose(machine_with(16), workload, a);
-    CHECK_THROWS_WITH(spmm::choose_by_estimate(machine_with(16), workload, a),
-                      Catch::Contains("f32: not modelled: an estimate"));
-    workload.plan = workload::PlanKind::Published;
-    const auto asked = spmm::choose(machine_with(16), workload, a);
-    CHECK(fastest.division.parts_k == asked.division.parts_k);
-    CHECK(fastest.division.parts_n == asked.division.parts_n);
     workload.partials = ElementType::F16;
     REQUIRE(workload.mistakes().size() == 1);
     CHECK(workload.mistakes().front().message == "got f16, expected f32 for dtype f32");
@@ -286,7 +240,7 @@ TEST_CASE("published plans of sparse products say what they do not have", "[kern
 
 TEST_CASE("published plans of sparse products without blocks give zeros", "[kernels]") {
     for (const std::int64_t block : kBlockSides) {
-        for (const Types& types : kTypes) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             for (const Shape& shape : shapes(block)) {
                 const auto none = kept(shape, [](auto, auto) { return false; });
                 check_published(machine_with(4), none, shape.n, types);
@@ -302,7 +256,7 @@ TEST_CASE("published plans of sparse products that do not fit go over the column
     const spec::MachineSpec machine = machine_with(4);
     bool moved = false; // blocks that several parts of a pass' columns share: they come once
     for (const std::int64_t block : kBlockSides) {
-        for (const Types& types : kTypes) {
+        for (const codelets::ProductTypes& types : test::kProductTypes) {
             const std::int64_t n = (types.data == ElementType::F32 ? 680 : 1350) + block % 3;
             const auto a = test::sparse_operand({256, 250, n, block, block == 1 ? 5 : 20});
             const auto division = check_published(machine, a, n, types);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Types of a product: codelets of products come in a text for each.
+#pragma once
+
+#include "base/element_type.h"
+
+namespace tessera::codelets {
+
+struct ProductTypes {
+    ElementType data;     ///< operands and result
+    ElementType partials; ///< sums that are not the result yet
+
+    /// Whether a sum is the result as it stands.
+    [[nodiscard]] constexpr bool sums_are_results() const { return data == partials; }
+    [[nodiscard]] constexpr bool operator==(const ProductTypes& other) const = default;
+};
+
+/// Of FP16 operands.
+[[nodiscard]] constexpr ProductTypes of_f16(ElementType partials) {
+    return {ElementType::F16, partials};
+}
+
+/// What names of codelets end in.
+[[nodiscard]] constexpr const char* suffix(ProductTypes types) {
+    if (types.data == ElementType::F32) {
+        return "single";
+    }
+    return types.partials == ElementType::F16 ? "f16" : "f32";
+}
+
+} // namespace tessera::codelets
