@@ -52,7 +52,8 @@ struct Child {
 /// not started SystemC.
 class Children {
 public:
-    Children(int at_once, std::function<void(const ChildEnd& end)> ended, const ChildLimits& limits);
+    Children(int at_once, std::function<void(const ChildEnd& end)> ended,
+             const ChildLimits& limits);
 
     /// Starts number `number` when fewer than `at_once` run. It has what this process has by then.
     /// @throws IoError if a process or pipe cannot be had

@@ -32,6 +32,10 @@ template <class Of> bool is_row(const Of& buffer) {
     return buffer.kind == program::SegmentKind::ExchangeRow;
 }
 
+bool apart(const BufferRequest& request, const MemoryPlan::Buffer& other) {
+    return names(request.apart_from, other.name) || names(other.apart_from, request.name);
+}
+
 std::uint64_t steps_of(const program::Lifetime& lifetime) {
     return std::uint64_t{lifetime.last} - lifetime.first;
 }
@@ -101,13 +105,6 @@ const MemoryPlan::Buffer* MemoryPlan::find(const std::string& name) const {
     return found == placed_.end() ? nullptr : &*found;
 }
 
-bool MemoryPlan::apart(const BufferRequest& request, const std::string& other) const {
-    const auto named = std::find_if(requests_.begin(), requests_.end(),
-                                    [&](const BufferRequest& made) { return made.name == other; });
-    return names(request.apart_from, other) ||
-           (named != requests_.end() && names(named->apart_from, request.name));
-}
-
 Fit MemoryPlan::fit(const BufferRequest& request) const {
     FitRequest wanted{.bytes = request.bytes, .alignment = request.alignment};
     const Bytes code_end = memory_.region0_begin() + code_;
@@ -121,31 +118,50 @@ Fit MemoryPlan::fit(const BufferRequest& request) const {
         if (request.lifetime.meets(other.lifetime)) {
             const bool fetched = (is_row(request) && other.by_rows && !is_row(other)) ||
                                  (is_row(other) && request.by_rows && !is_row(request));
-            occupied.push_back({other.begin, end_of(other), fetched || apart(request, other.name)});
+            occupied.push_back({other.begin, end_of(other), fetched || apart(request, other)});
         }
     }
     return lowest_fit(memory_, wanted, occupied);
 }
 
-Bytes MemoryPlan::live_bytes(std::uint32_t step, Where where) const {
-    Bytes total = 0;
+std::map<std::uint32_t, Bytes> MemoryPlan::live_bytes(Where where) const {
+    std::map<std::uint32_t, Bytes> begin; // by step
+    std::map<std::uint32_t, Bytes> end;   // behind the step
     for (const BufferRequest& request : requests_) {
         const bool counts = where == Where::Any || request.where == where;
-        total += counts && request.lifetime.contains(step) ? request.bytes : 0;
+        begin[request.lifetime.first] += counts ? request.bytes : 0;
+        end[request.lifetime.last] += counts ? request.bytes : 0;
     }
-    return total;
+    Bytes kept = 0;
+    auto gone = end.begin();
+    for (auto& [step, bytes] : begin) {
+        for (; gone != end.end() && gone->first < step; ++gone) {
+            kept -= gone->second;
+        }
+        kept += bytes;
+        bytes = kept;
+    }
+    return begin;
 }
 
 Bytes MemoryPlan::over_limits() const {
-    Bytes over = 0;
-    for (const BufferRequest& request : requests_) { // more is kept only where a lifetime begins
-        const std::uint32_t step = request.lifetime.first;
-        const Bytes room0 = memory_.region0_bytes - code_;
-        over = std::max({over, live_bytes(step, Where::Any) - room0 - memory_.region1_bytes,
-                         live_bytes(step, Where::Region0) - room0,
-                         live_bytes(step, Where::Region1) - memory_.region1_bytes});
+    const auto most = [&](Where where) {
+        Bytes most_bytes = 0;
+        for (const auto& [step, bytes] : live_bytes(where)) {
+            most_bytes = std::max(most_bytes, bytes);
+        }
+        return most_bytes;
+    };
+    const Bytes room0 = memory_.region0_bytes - code_;
+    return std::max({most(Where::Any) - room0 - memory_.region1_bytes, most(Where::Region0) - room0,
+                     most(Where::Region1) - memory_.region1_bytes});
+}
+
+Shortfall MemoryPlan::shortfall() const {
+    if (shortfall_.bytes_over == 0 || code_ > memory_.region0_bytes) {
+        return shortfall_;
     }
-    return over;
+    return {shortfall_.name, std::max(shortfall_.bytes_over, over_limits())};
 }
 
 bool MemoryPlan::place(const BufferRequest& request) {
@@ -164,23 +180,15 @@ bool MemoryPlan::place(const BufferRequest& request) {
         over = found.bytes_over;
         if (over == 0) {
             placed_.push_back({request.name, request.kind, static_cast<Address>(found.address),
-                               request.bytes, request.lifetime, request.by_rows});
+                               request.bytes, request.lifetime, request.by_rows,
+                               request.apart_from});
             return true;
         }
     }
     if (shortfall_.bytes_over == 0) {
         shortfall_ = {request.name, over};
     }
-    shortfall_.bytes_over = std::max(shortfall_.bytes_over, over_limits());
     return false;
-}
-
-bool MemoryPlan::place_in_order(const std::vector<BufferRequest>& requests) {
-    bool fits = true;
-    for (const BufferRequest& request : requests) {
-        fits = place(request) && fits;
-    }
-    return fits;
 }
 
 bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
@@ -188,8 +196,9 @@ bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
     const MemoryPlan before = *this;
     for (const std::vector<BufferRequest>& order : orders_of(requests)) {
         MemoryPlan tried = before;
-        if (tried.place_in_order(order) &&
-            (!best.has_value() || tried.used_bytes() < best->used_bytes())) {
+        const bool fits = std::all_of(order.begin(), order.end(),
+                                      [&](const BufferRequest& one) { return tried.place(one); });
+        if (fits && (!best.has_value() || tried.used_bytes() < best->used_bytes())) {
             best = std::move(tried);
         }
     }
@@ -197,7 +206,10 @@ bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
         *this = std::move(*best);
         return true;
     }
-    return place_in_order(requests);
+    for (const BufferRequest& request : requests) {
+        static_cast<void>(place(request));
+    }
+    return false;
 }
 
 void MemoryPlan::forget_rows() {
@@ -250,13 +262,8 @@ std::map<std::string, Bytes> MemoryPlan::sizes() const {
 }
 
 LiveSet MemoryPlan::peak() const {
-    std::map<std::uint32_t, Bytes> kept; // by step
-    for (const BufferRequest& request : requests_) {
-        const std::uint32_t step = request.lifetime.first;
-        kept[step] = live_bytes(step, Where::Any);
-    }
     LiveSet peak;
-    for (const auto& [step, bytes] : kept) {
+    for (const auto& [step, bytes] : live_bytes(Where::Any)) {
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
             peak.step = step;

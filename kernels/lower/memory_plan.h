@@ -61,10 +61,9 @@ public:
     /// ahead.
     MemoryPlan(const spec::MachineSpec& machine, Bytes code);
 
-    /// Lowest address that obeys the request. Returns false where there is none; `shortfall` then
-    /// says by how much, of the first such request: at least what all that is kept in one step has
-    /// over the memory or over its region. Go on with the other requests for a full answer. A
-    /// request of no bytes takes no place.
+    /// Lowest address that obeys the request. Returns false where there is none; shortfall() then
+    /// says so. Go on with the other requests for a full answer. A request of no bytes takes no
+    /// place.
     [[nodiscard]] bool place(const BufferRequest& request);
     /// The same for all requests, in the order of a few that takes the least memory.
     [[nodiscard]] bool place_all(const std::vector<BufferRequest>& requests);
@@ -87,25 +86,27 @@ public:
         Bytes bytes = 0;
         program::Lifetime lifetime;
         bool by_rows = true;
+        std::vector<std::string> apart_from = {};
     };
     /// What stands in memory, in order of placing.
     [[nodiscard]] const std::vector<Buffer>& buffers() const { return placed_; }
     /// Bytes by buffer, and "code".
     [[nodiscard]] std::map<std::string, Bytes> sizes() const;
 
-    [[nodiscard]] const Shortfall& shortfall() const { return shortfall_; }
+    /// By how much the first request that found no place does not fit: at least what all that is
+    /// kept in one step has over the memory or over its region.
+    [[nodiscard]] Shortfall shortfall() const;
     /// The first step in which most is asked for, placed or not; code is not counted.
     [[nodiscard]] LiveSet peak() const;
     /// Behind code in its last memory element: what no buffer stands in while `step` runs.
     [[nodiscard]] Bytes free_beside_code(std::uint32_t step) const;
 
 private:
-    [[nodiscard]] bool place_in_order(const std::vector<BufferRequest>& requests);
     [[nodiscard]] Bytes over_limits() const;
-    [[nodiscard]] Bytes live_bytes(std::uint32_t step, Where where) const;
+    /// Bytes that are asked for in the first step of each lifetime, where the most is.
+    [[nodiscard]] std::map<std::uint32_t, Bytes> live_bytes(Where where) const;
     [[nodiscard]] plan::Fit fit(const BufferRequest& request) const;
     [[nodiscard]] const Buffer* find(const std::string& name) const;
-    [[nodiscard]] bool apart(const BufferRequest& request, const std::string& other) const;
 
     spec::MemorySpec memory_;
     Bytes code_;

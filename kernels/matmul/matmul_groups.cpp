@@ -137,9 +137,11 @@ family::Divided choose_groups(const spec::MachineSpec& machine,
     one.groups = 1;
     const std::string name = fmt::format("matmul {} x {} x {}, {} groups", workload.m, workload.k,
                                          workload.n, workload.groups);
-    if (plan::exceeds_chip(machine, static_cast<double>(workload.groups) * operand_bytes(one))) {
-        throw DoesNotFit(name + " does not fit in tile memory: operands and results are more bytes "
-                                "than all tiles have");
+    const double bytes = static_cast<double>(workload.groups) * operand_bytes(one);
+    if (plan::exceeds_chip(machine, bytes)) {
+        throw DoesNotFit(fmt::format("{} does not fit in tile memory: operands and results are "
+                                     "{:.0f} bytes, and all tiles have {}",
+                                     name, bytes, machine.chip.tiles * machine.memory.bytes()));
     }
     std::string reason;
     for (const Turns& turns : candidates(machine, one, workload.groups, group)) {

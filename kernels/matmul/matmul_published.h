@@ -22,9 +22,9 @@ namespace tessera::matmul {
 
 /// The published plan of one product, whose temporaries may take so much of a tile's memory. FP32 has
 /// no other plan. @throws NotModelled for plans with steps over k
-[[nodiscard]] Planned
-plan_published(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-               double temporary_share = published::kTemporaryShare);
+[[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
+                                     const workload::MatmulWorkload& workload,
+                                     double temporary_share = published::kTemporaryShare);
 /// What the published planner says that it takes.
 [[nodiscard]] Cycles cost_of_published(const spec::MachineSpec& machine,
                                        const workload::MatmulWorkload& workload);
