@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// A published plan of a static sparse product on its tiles: what follows from the types, which blocks
+// each tile has, and where X, C and blocks stand. Made once, for all passes, and only read afterwards.
+#pragma once
+
+#include "base/element_type.h"
+#include "base/units.h"
+#include "kernels/published/static_planner.h"
+#include "kernels/workload/operands.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::spmm {
+
+inline constexpr const char* kPublishedOwner = "spmm"; ///< of steps, as reports name it
+inline constexpr Bytes kWord = 8;                      ///< that copies and reductions go by
+
+[[nodiscard]] constexpr std::int64_t ceil_div_of(std::int64_t value, std::int64_t unit) {
+    return (value + unit - 1) / unit;
+}
+template <class Of> [[nodiscard]] std::int64_t count_of(const std::vector<Of>& list) {
+    return static_cast<std::int64_t>(list.size());
+}
+
+/// What follows from the types of operands and result, and of partial results.
+struct PublishedTypes {
+    /// `again`: partial results are used several times.
+    PublishedTypes(const spec::MachineSpec& machine, ElementType data_type, ElementType partials,
+                   std::int64_t block, bool again);
+
+    static constexpr Bytes kHalf = 2;
+
+    ElementType data;
+    Bytes element;
+    Bytes partial;           ///< of a partial result
+    std::int64_t vector;     ///< elements of a word; X's columns come in as many
+    std::int64_t set_inputs; ///< columns of a block that stand together
+    bool casts = false;      ///< partial results into the data's type
+    bool zeroes = false;     ///< partial results in a step of their own
+    std::string multiply = {};
+    std::string reduce = {};
+    std::vector<std::string> codelets = {};
+};
+
+/// Elements [first, last).
+struct Span {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    [[nodiscard]] std::int64_t size() const { return last - first; }
+};
+
+/// Elements that lie linearly over tiles from `start` on: as few tiles as the largest share allows,
+/// whole grains on each, as evenly as possible.
+class Linear {
+public:
+    Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, std::int64_t least = 1,
+           std::int64_t start = 0);
+
+    [[nodiscard]] std::int64_t used() const {
+        return static_cast<std::int64_t>(bounds_.size()) - 1;
+    }
+    [[nodiscard]] TileId tile(std::int64_t number) const {
+        return static_cast<TileId>((start_ + number) % tiles_);
+    }
+    [[nodiscard]] Span span(std::int64_t number) const {
+        return {bounds_[static_cast<std::size_t>(number)],
+                bounds_[static_cast<std::size_t>(number) + 1]};
+    }
+    /// Calls `take(tile, run, elements of the tile before the run)` for what each tile has of `run`.
+    template <class Take> void cut(Span run, const Take& take) const {
+        auto at = std::upper_bound(bounds_.begin(), bounds_.end(), run.first) - bounds_.begin() - 1;
+        while (run.first < run.last) {
+            const Span here = span(at);
+            const Span piece{run.first, std::min(run.last, here.last)};
+            if (piece.size() > 0) {
+                take(tile(at), piece, piece.first - here.first);
+                run.first = piece.last;
+            }
+            ++at;
+        }
+    }
+
+private:
+    std::int64_t tiles_;
+    std::int64_t start_;
+    std::vector<std::int64_t> bounds_;
+};
+
+/// What a tile multiplies.
+struct TileBlocks {
+    std::int64_t part = 0;              ///< of the columns of X
+    std::vector<std::int64_t> blocks;   ///< numbers in the matrix, row by row
+    std::vector<std::int64_t> order;    ///< of `blocks` in the order of bands, the first one
+    std::vector<std::int32_t> rows;     ///< of `blocks`, each once
+    std::vector<std::int32_t> columns;  ///< of `blocks`, each once, ascending
+    std::vector<std::int64_t> row_ends; ///< of each row behind its last block
+
+    [[nodiscard]] std::int64_t slot_of(std::int32_t column) const {
+        return std::lower_bound(columns.begin(), columns.end(), column) - columns.begin();
+    }
+    [[nodiscard]] bool has(std::int32_t column) const {
+        return std::binary_search(columns.begin(), columns.end(), column);
+    }
+};
+
+/// One of several turns, each with columns of X and C of its own; all stand as wide, but the last may
+/// have less of the host's columns.
+struct PassOf {
+    std::int64_t number = 0;
+    std::int64_t first = 0;   ///< of the host's columns
+    std::int64_t columns = 0; ///< of the host
+};
+
+class PublishedLayout {
+public:
+    /// Of a `plan` of `width` columns, which may come in several passes. Keeps references to
+    /// machine, matrix and plan.
+    PublishedLayout(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
+                    const workload::SparsePattern& matrix, const published::StaticPlan& plan,
+                    std::int64_t width, std::int64_t passes);
+
+    [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
+    [[nodiscard]] const workload::SparsePattern& matrix() const { return matrix_; }
+    [[nodiscard]] const published::StaticPlan& plan() const { return plan_; }
+    [[nodiscard]] const PublishedTypes& types() const { return types_; }
+    [[nodiscard]] std::int64_t block() const { return matrix_.block; }
+    /// Columns of the host's X and C, of all passes.
+    [[nodiscard]] std::int64_t n() const { return n_; }
+    /// Columns of a pass as they stand, whole words of them.
+    [[nodiscard]] std::int64_t padded_columns() const { return padded_columns_; }
+
+    [[nodiscard]] const Linear& x_homes() const { return x_homes_; }
+    [[nodiscard]] const Linear& c_homes() const { return c_homes_; }
+    /// Of blocks that move, in the order of bands.
+    [[nodiscard]] const Linear& value_homes() const { return value_homes_; }
+
+    /// By tile.
+    [[nodiscard]] const std::vector<TileBlocks>& tiles() const { return tiles_; }
+    /// Blocks by band, row, column.
+    [[nodiscard]] const std::vector<std::int64_t>& in_order() const { return in_order_; }
+    /// Several parts need the same blocks.
+    [[nodiscard]] bool moves_blocks() const { return plan_.parts.size() > 1; }
+
+    [[nodiscard]] std::int64_t column_of(const published::StaticBand& band, std::int64_t i) const {
+        return plan_.column_order[static_cast<std::size_t>(band.first_column + i)];
+    }
+    [[nodiscard]] std::int64_t columns_on(std::int64_t part) const {
+        return plan_.parts[static_cast<std::size_t>(part)].columns;
+    }
+    /// What a tile of the part has of a row of X, which is as many host rows as a block has.
+    [[nodiscard]] Bytes line_bytes(std::int64_t part) const {
+        return columns_on(part) * block() * types_.element;
+    }
+    /// The same of partial results.
+    [[nodiscard]] Bytes partial_bytes(std::int64_t part) const {
+        return columns_on(part) * block() * types_.partial;
+    }
+    [[nodiscard]] Bytes block_bytes() const { return block() * block() * types_.element; }
+    /// Of a row of X or C the elements of a part.
+    [[nodiscard]] Span elements_of(std::int64_t row, std::int64_t part) const;
+
+    /// What a tile has of values that move, in the order of bands: whole words, so that single
+    /// elements move with their neighbours.
+    [[nodiscard]] Span values_of(const TileBlocks& mine) const;
+    /// Where its first block stands in them.
+    [[nodiscard]] Bytes values_offset(const TileBlocks& mine) const;
+
+private:
+    void deal_blocks();
+    void deal_band(std::int64_t part, const published::StaticBand& band,
+                   const std::vector<std::int64_t>& blocks,
+                   const std::vector<std::int32_t>& row_of_block, std::int64_t& order);
+    /// Elements of X and C that stand together.
+    [[nodiscard]] std::int64_t grain() const {
+        return block() == 1 ? types_.vector : types_.vector * types_.vector;
+    }
+
+    const spec::MachineSpec& machine_;
+    const workload::SparsePattern& matrix_;
+    const published::StaticPlan& plan_;
+    PublishedTypes types_;
+    std::int64_t n_;
+    std::int64_t padded_columns_;
+    Linear x_homes_;
+    Linear c_homes_;
+    Linear value_homes_;
+    std::vector<TileBlocks> tiles_;
+    std::vector<std::int64_t> in_order_;
+};
+
+} // namespace tessera::spmm

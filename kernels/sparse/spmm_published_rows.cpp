@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+#include "kernels/sparse/spmm_published_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tessera::spmm {
+namespace {
+
+using program::Role;
+
+constexpr std::int64_t kSpread = 4; ///< words that a tile sums at least, where sums are spread
+constexpr std::int64_t kPricedSync = 126; ///< the one place where a barrier has a price
+
+/// A tile's partial result of a row, and where.
+struct Contribution {
+    TileId tile = 0;
+    std::int64_t slot = 0;
+};
+
+/// Sums of one row and part on one tile, [partial][element] in its slots.
+struct Piece {
+    Bytes slots = 0;
+    std::int64_t depth = 0;
+    std::int64_t elements = 0;
+    graph::Place sum;
+    std::size_t reductions = 0; ///< of its group
+};
+
+class Rows {
+public:
+    Rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers)
+        : graph_(graph), layout_(layout), buffers_(buffers), types_(layout.types()),
+          element_(layout.types().element), vector_(layout.types().vector) {}
+
+    Cycles add(std::vector<program::Step>& steps) {
+        find_contributions();
+        const Groups groups = by_contributors();
+        std::size_t reductions = 0;
+        for (const auto& [count, rows] : groups) {
+            reductions += is_summed(count) ? rows.size() : 0;
+        }
+        const auto put = graph_.add_exchange({"put rows", Role::Reduce, kPublishedOwner});
+        const auto put_here =
+            graph_.add_compute_set({"put rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
+        bring_partials_ =
+            graph_.add_exchange({"reduce: bring partial results", Role::Reduce, kPublishedOwner});
+        reduce_ =
+            graph_.add_compute_set({"reduce", Role::Reduce, kPublishedOwner, "partial results"});
+        move_ = graph_.add_exchange({"move rows", Role::Reduce, kPublishedOwner});
+        move_here_ =
+            graph_.add_compute_set({"move rows: copy", Role::Reduce, kPublishedOwner, "bytes"});
+        pieces_.resize(layout_.tiles().size());
+        std::int64_t start = 0;
+        for (const auto& [count, rows] : groups) {
+            if (is_summed(count)) {
+                reduce_group(rows, static_cast<std::int64_t>(count), start);
+            } else {
+                for (const auto& [row, part] : rows) {
+                    put_row(put, put_here, row, part);
+                }
+            }
+        }
+        for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+            add_sums(tile, reductions);
+        }
+        steps.push_back(graph::run(put));
+        steps.push_back(graph::run(put_here));
+        steps.push_back(graph::run(bring_partials_));
+        steps.push_back(graph::run(reduce_));
+        steps.push_back(graph::run(move_));
+        steps.push_back(graph::run(move_here_));
+        return reduce_cycles_;
+    }
+
+private:
+    /// Rows and parts.
+    using RowsOfParts = std::vector<std::pair<std::int64_t, std::int64_t>>;
+    /// By how many tiles have some of a row of a part.
+    using Groups = std::map<std::size_t, RowsOfParts>;
+
+    void find_contributions() {
+        contributions_.assign(layout_.plan().parts.size(),
+                              std::vector<std::vector<Contribution>>(
+                                  static_cast<std::size_t>(layout_.matrix().block_rows())));
+        for (TileId tile = 0; tile < layout_.tiles().size(); ++tile) {
+            const TileBlocks& mine = layout_.tiles()[tile];
+            for (std::size_t slot = 0; slot < mine.rows.size(); ++slot) {
+                contributions_[static_cast<std::size_t>(mine.part)]
+                              [static_cast<std::size_t>(mine.rows[slot])]
+                                  .push_back({tile, static_cast<std::int64_t>(slot)});
+            }
+        }
+    }
+    [[nodiscard]] const std::vector<Contribution>& contributions(std::int64_t row,
+                                                                 std::int64_t part) const {
+        return contributions_[static_cast<std::size_t>(part)][static_cast<std::size_t>(row)];
+    }
+    [[nodiscard]] Groups by_contributors() const {
+        Groups groups;
+        for (std::int64_t row = 0; row < layout_.matrix().block_rows(); ++row) {
+            for (std::size_t number = 0; number < contributions_.size(); ++number) {
+                const auto part = static_cast<std::int64_t>(number);
+                const std::size_t count = contributions(row, part).size();
+                if (count > 0) {
+                    groups[count].emplace_back(row, part);
+                }
+            }
+        }
+        return groups;
+    }
+    /// One partial result alone is, where its type is not the result's.
+    [[nodiscard]] bool is_summed(std::size_t contributors) const {
+        return contributors > 1 || types_.casts;
+    }
+
+    /// A row that one tile has alone.
+    void put_row(graph::ExchangeId put, graph::ComputeSetId put_here, std::int64_t row,
+                 std::int64_t part) {
+        const Contribution from = contributions(row, part).front();
+        const Span all = layout_.elements_of(row, part);
+        layout_.c_homes().cut(all, [&](TileId home, Span run, std::int64_t before) {
+            const graph::Place place =
+                partial_place(from, part) + (run.first - all.first) * element_;
+            give(put, put_here, from.tile, place, home, {buffers_.result, before * element_},
+                 run.size() * element_);
+        });
+    }
+    [[nodiscard]] graph::Place partial_place(const Contribution& from, std::int64_t part) const {
+        return {buffers_.out, from.slot * layout_.partial_bytes(part)};
+    }
+    void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
+              TileId to, graph::Place there, Bytes bytes) {
+        if (from == to) {
+            copy_on_tile(graph_, layout_.machine(), set, to, place, there, bytes);
+            graph_.add_work(set, to, bytes);
+        } else {
+            graph_.add_message(exchange, from, place, bytes, {to, there});
+        }
+    }
+
+    /// Rows that equally many tiles have some of: summed where C stands, or spread evenly and then
+    /// brought there. `start`: the tile behind the last one that has spread sums.
+    void reduce_group(const RowsOfParts& rows, std::int64_t depth, std::int64_t& start) {
+        std::int64_t all = 0;
+        for (const auto& [row, part] : rows) {
+            all += layout_.elements_of(row, part).size();
+        }
+        if (is_summed_there(rows, depth, all)) {
+            for (const auto& [row, part] : rows) {
+                layout_.c_homes().cut(
+                    layout_.elements_of(row, part),
+                    [&, row = row, part = part](TileId home, Span run, std::int64_t before) {
+                        reduce_piece(row, part, run, home, {buffers_.result, before * element_},
+                                     depth, rows.size());
+                    });
+            }
+            return;
+        }
+        const std::int64_t tiles = layout_.machine().chip.tiles;
+        const Linear homes(all, vector_, tiles, kSpread, start);
+        start = (start + homes.used()) % tiles;
+        std::int64_t at = 0;
+        for (const auto& [row, part] : rows) {
+            const Span span = layout_.elements_of(row, part);
+            homes.cut({at, at + span.size()}, [&, row = row, part = part](TileId home, Span run,
+                                                                          std::int64_t /*before*/) {
+                const Span here{span.first + run.first - at, span.first + run.last - at};
+                const graph::Place sum{buffers_.sums, sum_bytes_[home]};
+                sum_bytes_[home] += here.size() * element_;
+                graph_.hold(buffers_.sums, home, sum_bytes_[home]);
+                reduce_piece(row, part, here, home, sum, depth, rows.size());
+                layout_.c_homes().cut(here, [&](TileId to, Span moved, std::int64_t before) {
+                    give(move_, move_here_, home, sum + (moved.first - here.first) * element_, to,
+                         {buffers_.result, before * element_}, moved.size() * element_);
+                });
+            });
+            at += span.size();
+        }
+    }
+
+    /// What the published rule expects to take fewer cycles for `all` elements: sums where C stands?
+    [[nodiscard]] bool is_summed_there(const RowsOfParts& rows, std::int64_t depth,
+                                       std::int64_t all) const {
+        std::map<TileId, std::int64_t> outputs;
+        for (const auto& [row, part] : rows) {
+            layout_.c_homes().cut(layout_.elements_of(row, part),
+                                  [&outputs](TileId home, Span run, std::int64_t /*before*/) {
+                                      outputs[home] += run.size();
+                                  });
+        }
+        std::int64_t most = 0;
+        for (const auto& [tile, count] : outputs) {
+            most = std::max(most, count);
+        }
+        const std::int64_t tiles = layout_.machine().chip.tiles;
+        const std::int64_t even = 8 * ceil_div_of(ceil_div_of(all, 8), tiles);
+        const std::int64_t sync = kPricedSync;
+        const std::int64_t there =
+            ceil_div_of(most * types_.partial, 4) + depth * ceil_div_of(most, vector_) + sync;
+        const std::int64_t spread = ceil_div_of(even * depth * types_.partial, 4) +
+                                    depth * ceil_div_of(even, vector_) +
+                                    ceil_div_of(even * element_, 4) + 2 * sync;
+        return there < spread;
+    }
+
+    /// Elements `run` of a row's part, summed on a tile into `sum`.
+    void reduce_piece(std::int64_t row, std::int64_t part, Span run, TileId tile, graph::Place sum,
+                      std::int64_t depth, std::size_t reductions) {
+        const Bytes bytes = run.size() * types_.partial;
+        const Bytes slots = slot_bytes_[tile];
+        slot_bytes_[tile] += depth * bytes;
+        graph_.hold(buffers_.slots, tile, slot_bytes_[tile]);
+        pieces_[tile].push_back({slots, depth, run.size(), sum, reductions});
+        const Span all = layout_.elements_of(row, part);
+        Bytes slot = slots;
+        for (const Contribution& from : contributions(row, part)) {
+            give(bring_partials_, reduce_, from.tile,
+                 partial_place(from, part) + (run.first - all.first) * types_.partial, tile,
+                 {buffers_.slots, slot}, bytes);
+            slot += bytes;
+        }
+    }
+
+    /// The reductions of a tile: those of each group by the workers that it has, evenly, side by side.
+    void add_sums(TileId tile, std::size_t all_reductions) {
+        std::map<std::int64_t, std::vector<Piece>> groups;
+        for (const Piece& piece : pieces_[tile]) {
+            groups[piece.depth].push_back(piece);
+        }
+        if (groups.empty()) {
+            return;
+        }
+        std::vector<graph::Field> vertices;
+        std::vector<std::int64_t> issues; // of each of them, as reduce_many.h has them
+        for (const auto& [depth, pieces] : groups) {
+            std::int64_t words = 0;
+            for (const Piece& piece : pieces) {
+                words += words_of(piece);
+            }
+            graph_.add_work(reduce_, tile, words * depth);
+            const std::int64_t workers =
+                std::min(words, workers_of(pieces.front(), groups.size(), all_reductions));
+            for (std::int64_t worker = 0; worker < workers; ++worker) {
+                const Span mine{worker * words / workers, (worker + 1) * words / workers};
+                vertices.push_back(regions_of(tile, pieces, mine));
+                issues.push_back(12 + mine.size() * (11 + depth));
+            }
+        }
+        reduce_cycles_ = std::max(reduce_cycles_, cycles_of(issues));
+        std::vector<graph::Field> state{graph::word(count_of(vertices) - 1)};
+        state.insert(state.end(), vertices.begin(), vertices.end());
+        graph_.add_vertex(reduce_, tile, types_.reduce, program::VertexKind::Supervisor, state);
+    }
+
+    /// Of workers with so many issues, as many at a time as a tile has.
+    [[nodiscard]] Cycles cycles_of(const std::vector<std::int64_t>& issues) const {
+        Cycles cycles = 0;
+        const auto workers = static_cast<std::size_t>(layout_.machine().tile.workers);
+        for (std::size_t first = 0; first < issues.size(); first += workers) {
+            const std::size_t last = std::min(first + workers, issues.size());
+            const auto slowest =
+                *std::max_element(issues.begin() + static_cast<std::ptrdiff_t>(first),
+                                  issues.begin() + static_cast<std::ptrdiff_t>(last));
+            cycles += layout_.machine().tile.round_cycles() * (slowest + 5);
+        }
+        return cycles;
+    }
+
+    /// Of one partial result.
+    [[nodiscard]] std::int64_t words_of(const Piece& piece) const {
+        return piece.elements * types_.partial / kWord;
+    }
+
+    /// Words `mine` of all pieces as a worker's regions.
+    graph::Field regions_of(TileId tile, const std::vector<Piece>& pieces, Span mine) {
+        std::vector<graph::Field> state{graph::word(0)};
+        const Bytes sum_word = kWord * element_ / types_.partial;
+        std::int64_t at = 0;
+        std::int64_t regions = 0;
+        for (const Piece& piece : pieces) {
+            const std::int64_t words = words_of(piece);
+            const std::int64_t first = std::max(mine.first, at) - at;
+            const std::int64_t last = std::min(mine.last, at + words) - at;
+            at += words;
+            if (first >= last) {
+                continue;
+            }
+            ++regions;
+            const Bytes reach = (piece.depth - 1) * words * kWord;
+            state.insert(state.end(),
+                         {graph::write(piece.sum + first * sum_word, (last - first) * sum_word),
+                          graph::read({buffers_.slots, piece.slots + first * kWord},
+                                      reach + (last - first) * kWord),
+                          graph::word((piece.depth - 1) | ((last - first - 1) << 16)),
+                          graph::word(words)});
+        }
+        state.front() = graph::word(regions - 1);
+        return graph::table(graph_.add_table(tile, state));
+    }
+    /// Of a tile's workers those that have the pieces of one group.
+    [[nodiscard]] std::int64_t workers_of(const Piece& piece, std::size_t groups,
+                                          std::size_t all_reductions) const {
+        const std::int64_t workers = layout_.machine().tile.workers;
+        if (groups == 1) {
+            return workers;
+        }
+        if (static_cast<std::int64_t>(groups) > workers) {
+            return 2;
+        }
+        return ceil_div_of(workers * static_cast<std::int64_t>(piece.reductions),
+                           static_cast<std::int64_t>(std::max<std::size_t>(all_reductions, 1)));
+    }
+
+    graph::Graph& graph_;
+    const PublishedLayout& layout_;
+    const PublishedBuffers& buffers_;
+    const PublishedTypes& types_;
+    Bytes element_;
+    std::int64_t vector_;
+    graph::ExchangeId bring_partials_;
+    graph::ExchangeId move_;
+    graph::ComputeSetId reduce_;
+    graph::ComputeSetId move_here_;
+    std::vector<std::vector<std::vector<Contribution>>> contributions_; ///< by part, by row
+    std::vector<std::vector<Piece>> pieces_;                            ///< by tile
+    std::map<TileId, Bytes> slot_bytes_;
+    std::map<TileId, Bytes> sum_bytes_;
+    Cycles reduce_cycles_ = 0; ///< of the slowest tile
+};
+
+} // namespace
+
+Cycles add_rows(graph::Graph& graph, const PublishedLayout& layout, const PublishedBuffers& buffers,
+                std::vector<program::Step>& steps) {
+    return Rows(graph, layout, buffers).add(steps);
+}
+
+} // namespace tessera::spmm
