@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// A published plan of a dense product on its tiles: what vertices read and write, and which share of A,
+// B and C each tile has in each step. Made once, and only read afterwards.
+//
+// A step here is one of plan.split.out_serial: a run of C's out-groups.
+#pragma once
+
+#include "base/element_type.h"
+#include "base/units.h"
+#include "kernels/graph/graph.h"
+#include "kernels/published/dense_planner.h"
+#include "kernels/workload/workload.h"
+#include "models/spec/machine_spec.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::matmul {
+
+inline constexpr const char* kPublishedOwner = "matmul"; ///< of steps, as reports name it
+inline constexpr Bytes kWord = 8;                        ///< of what codelets load and store
+
+/// Channels and bytes of what a plan's vertices read and write.
+struct PublishedCells {
+    std::int64_t in_group = 0;  ///< channels of a cell of X
+    std::int64_t out_group = 0; ///< of a cell of partial results
+    ElementType data = ElementType::F16;
+    ElementType partials = ElementType::F16;
+    ElementType result = ElementType::F16;
+    Bytes in_cell = 0;
+    Bytes block = 0; ///< weights of an in-group and an out-group
+    Bytes partial_cell = 0;
+    Bytes result_cell = 0;
+    std::int64_t out_stride = 1; ///< words from a pass's last one of a column to its next column
+    std::string multiply = {};
+    std::string codelet = {};
+    const char* types = ""; ///< of a reduction that goes on: "half_half"
+    const char* last_types = "";
+};
+
+[[nodiscard]] PublishedCells cells_of(const published::DenseProblem& problem,
+                                      const published::DenseVertex& vertex);
+
+/// Cells [first, last) of a partial result on a tile, from `place` on.
+struct HeldCells {
+    TileId tile = 0;
+    published::Run cells;
+    graph::Place place;
+};
+/// A partial result: all of its cells, in order.
+using Partial = std::vector<HeldCells>;
+/// Those of each (field, out) part of the result.
+using Partials = std::vector<std::vector<Partial>>;
+
+/// Runs of elements as runs of units of so many.
+[[nodiscard]] std::vector<published::Run> in_units(std::vector<published::Run> runs,
+                                                   std::int64_t elements);
+
+class PublishedLayout {
+public:
+    /// Keeps references to all of them.
+    PublishedLayout(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+                    const published::DensePlan& plan, const PublishedCells& cells);
+
+    [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
+    [[nodiscard]] const workload::MatmulWorkload& workload() const { return workload_; }
+    [[nodiscard]] const published::DensePlan& plan() const { return plan_; }
+    [[nodiscard]] const PublishedCells& cells() const { return cells_; }
+
+    [[nodiscard]] TileId tiles() const { return static_cast<TileId>(plan_.tiles()); }
+    [[nodiscard]] published::DensePart part(TileId tile) const {
+        return published::part_on(plan_.split, tile);
+    }
+    [[nodiscard]] published::Run field_of(const published::DensePart& part) const {
+        return published::part_of(workload_.n, plan_.split.field_parts, part.field);
+    }
+    [[nodiscard]] published::Run in_groups_of(const published::DensePart& part) const {
+        return published::part_of(in_groups_, plan_.split.in_parts, part.in);
+    }
+    [[nodiscard]] published::Run out_groups_of(const published::DensePart& part,
+                                               std::int64_t step) const;
+
+    [[nodiscard]] std::int64_t input_cells(const published::DensePart& part) const {
+        return in_groups_of(part).size() * field_of(part).size();
+    }
+    [[nodiscard]] std::int64_t weight_blocks(const published::DensePart& part,
+                                             std::int64_t step) const {
+        return in_groups_of(part).size() * out_groups_of(part, step).size();
+    }
+    [[nodiscard]] std::int64_t partial_cells(const published::DensePart& part,
+                                             std::int64_t step) const {
+        return out_groups_of(part, step).size() * field_of(part).size();
+    }
+
+    [[nodiscard]] bool inputs_move() const { return plan_.split.out_parts > 1; }
+    [[nodiscard]] bool weights_move() const { return plan_.split.field_parts > 1; }
+    /// Cells of a piece of X on the tiles that need it; blocks of a piece of W.
+    [[nodiscard]] std::vector<published::Run> home_cells(const published::DensePart& part) const;
+    [[nodiscard]] std::vector<published::Run> home_blocks(const published::DensePart& part,
+                                                          std::int64_t step) const;
+
+    /// There are several steps.
+    [[nodiscard]] bool is_serial() const { return plan_.split.out_serial > 1; }
+    /// A step's own name of what each step has.
+    [[nodiscard]] std::string in_step(const std::string& name, std::int64_t step) const;
+
+    /// Sums that nothing was added to are of the partials' type still.
+    [[nodiscard]] bool casts() const {
+        return plan_.split.in_parts == 1 && cells_.partials != cells_.result;
+    }
+    /// FP32 results leave in groups of 8 rows.
+    [[nodiscard]] bool regroups() const;
+
+    /// Of what a tile has of a result: each(out-group of the part, columns of it, their bytes behind
+    /// held.place).
+    template <class Each> void for_columns(const HeldCells& held, const Each& each) const {
+        const std::int64_t columns = field_of(part(held.tile)).size();
+        for (std::int64_t at = held.cells.first; at < held.cells.last;) {
+            const std::int64_t group = at / columns;
+            const std::int64_t end = std::min((group + 1) * columns, held.cells.last);
+            each(group, published::Run{at - group * columns, end - group * columns},
+                 (at - held.cells.first) * cells_.result_cell);
+            at = end;
+        }
+    }
+
+private:
+    const spec::MachineSpec& machine_;
+    const workload::MatmulWorkload& workload_;
+    const published::DensePlan& plan_;
+    const PublishedCells& cells_;
+    std::int64_t out_groups_;
+    std::int64_t in_groups_;
+};
+
+} // namespace tessera::matmul
