@@ -46,7 +46,7 @@ EmittedPass emit_pass(const PublishedLayout& layout, const PassOf& pass, const s
     const auto multiply =
         graph.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros"});
     bring_operands(graph, layout, buffers, pass, bring, multiply);
-    emitted.multiply = add_multiply(graph, layout, buffers, multiply);
+    emitted.multiply = add_multiply(graph, layout, buffers, pass, multiply);
     std::vector<program::Step> steps{graph::run(bring)};
     if (layout.types().zeroes) {
         steps.push_back(graph::run(add_zeros(graph, layout, buffers)));
@@ -201,8 +201,8 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
         if (!first) {
             first = std::move(turn);
         }
+        lower::check_together(machine, whole, together, "multiply");
     }
-    lower::check_together(machine, whole, together, "multiply");
     whole.control = graph::sequence(std::move(steps));
     division.chunks = passes;
     division.predicted.compute *= passes;

@@ -144,11 +144,36 @@ void PublishedLayout::deal_band(std::int64_t part, const published::StaticBand& 
             tile.blocks.push_back(block);
             tile.order.push_back(order++);
             tile.row_ends.back() = static_cast<std::int64_t>(tile.blocks.size());
-            tile.columns.push_back(matrix_.block_column[static_cast<std::size_t>(block)]);
         }
-        std::sort(tile.columns.begin(), tile.columns.end());
-        tile.columns.erase(std::unique(tile.columns.begin(), tile.columns.end()),
-                           tile.columns.end());
+        collect_columns(tile);
+    }
+}
+
+void PublishedLayout::collect_columns(TileBlocks& tile) {
+    const auto slot_of = [&](std::int32_t column) -> std::int32_t& {
+        return slot_of_column_[static_cast<std::size_t>(column)];
+    };
+    const auto column_of_block = [&](std::int64_t block) {
+        return matrix_.block_column[static_cast<std::size_t>(block)];
+    };
+    slot_of_column_.resize(static_cast<std::size_t>(matrix_.block_columns()), -1);
+    for (const std::int64_t block : tile.blocks) {
+        const std::int32_t column = column_of_block(block);
+        if (slot_of(column) < 0) {
+            slot_of(column) = 0;
+            tile.columns.push_back(column);
+        }
+    }
+    std::sort(tile.columns.begin(), tile.columns.end());
+    for (std::size_t slot = 0; slot < tile.columns.size(); ++slot) {
+        slot_of(tile.columns[slot]) = static_cast<std::int32_t>(slot);
+    }
+    tile.slots.reserve(tile.blocks.size());
+    for (const std::int64_t block : tile.blocks) {
+        tile.slots.push_back(slot_of(column_of_block(block)));
+    }
+    for (const std::int32_t column : tile.columns) {
+        slot_of(column) = -1;
     }
 }
 

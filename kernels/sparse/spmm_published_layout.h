@@ -98,6 +98,7 @@ struct TileBlocks {
     std::vector<std::int64_t> order;    ///< of `blocks` in the order of bands, the first one
     std::vector<std::int32_t> rows;     ///< of `blocks`, each once
     std::vector<std::int32_t> columns;  ///< of `blocks`, each once, ascending
+    std::vector<std::int32_t> slots;    ///< of each block: index into `columns`
     std::vector<std::int64_t> row_ends; ///< of each row behind its last block
 
     [[nodiscard]] std::int64_t slot_of(std::int32_t column) const {
@@ -175,6 +176,7 @@ private:
     void deal_band(std::int64_t part, const published::StaticBand& band,
                    const std::vector<std::int64_t>& blocks,
                    const std::vector<std::int32_t>& row_of_block, std::int64_t& order);
+    void collect_columns(TileBlocks& tile);
     /// Elements of X and C that stand together.
     [[nodiscard]] std::int64_t grain() const {
         return block() == 1 ? types_.vector : types_.vector * types_.vector;
@@ -191,6 +193,7 @@ private:
     Linear value_homes_;
     std::vector<TileBlocks> tiles_;
     std::vector<std::int64_t> in_order_;
+    std::vector<std::int32_t> slot_of_column_; ///< scratch; -1: none yet
 };
 
 } // namespace tessera::spmm

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_published_multiply.h"
 
+#include "base/error.h"
 #include "kernels/plan/vertex_cost.h"
 #include "models/spec/matrix_unit.h"
 
@@ -42,6 +43,13 @@ Cycles block_cycles(const PublishedLayout& layout, const TileBlocks& mine) {
     return stub.finish();
 }
 
+Bytes meta_bytes(const PublishedLayout& layout, const TileBlocks& mine) {
+    constexpr std::int64_t kHead = 4;   ///< of each worker
+    constexpr std::int64_t kBehind = 4; ///< one more of each is read
+    return 2 * (kHead * layout.machine().tile.workers + count_of(mine.rows) +
+                count_of(mine.blocks) + kBehind);
+}
+
 /// For each worker values and words before its own, first row, rows; then for each the counts
 /// less one of its rows and the offsets of its non-zeros. Rows go to a worker until it has its
 /// share of the non-zeros.
@@ -76,14 +84,14 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
             lists.push_back(half(mine.row_ends[i] - (i == 0 ? 0 : mine.row_ends[i - 1]) - 1));
         }
         for (std::int64_t i = before; i < (end == 0 ? 0 : mine.row_ends[end - 1]); ++i) {
-            const auto block = static_cast<std::size_t>(mine.blocks[static_cast<std::size_t>(i)]);
-            lists.push_back(half(mine.slot_of(layout.matrix().block_column[block]) * line));
+            lists.push_back(half(mine.slots[static_cast<std::size_t>(i)] * line));
         }
         first = end;
     }
     heads.insert(heads.end(), lists.begin(), lists.end());
     heads.insert(heads.end(), 4, 0); // one more of each is read
     auto bytes = std::make_shared<std::vector<std::byte>>(heads.size() * sizeof(std::uint16_t));
+    TESSERA_ASSERT(static_cast<Bytes>(bytes->size()) == meta_bytes(layout, mine));
     std::memcpy(bytes->data(), heads.data(), bytes->size());
     return bytes;
 }
@@ -96,8 +104,7 @@ graph::Field block_lists(graph::Graph& graph, const PublishedLayout& layout,
     for (const std::int64_t end : mine.row_ends) {
         words.push_back(graph::word(end - at - 1));
         for (; at < end; ++at) {
-            const auto block = static_cast<std::size_t>(mine.blocks[static_cast<std::size_t>(at)]);
-            const std::int64_t slot = mine.slot_of(layout.matrix().block_column[block]);
+            const std::int64_t slot = mine.slots[static_cast<std::size_t>(at)];
             words.push_back(graph::read({buffers.x, slot * line}, line));
         }
     }
@@ -119,7 +126,8 @@ graph::Field worklists(graph::Graph& graph, std::int64_t workers, TileId tile,
 
 /// Returns what it is expected to take, or 0.
 Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
-                  const PublishedBuffers& buffers, graph::ComputeSetId set, TileId tile) {
+                  const PublishedBuffers& buffers, const PassOf& pass, graph::ComputeSetId set,
+                  TileId tile) {
     const TileBlocks& mine = layout.tiles()[tile];
     graph.add_work(set, tile, count_of(mine.blocks));
     const std::string& codelet = layout.types().multiply;
@@ -131,9 +139,12 @@ Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
     const graph::Field x = graph::read({buffers.x}, count_of(mine.columns) * line);
     const Bytes out_bytes = count_of(mine.rows) * partial_line;
     if (layout.block() == 1) {
-        const auto meta = element_meta(layout, mine, line);
-        const auto bytes = static_cast<Bytes>(meta->size());
-        graph.hold(buffers.meta, tile, meta);
+        const Bytes bytes = meta_bytes(layout, mine);
+        if (pass.number == 0) {
+            graph.hold(buffers.meta, tile, element_meta(layout, mine, line));
+        } else { // it stays
+            graph.hold(buffers.meta, tile, bytes);
+        }
         graph.add_vertex(set, tile, codelet, program::VertexKind::MultiWorker,
                          {graph::write({buffers.out}, out_bytes), values,
                           graph::read({buffers.meta}, bytes), x, graph::word(columns)});
@@ -150,11 +161,11 @@ Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
 } // namespace
 
 Cycles add_multiply(graph::Graph& graph, const PublishedLayout& layout,
-                    const PublishedBuffers& buffers, graph::ComputeSetId set) {
+                    const PublishedBuffers& buffers, const PassOf& pass, graph::ComputeSetId set) {
     Cycles slowest = 0;
     for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
         if (!layout.tiles()[tile].blocks.empty()) {
-            slowest = std::max(slowest, add_vertex(graph, layout, buffers, set, tile));
+            slowest = std::max(slowest, add_vertex(graph, layout, buffers, pass, set, tile));
         }
     }
     return slowest;

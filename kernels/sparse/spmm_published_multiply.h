@@ -13,7 +13,8 @@ namespace tessera::spmm {
 /// Adds a vertex for each tile with blocks. Returns the cycles that the slowest one is expected to
 /// take; 0 where nothing is known of them: single elements, and FP32 with one set of matrix units.
 [[nodiscard]] Cycles add_multiply(graph::Graph& graph, const PublishedLayout& layout,
-                                  const PublishedBuffers& buffers, graph::ComputeSetId set);
+                                  const PublishedBuffers& buffers, const PassOf& pass,
+                                  graph::ComputeSetId set);
 
 /// Adds a compute set that zeroes partial results, for codelets that do not begin them themselves.
 [[nodiscard]] graph::ComputeSetId add_zeros(graph::Graph& graph, const PublishedLayout& layout,
