@@ -212,7 +212,7 @@ family::Divided choose_published(const spec::MachineSpec& machine,
     constexpr std::int64_t kMostPasses = 32;
     constexpr std::int64_t kFewestColumns = 8;
     try {
-        Planned planned = plan_published(machine, workload, matrix, passes);
+        Planned planned = plan_published(machine, workload, matrix, {.passes = passes});
         return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
                                known);
     } catch (const DoesNotFit&) {
@@ -265,7 +265,8 @@ private:
         workload.partials = partials();
         workload.block = a().sparse->block;
         if (!has_kind(machine, workload.block, {workload.dtype, workload.partials})) {
-            Planned planned = plan_published(machine, workload, *a().sparse);
+            Planned planned =
+                plan_published(machine, workload, *a().sparse, {.in_loop = true}); // perhaps
             return {std::move(planned.graph), planned.division.roundings};
         }
         const Problem problem(workload, *a().sparse);

@@ -160,14 +160,15 @@ Cycles published_cycles(const spec::MachineSpec& machine, const workload::SpmmWo
 }
 
 Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
-                       const workload::SparsePattern& matrix, std::int64_t passes) {
+                       const workload::SparsePattern& matrix, const PublishedUse& use) {
+    const std::int64_t passes = use.passes;
     constexpr std::int64_t kColumns = 8; // that codelets take together
     const std::int64_t width =
         passes == 1 ? workload.n
                     : ceil_div_of(ceil_div_of(workload.n, passes), kColumns) * kColumns;
     const std::string name = name_of(workload, matrix);
     const published::StaticPlan plan = plan_of(machine, workload, matrix, width);
-    const PublishedLayout layout(machine, workload, matrix, plan, width, passes);
+    const PublishedLayout layout(machine, workload, matrix, plan, width, passes > 1 || use.in_loop);
     family::Division division = division_of(layout);
     if (passes == 1) {
         EmittedPass emitted = emit_pass(layout, {0, 0, workload.n}, name);

@@ -27,11 +27,18 @@ struct Planned {
     family::Division division;
 };
 
-/// The published plan, in so many passes over the columns of X and C, one after the other; without blocks zeros where the result stands. @throws DoesNotFit where no split is valid
+/// How a plan is run.
+struct PublishedUse {
+    std::int64_t passes = 1; ///< over the columns of X and C, one after the other
+    bool in_loop = false;    ///< all of it several times in a run
+};
+
+/// The published plan; without blocks zeros where the result stands. @throws DoesNotFit where no
+/// split is valid
 [[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
                                      const workload::SpmmWorkload& workload,
                                      const workload::SparsePattern& matrix,
-                                     std::int64_t passes = 1);
+                                     const PublishedUse& use = {});
 
 /// The published planner's own sum of its phases in one pass: less than its plan takes, as a rule.
 /// @throws DoesNotFit where no split is valid

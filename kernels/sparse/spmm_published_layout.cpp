@@ -56,10 +56,9 @@ Linear::Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, st
 PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
                                  const workload::SpmmWorkload& workload,
                                  const workload::SparsePattern& matrix,
-                                 const published::StaticPlan& plan, std::int64_t width,
-                                 std::int64_t passes)
+                                 const published::StaticPlan& plan, std::int64_t width, bool again)
     : machine_(machine), matrix_(matrix), plan_(plan),
-      types_(machine, workload.dtype, workload.partials, matrix.block, passes > 1), n_(workload.n),
+      types_(machine, workload.dtype, workload.partials, matrix.block, again), n_(workload.n),
       padded_columns_(ceil_div_of(width, types_.vector) * types_.vector),
       x_homes_(matrix.block_columns() * padded_columns_ * matrix.block, grain(),
                machine.chip.tiles),

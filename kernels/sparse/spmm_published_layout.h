@@ -119,11 +119,11 @@ struct PassOf {
 
 class PublishedLayout {
 public:
-    /// Of a `plan` of `width` columns, which may come in several passes. Keeps references to
-    /// machine, matrix and plan.
+    /// Of a `plan` of `width` columns; `again`: it is run several times. Keeps references to machine,
+    /// matrix and plan.
     PublishedLayout(const spec::MachineSpec& machine, const workload::SpmmWorkload& workload,
                     const workload::SparsePattern& matrix, const published::StaticPlan& plan,
-                    std::int64_t width, std::int64_t passes);
+                    std::int64_t width, bool again);
 
     [[nodiscard]] const spec::MachineSpec& machine() const { return machine_; }
     [[nodiscard]] const workload::SparsePattern& matrix() const { return matrix_; }

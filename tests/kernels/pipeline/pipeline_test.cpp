@@ -8,6 +8,7 @@
 #include "kernels/workload/reference.h"
 #include "kernels/workload/values.h"
 #include "tests/kernels/pipeline/pipeline_bench.h"
+#include "tests/support/gc2.h"
 
 #include <catch2/catch.hpp>
 
@@ -76,6 +77,28 @@ TEST_CASE("two products on disjoint tiles share their supersteps", "[kernels][pi
 
     built.made.steps[0].children[0].tiles = 10;
     CHECK_THROWS_AS(pipeline::plan(machine, built.made), ConfigError);
+}
+
+TEST_CASE("a product in a loop comes out the same in every round", "[kernels][pipeline]") {
+    for (const auto& machine : {small_machine(), test::gc2_with(16)}) {
+        for (const std::int64_t block : {0, 1, 4, 8, 16}) { // 0: dense
+            Built built;
+            const auto x = built.tensor("x", 64, 24);
+            std::vector<Node> steps;
+            if (block == 0) {
+                const auto a = built.tensor("a", 48, 64);
+                steps.push_back(built.step(matmul::family(), "y", {a, x}));
+            } else {
+                const auto a = built.sparse("a", 48, 64, block);
+                steps.push_back(built.step(spmm::family(), "y", {a, x}));
+            }
+            auto loop = Built::around(Node::Kind::Repeat, std::move(steps));
+            loop.repeats = 3;
+            built.made.steps.push_back(std::move(loop));
+            CAPTURE(block, machine.chip.generation == spec::Generation::Ipu1);
+            run_and_check(machine, built.made);
+        }
+    }
 }
 
 TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeline]") {
