@@ -71,15 +71,15 @@ TEST_CASE("a point's key is that of the same run from elsewhere", "[unit][sweep]
 
 TEST_CASE("however many shards there are, they are the plan", "[unit][sweep]") {
     const Planned planned(sweep_text(R"("axes": [{"path": "sync.internal_cycles",
-        "range": [1, 900, 1]}, {"path": "tile.workers", "values": [2, 4, 6, 4]}])"));
+        "range": [1, 90, 1]}, {"path": "tile.workers", "values": [2, 4, 6, 4]}])"));
     const Plan whole = planned.plan();
-    CHECK(whole.points.size() == 2700); // 4 workers come twice, as one point
+    CHECK(whole.points.size() == 270); // 4 workers come twice, as one point
     std::set<PointKey> keys;
     for (const Plan::Point& point : whole.points) {
         keys.insert(point.key);
     }
     CHECK(keys.size() == whole.points.size());
-    for (const std::int64_t shards : {1, 2, 7, 5000}) {
+    for (const std::int64_t shards : {1, 2, 7, 500}) {
         std::set<PointKey> together;
         for (std::int64_t number = 0; number < shards; ++number) {
             for (const Plan::Point& point : planned.plan({number, shards}).points) {
