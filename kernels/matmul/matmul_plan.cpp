@@ -94,32 +94,31 @@ family::Divided choose_published(const spec::MachineSpec& machine,
                                  const workload::MatmulWorkload& workload,
                                  plan::KnownSchedules& known) {
     constexpr int kShares = 5;
+    constexpr std::int64_t kMostSteps = 32; // what each needs of rows and code adds up, too
     double share = published::kTemporaryShare;
-    std::optional<family::Cuts> before;
+    std::optional<published::DenseSplit> before;
     std::exception_ptr misfit;
     for (int tried = 0; tried < kShares; ++tried, share /= 2) {
+        const published::DensePlan plan = published_plan(machine, workload, share);
+        if (before && (plan.split == *before || plan.split.serial_steps() > kMostSteps ||
+                       plan.split.in_serial > 1)) {
+            continue;
+        }
+        before = plan.split;
         try {
-            Planned planned = plan_published(machine, workload, share);
-            const family::Cuts& cuts = planned.division;
-            if (before != cuts) {
-                before = cuts;
-                return family::lowered(machine, std::move(planned.graph),
-                                       std::move(planned.division), known);
-            }
+            Planned planned = plan_published(machine, workload, plan);
+            return family::lowered(machine, std::move(planned.graph), std::move(planned.division),
+                                   known);
         } catch (const DoesNotFit&) {
             misfit = misfit ? misfit : std::current_exception();
-        } catch (const NotModelled&) {
-            if (!misfit) {
-                throw;
-            }
         }
     }
     std::rethrow_exception(misfit);
 }
 
-Planned plan_published_group(const spec::MachineSpec& machine,
-                             const workload::MatmulWorkload& workload) {
-    return plan_published(machine, workload);
+Planned plan_published_once(const spec::MachineSpec& machine,
+                            const workload::MatmulWorkload& workload) {
+    return plan_published(machine, workload, published_plan(machine, workload));
 }
 Cycles cost_of_ours(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload) {
     return search(machine, Problem(workload), 1).front().cycles();
@@ -147,7 +146,7 @@ private:
         workload.n = n();
         workload.partials = partials();
         if (!has_codelets(machine, workload.partials)) {
-            Planned planned = plan_published(machine, workload);
+            Planned planned = plan_published_once(machine, workload);
             return {std::move(planned.graph), planned.division.roundings};
         }
         const Problem problem(workload);
@@ -176,7 +175,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::MatmulW
                            !has_codelets(machine, workload.partials);
     if (workload.groups > 1) {
         return choose_groups(machine, workload, known,
-                             published ? PlanOfGroup{cost_of_published, plan_published_group}
+                             published ? PlanOfGroup{cost_of_published, plan_published_once}
                                        : PlanOfGroup{cost_of_ours, plan_ours});
     }
     if (published) {

@@ -124,6 +124,10 @@ private:
     std::vector<TileId> bias_homes_;    ///< by field part
 };
 
+published::DenseProblem problem_of(const workload::MatmulWorkload& workload) {
+    return {workload.m, workload.k, workload.n, workload.dtype, workload.partials};
+}
+
 /// Of the result element that has most, to the partials' type.
 std::int64_t roundings_of(const PublishedLayout& layout) {
     const PublishedCells& cells = layout.cells();
@@ -139,21 +143,24 @@ std::int64_t roundings_of(const PublishedLayout& layout) {
 
 } // namespace
 
+published::DensePlan published_plan(const spec::MachineSpec& machine,
+                                    const workload::MatmulWorkload& workload,
+                                    double temporary_share) {
+    return published::plan_dense(problem_of(workload), published::dense_machine(machine),
+                                 temporary_share);
+}
+
 Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
-                       double temporary_share) {
+                       const published::DensePlan& plan) {
     const std::string name =
         fmt::format("matmul {} x {} x {}, published plan", workload.m, workload.k, workload.n);
-    const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
-                                          workload.partials};
-    const published::DensePlan plan =
-        published::plan_dense(problem, published::dense_machine(machine), temporary_share);
     const published::DenseSplit& split = plan.split;
     if (split.in_serial > 1) {
         throw NotModelled(fmt::format("{}: not modelled: its {} steps over k; see "
                                       "docs/published_plans.md",
                                       name, split.in_serial));
     }
-    const PublishedCells cells = cells_of(problem, plan.vertex);
+    const PublishedCells cells = cells_of(problem_of(workload), plan.vertex);
     const PublishedLayout layout(machine, workload, plan, cells);
     family::Division division;
     division.parts_m = split.out_parts;
@@ -169,9 +176,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::MatmulW
 
 Cycles cost_of_published(const spec::MachineSpec& machine,
                          const workload::MatmulWorkload& workload) {
-    const published::DenseProblem problem{workload.m, workload.k, workload.n, workload.dtype,
-                                          workload.partials};
-    return published::plan_dense(problem, machine).phases.total();
+    return published_plan(machine, workload).phases.total();
 }
 
 } // namespace tessera::matmul

@@ -20,11 +20,15 @@
 
 namespace tessera::matmul {
 
-/// The published plan of one product, whose temporaries may take so much of a tile's memory. FP32 has
-/// no other plan. @throws NotModelled for plans with steps over k
+/// What the published planner finds for one product whose temporaries may take so much of a tile's
+/// memory.
+[[nodiscard]] published::DensePlan
+published_plan(const spec::MachineSpec& machine, const workload::MatmulWorkload& workload,
+               double temporary_share = published::kTemporaryShare);
+/// The product by that plan. FP32 has no other. @throws NotModelled for plans with steps over k
 [[nodiscard]] Planned plan_published(const spec::MachineSpec& machine,
                                      const workload::MatmulWorkload& workload,
-                                     double temporary_share = published::kTemporaryShare);
+                                     const published::DensePlan& plan);
 /// What the published planner says that it takes.
 [[nodiscard]] Cycles cost_of_published(const spec::MachineSpec& machine,
                                        const workload::MatmulWorkload& workload);

@@ -373,7 +373,7 @@ class ProductsTest(CliTest):
             low, high = (middle, high) if fits(middle) else (low, middle)
         return low
 
-    def check_limit(self, case):
+    def check_limit(self, case, wrong_about, *options):
         """What is wrong around the largest that fits."""
         name, machine, make, guess = case
         start = time.monotonic()
@@ -385,11 +385,11 @@ class ProductsTest(CliTest):
             return f"{name}: none fits"
         name = f"{name}: {size} fit"
         workload = make(size)
-        code, result, error = self.run_product(machine, workload)
-        wrong = self.wrong_about(workload, code, result, error)
+        code, result, error = self.run_product(machine, workload, *options)
+        wrong = wrong_about(workload, code, result, error)
         if wrong:
             return f"{name}: {json.dumps(workload)}: {wrong}"
-        code, nothing, message = self.run_product(machine, make(size + 1))
+        code, nothing, message = self.run_product(machine, make(size + 1), *options)
         if code != DOES_NOT_FIT or nothing is not None:
             return f"{name}, exit code {code} of one more: {message}"
         if not any(form.fullmatch(message) for form in DOES_NOT_FIT_MESSAGES):
@@ -400,15 +400,16 @@ class ProductsTest(CliTest):
         density = workload.get("pattern", {}).get("density", 1)
         least = workload.get("groups", 1) * (size_of * (density * m * k + k * n)
                                              + max(2, size_of) * m * n)
-        share = least / (64 * result["memory"]["tile_bytes"])
+        share = least / (TILES.get(machine, 64) * result["memory"]["tile_bytes"])
         print(f"{name}, {100 * share:.0f} % of all memory, "
               f"{time.monotonic() - start:.0f} s", file=sys.stderr)
         if share < LEAST_SHARE:
             return f"{name}, but these are {100 * share:.0f} % of all tiles' memory"
         return None
 
-    def check_limits(self, cases):
-        wrong = [line for line in self.in_turns(self.check_limit, cases) if line]
+    def check_limits(self, cases, wrong_about, *options):
+        wrong = [line for line in self.in_turns(
+            lambda case: self.check_limit(case, wrong_about, *options), cases) if line]
         self.assertFalse(wrong, "\n".join(["", *wrong]))
 
 
@@ -416,10 +417,12 @@ DOES_NOT_FIT_MESSAGES = [re.compile(
     r"tessera: does not fit: (matmul|spmm) [^\n]* does not fit in tile memory: " + form + r"\n")
     for form in (
         r"tile_\d+ is \d+ bytes over \('[^'\n]+' finds no place\); most is kept in step "
-        r"'[^'\n]+': (tensor|code) \d+ B[^\n]*; the buffers of that step: [^\n]+ \d+ B[^\n]*",
+        r"'[^'\n]+': (tensor|code|exchange rows) \d+ B[^\n]*; the buffers of that step: [^\n]+ \d+ B[^\n]*",
         # of groups, on all tiles together
         r"operands and results are \d+ bytes, and all tiles have \d+")]
-LEAST_SHARE = 0.25
+LEAST_SHARE = 0.2
+TILES = {"bow": 1472, "gc200": 1472, "gc2": 1216, "c600": 1472}
+CHIP_UNIT = 256 # sizes of whole chips' products, by which the largest are sought
 
 
 def limit_cases():
@@ -456,6 +459,19 @@ def limit_cases():
         yield from with_guess(
             f"columns of dense {types}, c600 64",
             lambda n, t=types: dense(t, (256, 256, n), "published", values="integer"))
+
+
+def whole_chip_limit_cases():
+    """Cubes, in units, of all tiles; about the largest that fits."""
+    def cube(units):
+        return (CHIP_UNIT * units,) * 3
+    for types, machine, guess in [("f16", "bow", 37), ("f32", "bow", 18), ("f16", "gc2", 14)]:
+        yield (f"cubes of dense {types}, {machine}", machine,
+               lambda units, t=types: dense(t, cube(units), "fastest"), guess)
+    for block, plan, machine, guess in [(16, "fastest", "bow", 33), (8, "published", "gc200", 26)]:
+        yield (f"cubes of sparse f16, block {block}, {plan}, {machine}", machine,
+               lambda units, b=block, p=plan: sparse(
+                   "f16", b, cube(units), p, {"generator": "uniform", "density": 0.0625}), guess)
 
 
 # About what fits; where it is no longer so, the search takes longer.
@@ -571,7 +587,10 @@ class ChipsTest(ProductsTest):
 
 class LimitsTest(ProductsTest):
     def test_the_largest_that_fit(self):
-        self.check_limits(limit_cases())
+        self.check_limits(limit_cases(), self.wrong_about)
+
+    def test_the_largest_on_whole_chips(self):
+        self.check_limits(whole_chip_limit_cases(), self.wrong_about_timing, "--mode", "timing")
 
 
 if __name__ == "__main__":
