@@ -94,6 +94,7 @@ inline constexpr std::array<ElementFacts, 11> kElementTypes{{
 [[nodiscard]] inline std::vector<std::pair<std::string, ElementType>>
 element_type_texts(const std::vector<ElementType>& types) {
     std::vector<std::pair<std::string, ElementType>> texts;
+    texts.reserve(types.size());
     for (const ElementType type : types) {
         texts.emplace_back(name_of(type), type);
     }

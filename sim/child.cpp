@@ -159,6 +159,7 @@ int end_late(std::vector<Child>& children) {
 /// Takes what the children have written; true for those whose pipe has ended.
 std::vector<bool> collect(std::vector<Child>& children) {
     std::vector<pollfd> watched;
+    watched.reserve(children.size());
     for (const Child& child : children) {
         watched.push_back({.fd = child.pipe_end, .events = POLLIN, .revents = 0});
     }

@@ -129,7 +129,8 @@ std::vector<ChildOutcome> run_warm(const std::vector<RunCommand>& commands, int 
         for (const auto& [schedule, with_equal_schedules] : by_schedule) {
             constexpr std::size_t kFewest = 4; // else the wait for the first plan costs more
             if (made && with_equal_schedules.size() >= kFewest) {
-                succeeds([&] { runs[with_equal_schedules.front()]->make_plan(); });
+                PreparedRun& planned = *runs[with_equal_schedules.front()];
+                succeeds([&] { planned.make_plan(); });
             }
             run(with_equal_schedules);
         }

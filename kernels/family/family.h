@@ -76,9 +76,9 @@ struct Request {
 /// A request that the family does not carry out.
 class Refused : public std::invalid_argument {
 public:
-    /// `input`: number of the input at fault, or -1 for `option`, the key at fault.
-    Refused(int input_, std::string option_, const std::string& what)
-        : std::invalid_argument(what), input(input_), option(std::move(option_)) {}
+    /// `of_input`: number of the input at fault, or -1 for `of_option`, the key at fault.
+    Refused(int of_input, std::string of_option, const std::string& what)
+        : std::invalid_argument(what), input(of_input), option(std::move(of_option)) {}
     int input;
     std::string option;
 };

@@ -30,7 +30,7 @@ double message_events(const spec::MachineSpec& machine, Bytes bytes) {
 
 double value_events(const spec::MachineSpec& machine, const Problem& problem, const Split& split,
                     double blocks) {
-    const double lane_bytes = static_cast<double>(4 * machine.exchange.lane_items());
+    const auto lane_bytes = static_cast<double>(4 * machine.exchange.lane_items());
     const double events = blocks * static_cast<double>(problem.value_bytes()) / lane_bytes;
     return machine.exchange.pairs() && split.parts_n % 2 == 0 ? events / 2 : events;
 }
@@ -234,7 +234,7 @@ Bytes estimate_bytes(const spec::MachineSpec& machine, const Problem& problem, c
     const Averages average = averages(problem, split);
     const std::int64_t columns = problem.widest_slice(split);
     const double own_rows = average.rows / std::max(average.contributors, 1.0);
-    const double tiles = static_cast<double>(machine.chip.tiles);
+    const auto tiles = static_cast<double>(machine.chip.tiles);
     const workload::SparsePattern& a = *problem.matrix;
     double bytes = average.lines * static_cast<double>(problem.x_line_bytes(columns));
     bytes += average.rows * static_cast<double>(problem.partial_line_bytes(columns));
