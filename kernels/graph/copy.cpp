@@ -317,4 +317,13 @@ program::Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId 
     return Copier(graph, machine, from, to, role, owner, verb).run();
 }
 
+void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
+                  Place from, Place to, Bytes bytes) {
+    const std::int64_t workers = machine.tile.workers;
+    const std::int64_t words = bytes / 8;
+    graph.add_vertex(
+        set, tile, "copy64", program::VertexKind::MultiWorker,
+        {read(from, bytes), write(to, bytes), word(words / workers), word(words % workers)});
+}
+
 } // namespace tessera::graph

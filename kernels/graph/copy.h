@@ -19,4 +19,9 @@ namespace tessera::graph {
                                      TensorId to, program::Role role, const std::string& owner,
                                      const std::string& verb = "rearrange");
 
+/// Adds a vertex that copies `bytes`, whole words of 8, from one place of a tile to another; codelet
+/// "copy".
+void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
+                  Place from, Place to, Bytes bytes);
+
 } // namespace tessera::graph

@@ -2,6 +2,7 @@
 #include "kernels/matmul/matmul_graph.h"
 
 #include "kernels/graph/cells.h"
+#include "kernels/graph/copy.h"
 #include "kernels/lower/placing.h"
 #include "kernels/matmul/matmul_homes.h"
 #include "kernels/plan/vertex_cost.h"
@@ -195,7 +196,6 @@ private:
 
     void add_bring(const Operand& operand, std::int64_t chunk, graph::ExchangeId bring,
                    graph::ComputeSetId multiply, CopiedWords& copied) {
-        const std::int64_t workers = machine_.tile.workers;
         std::vector<graph::Receiver> receivers;
         for (const HomeRun& run : operand.runs(chunk)) {
             const graph::Place from = home_place(operand, run);
@@ -208,11 +208,8 @@ private:
                     receivers.push_back({tile, to});
                     continue;
                 }
-                const std::int64_t words = bytes / 8;
-                graph_.add_vertex(multiply, tile, "copy64", program::VertexKind::MultiWorker,
-                                  {graph::read(from, bytes), graph::write(to, bytes),
-                                   graph::word(words / workers), graph::word(words % workers)});
-                copied[tile].push_back(words);
+                graph::copy_on_tile(graph_, machine_, multiply, tile, from, to, bytes);
+                copied[tile].push_back(bytes / 8);
             }
             if (!receivers.empty()) {
                 graph_.add_message(bring, run.home.tile, from, bytes, receivers, operand.wide());

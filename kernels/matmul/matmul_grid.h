@@ -2,6 +2,7 @@
 // A partition of the product over tiles, and what each tile has of it.
 #pragma once
 
+#include "base/ceil_div.h"
 #include "base/units.h"
 #include "kernels/matmul/matmul_epilogue.h"
 #include "kernels/workload/workload.h"
@@ -33,10 +34,6 @@ struct Range {
 
 [[nodiscard]] constexpr Range part_of(std::int64_t length, std::int64_t parts, std::int64_t index) {
     return {index * length / parts, (index + 1) * length / parts};
-}
-
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t unit) {
-    return (value + unit - 1) / unit;
 }
 
 /// The problem in the units of the matrix unit.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_published_bring.h"
 
+#include "kernels/graph/copy.h"
 #include "kernels/matmul/matmul_published_tensors.h"
 
 #include <cstddef>
@@ -17,7 +18,7 @@ void send_weights(graph::Graph& graph, const PublishedLayout& layout, graph::Exc
                   graph::Place to, Bytes bytes) {
     const published::DenseSplit& split = layout.plan().split;
     const TileId tile = published::tile_of(split, holder);
-    copy_on_tile(graph, layout.machine(), copies, tile, from, to, bytes);
+    graph::copy_on_tile(graph, layout.machine(), copies, tile, from, to, bytes);
     std::vector<graph::Receiver> others;
     for (std::int64_t field = 0; field < split.field_parts; ++field) {
         if (field != holder.field) {
@@ -53,7 +54,7 @@ void bring_inputs(graph::Graph& graph, const PublishedLayout& layout,
             const graph::Place from{buffers.home_x};
             const graph::Place to{buffers.x, run.first * cell};
             graph.hold(buffers.home_x, holder, bytes);
-            copy_on_tile(graph, layout.machine(), copies, holder, from, to, bytes);
+            graph::copy_on_tile(graph, layout.machine(), copies, holder, from, to, bytes);
             std::vector<graph::Receiver> others;
             for (std::int64_t out = 0; out < outs; ++out) {
                 if (paired ? out / 2 != turn / 2 : out != turn) {
@@ -100,7 +101,7 @@ void bring_weights(graph::Graph& graph, const PublishedLayout& layout,
             if (layout.is_serial()) {
                 const graph::Place sliced{layout.weights_move() ? buffers.slice : buffers.weights};
                 graph.hold(sliced.buffer, tile, bytes);
-                copy_on_tile(graph, layout.machine(), slice, tile, from, sliced, bytes);
+                graph::copy_on_tile(graph, layout.machine(), slice, tile, from, sliced, bytes);
                 graph.add_work(slice, tile, bytes);
                 from = sliced;
             }

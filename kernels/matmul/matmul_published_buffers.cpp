@@ -43,13 +43,4 @@ PublishedBuffers add_buffers(graph::Graph& graph, const PublishedLayout& layout)
     return buffers;
 }
 
-void copy_on_tile(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  TileId tile, graph::Place from, graph::Place to, Bytes bytes) {
-    const std::int64_t workers = machine.tile.workers;
-    const std::int64_t words = bytes / kWord;
-    graph.add_vertex(set, tile, "copy64", program::VertexKind::MultiWorker,
-                     {graph::read(from, bytes), graph::write(to, bytes),
-                      graph::word(words / workers), graph::word(words % workers)});
-}
-
 } // namespace tessera::matmul

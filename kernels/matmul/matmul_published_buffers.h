@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The buffers of a published plan of a dense product, and copies between two of them.
+// The buffers of a published plan of a dense product.
 #pragma once
 
 #include "base/units.h"
 #include "kernels/graph/graph.h"
 #include "kernels/matmul/matmul_published_layout.h"
-#include "models/spec/machine_spec.h"
 
 #include <vector>
 
@@ -31,9 +30,5 @@ struct PublishedBuffers {
 
 /// Adds all buffers, and holds the stack alone.
 [[nodiscard]] PublishedBuffers add_buffers(graph::Graph& graph, const PublishedLayout& layout);
-
-/// Adds a copy of `bytes`, whole words, on one tile.
-void copy_on_tile(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  TileId tile, graph::Place from, graph::Place to, Bytes bytes);
 
 } // namespace tessera::matmul

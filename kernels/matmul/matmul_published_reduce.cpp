@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_published_reduce.h"
 
+#include "kernels/graph/copy.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -118,8 +120,8 @@ private:
                 const graph::Place to{buffers_.slots[stage_],
                                       slot * bytes + (both.first - share.first) * cell};
                 if (held.tile == tile) {
-                    copy_on_tile(graph_, layout_.machine(), reduce_, tile, from, to,
-                                 both.size() * cell);
+                    graph::copy_on_tile(graph_, layout_.machine(), reduce_, tile, from, to,
+                                        both.size() * cell);
                 } else {
                     turns_.push_back({(i - place_in_section + 2 * count) % count,
                                       held.tile,

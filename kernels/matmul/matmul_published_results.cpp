@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_published_results.h"
 
+#include "kernels/graph/copy.h"
+
 #include <cstddef>
 
 namespace tessera::matmul {
@@ -86,7 +88,7 @@ void update_result(graph::Graph& graph, const PublishedLayout& layout,
             const graph::Place to{buffers.result, filled[held.tile]};
             filled[held.tile] += bytes;
             graph.hold(buffers.result, held.tile, filled[held.tile]);
-            copy_on_tile(graph, layout.machine(), set, held.tile, held.place, to, bytes);
+            graph::copy_on_tile(graph, layout.machine(), set, held.tile, held.place, to, bytes);
             graph.add_work(set, held.tile, bytes);
             held.place = to;
         }

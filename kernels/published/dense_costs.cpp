@@ -41,8 +41,7 @@ constexpr RowCost kRowsF32{47, 46, 46, 0};
 [[nodiscard]] Cycles amp_field_cycles(const DenseMachine& machine, ElementType data,
                                       std::int64_t field, bool zeroing) {
     constexpr Cycles kLaunches = 14; // the supervisor's, behind the worker that is done first
-    const Cycles more =
-        amp_worker_issues(machine, data, whole_units(field, machine.workers), zeroing);
+    const Cycles more = amp_worker_issues(machine, data, ceil_div(field, machine.workers), zeroing);
     const Cycles fewer = amp_worker_issues(machine, data, field / machine.workers, zeroing);
     return std::max(machine.round_cycles * std::max(more, fewer),
                     machine.round_cycles * std::min(more, fewer) + kLaunches);
@@ -90,29 +89,29 @@ namespace {
 /// Cycles of taking or updating a slice of so many elements on a tile.
 [[nodiscard]] Cycles dense_slice_cycles(const DenseMachine& machine, ElementType type,
                                         std::int64_t elements) {
-    const std::int64_t of_worker = whole_units(elements, machine.workers);
+    const std::int64_t of_worker = ceil_div(elements, machine.workers);
     return 25 + machine.round_cycles * (39 + 24 + 2 * (of_worker / lanes_of(type)));
 }
 
 [[nodiscard]] Cycles dense_cast_cycles(const DenseMachine& machine, ElementType from,
                                        ElementType to, std::int64_t elements) {
-    const std::int64_t of_worker = whole_units(elements, machine.workers);
-    return machine.round_cycles * (26 + std::max(whole_units(of_worker, lanes_of(from)),
-                                                 whole_units(of_worker, lanes_of(to))));
+    const std::int64_t of_worker = ceil_div(elements, machine.workers);
+    return machine.round_cycles *
+           (26 + std::max(ceil_div(of_worker, lanes_of(from)), ceil_div(of_worker, lanes_of(to))));
 }
 
 [[nodiscard]] Cycles dense_add_cycles(const DenseMachine& machine, ElementType type,
                                       std::int64_t elements) {
-    const std::int64_t of_worker = whole_units(elements, machine.workers);
-    return 11 + machine.round_cycles * (58 + 2 * whole_units(of_worker, lanes_of(type)));
+    const std::int64_t of_worker = ceil_div(elements, machine.workers);
+    return 11 + machine.round_cycles * (58 + 2 * ceil_div(of_worker, lanes_of(type)));
 }
 
 /// On-tile copy of a tile's share, and its exchange. Grains of whole vectors copy in fewer steps.
 [[nodiscard]] Cycles dense_transform_cycles(const DenseMachine& machine, Bytes bytes, Bytes a_cycle,
                                             bool whole_vectors, bool exchanged) {
     const Cycles copy =
-        whole_vectors ? whole_units(bytes * 5, 4 * a_cycle) : whole_units(bytes * 5, 3 * a_cycle);
-    return copy + (exchanged ? whole_units(bytes, machine.exchange_bytes) : 0);
+        whole_vectors ? ceil_div(bytes * 5, 4 * a_cycle) : ceil_div(bytes * 5, 3 * a_cycle);
+    return copy + (exchanged ? ceil_div(bytes, machine.exchange_bytes) : 0);
 }
 
 } // namespace
@@ -139,7 +138,7 @@ Bytes DenseCosts::temporary_bytes(const DenseSplit& split, const DenseTile& tile
             });
     }
     const Bytes apart = split.inputs_once ? inputs : 0;
-    const Bytes output = split.in_serial > 1 ? whole_units(tile.field * out, split.in_parts) *
+    const Bytes output = split.in_serial > 1 ? ceil_div(tile.field * out, split.in_parts) *
                                                    bytes_of(problem_.partials)
                                              : 0;
     return std::max({2 * transformed, inputs - apart + weights + partials, reduction}) + apart +
@@ -172,7 +171,7 @@ void DenseCosts::reduction(const DenseSplit& split, const DenseTile& tile,
                            const std::vector<std::int64_t>& depths, DensePhases& phases) const {
     const std::int64_t outputs = tile.field * tile.out_groups * vertex_.out_group;
     const Bytes partial = bytes_of(problem_.partials);
-    phases.partials_first = whole_units(outputs * partial, machine_.exchange_bytes);
+    phases.partials_first = ceil_div(outputs * partial, machine_.exchange_bytes);
     const ElementType to = split.in_serial > 1 ? problem_.partials : problem_.result();
     if (split.in_parts == 1) {
         if (to != problem_.partials) {
@@ -185,8 +184,8 @@ void DenseCosts::reduction(const DenseSplit& split, const DenseTile& tile,
         phases.reduce += reduction_stage_cycles(machine_, problem_.partials,
                                                 stage.left > 1 ? problem_.partials : to, stage);
         if (stage.left > 1) {
-            remaining = whole_units(remaining, stage.depth);
-            phases.partials_later += whole_units(remaining * partial, machine_.exchange_bytes);
+            remaining = ceil_div(remaining, stage.depth);
+            phases.partials_later += ceil_div(remaining * partial, machine_.exchange_bytes);
         }
     });
 }
@@ -206,14 +205,14 @@ DensePhases DenseCosts::phases(const DenseSplit& split, const DenseTile& tile,
     phases.serial_steps = steps;
     phases.inputs_once = split.inputs_once;
     phases.vertex = vertex;
-    phases.inputs = whole_units((inputs - inputs / split.out_parts) * element, into_inputs);
+    phases.inputs = ceil_div((inputs - inputs / split.out_parts) * element, into_inputs);
     phases.weights =
-        whole_units((weights - weights / split.field_parts) * element, machine_.exchange_bytes);
+        ceil_div((weights - weights / split.field_parts) * element, machine_.exchange_bytes);
     transforms(split, phases);
     reduction(split, tile, depths, phases);
     if (steps > 1) {
         const auto step_share = [&](std::int64_t elements) {
-            return whole_units(whole_units(elements, split.tiles()), steps);
+            return ceil_div(ceil_div(elements, split.tiles()), steps);
         };
         phases.slice =
             dense_slice_cycles(machine_, problem_.data, step_share(problem_.m * problem_.k));
@@ -222,10 +221,10 @@ DensePhases DenseCosts::phases(const DenseSplit& split, const DenseTile& tile,
                 dense_slice_cycles(machine_, problem_.data, step_share(problem_.k * problem_.n));
         }
     }
-    const std::int64_t outputs = whole_units(tile.field * out, split.in_parts);
+    const std::int64_t outputs = ceil_div(tile.field * out, split.in_parts);
     if (split.out_serial > 1) {
         phases.update =
-            dense_slice_cycles(machine_, problem_.result(), whole_units(outputs, split.out_serial));
+            dense_slice_cycles(machine_, problem_.result(), ceil_div(outputs, split.out_serial));
     }
     if (split.in_serial > 1) {
         phases.update = dense_add_cycles(machine_, problem_.partials, outputs);

@@ -3,6 +3,7 @@
 // are sooner known.
 #pragma once
 
+#include "base/ceil_div.h"
 #include "kernels/published/dense_planner.h"
 
 #include <algorithm>
@@ -11,9 +12,6 @@
 
 namespace tessera::published {
 
-[[nodiscard]] constexpr std::int64_t whole_units(std::int64_t value, std::int64_t unit) {
-    return (value + unit - 1) / unit;
-}
 /// Elements of 64 bits.
 [[nodiscard]] constexpr std::int64_t lanes_of(ElementType type) {
     return 8 / bytes_of(type);
@@ -47,14 +45,14 @@ template <class Each>
 void each_reduction_stage(const std::vector<std::int64_t>& depths, std::int64_t parts,
                           std::int64_t outputs, const Each& each) {
     std::int64_t remaining = parts;
-    std::int64_t width = whole_units(outputs, parts) * parts;
+    std::int64_t width = ceil_div(outputs, parts) * parts;
     for (const std::int64_t left : depths) {
-        const std::int64_t depth = whole_units(remaining, left);
-        width = whole_units(width, depth);
+        const std::int64_t depth = ceil_div(remaining, left);
+        width = ceil_div(width, depth);
         each(ReductionStage{depth, left, width});
         remaining = left;
     }
-    each(ReductionStage{remaining, 1, whole_units(width, remaining)});
+    each(ReductionStage{remaining, 1, ceil_div(width, remaining)});
 }
 
 /// Problem, machine and vertex, with what follows from them for every split.
@@ -62,8 +60,8 @@ class DenseCosts {
 public:
     DenseCosts(const DenseProblem& problem, const DenseMachine& machine, const DenseVertex& vertex)
         : problem_(problem), machine_(machine), vertex_(vertex) {
-        in_groups_ = whole_units(problem.k, vertex.in_group);
-        out_groups_ = whole_units(problem.m, vertex.out_group);
+        in_groups_ = ceil_div(problem.k, vertex.in_group);
+        out_groups_ = ceil_div(problem.m, vertex.out_group);
         padded_in_ = problem.k % vertex.in_group != 0;
         padded_out_ = problem.m % vertex.out_group != 0;
         regrouped_out_ = vertex.out_group != 32 / bytes_of(problem.result());
@@ -74,9 +72,9 @@ public:
     [[nodiscard]] std::int64_t out_groups() const { return out_groups_; }
 
     [[nodiscard]] DenseTile tile(const DenseSplit& split) const {
-        return {whole_units(problem_.n, split.field_parts),
-                whole_units(in_groups_, split.in_parts * split.in_serial),
-                whole_units(out_groups_, split.out_parts * split.out_serial)};
+        return {ceil_div(problem_.n, split.field_parts),
+                ceil_div(in_groups_, split.in_parts * split.in_serial),
+                ceil_div(out_groups_, split.out_parts * split.out_serial)};
     }
 
     [[nodiscard]] AmpVertexCycles vertex(std::int64_t field) const {
@@ -98,10 +96,10 @@ public:
 
 private:
     [[nodiscard]] Bytes share_of(std::int64_t elements, const DenseSplit& split) const {
-        return whole_units(elements * bytes_of(problem_.data), split.tiles());
+        return ceil_div(elements * bytes_of(problem_.data), split.tiles());
     }
     [[nodiscard]] Bytes result_share(const DenseSplit& split) const {
-        return whole_units(problem_.m * problem_.n * bytes_of(problem_.result()), split.tiles());
+        return ceil_div(problem_.m * problem_.n * bytes_of(problem_.result()), split.tiles());
     }
     void transforms(const DenseSplit& split, DensePhases& phases) const;
     void reduction(const DenseSplit& split, const DenseTile& tile,

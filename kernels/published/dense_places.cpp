@@ -30,9 +30,9 @@ std::vector<Run> spread_piece(std::int64_t elements, std::int64_t tiles, std::in
     if (elements == 0) {
         return runs;
     }
-    const std::int64_t grains = whole_units(elements, grain);
-    const std::int64_t most = std::max(whole_units(grains, tiles), whole_units(least, grain));
-    const std::int64_t used = whole_units(grains, most);
+    const std::int64_t grains = ceil_div(elements, grain);
+    const std::int64_t most = std::max(ceil_div(grains, tiles), ceil_div(least, grain));
+    const std::int64_t used = ceil_div(grains, most);
     for (std::int64_t tile = 0; tile < used; ++tile) {
         runs.push_back(
             {tile * grains / used * grain, std::min(elements, (tile + 1) * grains / used * grain)});

@@ -17,11 +17,11 @@ namespace {
     std::vector<std::int64_t> splits;
     for (std::int64_t split = 1; split <= std::min(grains, most);) {
         splits.push_back(split);
-        const std::int64_t part = whole_units(grains, split);
+        const std::int64_t part = ceil_div(grains, split);
         if (part == 1) {
             break;
         }
-        split = whole_units(grains, part - 1);
+        split = ceil_div(grains, part - 1);
     }
     return splits;
 }
@@ -38,7 +38,7 @@ struct ChannelSplit {
     for (const std::int64_t all : unwasteful_splits(groups, groups)) {
         for (std::int64_t parallel = 1; parallel <= std::min(all, tiles); ++parallel) {
             if (all % parallel == 0) {
-                splits.push_back({parallel, all / parallel, whole_units(groups, all)});
+                splits.push_back({parallel, all / parallel, ceil_div(groups, all)});
             }
         }
     }
@@ -69,16 +69,16 @@ private:
         const auto ins = channel_splits(costs.in_groups(), machine_.tiles);
         const auto outs = channel_splits(costs.out_groups(), machine_.tiles);
         for (const std::int64_t field_parts : unwasteful_splits(problem_.n, machine_.tiles)) {
-            const std::int64_t field = whole_units(problem_.n, field_parts);
+            const std::int64_t field = ceil_div(problem_.n, field_parts);
             const AmpVertexCycles cycles = costs.vertex(field);
             const std::int64_t weight_sets =
-                whole_units(costs.in_groups() * costs.out_groups(), machine_.tiles / field_parts);
+                ceil_div(costs.in_groups() * costs.out_groups(), machine_.tiles / field_parts);
             if (cycles.least_of(weight_sets) > best_cycles_) {
                 continue;
             }
             for (const ChannelSplit& out : outs) {
                 const std::int64_t most_ins = machine_.tiles / (field_parts * out.parallel);
-                if (most_ins == 0 || cycles.least_of(whole_units(costs.in_groups(), most_ins) *
+                if (most_ins == 0 || cycles.least_of(ceil_div(costs.in_groups(), most_ins) *
                                                      out.largest * out.serial) > best_cycles_) {
                     continue;
                 }

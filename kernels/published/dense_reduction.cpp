@@ -77,13 +77,12 @@ Cycles reduction_stage_cycles(const DenseMachine& machine, ElementType from, Ele
     const std::int64_t lanes = f16 ? 8 : 4;
     const Bytes exchanged = (stage.depth - 1) * stage.outputs * bytes_of(from);
     const Bytes allowed = machine.tile_bytes / 16;
-    const Bytes whole_elements =
-        whole_units(exchanged, machine.element_bytes) * machine.element_bytes;
+    const Bytes whole_elements = ceil_div(exchanged, machine.element_bytes) * machine.element_bytes;
     if (stage.outputs % lanes == 0 && whole_elements < allowed) {
         const Cycles step = f16 ? (to_f16 ? 9 : 10) : (to_f16 ? 7 : 8);
-        return 33 + machine.round_cycles *
-                        (20 + (2 * (stage.depth - 1) + step) *
-                                  whole_units(stage.outputs / lanes, machine.workers));
+        return 33 +
+               machine.round_cycles * (20 + (2 * (stage.depth - 1) + step) *
+                                                ceil_div(stage.outputs / lanes, machine.workers));
     }
     const Cycles step = f16 ? (to_f16 ? 8 : 9) : (to_f16 ? 6 : 7);
     const std::int64_t ragged = std::popcount(static_cast<std::uint64_t>(stage.outputs % lanes));

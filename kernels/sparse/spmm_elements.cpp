@@ -88,7 +88,7 @@ class Elements final : public BlockKind {
 public:
     explicit Elements(codelets::ProductTypes types)
         : BlockKind({.column_grain = group_columns(types),
-                     .values_a_unit = 16 / bytes_of(types.data),
+                     .values_a_unit = group_columns(types), // 16 bytes, too
                      .block_work = codelets::kElementwiseNonZero,
                      .row_work = codelets::elementwise_row_issues({types.data, types.data}),
                      .block_roundings = types.data == ElementType::F32 ? 1 : 0,

@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_graph.h"
 
 #include "base/error.h"
+#include "kernels/graph/copy.h"
 #include "kernels/lower/placing.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_cost.h"
@@ -152,18 +153,14 @@ private:
     void add_bring(graph::ExchangeId bring, graph::ComputeSetId multiply, TileId tile,
                    graph::Place from, Bytes bytes, const std::vector<graph::Receiver>& receivers,
                    bool wide, CopiedWords& copied) {
-        const std::int64_t workers = machine_.tile.workers;
         others_.clear();
         for (const graph::Receiver& to : receivers) {
             if (to.tile != tile) {
                 others_.push_back(to);
                 continue;
             }
-            const std::int64_t words = bytes / 8;
-            graph_.add_vertex(multiply, tile, "copy64", program::VertexKind::MultiWorker,
-                              {graph::read(from, bytes), graph::write(to.to, bytes),
-                               graph::word(words / workers), graph::word(words % workers)});
-            copied[tile].push_back(words);
+            graph::copy_on_tile(graph_, machine_, multiply, tile, from, to.to, bytes);
+            copied[tile].push_back(bytes / 8);
         }
         if (!others_.empty()) {
             graph_.add_message(bring, tile, from, bytes, others_, wide);

@@ -3,6 +3,7 @@
 // has.
 #pragma once
 
+#include "base/ceil_div.h"
 #include "base/units.h"
 #include "kernels/codelets/product_types.h"
 #include "kernels/sparse/spmm_block_kind.h"
@@ -28,10 +29,6 @@ struct Range {
     std::int64_t end = 0;
     [[nodiscard]] std::int64_t length() const { return end - begin; }
 };
-
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t unit) {
-    return (value + unit - 1) / unit;
-}
 
 /// Sizes of one product. A *line* is as many rows of X or C of one slice as a block has.
 struct Problem {

@@ -164,8 +164,7 @@ Planned plan_published(const spec::MachineSpec& machine, const workload::SpmmWor
     const std::int64_t passes = use.passes;
     constexpr std::int64_t kColumns = 8; // that codelets take together
     const std::int64_t width =
-        passes == 1 ? workload.n
-                    : ceil_div_of(ceil_div_of(workload.n, passes), kColumns) * kColumns;
+        passes == 1 ? workload.n : ceil_div(ceil_div(workload.n, passes), kColumns) * kColumns;
     const std::string name = name_of(workload, matrix);
     const published::StaticPlan plan = plan_of(machine, workload, matrix, width);
     const PublishedLayout layout(machine, workload, matrix, plan, width, passes > 1 || use.in_loop);

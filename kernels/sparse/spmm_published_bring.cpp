@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_published_bring.h"
 
+#include "kernels/graph/copy.h"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -122,7 +124,7 @@ private:
     }
 
     void copy(TileId tile, graph::Place from, graph::Place to, Bytes bytes) {
-        copy_on_tile(graph_, layout_.machine(), copies_, tile, from, to, bytes);
+        graph::copy_on_tile(graph_, layout_.machine(), copies_, tile, from, to, bytes);
     }
 
     graph::Graph& graph_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The buffers of a published plan of a static sparse product, and copies between two of them.
+// The buffers of a published plan of a static sparse product.
 #pragma once
 
 #include "base/units.h"
 #include "kernels/graph/graph.h"
 #include "kernels/sparse/spmm_published_layout.h"
-#include "models/spec/machine_spec.h"
 
 #include <vector>
 
@@ -33,9 +32,5 @@ struct PublishedBuffers {
 /// Adds all buffers, and holds those whose sizes the layout says: not meta, slots and sums.
 [[nodiscard]] PublishedBuffers add_buffers(graph::Graph& graph, const PublishedLayout& layout,
                                            const PassOf& pass);
-
-/// Adds a copy of `bytes`, whole words, on one tile.
-void copy_on_tile(graph::Graph& graph, const spec::MachineSpec& machine, graph::ComputeSetId set,
-                  TileId tile, graph::Place from, graph::Place to, Bytes bytes);
 
 } // namespace tessera::spmm

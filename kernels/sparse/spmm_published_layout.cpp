@@ -45,9 +45,9 @@ PublishedTypes::PublishedTypes(const spec::MachineSpec& machine, ElementType dat
 Linear::Linear(std::int64_t elements, std::int64_t grain, std::int64_t tiles, std::int64_t least,
                std::int64_t start)
     : tiles_(tiles), start_(start) {
-    const std::int64_t grains = ceil_div_of(elements, grain);
-    const std::int64_t most = std::max(least, ceil_div_of(grains, tiles));
-    const std::int64_t used = ceil_div_of(grains, most);
+    const std::int64_t grains = ceil_div(elements, grain);
+    const std::int64_t most = std::max(least, ceil_div(grains, tiles));
+    const std::int64_t used = ceil_div(grains, most);
     for (std::int64_t i = 0; i <= used; ++i) {
         bounds_.push_back(std::min(elements, i * grains / std::max<std::int64_t>(used, 1) * grain));
     }
@@ -59,11 +59,11 @@ PublishedLayout::PublishedLayout(const spec::MachineSpec& machine,
                                  const published::StaticPlan& plan, std::int64_t width, bool again)
     : machine_(machine), matrix_(matrix), plan_(plan),
       types_(machine, workload.dtype, workload.partials, matrix.block, again), n_(workload.n),
-      padded_columns_(ceil_div_of(width, types_.vector) * types_.vector),
+      padded_columns_(ceil_div(width, types_.vector) * types_.vector),
       x_homes_(matrix.block_columns() * padded_columns_ * matrix.block, grain(),
                machine.chip.tiles),
       c_homes_(matrix.block_rows() * padded_columns_ * matrix.block, grain(), machine.chip.tiles),
-      value_homes_(ceil_div_of(matrix.blocks() * matrix.block * matrix.block, types_.vector) *
+      value_homes_(ceil_div(matrix.blocks() * matrix.block * matrix.block, types_.vector) *
                        types_.vector,
                    std::max<std::int64_t>(types_.vector, matrix.block), machine.chip.tiles) {
     deal_blocks();
@@ -78,7 +78,7 @@ Span PublishedLayout::elements_of(std::int64_t row, std::int64_t part) const {
 Span PublishedLayout::values_of(const TileBlocks& mine) const {
     const std::int64_t size = block() * block();
     return {mine.order.front() * size / types_.vector * types_.vector,
-            ceil_div_of((mine.order.back() + 1) * size, types_.vector) * types_.vector};
+            ceil_div((mine.order.back() + 1) * size, types_.vector) * types_.vector};
 }
 
 Bytes PublishedLayout::values_offset(const TileBlocks& mine) const {
@@ -129,7 +129,7 @@ void PublishedLayout::deal_band(std::int64_t part, const published::StaticBand& 
                                 const std::vector<std::int32_t>& row_of_block,
                                 std::int64_t& order) {
     const auto count = static_cast<std::int64_t>(blocks.size());
-    const std::int64_t share = ceil_div_of(count, band.tiles);
+    const std::int64_t share = ceil_div(count, band.tiles);
     for (std::int64_t i = 0; i * share < count; ++i) {
         TileBlocks& tile = tiles_[static_cast<std::size_t>(band.first_tile + i)];
         tile.part = part;

@@ -3,6 +3,7 @@
 // each tile has, and where X, C and blocks stand. Made once, for all passes, and only read afterwards.
 #pragma once
 
+#include "base/ceil_div.h"
 #include "base/element_type.h"
 #include "base/units.h"
 #include "kernels/published/static_planner.h"
@@ -20,9 +21,6 @@ namespace tessera::spmm {
 inline constexpr const char* kPublishedOwner = "spmm"; ///< of steps, as reports name it
 inline constexpr Bytes kWord = 8;                      ///< that copies and reductions go by
 
-[[nodiscard]] constexpr std::int64_t ceil_div_of(std::int64_t value, std::int64_t unit) {
-    return (value + unit - 1) / unit;
-}
 template <class Of> [[nodiscard]] std::int64_t count_of(const std::vector<Of>& list) {
     return static_cast<std::int64_t>(list.size());
 }

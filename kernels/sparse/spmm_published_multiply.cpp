@@ -26,7 +26,7 @@ Cycles block_cycles(const PublishedLayout& layout, const TileBlocks& mine) {
     const bool half = types.partial == PublishedTypes::kHalf;
     const std::int64_t columns = layout.columns_on(mine.part);
     if (layout.block() == 16 && types.data == ElementType::F16) {
-        const std::int64_t own = ceil_div_of(columns, machine.tile.workers);
+        const std::int64_t own = ceil_div(columns, machine.tile.workers);
         const std::int64_t loads = half ? 64 : 2 * 32;
         const std::int64_t issues = half ? 4 * own + 17 : 2 * (4 * own + 20);
         return count_of(mine.blocks) * (loads + machine.tile.round_cycles() * issues);
@@ -114,7 +114,7 @@ graph::Field block_lists(graph::Graph& graph, const PublishedLayout& layout,
 
 graph::Field worklists(graph::Graph& graph, std::int64_t workers, TileId tile,
                        std::int64_t columns) {
-    const std::int64_t share = ceil_div_of(columns, workers);
+    const std::int64_t share = ceil_div(columns, workers);
     std::vector<graph::Field> words;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
         const std::int64_t first = std::min(columns, worker * share);

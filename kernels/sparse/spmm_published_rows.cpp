@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/sparse/spmm_published_rows.h"
 
+#include "kernels/graph/copy.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -133,7 +135,7 @@ private:
     void give(graph::ExchangeId exchange, graph::ComputeSetId set, TileId from, graph::Place place,
               TileId to, graph::Place there, Bytes bytes) {
         if (from == to) {
-            copy_on_tile(graph_, layout_.machine(), set, to, place, there, bytes);
+            graph::copy_on_tile(graph_, layout_.machine(), set, to, place, there, bytes);
             graph_.add_work(set, to, bytes);
         } else {
             graph_.add_message(exchange, from, place, bytes, {to, there});
@@ -195,13 +197,13 @@ private:
             most = std::max(most, count);
         }
         const std::int64_t tiles = layout_.machine().chip.tiles;
-        const std::int64_t even = 8 * ceil_div_of(ceil_div_of(all, 8), tiles);
+        const std::int64_t even = 8 * ceil_div(ceil_div(all, 8), tiles);
         const std::int64_t sync = kPricedSync;
         const std::int64_t there =
-            ceil_div_of(most * types_.partial, 4) + depth * ceil_div_of(most, vector_) + sync;
-        const std::int64_t spread = ceil_div_of(even * depth * types_.partial, 4) +
-                                    depth * ceil_div_of(even, vector_) +
-                                    ceil_div_of(even * element_, 4) + 2 * sync;
+            ceil_div(most * types_.partial, 4) + depth * ceil_div(most, vector_) + sync;
+        const std::int64_t spread = ceil_div(even * depth * types_.partial, 4) +
+                                    depth * ceil_div(even, vector_) + ceil_div(even * element_, 4) +
+                                    2 * sync;
         return there < spread;
     }
 
@@ -309,8 +311,8 @@ private:
         if (static_cast<std::int64_t>(groups) > workers) {
             return 2;
         }
-        return ceil_div_of(workers * static_cast<std::int64_t>(piece.reductions),
-                           static_cast<std::int64_t>(std::max<std::size_t>(all_reductions, 1)));
+        return ceil_div(workers * static_cast<std::int64_t>(piece.reductions),
+                        static_cast<std::int64_t>(std::max<std::size_t>(all_reductions, 1)));
     }
 
     graph::Graph& graph_;

@@ -47,7 +47,7 @@ void set_limit(spec::MachineSpec& machine, Bytes limit) {
 
 /// No fewer parts have as small a largest one.
 bool is_useful(std::int64_t length, std::int64_t parts) {
-    return parts == 1 || matmul::ceil_div(length, parts) < matmul::ceil_div(length, parts - 1);
+    return parts == 1 || ceil_div(length, parts) < ceil_div(length, parts - 1);
 }
 
 /// Every partition in one chunk, those in the inner length only where they make parts smaller.

@@ -395,13 +395,13 @@ TEST_CASE("lines that all parts need come at once, others to two parts at a time
         std::vector<TileId> tiles;
         for (std::int64_t part = 0; part < split.parts(); ++part) {
             const auto blocks = static_cast<std::int64_t>(partition.part(part).blocks.size());
-            units.push_back(spmm::ceil_div(blocks, homes.values_a_unit()));
+            units.push_back(ceil_div(blocks, homes.values_a_unit()));
         }
         for (TileId tile = 0; tile < machine.chip.tiles; ++tile) {
             tiles.push_back(tile);
         }
         const auto wanted =
-            plan::deal_homes(units, tiles, spmm::ceil_div(256, homes.value_unit_bytes()),
+            plan::deal_homes(units, tiles, ceil_div(256, homes.value_unit_bytes()),
                              [&](TileId tile, std::size_t part) {
                                  return static_cast<std::int64_t>(tile) / split.parts_n ==
                                         static_cast<std::int64_t>(part);

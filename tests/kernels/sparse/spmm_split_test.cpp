@@ -62,7 +62,7 @@ spec::MachineSpec machine_with(std::int64_t tiles) {
 
 /// No fewer parts have as small a largest one.
 bool is_useful(std::int64_t length, std::int64_t parts) {
-    return parts == 1 || spmm::ceil_div(length, parts) < spmm::ceil_div(length, parts - 1);
+    return parts == 1 || ceil_div(length, parts) < ceil_div(length, parts - 1);
 }
 
 /// What the parts of a split cost.
@@ -290,7 +290,7 @@ TEST_CASE("the workers part a row that is alone, as many of them as there are co
                 }
             }
             CHECK(std::count(found.begin(), found.end(), 1) == groups);
-            CHECK(most == spmm::ceil_div(groups, std::min(workers, groups)));
+            CHECK(most == ceil_div(groups, std::min(workers, groups)));
         }
     }
 }
@@ -334,7 +334,7 @@ TEST_CASE(
             REQUIRE(static_cast<std::int64_t>(partition.part(0).blocks.size()) == values);
             REQUIRE(static_cast<std::int64_t>(partition.part(1).blocks.size()) == values);
             const bool is_wide = spmm::Homes(machine, partition).values_wide();
-            CHECK(is_wide == (spmm::ceil_div(values, 8) >= least / 8));
+            CHECK(is_wide == (ceil_div(values, 8) >= least / 8));
         }
     }
 }
