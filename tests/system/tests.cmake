@@ -241,3 +241,8 @@ add_test(NAME "fixed work takes the instructions that are recorded"
           "${CMAKE_CXX_COMPILER_ID}-${compiler_version}-${CMAKE_BUILD_TYPE}")
 set_tests_properties("fixed work takes the instructions that are recorded" PROPERTIES
   LABELS "system;cli" TIMEOUT 240 SKIP_RETURN_CODE 77)
+
+add_test(NAME "situations that users met"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/cases_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}")
+set_tests_properties("situations that users met" PROPERTIES LABELS "system;cli" TIMEOUT 300)
