@@ -70,6 +70,12 @@ Table<HeadFacts> head_table() {
              [](const Facts&) { return "ok"; }},
             {"sentence", Word, "the workload in words",
              [](const Facts& facts) { return facts.job.sentence(); }},
+            {"notes",
+             {{"type", "array"},
+              {"items", {{"type", "string"}}},
+              {"description", "what to know of the workload before its figures are used, such as a "
+                              "product without non-zeros; mostly empty"}},
+             [](const Facts& facts) { return facts.job.notes(); }},
             {"machine", schema_of_object("as resolved; see machine.schema.json"),
              [](const Facts& facts) { return facts.machine_resolved; }},
             {"unused_parameters", schema::unused_parameters_schema(),

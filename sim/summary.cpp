@@ -90,6 +90,7 @@ public:
              fmt::format("{}: {} tiles at {:.4g} GHz", machine["name"].get<std::string>(),
                          grouped(tiles), machine["chip"]["clock_hz"].get<double>() * 1e-9));
         unused();
+        notes();
         line("cycles", fmt::format("{} ({})", grouped(result_["cycles"].get<std::int64_t>()),
                                    duration(result_["seconds"].get<double>())));
         speed();
@@ -123,6 +124,13 @@ private:
         }
     }
 
+    /// What there is to know before the figures are used.
+    void notes() {
+        for (const json& note : result_["notes"]) {
+            line("note", note.get<std::string>());
+        }
+    }
+
     /// Of a machine whose matrix unit is not as built.
     void matrix_unit() {
         const double steps = result_["machine"].value("/amp/steps_per_issue"_json_pointer, 1.0);
@@ -136,7 +144,7 @@ private:
     }
 
     void speed() {
-        if (result_.contains("tflops")) {
+        if (result_.contains("tflops") && result_["flops"].get<std::int64_t>() > 0) {
             line("speed",
                  fmt::format("{}, {:.1f} % of the peak of {}",
                              quantity(1e3 * result_["tflops"].get<double>(), "FLOP/s"),

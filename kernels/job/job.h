@@ -107,6 +107,9 @@ public:
     [[nodiscard]] virtual std::optional<ProductWork> product() const = 0;
     /// Bytes that the workload moves for its user, whatever way they take; 0: it moves none.
     [[nodiscard]] virtual Bytes useful_bytes() const = 0;
+    /// After plan() or estimate(). What a user should know of the workload before using figures of it:
+    /// "a has no non-zeros: density 1e-06 rounds to no block of 1 x 1 in 2048 x 2048".
+    [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     /// "matmul 4096 x 4096 x 4096, f16 partials"
     [[nodiscard]] virtual std::string sentence() const = 0;
 };

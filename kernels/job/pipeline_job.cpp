@@ -177,6 +177,21 @@ public:
     }
     Bytes useful_bytes() const override { return 0; }
 
+    std::vector<std::string> notes() const override {
+        std::vector<std::string> notes;
+        for (std::size_t i = 0; i < workload_.tensors.size(); ++i) {
+            const PipelineTensor& told = workload_.tensors[i];
+            if (!told.is_sparse()) {
+                continue;
+            }
+            if (const auto why =
+                    workload::why_empty(*pipeline_.tensors[i].type.sparse, *told.pattern)) {
+                notes.push_back(fmt::format("{} has no non-zeros: {}", told.name, *why));
+            }
+        }
+        return notes;
+    }
+
     std::string sentence() const override {
         std::string text;
         name_families(workload_.steps, text);

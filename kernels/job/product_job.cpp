@@ -436,6 +436,10 @@ public:
                            2 * a().rows * a().columns * workload().n, workload().partials,
                            workload().dtype};
     }
+    std::vector<std::string> notes() const override {
+        const auto why = workload::why_empty(a(), workload().pattern);
+        return why ? std::vector{"a has no non-zeros: " + *why} : std::vector<std::string>{};
+    }
     std::string sentence() const override {
         const std::string types = workload().dtype == ElementType::F32
                                       ? "f32"

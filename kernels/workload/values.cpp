@@ -12,6 +12,8 @@
 #include "kernels/workload/random.h"
 #include "kernels/workload/stored_elements.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -472,6 +474,18 @@ SparseF16 make_sparse(const SpmmWorkload& workload) {
 
 SparseF32 make_sparse_f32(const SpmmWorkload& workload) {
     return make_of<float>(workload);
+}
+
+std::optional<std::string> why_empty(const SparsePattern& matrix, const PatternSpec& pattern) {
+    if (matrix.blocks() > 0) {
+        return std::nullopt;
+    }
+    if (pattern.source == PatternSpec::Source::File) {
+        return fmt::format("{} has no entries", pattern.path);
+    }
+    return fmt::format("density {:g} {} of {} x {} in {} x {}", pattern.density,
+                       pattern.density == 0 ? "keeps no block" : "rounds to no block", matrix.block,
+                       matrix.block, matrix.rows, matrix.columns);
 }
 
 } // namespace tessera::workload

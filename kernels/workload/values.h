@@ -18,6 +18,8 @@
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace tessera::workload {
 
@@ -80,5 +82,10 @@ inline constexpr std::int64_t kExactSum = 2048;
 [[nodiscard]] SparseF16 make_sparse(const SpmmWorkload& workload);
 /// The same in binary32: generated values are the same numbers, a file's are rounded to binary32.
 [[nodiscard]] SparseF32 make_sparse_f32(const SpmmWorkload& workload);
+
+/// Says why a matrix that was made from `pattern` has no non-zeros: "density 1e-06 rounds to no block
+/// of 16 x 16 in 2048 x 2048". Nothing where it has some.
+[[nodiscard]] std::optional<std::string> why_empty(const SparsePattern& matrix,
+                                                   const PatternSpec& pattern);
 
 } // namespace tessera::workload

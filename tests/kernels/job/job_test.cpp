@@ -132,6 +132,38 @@ TEST_CASE("a sparse job counts what it stores") {
           "spmm 32 x 32 x 8, 512 stored elements in 16 x 16 blocks, f16 partials");
 }
 
+TEST_CASE("a product without non-zeros is noted, with the reason") {
+    workload::SpmmWorkload spmm;
+    spmm.m = 32;
+    spmm.k = 64;
+    spmm.n = 8;
+    spmm.block = 16; // 2 x 4 blocks: a density of 1/16 is half of one
+    const auto notes = [&](double density) {
+        spmm.pattern.density = density;
+        const auto job = job::make_job({"sparse", spmm});
+        static_cast<void>(job->plan(spec::MachineSpec{}, job::Operands::None));
+        CHECK((job->product().value().flops == 0) == !job->notes().empty());
+        const auto estimated = job::make_job({"sparse", spmm});
+        static_cast<void>(estimated->estimate(spec::MachineSpec{}));
+        CHECK(estimated->notes() == job->notes());
+        return job->notes();
+    };
+    CHECK(notes(1.0 / 16).empty());
+    CHECK(notes(0.0624) ==
+          std::vector<std::string>{"a has no non-zeros: density 0.0624 rounds to no "
+                                   "block of 16 x 16 in 32 x 64"});
+    CHECK(notes(0) == std::vector<std::string>{
+                          "a has no non-zeros: density 0 keeps no block of 16 x 16 in 32 x 64"});
+    const test::ScratchFolder folder;
+    spmm.pattern.source = workload::PatternSpec::Source::File;
+    spmm.pattern.path =
+        folder.write("none.mtx", "%%MatrixMarket matrix coordinate pattern general\n"
+                                 "32 64 0\n");
+    CHECK(notes(1) ==
+          std::vector<std::string>{"a has no non-zeros: " + spmm.pattern.path + " has no entries"});
+    CHECK(planned(small(workload::ValuesSpec::Kind::Integer))->notes().empty());
+}
+
 TEST_CASE("products have closed forms, by which their jobs know themselves without a plan") {
     const spec::MachineSpec machine;
     const auto dense = job::make_job(small(workload::ValuesSpec::Kind::Integer));

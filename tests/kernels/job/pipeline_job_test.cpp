@@ -244,6 +244,16 @@ TEST_CASE("a sentence names the families in the order of the steps, with what is
                         "(3 times (relu, gelu))), softmax, 3 times (relu, gelu)");
 }
 
+TEST_CASE("sparse tensors of a pipeline without non-zeros are noted by their names") {
+    workload::PipelineWorkload pipeline;
+    pipeline.tensors = {sparse("full", {12, 10}, 0.5), sparse("empty", {9, 12}, 0.001),
+                        tensor("x", {10, 6})};
+    pipeline.steps = {step("spmm", {"full", "x"}, "y"), step("spmm", {"empty", "y"}, "z")};
+    CHECK(run(pipeline).job->notes() ==
+          std::vector<std::string>{
+              "empty has no non-zeros: density 0.001 rounds to no block of 1 x 1 in 9 x 12"});
+}
+
 TEST_CASE("a pipeline counts what its steps compute, as often as they are repeated") {
     workload::PipelineWorkload pipeline;
     pipeline.tensors = {tensor("x", {1, 1}), tensor("y", {6, 4})};

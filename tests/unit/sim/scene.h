@@ -23,13 +23,16 @@ public:
     std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
     std::optional<job::ProductWork> product() const override {
-        return job::ProductWork{4000, 64000, partials};
+        return job::ProductWork{flops, 64000, partials};
     }
+    std::vector<std::string> notes() const override { return noted; }
     Bytes useful_bytes() const override { return useful; }
     std::string sentence() const override { return "spmm by hand"; }
 
     ElementType partials = ElementType::F32;
     Bytes useful = 0;
+    std::int64_t flops = 4000;
+    std::vector<std::string> noted;
 
 private:
     program::Program program_;

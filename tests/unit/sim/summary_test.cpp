@@ -180,6 +180,20 @@ TEST_CASE("speeds have the unit in which they are short") {
     CHECK(shown(0) == "0 GB/s");
 }
 
+TEST_CASE("a product without non-zeros is noted and has no speed") {
+    Scene scene;
+    CHECK(scene.result()["notes"].empty());
+    CHECK(sim::summary_text(scene.result()).find("note ") == std::string::npos);
+    scene.job.noted = {"a has no non-zeros: all are gone"};
+    scene.job.flops = 0;
+    for (const auto& result : {scene.result(), scene.estimated()}) {
+        CHECK(result["flops"] == 0);
+        const auto text = sim::summary_text(result);
+        CHECK(text.find("note       a has no non-zeros: all are gone\n") != std::string::npos);
+        CHECK(text.find("speed ") == std::string::npos);
+    }
+}
+
 TEST_CASE("cycles over bound are those of the copy where a stream may run in the background") {
     Scene scene;
     auto result = scene.result();
