@@ -62,4 +62,9 @@ std::string grouped(std::int64_t value) {
     return text;
 }
 
+std::string counted(std::size_t count, std::string_view what) {
+    return grouped(static_cast<std::int64_t>(count)) + " " + std::string(what) +
+           (count == 1 ? "" : "s");
+}
+
 } // namespace tessera

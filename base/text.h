@@ -25,4 +25,7 @@ inline constexpr std::size_t kLongestShown = 60;
 /// 1234567 -> "1,234,567"; of a number not below zero.
 [[nodiscard]] std::string grouped(std::int64_t value);
 
+/// "1 point", "1,200 points": of a word whose plural has an s.
+[[nodiscard]] std::string counted(std::size_t count, std::string_view what);
+
 } // namespace tessera

@@ -27,18 +27,18 @@ const typename Map::mapped_type* found_in(const Map& map, const std::string& nam
     return found == map.end() ? nullptr : &found->second;
 }
 
-/// @throws Error where the file has no so many left
+/// @throws TooMuchWork where there are not so many left
 void take_steps(std::size_t steps, std::size_t at, const Scope& scope) {
     if (scope.work == nullptr) {
         return;
     }
     scope.work->steps_left -= static_cast<std::int64_t>(steps);
     if (scope.work->steps_left < 0) {
-        fail_at(at,
-                fmt::format("the expressions of a file may take {} steps in all, one for each "
-                            "character and for each number, name and operator of each term of a "
-                            "sum, and this one takes more",
-                            kMostSteps));
+        throw TooMuchWork(
+            at + 1, fmt::format("the expressions of {} may take {} steps in all, one for each "
+                                "character and for each number, name and operator of each term of "
+                                "a sum, and this one takes more",
+                                scope.work->of, scope.work->most));
     }
 }
 

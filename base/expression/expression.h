@@ -29,9 +29,11 @@ namespace tessera::expression {
 /// number, name and operator of each term of a sum (% counts 5, exp, log, log2 and tanh 10).
 inline constexpr std::int64_t kMostSteps = 400'000'000;
 
-/// What is left of them.
+/// What expressions may take together.
 struct Work {
-    std::int64_t steps_left = kMostSteps;
+    std::int64_t most = kMostSteps;
+    std::string_view of = "a file"; ///< whose they are, in a message
+    std::int64_t steps_left = most;
 };
 
 /// Characters of one expression.
@@ -46,7 +48,7 @@ struct Scope {
     /// Functions of a name, for example tables["addr"]["x"].
     std::map<std::string, std::map<std::string, double>> tables;
     std::map<std::string, std::vector<double>> arrays; ///< of at(x, i)
-    std::shared_ptr<Work> work = nullptr;              ///< of the file; null: without a limit
+    std::shared_ptr<Work> work = nullptr;              ///< null: without a limit
     std::string no_table = {}; ///< hint where a function of a name is none of `tables`
 };
 
@@ -61,6 +63,12 @@ public:
 private:
     std::size_t column_;
     std::string hint_;
+};
+
+/// An expression takes more than its Work has left.
+class TooMuchWork : public Error {
+public:
+    using Error::Error;
 };
 
 /// The value of `text`. @throws Error

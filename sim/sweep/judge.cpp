@@ -101,8 +101,7 @@ bool is_better(const Objective& objective, double one, double other) {
 
 std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
                           const std::vector<Objective>& objectives,
-                          const std::vector<std::string>& constraints) {
-    const std::vector<Condition> conditions(constraints.begin(), constraints.end());
+                          std::vector<Condition>& constraints) {
     std::vector<std::size_t> numbers; // of the objectives' columns
     numbers.reserve(objectives.size());
     for (const Objective& objective : objectives) {
@@ -124,9 +123,7 @@ std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& row
     }
     for (Judged& one : judged) {
         one.keeps_constraints = std::all_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
-            return std::all_of(
-                conditions.begin(), conditions.end(),
-                [&](const Condition& condition) { return condition.holds(table, row); });
+            return all_hold(constraints, table, row);
         });
         bool whole = one.rows.size() == workloads.size() &&
                      std::all_of(one.rows.begin(), one.rows.end(),

@@ -3,6 +3,7 @@
 // better than, how much objectives change with what is changed.
 #pragma once
 
+#include "sim/sweep/condition.h"
 #include "sim/sweep/point_table.h"
 #include "sim/sweep/sweep_file.h"
 
@@ -27,7 +28,7 @@ struct Judged {
 /// all of the table's workloads is not whole.
 [[nodiscard]] std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
                                         const std::vector<Objective>& objectives,
-                                        const std::vector<std::string>& constraints);
+                                        std::vector<Condition>& constraints);
 
 /// Whether `one` is better than `other` in `objective`.
 [[nodiscard]] bool is_better(const Objective& objective, double one, double other);

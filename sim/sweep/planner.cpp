@@ -6,8 +6,10 @@
 #include "base/config/shape.h"
 #include "base/error.h"
 #include "base/expression/expression.h"
+#include "base/text.h"
 #include "kernels/catalog/load.h"
 #include "models/spec/load.h"
+#include "sim/sweep/condition.h"
 
 #include <fmt/format.h>
 
@@ -276,11 +278,12 @@ private:
             for (const Change& change : point.changes) {
                 overlay(change);
             }
+            const auto work = std::make_shared<expression::Work>(work_of_point(size()));
             for (const Formula& derived : derived_) {
                 if (is_of_others(derived.path, point.workload)) {
                     continue;
                 }
-                const double value = value_of(derived, machine, workload);
+                const double value = value_of(derived, machine, workload, work);
                 constexpr double kWhole = 0x1p53;
                 const bool whole = std::floor(value) == value && std::fabs(value) < kWhole;
                 const Change change{derived.path,
@@ -289,7 +292,7 @@ private:
                 overlay(change);
             }
             for (const Formula& exclude : exclude_) {
-                point.is_excluded = value_of(exclude, machine, workload) != 0;
+                point.is_excluded = value_of(exclude, machine, workload, work) != 0;
                 if (point.is_excluded) {
                     return;
                 }
@@ -307,8 +310,8 @@ private:
                                     [&] { return catalog::load_workload(name, paths_).resolved; });
     }
 
-    [[nodiscard]] double value_of(const Formula& formula, const Json& machine,
-                                  const Json& workload) const {
+    [[nodiscard]] double value_of(const Formula& formula, const Json& machine, const Json& workload,
+                                  const std::shared_ptr<expression::Work>& work) const {
         expression::Scope scope;
         bool numbers_do = true;
         for (const std::string& name : formula.names) {
@@ -322,14 +325,19 @@ private:
                     value->is_boolean() ? (value->get<bool>() ? 1 : 0) : value->get<double>();
             }
         }
+        if (!numbers_do) {
+            scope = Names(machine, workload).scope();
+        }
+        scope.work = work;
         try {
-            return numbers_do
-                       ? expression::evaluate(formula.text, scope)
-                       : expression::evaluate(formula.text, Names(machine, workload).scope());
+            return expression::evaluate(formula.text, scope);
         } catch (const expression::Error& error) {
-            throw ConfigError(document_.at_value(
-                formula.pointer, fmt::format("character {}: {}", error.column(), error.what()),
-                error.hint()));
+            throw ConfigError(
+                document_.at_value(formula.pointer,
+                                   fmt::format("{}, character {}: {}",
+                                               in_quotes(formula.text, expression::kLongestShown),
+                                               error.column(), error.what()),
+                                   error.hint()));
         }
     }
 

@@ -168,27 +168,4 @@ void PointTable::set(std::size_t row, const std::string& path, const nlohmann::j
     }
 }
 
-Condition::Condition(std::string text)
-    : text_(std::move(text)), names_(expression::names_in(text_)) {}
-
-bool Condition::holds(PointTable& table, std::size_t row) const {
-    // words are numbers that no count or size is
-    constexpr double kWords = -1e300;
-    constexpr double kApart = 1e290;
-    expression::Scope scope;
-    for (const std::string& name : names_) {
-        const auto column = table.column(name);
-        const PointTable::Cell cell = column ? table.at(row, *column) : PointTable::Cell{};
-        if (cell.is_number()) {
-            scope.numbers[name] = cell.number;
-        } else if (column && cell.kind == PointTable::Cell::Kind::Nothing) {
-            return false;
-        } else { // a word, of the table or of the condition
-            const std::uint32_t word = column ? cell.word : table.word(name);
-            scope.numbers[name] = kWords + kApart * word;
-        }
-    }
-    return expression::evaluate(text_, scope) != 0;
-}
-
 } // namespace tessera::sweep

@@ -3,7 +3,6 @@
 // megabytes at most.
 #pragma once
 
-#include "base/expression/expression.h"
 #include "sim/sweep/store.h"
 
 #include <cstddef>
@@ -73,22 +72,6 @@ private:
     std::unordered_map<std::string, std::uint32_t> word_numbers_;
     std::size_t rows_ = 0;
     std::uint32_t ok_ = 0;
-};
-
-/// A condition over the columns of a table, or over anything that numbers its names.
-class Condition {
-public:
-    /// @throws expression::Error
-    explicit Condition(std::string text);
-
-    [[nodiscard]] const std::string& text() const { return text_; }
-    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-    /// False where a name is nothing there; words are equal or not. @throws expression::Error
-    [[nodiscard]] bool holds(PointTable& table, std::size_t row) const;
-
-private:
-    std::string text_;
-    std::vector<std::string> names_;
 };
 
 /// "a.json" and "configs/machines/a.json" as "a".

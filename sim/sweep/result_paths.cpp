@@ -9,11 +9,14 @@
 #include "kernels/catalog/load.h"
 #include "models/spec/load.h"
 #include "sim/result.h"
+#include "sim/sweep/condition.h"
 #include "sim/sweep/point_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -71,6 +74,24 @@ const std::set<std::string>& choices() {
     return words;
 }
 
+/// What is wrong with a condition that takes too much work whatever its names are: limits of sums
+/// are numbers, mostly.
+std::optional<std::string> endless(const std::string& text, std::int64_t points) {
+    expression::Scope scope;
+    for (const std::string& name : expression::names_in(text)) {
+        scope.numbers[name] = 1;
+    }
+    scope.work = std::make_shared<expression::Work>(work_of_point(points));
+    try {
+        static_cast<void>(expression::evaluate(text, scope));
+    } catch (const expression::TooMuchWork& error) {
+        return fmt::format("{}, character {}: {}", in_quotes(text, expression::kLongestShown),
+                           error.column(), error.what());
+    } catch (const expression::Error&) { // of these numbers alone
+    }
+    return std::nullopt;
+}
+
 std::string hint_for(const std::string& path) {
     std::vector<std::string> names = result_paths();
     names.insert(names.end(), kOfLines.begin(), kOfLines.end());
@@ -115,6 +136,8 @@ bool is_result_path(const std::string& path) {
 
 void check_result_paths(const SweepSpec& sweep, const config::Document& document) {
     std::vector<Diagnostic> mistakes;
+    const std::int64_t points =
+        space_of(sweep, document).size() + static_cast<std::int64_t>(sweep.points.size());
     std::set<std::string> names; // of what it runs
     for (const auto* given : {&sweep.machines, &sweep.workloads}) {
         for (const std::string& name : *given) {
@@ -122,6 +145,9 @@ void check_result_paths(const SweepSpec& sweep, const config::Document& document
         }
     }
     for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
+        if (const auto error = endless(sweep.constraints[i], points)) {
+            mistakes.push_back(document.at_value(fmt::format("/constraints/{}", i), *error));
+        }
         for (const std::string& name : expression::names_in(sweep.constraints[i])) {
             if (!is_result_path(name) && !is_parameter(name) && !is_choice(name) &&
                 !names.contains(name)) {

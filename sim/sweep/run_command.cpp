@@ -47,11 +47,6 @@ constexpr std::size_t kAtATime = 512;
 /// Runs of a point whose child was killed from outside, before that is its result.
 constexpr int kMostKills = 3;
 
-std::string points_text(std::size_t count) {
-    return fmt::format("{} point{}", grouped(static_cast<std::int64_t>(count)),
-                       count == 1 ? "" : "s");
-}
-
 /// "3 s", "12 min", "2.5 h".
 std::string duration_text(double seconds) {
     constexpr double kMinute = 60;
@@ -73,7 +68,7 @@ public:
             seconds / static_cast<double>(done) * static_cast<double>(points_ - done);
         const std::string text = fmt::format(
             "{} of {}, {:.3g} a second, {} left{}", grouped(static_cast<std::int64_t>(done)),
-            points_text(points_), static_cast<double>(done) / seconds, duration_text(left),
+            counted(points_, "point"), static_cast<double>(done) / seconds, duration_text(left),
             failed == 0 ? "" : fmt::format(", {} not ok", failed));
         if (line_.on_terminal()) {
             line_.show(text);
@@ -200,7 +195,7 @@ public:
             keep_best();
         }
         run_stage(*main_);
-        std::string text = fmt::format("{} in {}", points_text(wanted()), folder_.string());
+        std::string text = fmt::format("{} in {}", counted(wanted(), "point"), folder_.string());
         text += known_before_ == 0 ? "" : fmt::format(", {} known before", known_before_);
         for (const auto& [status, count] : ended_) {
             text += fmt::format(", {} {}", count, status);
@@ -264,12 +259,12 @@ private:
     [[nodiscard]] std::string dry_text() const {
         const std::size_t all = main_->plan.points.size();
         std::string text =
-            fmt::format("{}, {} known in {}, {} to run\n", points_text(all),
+            fmt::format("{}, {} known in {}, {} to run\n", counted(all, "point"),
                         grouped(static_cast<std::int64_t>(all - main_->to_do.size())),
                         folder_.string(), grouped(static_cast<std::int64_t>(main_->to_do.size())));
         if (main_->plan.excluded > 0) {
             text += fmt::format("{} excluded\n",
-                                points_text(static_cast<std::size_t>(main_->plan.excluded)));
+                                counted(static_cast<std::size_t>(main_->plan.excluded), "point"));
         }
         if (!main_->to_do.empty()) {
             text += "time: " + time_text() + "\n";
@@ -314,8 +309,15 @@ private:
 
     /// Of the main stage only the points that closed forms call best.
     void keep_best() {
-        const auto numbers =
-            sweep::best_points(folder_, first_->sweep, first_->plan, command_.keep_percent);
+        std::vector<sweep::Condition> constraints =
+            sweep::constraints_of(source_.sweep, source_.document);
+        const auto numbers = sweep::best_points(folder_, first_->sweep, constraints, first_->plan,
+                                                command_.keep_percent);
+        for (const sweep::Condition& constraint : constraints) {
+            if (const std::string failure = constraint.failure(); !failure.empty()) {
+                tell_warning(failure);
+            }
+        }
         if (numbers.empty() && !first_->plan.points.empty()) {
             throw NotModelled(
                 "no point has an estimate: see what `tessera run --mode estimate` says "
@@ -325,7 +327,7 @@ private:
         std::erase_if(main_->to_do, [&](std::int64_t number) {
             return !std::binary_search(numbers.begin(), numbers.end(), number);
         });
-        say(fmt::format("{} of {} kept by estimates\n", points_text(*kept_),
+        say(fmt::format("{} of {} kept by estimates\n", counted(*kept_, "point"),
                         grouped(static_cast<std::int64_t>(first_->plan.points.size()))));
     }
 

@@ -95,8 +95,8 @@ public:
         for (const Condition& filter : filters_) {
             add(filter.names());
         }
-        for (const std::string& constraint : sweep_.constraints) {
-            add(Condition(constraint).names());
+        for (const Condition& constraint : constraints_) {
+            add(constraint.names());
         }
         std::erase_if(wanted, [](const std::string& name) {
             return !sweep::is_result_path(name) && !sweep::is_parameter(name) && name != "key" &&
@@ -106,8 +106,7 @@ public:
         check_names();
         fill_parameters(wanted);
         for (std::size_t row = 0; row < table_->rows(); ++row) {
-            if (std::all_of(filters_.begin(), filters_.end(),
-                            [&](const Condition& filter) { return filter.holds(*table_, row); })) {
+            if (sweep::all_hold(filters_, *table_, row)) {
                 rows_.push_back(row);
             }
         }
@@ -120,6 +119,8 @@ public:
                           : command_.look == "best"        ? best()
                           : !group_.empty()                ? grouped_rows()
                                                            : points();
+        tell_failures(filters_);
+        tell_failures(constraints_);
         listing.print(command_.format, static_cast<std::size_t>(command_.limit));
         return kOk;
     }
@@ -143,6 +144,7 @@ private:
         source_ = sweep::read_source({file ? file->string() : command_.sweep, {}, {}, {}}, paths_);
         sweep_ = source_->sweep;
         sweep::check_result_paths(sweep_, source_->document);
+        constraints_ = sweep::constraints_of(sweep_, source_->document);
         if (command_.objectives.empty()) {
             objectives_ = sweep::objectives_of(sweep_);
         }
@@ -150,10 +152,18 @@ private:
 
     Condition condition(const std::string& text, const std::string& option) const {
         try {
-            return Condition(text);
+            return Condition(text, {"sweep show: " + option, 0, 0, "", "", ""});
         } catch (const expression::Error& error) {
             throw UsageError(fmt::format("sweep show: {} {}: character {}: {}", option,
                                          in_quotes(text), error.column(), error.what()));
+        }
+    }
+
+    static void tell_failures(const std::vector<Condition>& conditions) {
+        for (const Condition& condition : conditions) {
+            if (const std::string failure = condition.failure(); !failure.empty()) {
+                tell_warning(failure);
+            }
         }
     }
 
@@ -323,21 +333,16 @@ private:
         std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows), [&](std::size_t row) {
             return table_->at(row, PointTable::kMode).word == mode;
         });
-        return sweep::judge(*table_, rows.empty() ? rows_ : rows, objectives_, sweep_.constraints);
+        return sweep::judge(*table_, rows.empty() ? rows_ : rows, objectives_, constraints_);
     }
 
     Listing points() {
         std::vector<std::size_t> columns = columns_of_points();
         columns.push_back(PointTable::kStatus);
         std::set<std::size_t> broken;
-        if (!sweep_.constraints.empty()) {
-            std::vector<Condition> conditions(sweep_.constraints.begin(), sweep_.constraints.end());
-            for (const std::size_t row : rows_) {
-                if (table_->is_ok(row) &&
-                    !std::all_of(conditions.begin(), conditions.end(),
-                                 [&](const Condition& one) { return one.holds(*table_, row); })) {
-                    broken.insert(row);
-                }
+        for (const std::size_t row : rows_) {
+            if (table_->is_ok(row) && !sweep::all_hold(constraints_, *table_, row)) {
+                broken.insert(row);
             }
         }
         Listing listing;
@@ -656,6 +661,7 @@ private:
     std::vector<std::string> group_;
     std::vector<Order> sort_;
     std::vector<Condition> filters_;
+    std::vector<Condition> constraints_;
     std::optional<sweep::Source> source_;
     sweep::SweepSpec sweep_;
     std::vector<Objective> objectives_;

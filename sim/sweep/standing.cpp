@@ -16,14 +16,14 @@ std::vector<Objective> objectives_of(const SweepSpec& sweep) {
 }
 
 std::vector<std::int64_t> best_points(const std::filesystem::path& store, const SweepSpec& sweep,
-                                      const Plan& plan, double percent) {
+                                      std::vector<Condition>& constraints, const Plan& plan,
+                                      double percent) {
     const std::vector<Objective> objectives = objectives_of(sweep);
     std::vector<std::string> paths;
     for (const Objective& objective : objectives) {
         paths.push_back(objective.path);
     }
-    for (const std::string& text : sweep.constraints) {
-        const Condition condition(text);
+    for (const Condition& condition : constraints) {
         paths.insert(paths.end(), condition.names().begin(), condition.names().end());
     }
     PointTable table(store, paths);
@@ -37,7 +37,7 @@ std::vector<std::int64_t> best_points(const std::filesystem::path& store, const 
             rows.push_back(row);
         }
     }
-    const std::vector<Judged> judged = judge(table, rows, objectives, sweep.constraints);
+    const std::vector<Judged> judged = judge(table, rows, objectives, constraints);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < judged.size(); ++i) {
         if (judged[i].is_whole() && judged[i].keeps_constraints) {

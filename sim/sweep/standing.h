@@ -2,6 +2,7 @@
 // How a sweep's points stand to each other: which closed forms call best.
 #pragma once
 
+#include "sim/sweep/condition.h"
 #include "sim/sweep/planner.h"
 #include "sim/sweep/sweep_file.h"
 
@@ -18,7 +19,8 @@ namespace tessera::sweep {
 /// the sum of their ranks in each objective, all workloads of a machine together. What broke a
 /// constraint or has no result is not among them.
 [[nodiscard]] std::vector<std::int64_t> best_points(const std::filesystem::path& store,
-                                                    const SweepSpec& sweep, const Plan& plan,
-                                                    double percent);
+                                                    const SweepSpec& sweep,
+                                                    std::vector<Condition>& constraints,
+                                                    const Plan& plan, double percent);
 
 } // namespace tessera::sweep

@@ -355,10 +355,6 @@ private:
         return right;
     }
 
-    static std::string counted(std::size_t count, const std::string& what) {
-        return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-    }
-
     bool are_numbers(const std::string& pointer, const Json& list) {
         bool right = true;
         for (std::size_t i = 0; i < list.size(); ++i) {

@@ -54,6 +54,8 @@ std::vector<std::size_t> all_rows(const PointTable& table) {
     return rows;
 }
 
+std::vector<Condition> no_constraints;
+
 Objective objective(const std::string& path, bool largest = false,
                     Objective::Over over = Objective::Over::GeometricMean,
                     std::vector<double> weights = {}) {
@@ -102,7 +104,7 @@ TEST_CASE("points that differ in their workload alone are judged together", "[un
     PointTable table = store.table({"cycles"});
     const auto values = [&](const Objective& one) {
         std::vector<double> found;
-        for (const Judged& judged : judge(table, all_rows(table), {one}, {})) {
+        for (const Judged& judged : judge(table, all_rows(table), {one}, no_constraints)) {
             found.push_back(judged.is_whole() ? judged.values.front() : -1);
         }
         return found;
@@ -117,7 +119,8 @@ TEST_CASE("points that differ in their workload alone are judged together", "[un
     CHECK(values(objective("cycles", true, Over::Worst)) == std::vector<double>{2, 3, -1});
     CHECK(values(objective("cycles", false, Over::WeightedSum, {10, 1})) ==
           std::vector<double>{28, 33, -1});
-    const auto kept = judge(table, all_rows(table), {objective("cycles")}, {"cycles < 8"});
+    std::vector<Condition> below_8{Condition("cycles < 8")};
+    const auto kept = judge(table, all_rows(table), {objective("cycles")}, below_8);
     CHECK_FALSE(kept[0].keeps_constraints);
     CHECK(kept[1].keeps_constraints);
 }
@@ -182,7 +185,7 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
     const std::vector<Objective> objectives{objective("cycles")};
     for (const auto* points : {&grid, &one_at_a_time}) {
         PointTable table = Store(*points).table({"cycles"});
-        const auto judged = judge(table, all_rows(table), objectives, {});
+        const auto judged = judge(table, all_rows(table), objectives, no_constraints);
         const auto effects = effects_of(table, judged, objectives, {{"x", 1.0}, {"y", 1.0}});
         REQUIRE(effects.size() == 2);
         CHECK(effects[0].path == "y"); // the largest first

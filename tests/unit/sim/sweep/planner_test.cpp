@@ -131,6 +131,27 @@ TEST_CASE("what no point can have is told, what some cannot is counted", "[unit]
     CHECK(plan.invalid_examples.size() == 3);
 }
 
+TEST_CASE("what a point derives and excludes has a limit of work", "[unit][sweep]") {
+    const auto refusal = [](const std::string& pointer, const std::string& text,
+                            const std::string& most) {
+        return pointer + ": '" + text + "', character 1: the expressions of a point may take " +
+               most + " steps in all, ";
+    };
+    // two steps a term
+    const std::string half = "sum(k,0,100000000,1)"; // of what one point has, with its characters
+    CHECK_THAT(mistakes_of(R"("derive": {"workload.n": ")" + half + R"("})"),
+               Catch::Contains(refusal("/derive/workload.n", half, "400000000")));
+    const std::string some = "sum(k,0,40000,0)"; // what each of 4000 points has, almost
+    const std::string axis = R"("axes": [{"path": "workload.seed", "range": [1, 4000, 1]}], )";
+    CHECK(mistakes_of(axis + R"("exclude": [")" + some + ""]").empty());
+    const auto less = std::string("\"sum(k,0,50000,0)\"");
+    CHECK_THAT(mistakes_of(axis + R"("exclude": [)" + less + "]"),
+               Catch::Contains(refusal("/exclude/0", "sum(k,0,50000,0)", "100000")));
+    // all of a point's share it
+    CHECK_THAT(mistakes_of(axis + R"("exclude": [")" + some + R"(", ")" + some + ""]"),
+               Catch::Contains(refusal("/exclude/1", some, "100000")));
+}
+
 TEST_CASE("every machine and workload gets the whole sample", "[unit][sweep]") {
     for (const char* kind : {"random", "latin_hypercube", "one_at_a_time", "grid"}) {
         const bool has_n = kind[0] == 'r' || kind[0] == 'l';
