@@ -63,6 +63,8 @@ struct CalibrateCommand {
     std::string group;        ///< only this one, or empty
     std::string json;         ///< file, "-" for stdout, or empty
     std::string csv;          ///< file, "-" for stdout, or empty
+    std::string store;        ///< folder that keeps results of runs, or empty
+    int seeds = 1;            ///< patterns of each sparse row
     int threads = 1;          ///< runs at a time
     bool check = false;       ///< a target that is missed is a failure
     bool unexplained = false; ///< tell what measured cycles have over simulated ones

@@ -135,13 +135,25 @@ Command make_vertex(const Given& given) {
     return vertex;
 }
 
+int seeds_of(const Given& given) {
+    constexpr int kMost = 100;
+    const int seeds = given.number("seeds");
+    if (seeds < 1 || seeds > kMost) {
+        throw UsageError(
+            fmt::format("calibrate: --seeds: got {}, expected 1..{} patterns", seeds, kMost));
+    }
+    return seeds;
+}
+
 Command make_calibrate(const Given& given) {
-    refuse_empty("calibrate", given, {"reference", "group", "json", "csv"});
+    refuse_empty("calibrate", given, {"reference", "group", "json", "csv", "store"});
     CalibrateCommand command;
     command.reference = given.text("reference");
     command.group = given.text("group");
     command.json = given.text("json");
     command.csv = given.text("csv");
+    command.store = given.text("store");
+    command.seeds = seeds_of(given);
     command.threads = threads_of("calibrate", given);
     command.check = given.has("check");
     command.unexplained = given.has("unexplained");

@@ -3,20 +3,26 @@
 
 #include "base/config/paths.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "sim/calibrate/report.h"
 #include "sim/calibrate/runner.h"
 #include "sim/exit_code.h"
 #include "sim/output.h"
-#include "sim/progress_line.h"
 #include "sim/result.h"
 #include "sim/screen.h"
+#include "sim/work_progress.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace tessera::sim {
 namespace {
@@ -61,11 +67,30 @@ Calibration mapped_rows(Reference reference, const config::ConfigPaths& paths) {
     return calibration;
 }
 
+/// @throws ConfigError where no row is of the group, with what the rows are of
 void keep_group(Calibration& calibration, const std::string& asked) {
+    std::map<std::string, std::size_t> others;
     std::erase_if(calibration.rows, [&](const RowOutcome& row) {
-        return row.group().empty() || !is_in(row.group(), asked);
+        const bool is_other = row.group().empty() || !is_in(row.group(), asked);
+        if (is_other) {
+            ++others[row.group().empty() ? "no group" : in_quotes(row.group())];
+        }
+        return is_other;
     });
     calibration.other_files.clear();
+    if (calibration.rows.empty()) {
+        std::vector<std::string> counts;
+        for (const auto& [group, rows] : others) {
+            counts.push_back(fmt::format("{} of {}", rows, group));
+        }
+        throw ConfigError(Diagnostic{
+            .file = "--group",
+            .line = 0,
+            .column = 0,
+            .pointer = {},
+            .message = fmt::format("no row is of group '{}'", asked),
+            .hint = counts.empty() ? "" : fmt::format("rows: {}", fmt::join(counts, ", "))});
+    }
 }
 
 /// The results of runs; nothing and the reason where one failed.
@@ -102,7 +127,42 @@ std::optional<double> figure_of(const Measurement& measurement, const Results& r
     }
 }
 
-void read_results(RowOutcome& row, const RunOutcomes& outcomes) {
+/// The runs of a row with patterns of this seed; they are the row's own for the first seed.
+std::vector<Run> with_seed(const std::vector<Run>& runs, int seed) {
+    std::vector<Run> others = runs;
+    for (Run& run : others) {
+        run = run.draws() ? run.with_seed(seed) : run;
+    }
+    return others;
+}
+
+bool draws(const Measurement& measurement) {
+    return std::any_of(measurement.runs.begin(), measurement.runs.end(),
+                       [](const Run& run) { return run.draws(); });
+}
+
+/// Patterns of several seeds are one row, whose figure is their geometric mean. The first pattern that
+/// fails fails the row.
+void read_seeds(RowOutcome& row, int seeds, const RunOutcomes& outcomes) {
+    const Measurement& measurement = *row.measurement();
+    double sum = 0;
+    for (int seed = 1; seed <= seeds; ++seed) {
+        const Results results = results_of(with_seed(measurement.runs, seed), outcomes);
+        const auto figure = figure_of(measurement, results, row.failure);
+        if (!figure) {
+            row.failure = fmt::format("seed {}: {}", seed, row.failure);
+            row.not_modelled = results.not_modelled;
+            row.simulated.reset();
+            row.of_seeds.clear();
+            return;
+        }
+        row.of_seeds.push_back(*figure);
+        sum += std::log(*figure);
+    }
+    row.simulated = std::exp(sum / seeds);
+}
+
+void read_results(RowOutcome& row, int seeds, const RunOutcomes& outcomes) {
     const Measurement* measurement = row.measurement();
     if (measurement == nullptr) {
         return;
@@ -115,28 +175,47 @@ void read_results(RowOutcome& row, const RunOutcomes& outcomes) {
             row.facts.push_back(facts_of(result));
         }
     }
+    if (row.simulated && seeds > 1 && draws(*measurement)) {
+        read_seeds(row, seeds, outcomes);
+    }
     if (!measurement->ours.empty()) {
         row.ours =
             figure_of(*measurement, results_of(measurement->ours, outcomes), row.ours_failure);
     }
 }
 
-void run_rows(Calibration& calibration, const CalibrateCommand& command,
-              const Elaborate& elaborate) {
-    std::vector<const Measurement*> measurements;
+/// By their keys: equal runs are run once.
+std::map<std::string, Run> runs_of(const Calibration& calibration, int seeds) {
+    std::map<std::string, Run> all;
+    const auto add = [&](const std::vector<Run>& runs) {
+        for (const Run& run : runs) {
+            all.emplace(run.key(), run);
+        }
+    };
     for (const RowOutcome& row : calibration.rows) {
-        if (row.measurement() != nullptr) {
-            measurements.push_back(row.measurement());
+        if (const Measurement* measurement = row.measurement()) {
+            add(measurement->ours);
+            for (int seed = 1; seed <= (draws(*measurement) ? seeds : 1); ++seed) {
+                add(with_seed(measurement->runs, seed));
+            }
         }
     }
-    ProgressLine progress;
-    const RunOutcomes outcomes =
-        run_all(measurements, command.threads, elaborate, [&](std::size_t ended, std::size_t all) {
-            progress.show(fmt::format("{} of {} workloads", ended, all));
-        });
+    return all;
+}
+
+void run_rows(Calibration& calibration, const CalibrateCommand& command,
+              const Elaborate& elaborate) {
+    std::optional<KeptRuns> kept;
+    if (!command.store.empty()) {
+        kept.emplace(command.store, kModelVersion);
+    }
+    WorkProgress progress("workloads", command.quiet);
+    const RunOutcomes outcomes = run_all(
+        runs_of(calibration, command.seeds), command.threads, elaborate, kept ? &*kept : nullptr,
+        [&](std::size_t ended, std::size_t all) { progress.show(ended, all); });
     progress.clear();
     for (RowOutcome& row : calibration.rows) {
-        read_results(row, outcomes);
+        read_results(row, command.seeds, outcomes);
     }
 }
 

@@ -14,12 +14,19 @@ struct Group {
         Micro,   ///< one mechanism of the machine
         Kernels, ///< whole products and vertices, by the ratio of times
         Signs,   ///< speed-ups, by which side of 1 they are on
+        /// The best rate over a number of columns that is not known: a ceiling for each that was
+        /// measured. Only runs that are faster than it count as errors.
+        Ceilings,
     };
     const char* name;
     Target target;
     Kind kind = Kind::Micro;
-    /// Loops or parts were read from rows that are judged: docs/evidence.md#calibrated-rows.
-    bool read_from_rows = false;
+    /// Why the figures of the group test less than they seem to: docs/evidence.md#calibrated-rows.
+    struct Marks {
+        bool read = false;     ///< loops or parts of the workload were read from its rows
+        bool chosen = false;   ///< which steps are timed was chosen after seeing its rows
+        bool constant = false; ///< most of its figures is one constant
+    } marks = {};
 };
 
 /// In place of a group's name: all of a kind.

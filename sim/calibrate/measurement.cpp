@@ -83,6 +83,18 @@ std::string Run::key() const {
                        mode, vertex, fmt::join(parameters, " "));
 }
 
+bool Run::draws() const {
+    const json* const pattern =
+        workload.is_object() && workload.contains("pattern") ? &workload["pattern"] : nullptr;
+    return pattern != nullptr && pattern->contains("seed");
+}
+
+Run Run::with_seed(int seed) const {
+    Run other = *this;
+    other.workload.at("pattern").at("seed") = seed;
+    return other;
+}
+
 json workload_of(const char* kind, json keys) {
     keys["schema_version"] = 1;
     keys["kind"] = kind;
@@ -167,10 +179,10 @@ bool is_time(const ReferenceRow& row) {
 
 Mapped measurement_of(const ReferenceRow& row, const std::vector<std::string>& machines) {
     const auto named = machine_of(row, machines);
-    if (const auto* refused = std::get_if<NotCovered>(&named)) {
-        return *refused;
-    }
     const Rule* rule = rule_of(row);
+    if (const auto* refused = std::get_if<NotCovered>(&named)) {
+        return NotCovered{refused->reason, rule == nullptr ? "" : rule->group};
+    }
     if (rule == nullptr) {
         return NotCovered{fmt::format("no micro-workload for '{}', {}{}", row.text("workload"),
                                       row.text("metric"), metrics_hint(row))};

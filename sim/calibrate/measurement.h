@@ -26,6 +26,10 @@ struct Run {
     std::string called = {}; ///< for people, where a row has several; no part of key
 
     [[nodiscard]] std::string key() const;
+    /// Whether its workload draws a sparse pattern, which a seed decides.
+    [[nodiscard]] bool draws() const;
+    /// The same run with a pattern of this seed. Contract: it draws one.
+    [[nodiscard]] Run with_seed(int seed) const;
 };
 
 struct Measurement {

@@ -23,11 +23,18 @@ bool has_kind(const RowOutcome& row, Group::Kind kind) {
     return row.measurement() != nullptr && group_of(row.measurement()->group).kind == kind;
 }
 
+/// The ratio whose distance from 1 is the row's error. Below a ceiling there is none.
+double judged_ratio(const RowOutcome& row) {
+    const double ratio = *row.ratio();
+    return has_kind(row, Group::Kind::Ceilings) ? std::min(1.0, ratio) : ratio;
+}
+
 /// Ratios and gaps of a group's judged rows.
 struct Collected {
     std::vector<double> ratios;
     std::vector<double> no_sync;
     std::vector<double> ours;
+    std::vector<double> spreads;
     std::vector<Factors> factors;
     std::vector<Factors> ours_factors;
     std::vector<Gap> gaps;
@@ -38,7 +45,8 @@ struct Collected {
                 to.push_back(*ratio);
             }
         };
-        add_if(ratios, row.ratio());
+        ratios.push_back(judged_ratio(row));
+        add_if(spreads, row.spread());
         add_if(no_sync, row.no_sync_ratio());
         add_if(ours, row.ours_ratio());
         factors.push_back({row.row.value(), *row.simulated});
@@ -52,10 +60,11 @@ struct Collected {
 };
 
 double distance(const RowOutcome& row) {
-    return std::abs(std::log(*row.ratio()));
+    return std::abs(std::log(judged_ratio(row)));
 }
 
 void keep_worst(std::vector<const RowOutcome*>& rows) {
+    std::erase_if(rows, [](const RowOutcome* row) { return distance(*row) == 0; });
     std::stable_sort(rows.begin(), rows.end(), [](const auto* left, const auto* right) {
         return distance(*left) > distance(*right);
     });
@@ -88,6 +97,9 @@ std::optional<GroupOutcome> outcome_of_group(const Group& group, const Calibrati
     outcome.no_sync = nearness(of.no_sync);
     outcome.ours = nearness(of.ratios.empty() ? ours_alone : of.ours);
     outcome.unexplained = unexplained(of.gaps);
+    if (!of.spreads.empty()) {
+        outcome.spread = nearness(of.spreads).ratio_mean;
+    }
     if (group.kind == Group::Kind::Signs) {
         outcome.signs = signs(of.factors);
         outcome.ours_signs = signs(of.ours_factors);
@@ -114,6 +126,14 @@ std::optional<double> RowOutcome::ours_ratio() const {
     return ratio_of(*this, ours);
 }
 
+std::optional<double> RowOutcome::spread() const {
+    if (of_seeds.empty()) {
+        return std::nullopt;
+    }
+    const auto [least, most] = std::minmax_element(of_seeds.begin(), of_seeds.end());
+    return *most / *least;
+}
+
 std::optional<double> RowOutcome::no_sync_ratio() const {
     const auto with = ratio();
     if (!with || facts.size() != 1 || !facts[0].sync_cycles ||
@@ -127,7 +147,9 @@ std::optional<Gap> RowOutcome::gap() const {
     if (!ratio() || facts.size() != 1 || !has_kind(*this, Group::Kind::Kernels)) {
         return std::nullopt;
     }
-    return Gap{.measured_cycles = facts[0].cycles / *ratio(),
+    // facts are those of the first seed
+    const auto of_facts = of_seeds.empty() ? ratio() : ratio_of(*this, of_seeds.front());
+    return Gap{.measured_cycles = facts[0].cycles / *of_facts,
                .simulated_cycles = facts[0].cycles,
                .words = facts[0].words_per_tile,
                .steps = facts[0].steps};

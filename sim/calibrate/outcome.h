@@ -22,8 +22,11 @@ struct RowOutcome {
         simulated;             ///< in the row's unit; nothing where a run failed or none was made
     std::string failure;       ///< why a run failed
     bool not_modelled = false; ///< a run failed because it needs what is not modelled
-    std::optional<double> ours = {};  ///< as simulated, by our own plans
-    std::string ours_failure = {};    ///< why one of their runs failed
+    std::optional<double> ours = {}; ///< as simulated, by our own plans
+    std::string ours_failure = {};   ///< why one of their runs failed
+    /// As simulated, of each seed's pattern, the first seed's first; empty where no pattern is drawn
+    /// or one alone. `simulated` is their geometric mean.
+    std::vector<double> of_seeds = {};
     std::vector<RunFacts> facts = {}; ///< of each of the measurement's runs
 
     [[nodiscard]] const Measurement* measurement() const {
@@ -36,6 +39,8 @@ struct RowOutcome {
     [[nodiscard]] std::optional<double> ratio() const;
     /// The same by our own plans.
     [[nodiscard]] std::optional<double> ours_ratio() const;
+    /// The largest of its seeds' figures over the least; nothing where it has none.
+    [[nodiscard]] std::optional<double> spread() const;
     /// The same without the barriers' cycles: of a kernel row with one run.
     [[nodiscard]] std::optional<double> no_sync_ratio() const;
     /// Of a judged kernel row with one run.
@@ -56,6 +61,7 @@ struct GroupOutcome {
     Signs ours_signs = {};
     Nearness no_sync = {}; ///< of those judged rows that have such a ratio
     Nearness ours = {};    ///< the same by our plans; where none is judged, of those not modelled
+    std::optional<double> spread = {}; ///< geometric mean of the rows' spreads, where they have one
     Unexplained unexplained = {};
     std::vector<const RowOutcome*> worst = {}; ///< of kernels: farthest from 1 first
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tessera::sim::calibrate {
@@ -15,6 +17,14 @@ const Timed kWholeProduct{.phases = {"all"}, .steps = {}};
 constexpr const char* kPublished = "published";
 constexpr const char* kFastest = "fastest";
 constexpr std::int64_t kPatternSeed = 1;
+/// Numbers of columns that the figures of best rates are over, at least: those whose own rates were
+/// published.
+constexpr std::array<std::int64_t, 7> kDenseColumns{4, 16, 64, 256, 1024, 4096, 16384};
+constexpr std::array<std::int64_t, 5> kSparseColumns{4, 16, 64, 256, 1024};
+/// Figures at a density of 1/16 go further: its best rates are above those at 1024 columns, where those
+/// of other densities are not (docs/evidence.md#product-rows).
+constexpr double kDensityOfMoreColumns = 1.0 / 16;
+constexpr std::int64_t kMoreColumns = 4096;
 
 ProductSize size_of(const ReferenceRow& row) {
     static_cast<void>(needed_product(row, {"m", "k"})); // its limit
@@ -127,6 +137,59 @@ Mapped sparse_over_dense(const ReferenceRow& row, const RowMachine& machine) {
     return measurement;
 }
 
+/// The best rate of runs with these numbers of columns; `run` makes one.
+Measurement best_over(const ReferenceRow& row, const std::vector<std::int64_t>& columns,
+                      ProductSize size, const std::function<Run(const ProductSize&)>& run) {
+    Measurement measurement;
+    std::vector<double> flops;
+    for (const std::int64_t n : columns) {
+        size.n = n;
+        Run one = run(size);
+        one.called = fmt::format("n = {}", n);
+        measurement.runs.push_back(std::move(one));
+        flops.push_back(size.flops());
+    }
+    measurement.timed = kWholeProduct.text();
+    measurement.ratio_of_times = true;
+    measurement.read = [unit = unit_in(row, "flop/s"),
+                        flops = std::move(flops)](const std::vector<json>& results) {
+        double best = 0;
+        for (std::size_t i = 0; i < flops.size(); ++i) {
+            best = std::max(best,
+                            flops[i] * clock_of(results[i]) / cycles_of(results[i], kWholeProduct));
+        }
+        return best / unit;
+    };
+    return measurement;
+}
+
+ProductSize size_without_columns(const ReferenceRow& row) {
+    static_cast<void>(needed_product(row, {"m", "k"}));
+    return {.m = needed(row, "m"), .k = needed(row, "k")};
+}
+
+Mapped dense_best(const ReferenceRow& row, const RowMachine& machine) {
+    const ProductTypes types = product_types(row);
+    const std::vector<std::int64_t> columns(kDenseColumns.begin(), kDenseColumns.end());
+    return best_over(row, columns, size_without_columns(row), [&](const ProductSize& size) {
+        return dense_run(machine, size, types, kPublished);
+    });
+}
+
+Mapped sparse_best(const ReferenceRow& row, const RowMachine& machine) {
+    const ProductTypes types = product_types(row);
+    const std::int64_t block = needed(row, "block");
+    ProductSize size = size_without_columns(row);
+    size.density = density_of(row);
+    std::vector<std::int64_t> columns(kSparseColumns.begin(), kSparseColumns.end());
+    if (size.density == kDensityOfMoreColumns) {
+        columns.push_back(kMoreColumns);
+    }
+    return best_over(row, columns, size, [&](const ProductSize& with_columns) {
+        return sparse_run(machine, with_columns, types, block, kPublished);
+    });
+}
+
 /// [N,16] x [16,16] on one tile: N is the length of the field.
 Mapped matrix_unit_vertex(const ReferenceRow& row, const RowMachine& machine) {
     const std::int64_t field = needed(row, "rows");
@@ -205,6 +268,12 @@ const std::vector<Rule>& product_rules() {
         {"static over dense: sign",
          {{"workload", {"static SpMM", "vs dense"}}, {"metric", {"speedup"}}},
          sparse_over_dense},
+        {"static: best over n",
+         {{"workload", {"static SpMM"}}, {"n", {"best"}}, {"metric", {"flop_rate"}}},
+         sparse_best},
+        {"dense: best over n",
+         {{"workload", {"dense GEMM"}}, {"n", {"best"}}, {"metric", {"flop_rate"}}},
+         dense_best},
         {"static: blocks, n >= 64",
          {{"workload", {"static SpMM"}}, {"metric", {"flop_rate"}}},
          sparse},

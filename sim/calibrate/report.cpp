@@ -16,12 +16,11 @@ namespace {
 std::string groups_text(const Calibration& calibration, const Layout& layout) {
     std::vector<std::vector<std::string>> rows{
         {"group", "rows", "ratio", "error", "p90", "most", "target"}};
-    bool marked = false;
-    for (const GroupOutcome& outcome : group_outcomes(calibration)) {
-        if (outcome.group.kind != Group::Kind::Micro) {
-            continue;
-        }
-        marked = marked || outcome.group.read_from_rows;
+    std::vector<GroupOutcome> outcomes = group_outcomes(calibration);
+    std::erase_if(outcomes, [](const GroupOutcome& outcome) {
+        return outcome.group.kind != Group::Kind::Micro;
+    });
+    for (const GroupOutcome& outcome : outcomes) {
         const Nearness& near = outcome.nearness;
         const auto shown = [&](const std::string& figure) { return near.rows == 0 ? "-" : figure; };
         rows.push_back({marked_name(outcome.group), std::to_string(near.rows),
@@ -37,13 +36,12 @@ std::string groups_text(const Calibration& calibration, const Layout& layout) {
                  {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
                   Align::Left},
                  rows) +
-           wrapped(layout, 0,
-                   "ratio: geometric mean of simulated / measured; error: geometric mean of its "
-                   "distance from 1, either way") +
-           (marked ? wrapped(layout, 0,
-                             "*: loops or parts were read from rows of this group, so that its "
-                             "figures are no test of them: docs/evidence.md#calibrated-rows")
-                   : "");
+           wrapped(
+               layout, 0,
+               "ratio: geometric mean of simulated / measured; error: geometric mean of its "
+               "distance from 1, either way, max(r, 1/r); p90, most: what nine of ten rows, and "
+               "all, are within") +
+           marks_text(outcomes, layout);
 }
 
 std::string not_covered_text(const Calibration& calibration, const Layout& layout) {

@@ -71,6 +71,9 @@ json row_json(const RowOutcome& row) {
             out[key] = *figure;
         }
     };
+    if (!row.of_seeds.empty()) {
+        out["of_seeds"] = row.of_seeds;
+    }
     add("ratio_no_sync", row.no_sync_ratio());
     add("ours", row.ours);
     add("ratio_ours", row.ours_ratio());
@@ -114,7 +117,9 @@ json unexplained_json(const Unexplained& of) {
 
 json group_json(const GroupOutcome& outcome) {
     json out{{"name", outcome.group.name},
-             {"read_from_rows", outcome.group.read_from_rows},
+             {"read_from_rows", outcome.group.marks.read},
+             {"timing_chosen", outcome.group.marks.chosen},
+             {"mostly_constant", outcome.group.marks.constant},
              {"rows", outcome.nearness.rows},
              {"failed", outcome.failed},
              {"not_modelled", outcome.not_modelled},
@@ -128,6 +133,9 @@ json group_json(const GroupOutcome& outcome) {
         return out;
     }
     out["worst"] = worst_json(outcome.worst);
+    if (outcome.spread) {
+        out["spread"] = *outcome.spread;
+    }
     if (outcome.no_sync.rows > 0) {
         out["ratio_no_sync"] = outcome.no_sync.ratio_mean;
     }

@@ -69,26 +69,35 @@ std::string kernel_groups_text(const Calibration& calibration, const Layout& lay
     if (outcomes.empty()) {
         return {};
     }
-    Rows rows{{"group", "rows", "ratio", "p90", "no sync", "ours", "target"}};
+    Rows rows{{"group", "rows", "ratio", "error", "p90", "seeds", "no sync", "ours", "target"}};
     std::string worst;
     for (const GroupOutcome& outcome : outcomes) {
-        rows.push_back(
-            {outcome.group.name, std::to_string(outcome.nearness.rows), mean_text(outcome.nearness),
-             outcome.nearness.rows == 0 ? "-" : percent_text(outcome.nearness.error_p90),
-             mean_text(outcome.no_sync), mean_text(outcome.ours), verdict(outcome, layout)});
+        const Nearness& near = outcome.nearness;
+        const auto share = [&](double error) {
+            return near.rows == 0 ? std::string("-") : percent_text(error);
+        };
+        rows.push_back({marked_name(outcome.group), std::to_string(near.rows), mean_text(near),
+                        share(near.error_mean), share(near.error_p90),
+                        outcome.spread ? percent_text(*outcome.spread - 1) : "-",
+                        mean_text(outcome.no_sync), mean_text(outcome.ours),
+                        verdict(outcome, layout)});
         worst += worst_text(outcome, layout);
     }
     return "\n" +
            table(layout, 0,
                  {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
-                  Align::Left},
+                  Align::Right, Align::Right, Align::Left},
                  rows) +
-           wrapped(layout, 0,
-                   "ratio: geometric mean of simulated / measured time, above 1 is slower than "
-                   "hardware (of speed-ups: of these themselves); p90: nine of ten rows are no "
-                   "farther from 1; no sync: without the cycles of barriers; ours: by our own "
-                   "plans; sign: where the measured |log2| is above 0.2, how often the faster one "
-                   "is the same") +
+           wrapped(
+               layout, 0,
+               "ratio: geometric mean of simulated / measured time, above 1 is slower than "
+               "hardware (of speed-ups: of these themselves; of best rates: where it is below "
+               "1); error: geometric mean of its distance from 1, either way, max(r, 1/r); p90: "
+               "nine of ten rows are no farther from 1; seeds: how far the fastest and the "
+               "slowest of a row's patterns are apart; no sync: without the cycles of barriers; "
+               "ours: by our own "
+               "plans; sign: where the measured |log2| is above 0.2, how often the faster one "
+               "is the same") +
            (worst.empty() ? ""
                           : "\n" +
                                 painted(layout, Paint::Head,

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 namespace tessera::sim::calibrate {
 namespace {
@@ -28,6 +29,19 @@ std::string target_text(const Target& target) {
     }
     return fmt::format("{}", fmt::join(parts, ", "));
 }
+
+struct MarkText {
+    bool Group::Marks::*mark;
+    const char* sign;
+    const char* meaning;
+};
+
+constexpr std::array kMarks{
+    MarkText{&Group::Marks::read, "*", "loops or parts were read from rows of this group"},
+    MarkText{&Group::Marks::chosen, "+",
+             "which steps of a run are timed was chosen after its figures were seen"},
+    MarkText{&Group::Marks::constant, "=",
+             "most of its figures is one constant of the machine or of the measuring program"}};
 
 bool is_of_kernels(const std::string& group) {
     return group_of(group).kind != Group::Kind::Micro;
@@ -61,7 +75,26 @@ std::string verdict(const GroupOutcome& outcome, const Layout& layout) {
 }
 
 std::string marked_name(const Group& group) {
-    return std::string(group.name) + (group.read_from_rows ? " *" : "");
+    std::string signs;
+    for (const MarkText& mark : kMarks) {
+        signs += group.marks.*mark.mark ? mark.sign : "";
+    }
+    return group.name + (signs.empty() ? "" : " " + signs);
+}
+
+std::string marks_text(const std::vector<GroupOutcome>& outcomes, const Layout& layout) {
+    std::string text;
+    for (const MarkText& mark : kMarks) {
+        const bool is_used =
+            std::any_of(outcomes.begin(), outcomes.end(), [&](const GroupOutcome& outcome) {
+                return outcome.group.marks.*mark.mark;
+            });
+        text += is_used ? wrapped(layout, 0, fmt::format("{}: {}", mark.sign, mark.meaning)) : "";
+    }
+    return text.empty() ? ""
+                        : text + wrapped(layout, 0,
+                                         "such figures test less than they seem to: "
+                                         "docs/evidence.md#calibrated-rows");
 }
 
 RowLines::RowLines(const Calibration& calibration, const Layout& layout, bool of_kernels)
@@ -87,7 +120,12 @@ std::string RowLines::row(const RowOutcome& row) const {
                                                      : "failed",
                                   ratio_text(row.ratio()), ratio_text(row.no_sync_ratio()),
                                   ratio_text(row.ours_ratio()));
-    return paragraph(layout_, head, head.size() + 2, row.note());
+    std::string note = row.note();
+    if (const auto spread = row.spread()) {
+        note += fmt::format("{}{} seeds, {} apart", note.empty() ? "" : "; ", row.of_seeds.size(),
+                            percent_text(*spread - 1));
+    }
+    return paragraph(layout_, head, head.size() + 2, note);
 }
 
 std::string RowLines::line(const std::string& id, const std::string& unit,

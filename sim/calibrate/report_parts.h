@@ -6,6 +6,7 @@
 #include "sim/calibrate/outcome.h"
 
 #include <string>
+#include <vector>
 
 namespace tessera::sim::calibrate {
 
@@ -14,8 +15,11 @@ namespace tessera::sim::calibrate {
 /// What was asked of a group and whether it was reached.
 [[nodiscard]] std::string verdict(const GroupOutcome& outcome, const Layout& layout);
 
-/// The mark behind the name of a group whose loops or parts were read from its rows.
+/// The group's name with a sign for each of its marks.
 [[nodiscard]] std::string marked_name(const Group& group);
+/// What the signs mean that stand in a table of these groups; empty where there are none.
+[[nodiscard]] std::string marks_text(const std::vector<GroupOutcome>& outcomes,
+                                     const Layout& layout);
 
 /// Lines of rows: micro rows and kernel rows have other columns.
 class RowLines {

@@ -98,29 +98,32 @@ RunOutcome outcome_of(const ChildOutcome& child) {
 
 } // namespace
 
-RunOutcomes run_all(const std::vector<const Measurement*>& measurements, int at_once,
-                    const Elaborate& elaborate,
-                    const std::function<void(std::size_t, std::size_t)>& ended) {
-    std::map<std::string, Run> runs;
-    for (const Measurement* measurement : measurements) {
-        for (const auto* list : {&measurement->runs, &measurement->ours}) {
-            for (const Run& run : *list) {
-                runs.emplace(run.key(), run);
-            }
+RunOutcomes run_all(const std::map<std::string, Run>& runs, int at_once, const Elaborate& elaborate,
+                    KeptRuns* kept, const std::function<void(std::size_t, std::size_t)>& ended) {
+    RunOutcomes outcomes;
+    std::vector<const Run*> left;
+    for (const auto& [key, run] : runs) {
+        auto known = kept == nullptr ? std::nullopt : kept->result_of(run);
+        if (known) {
+            outcomes.emplace(key, RunOutcome{std::move(*known), {}});
+        } else {
+            left.push_back(&run);
         }
     }
     std::vector<ChildBody> bodies;
-    bodies.reserve(runs.size());
-    for (const auto& [key, run] : runs) {
-        bodies.emplace_back([&run = run, &elaborate] { return run_one(run, elaborate); });
+    bodies.reserve(left.size());
+    for (const Run* run : left) {
+        bodies.emplace_back([run, &elaborate] { return run_one(*run, elaborate); });
     }
-    const std::vector<ChildOutcome> children = run_children(
-        bodies, at_once, [&](const ChildEnd& end) { ended(end.ended, bodies.size()); });
-    RunOutcomes outcomes;
-    std::size_t next = 0;
-    for (const auto& [key, run] : runs) {
-        outcomes.emplace(key, outcome_of(children[next++]));
-    }
+    static_cast<void>(run_children(bodies, at_once, [&](const ChildEnd& end) {
+        const Run& run = *left[end.body];
+        RunOutcome outcome = outcome_of(end.outcome);
+        if (kept != nullptr && outcome.failure.empty()) {
+            kept->keep(run, outcome.result);
+        }
+        outcomes.emplace(run.key(), std::move(outcome));
+        ended(end.ended, bodies.size());
+    }));
     return outcomes;
 }
 

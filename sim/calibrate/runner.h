@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/batch.h"
+#include "sim/calibrate/kept_runs.h"
 #include "sim/calibrate/measurement.h"
 
 #include <nlohmann/json.hpp>
@@ -24,10 +25,11 @@ struct RunOutcome {
 
 using RunOutcomes = std::map<std::string, RunOutcome>; ///< by Run::key
 
-/// `ended` is called after each run with how many have ended, and of how many.
+/// Runs each once, by its key. Those that `kept` has are not run again, and others go there as they
+/// end; null: nothing is kept. `ended` is called after each with how many have ended of how many that
+/// are run.
 [[nodiscard]] RunOutcomes
-run_all(const std::vector<const Measurement*>& measurements, int at_once,
-        const Elaborate& elaborate,
-        const std::function<void(std::size_t ended, std::size_t all)>& ended);
+run_all(const std::map<std::string, Run>& runs, int at_once, const Elaborate& elaborate,
+        KeptRuns* kept, const std::function<void(std::size_t ended, std::size_t all)>& ended);
 
 } // namespace tessera::sim::calibrate

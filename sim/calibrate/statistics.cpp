@@ -20,7 +20,7 @@ Nearness nearness(const std::vector<double>& ratios) {
         TESSERA_ASSERT(ratio > 0);
         sum += std::log(ratio);
         sum_of_sizes += std::abs(std::log(ratio));
-        errors.push_back(std::abs(ratio - 1));
+        errors.push_back(std::max(ratio, 1 / ratio) - 1);
     }
     const auto rows = static_cast<double>(ratios.size());
     std::sort(errors.begin(), errors.end());

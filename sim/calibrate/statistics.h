@@ -12,8 +12,9 @@ struct Nearness {
     std::size_t rows = 0;
     double ratio_mean = 1; ///< geometric mean of r
     double error_mean = 0; ///< geometric mean of max(r, 1/r), less 1: errors do not cancel
-    double error_p90 = 0; ///< 90th percentile of |r - 1|: the least that 9 of 10 rows do not exceed
-    double error_most = 0; ///< largest |r - 1|
+    /// 90th percentile of max(r, 1/r), less 1: the least that 9 of 10 rows do not exceed.
+    double error_p90 = 0;
+    double error_most = 0; ///< largest max(r, 1/r), less 1
 };
 
 /// Contract: all ratios are above zero.

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -117,15 +118,64 @@ class CalibrateTest(unittest.TestCase):
         where = self.rows(f"triad,GC2,stream triad,time,1,us\nbarrier,Bow,{BARRIER},latency,150,cycles\n"
                           f"far,Bow x4,{BARRIER},latency,1,us\n")
         document = json.loads(self.calibrate(*where, "--group", "sync", "--json", "-").stdout)
-        self.assertEqual([row["id"] for row in document["rows"]], ["barrier"])
+        # a row of the group that no run stands for is listed too
+        self.assertEqual([(row["id"], row["use"]) for row in document["rows"]],
+                         [("barrier", "judged"), ("far", "not covered")])
         self.assertEqual(document["other_files"], [])
         # what people read goes beside it, and not at all where they want to be left alone
         told = self.calibrate(*where, "--group", "sync", "--json", "-")
         self.assertIn("barrier", told.stderr)
         quiet = self.calibrate(*where, "--group", "sync", "--csv", "-", "--quiet")
         self.assertEqual(quiet.stderr, "")
-        self.assertEqual(len(quiet.stdout.splitlines()), 2)
+        self.assertEqual(len(quiet.stdout.splitlines()), 3)
         self.assertEqual(self.calibrate(*where, "--group", "sync", "--quiet").stdout, "")
+
+    def test_rows_of_several_chips_are_told_in_their_group(self):
+        where = self.rows(f"far,Bow x4,{BARRIER},latency,1,us\n")
+        for group in ["micro", "sync"]:
+            text = self.calibrate(*where, "--group", group).stdout
+            self.assertIn("1  more than one chip: far", text)
+
+    def test_a_group_without_rows_is_a_mistake(self):
+        where = self.rows(f"far,Bow x4,{BARRIER},latency,1,us\nnear,Bow,{BARRIER},latency,1,us\n"
+                          "odd,Bow x1,a walk in the park,latency,1,us\n")
+        told = self.calibrate(*where, "--group", "kernels", code=3).stderr
+        self.assertIn("--group: no row is of group 'kernels'", told)
+        self.assertIn("rows: 2 of 'sync', 1 of no group", told)
+
+    def test_seeds_and_a_store(self):
+        (self.scratch / "rows.csv").write_text(
+            "id,machine,workload,m,k,n,block,density_inv,dtype,metric,value,unit\n"
+            "drawn,Bow (64 tiles),static SpMM,256,256,16,4,16,FP16,flop_rate,1,TFLOP/s\n"
+            "dense,Bow (64 tiles),dense GEMM,256,256,16,,,FP16,flop_rate,1,TFLOP/s\n")
+
+        def rows(*arguments):
+            document = json.loads(self.calibrate("--reference", self.scratch, "--json", "-", "-q",
+                                                 *arguments).stdout)
+            return {row["id"]: row for row in document["rows"]}
+
+        def lines():
+            return sorted(line for file in (self.scratch / "kept").iterdir()
+                          for line in file.read_text().splitlines())
+
+        one = rows("--seeds", "1", "--store", "kept")
+        self.assertNotIn("of_seeds", one["drawn"])
+        kept = lines()
+        self.assertEqual(len(kept), 4) # two rows, each by two plans
+        three = rows("--store", "kept")
+        self.assertEqual(len(lines()), 6) # two further patterns
+        seeds = three["drawn"]["of_seeds"]
+        self.assertEqual(len(seeds), 3)
+        self.assertEqual(seeds[0], one["drawn"]["simulated"])
+        self.assertGreater(len(set(seeds)), 1)
+        self.assertAlmostEqual(three["drawn"]["simulated"], (seeds[0] * seeds[1] * seeds[2]) ** (1 / 3))
+        self.assertEqual(three["dense"], one["dense"])
+        # what is kept is what is told
+        for file in (self.scratch / "kept").iterdir():
+            file.write_text(re.sub(r'"cycles":(?=\d)', '"cycles":1', file.read_text()))
+        self.assertNotEqual(rows("--store", "kept")["dense"]["simulated"], one["dense"]["simulated"])
+        for wrong in ["0", "101", "two"]:
+            self.calibrate("--seeds", wrong, code=2)
 
     def test_targets_decide_the_exit_code_only_where_asked(self):
         (self.scratch / "rows.csv").write_text(
@@ -152,10 +202,10 @@ class CalibrateTest(unittest.TestCase):
         heading_and(host.format(simulated),  # one that a constant was taken from judges nothing
                     "any,GC2 (16 tiles),broadcast,,4,4,latency,1,us,the fixed part\n")
         self.calibrate("--reference", self.scratch, "--check")
-        heading_and(host.format(simulated), large)  # of a group without a target
+        heading_and(host.format(simulated), large)  # a run that fails misses its group's target
         failed = self.calibrate("--reference", self.scratch, "--check", code=1)
         self.assertEqual(failed.stderr, "")
-        heading_and(barrier)
+        heading_and("far,Bow x4,broadcast,,4,4,latency,1,us,\n")
         unjudged = self.calibrate("--reference", self.scratch, "--check", code=1)
         self.assertEqual(unjudged.stderr, "--check: no row was judged by a target\n")
 

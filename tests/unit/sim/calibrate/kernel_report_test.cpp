@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Groups of kernels: ratios of times, without barriers, by our own plans, and the worst rows.
 #include "sim/calibrate/report.h"
+#include "sim/calibrate/report_parts.h"
 #include "tests/unit/sim/calibrate/support.h"
 
 #include <catch2/catch.hpp>
@@ -149,7 +150,7 @@ fast     TFLOP/s        100        125   0.800    0.720   0.500
 slow     TFLOP/s        100         80   1.250    1.125       -
 absent   TFLOP/s        100          -       -        -       -  x: not modelled: FP32 partials
 )") == 0);
-    CHECK(has("dense FP16: n > 256         2  1.000   25.0 %    0.900  0.500  "
+    CHECK(has("dense FP16: n > 256         2  1.000  25.0 %   25.0 %      -    0.900  0.500  "
               "0.92..1.08, p90 20 %: MISSED, 1 not modelled\n"));
     CHECK(has("  sign 90 %: MISSED, 50.0 % of 2\n"));
     CHECK(has("  fast  0.800  8,000: multiply 6,000, bring 1,150, sync 800\n"));
@@ -190,4 +191,63 @@ TEST_CASE("all groups of a kind have a name together") {
     CHECK(is_in("static over dense: sign", kKernelGroups));
     CHECK_NOTHROW(check_group_name(kKernelGroups));
     CHECK_THROWS_AS(check_group_name("kernel"), ConfigError);
+}
+
+TEST_CASE("a row of several seeds is their geometric mean, and says how far they are apart") {
+    Calibration calibration;
+    calibration.rows = {rate("drawn", std::sqrt(80.0 * 125.0), {}), rate("once", 100, {})};
+    calibration.rows[0].of_seeds = {125, 80};
+    const RowOutcome& drawn = calibration.rows[0];
+    CHECK(*drawn.ratio() == Approx(1));
+    CHECK(*drawn.spread() == Approx(125.0 / 80));
+    CHECK_FALSE(calibration.rows[1].spread());
+    // the facts are those of the first seed, which took 100/125 of the measured time
+    CHECK(drawn.gap()->measured_cycles == Approx(kCycles * 125 / 100));
+    const auto outcomes = group_outcomes(calibration);
+    REQUIRE(outcomes.size() == 1);
+    CHECK(*outcomes[0].spread == Approx(125.0 / 80));
+    const auto text = calibration_text(calibration, {.columns = 200, .color = false});
+    CAPTURE(text);
+    CHECK(text.find("2 seeds, 56.2 % apart") != std::string::npos);
+    const auto document = calibration_json(calibration);
+    CHECK(document["rows"][0]["of_seeds"] == nlohmann::json{125, 80});
+    CHECK_FALSE(document["rows"][1].contains("of_seeds"));
+    CHECK(document["groups"][0]["spread"].get<double>() == Approx(125.0 / 80));
+}
+
+TEST_CASE("below a ceiling there is no error, above it the distance is one") {
+    const auto best = [](const std::string& id, double simulated) {
+        RowOutcome row = rate(id, simulated, {});
+        std::get<Measurement>(row.mapped).group = "static: best over n";
+        return row;
+    };
+    Calibration calibration;
+    calibration.rows = {best("far below", 50), best("at it", 100), best("above", 110)};
+    auto outcomes = group_outcomes(calibration);
+    REQUIRE(outcomes.size() == 1);
+    CHECK(outcomes[0].nearness.error_most == Approx(0.10));
+    CHECK(outcomes[0].nearness.error_mean == Approx(std::pow(1.10, 1.0 / 3) - 1));
+    CHECK(outcomes[0].reached());
+    REQUIRE(outcomes[0].worst.size() == 1);
+    CHECK(outcomes[0].worst[0]->row.id() == "above");
+    calibration.rows.push_back(best("far above", 116));
+    outcomes = group_outcomes(calibration);
+    CHECK_FALSE(outcomes[0].reached());
+}
+
+TEST_CASE("every group has a target, and signs stand for the marks of groups that are shown") {
+    for (const Group& group : groups()) {
+        CAPTURE(group.name);
+        CHECK(group.target.asks());
+    }
+    const auto outcome = [](const char* name) { return GroupOutcome{.group = group_of(name), .nearness = {}}; };
+    const Layout layout{.columns = 200, .color = false};
+    CHECK(marked_name(group_of("host")) == "host =");
+    CHECK(marked_name(group_of("exchange: broadcast")) == "exchange: broadcast *+");
+    CHECK(marked_name(group_of("exchange: pairs")) == "exchange: pairs");
+    CHECK(marks_text({outcome("exchange: pairs")}, layout).empty());
+    const auto text = marks_text({outcome("host"), outcome("exchange: gather")}, layout);
+    CHECK(text.find("=: most of its figures") != std::string::npos);
+    CHECK(text.find("+: which steps") != std::string::npos);
+    CHECK(text.find("*:") == std::string::npos);
 }

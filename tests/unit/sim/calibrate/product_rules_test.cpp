@@ -258,3 +258,38 @@ TEST_CASE("wrong cells of product rows are told before anything runs") {
     says(convolution_row({{"stride", ""}}), "column 'stride': expected a whole number");
     says(convolution_row({{"in_size", "1e8"}}), "got a product of batch, in_size, in_size above");
 }
+
+TEST_CASE("a best rate is that of the run that is fastest, over the columns that were published") {
+    const auto columns_of = [](const Measurement& measurement) {
+        std::vector<int> columns;
+        for (const auto& run : measurement.runs) {
+            columns.push_back(run.workload.at("n").get<int>());
+        }
+        return columns;
+    };
+    const auto dense = measured(dense_row({{"n", "best"}}));
+    CHECK(dense.group == "dense: best over n");
+    CHECK(columns_of(dense) == std::vector<int>{4, 16, 64, 256, 1024, 4096, 16384});
+    const auto eighth = measured(sparse_row_of({{"n", "best"}}));
+    CHECK(eighth.group == "static: best over n");
+    CHECK(columns_of(eighth) == std::vector<int>{4, 16, 64, 256, 1024});
+    const auto sixteenth = measured(sparse_row_of({{"n", "best"}, {"density_inv", "16"}}));
+    CHECK(columns_of(sixteenth) == std::vector<int>{4, 16, 64, 256, 1024, 4096});
+    CHECK(eighth.ratio_of_times);
+    std::vector<json> results;
+    for (const int n : columns_of(eighth)) { // n = 64 at twice the rate of all others
+        results.push_back(run_of(n == 64 ? 50.0 * n : 100.0 * n));
+    }
+    CHECK(eighth.read(results) == Approx(2.0 * 1024 * 512 / 8 * kClock / 50 / 1e12));
+}
+
+TEST_CASE("a run with a sparse pattern has another one with another seed, others draw none") {
+    const auto sparse = measured(sparse_row_of()).runs[0];
+    REQUIRE(sparse.draws());
+    const auto other = sparse.with_seed(2);
+    CHECK(other.workload["pattern"]["seed"] == 2);
+    CHECK(other.key() != sparse.key());
+    CHECK(other.with_seed(1).key() == sparse.key()); // the first seed is the row's own
+    CHECK_FALSE(measured(dense_row()).runs[0].draws());
+    CHECK_FALSE(measured(vertex_row()).runs[0].draws());
+}

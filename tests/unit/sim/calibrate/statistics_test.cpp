@@ -22,9 +22,22 @@ TEST_CASE("the 90th percentile is the error that nine of ten rows do not exceed"
     std::vector<double> ratios(9, 1 + small);
     ratios.push_back(1 + large);
     CHECK(nearness(ratios).error_p90 == Approx(small));
-    ratios.push_back(1 - large);
+    ratios.push_back(1 / (1 + large));
     CHECK(nearness(ratios).error_p90 == Approx(large)); // 2 of 11 are beyond
     CHECK(nearness({1 + large}).error_p90 == Approx(large));
+}
+
+TEST_CASE("half the time is as far off as twice the time") {
+    for (const double factor : {1.01, 1.25, 2.0, 10.0}) {
+        CAPTURE(factor);
+        const auto slow = nearness({factor});
+        const auto fast = nearness({1 / factor});
+        CHECK(fast.error_mean == Approx(slow.error_mean));
+        CHECK(fast.error_p90 == Approx(factor - 1));
+        CHECK(slow.error_p90 == Approx(factor - 1));
+        CHECK(fast.error_most == Approx(factor - 1));
+        CHECK(slow.error_most == Approx(factor - 1));
+    }
 }
 
 TEST_CASE("no rows have no error") {
