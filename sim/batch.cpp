@@ -11,6 +11,7 @@
 #include "sim/run.h"
 #include "sim/screen.h"
 #include "sim/several.h"
+#include "sim/sweep/labels.h"
 
 #include <fmt/format.h>
 
@@ -149,8 +150,9 @@ RunReport run_into(OutDirectory& out, RunCommand command, const std::string& wor
     }
 }
 
-/// Runs one workload here and prints its summary.
-RunReport run_here(const RunCommand& command, const std::string& workload,
+/// Runs one workload here and prints its summary. `label`: what it is called there and in its result;
+/// empty: its own name.
+RunReport run_here(const RunCommand& command, const std::string& workload, const std::string& label,
                    const std::string& out_directory, std::FILE* people,
                    const Elaborate& elaborate) {
     RunReport report;
@@ -159,6 +161,9 @@ RunReport run_here(const RunCommand& command, const std::string& workload,
     } else {
         OutDirectory out(out_directory);
         report = run_into(out, command, workload, elaborate);
+    }
+    if (!label.empty()) {
+        report.result["workload"]["name"] = label;
     }
     if (!command.quiet) {
         std::fputs(summary_text(report.result, layout_of(people)).c_str(), people);
@@ -194,7 +199,7 @@ int run_single(const RunCommand& command, const Elaborate& elaborate) {
     const auto json_file = open_output(command.json);
     const auto memory_file = open_output(command.memory);
     const RunReport report =
-        run_here(command, command.workloads.front(), command.out_directory, people, elaborate);
+        run_here(command, command.workloads.front(), "", command.out_directory, people, elaborate);
     if (json_file != nullptr) {
         json_file->write(json_text(report.result));
     }
@@ -226,18 +231,27 @@ std::vector<std::string> directories_of(const RunCommand& command) {
     return directories;
 }
 
+/// What tables call each workload, so that different ones have different names.
+std::vector<std::string> labels_of(const std::vector<std::string>& workloads) {
+    std::vector<sweep::Called> all;
+    for (const std::string& workload : workloads) {
+        all.push_back({workload, ""});
+    }
+    return sweep::config_labels(all);
+}
+
 /// In the child: a run that fails hands back why.
 ChildOutcome run_one_of_several(const RunCommand& command, std::size_t index,
-                                const std::string& directory, std::FILE* people,
-                                const Elaborate& elaborate) {
+                                const std::string& label, const std::string& directory,
+                                std::FILE* people, const Elaborate& elaborate) {
     const std::string& workload = command.workloads[index];
     try {
-        const RunReport report = run_here(command, workload, directory, people, elaborate);
+        const RunReport report = run_here(command, workload, label, directory, people, elaborate);
         return {report.passed ? kOk : kCheckFailed, report.result.dump()};
     } catch (...) {
         const Failure failure = failure_of(std::current_exception());
         std::fputs((failure.message + "\n").c_str(), stderr);
-        return {failure.exit_code, failed_result(name_of(workload), failure).dump()};
+        return {failure.exit_code, failed_result(label, failure).dump()};
     }
 }
 
@@ -267,18 +281,19 @@ int run_several(const RunCommand& command, const Elaborate& elaborate) {
         folder.emplace(command.out_directory);
     }
     const auto json_file = open_output(command.json);
+    const std::vector<std::string> labels = labels_of(command.workloads);
     std::vector<nlohmann::json> results;
     int code = kOk;
     for (std::size_t i = 0; i < command.workloads.size(); ++i) {
         const ChildBody body = [&] {
-            return run_one_of_several(command, i, directories[i], people, elaborate);
+            return run_one_of_several(command, i, labels[i], directories[i], people, elaborate);
         };
         const ChildOutcome outcome = run_children({body}, 1).front();
         if (outcome.exit_code > 128) { // interrupted by itself
             return outcome.exit_code;
         }
         code = worse(code, outcome.exit_code);
-        results.push_back(result_of(outcome, name_of(command.workloads[i])));
+        results.push_back(result_of(outcome, labels[i]));
         if (!command.quiet) {
             std::fputs("\n", people);
         }

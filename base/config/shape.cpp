@@ -132,7 +132,7 @@ private:
         }
         out_.push_back({path, form, type_text(field.type), field.unit, range_text(field),
                         std::move(otherwise), field.sentence, field.source, used_text(field),
-                        static_cast<bool>(field.assign)});
+                        static_cast<bool>(field.assign), field.suffixes});
     }
 
     std::vector<const Shape*> open_; ///< from the outermost on

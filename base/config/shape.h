@@ -110,6 +110,7 @@ struct Parameter {
     std::string source;
     std::string used;     ///< "with exchange.fabric mesh or ring; by exchanges"
     bool settable = true; ///< false for what is part of the file only
+    std::vector<std::string> suffixes; ///< of the files that its value may name
 };
 
 /// The values of `owner` as JSON, all of them, also those left at their defaults.

@@ -27,7 +27,7 @@ class Files {
 public:
     /// Those that were found are added to `found`.
     Files(const Document& document, const fs::path& workload, const config::ConfigPaths& paths,
-          std::vector<fs::path>& found)
+          std::vector<InputFile>& found)
         : document_(document), workload_(workload), paths_(paths), found_(found) {}
 
     [[nodiscard]] std::string find(const std::string& pointer, const std::string& written) const {
@@ -42,7 +42,7 @@ public:
             const fs::path file = (place / written).lexically_normal();
             std::error_code ignored;
             if (fs::is_regular_file(file, ignored)) {
-                found_.push_back(file);
+                found_.push_back({pointer, file});
                 return file.string();
             }
             tried += (tried.empty() ? "" : ", ") + file.string();
@@ -85,7 +85,7 @@ private:
     const Document& document_;
     const fs::path& workload_;
     const config::ConfigPaths& paths_;
-    std::vector<fs::path>& found_;
+    std::vector<InputFile>& found_;
 };
 
 /// A density that is no whole number of blocks of a group.

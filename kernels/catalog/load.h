@@ -14,12 +14,18 @@
 
 namespace tessera::catalog {
 
+/// A file of values or of a pattern that a workload names.
+struct InputFile {
+    std::string pointer; ///< of its name in the document
+    std::filesystem::path path;
+};
+
 struct LoadedWorkload {
     workload::Workload workload; ///< file paths resolved
     nlohmann::json resolved;     ///< every parameter; file paths as they were written
     config::Origins origins;     ///< of the values that the file or --set gave
     std::filesystem::path file;
-    std::vector<std::filesystem::path> inputs; ///< files of values and patterns that it names
+    std::vector<InputFile> inputs;
 };
 
 /// Reads a workload by name (looked up in `paths`) or path, with overrides of the form

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "sim/sweep/listing.h"
-#include "sim/sweep/point_table.h"
+#include "sim/sweep/places.h"
 #include "traces/output_file.h"
 
 #include <fmt/format.h>
@@ -28,6 +28,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kOfLines{
     {"status", {"status"}},
     {"machine", {"machine"}},
     {"workload", {"workload"}},
+    {"machine.content", {"contents", "machine"}},
+    {"workload.content", {"contents", "workload"}},
     {"mode", {"mode"}},
     {"model", {"model"}},
     {"message", {"message"}},
@@ -115,11 +117,27 @@ std::string name_text(const std::string& name) {
     return text + "\"";
 }
 
+/// What the files in settings held: columns beside those of the settings.
+void for_each_file_content(
+    const PointLine& point,
+    const std::function<void(const std::string& column, Value value)>& visit) {
+    point.for_each_value("contents", [&](const std::string& path, Value digest) {
+        if (path != kMachinePath && path != kWorkloadPath) {
+            visit(path + ".content", std::move(digest));
+        }
+    });
+}
+
+/// The primary key of a line in a database, whatever else there is.
+std::string line_text(const PointLine& point) {
+    return fmt::format("{}-{:016x}", point.key().text(), point.name());
+}
+
 } // namespace
 
 Merged::Merged(std::vector<fs::path> stores) : stores_(std::move(stores)) {
     KnownPoints known;
-    std::unordered_map<PointKey, std::size_t, PointKey::Hash> line_of;
+    std::unordered_map<LineId, std::size_t, LineId::Hash> line_of;
     std::set<std::string, std::less<>> changed;
     std::set<std::string, std::less<>> results;
     const auto add_to = [](std::set<std::string, std::less<>>& paths) {
@@ -134,19 +152,20 @@ Merged::Merged(std::vector<fs::path> stores) : stores_(std::move(stores)) {
         if (!fs::is_directory(store, ignored)) {
             throw IoError(store.string() + ": no store there; `tessera sweep run` makes one");
         }
-        for_each_point(store, [&](const PointLine& point) {
+        damage_.add(for_each_point(store, [&](const PointLine& point) {
             counts_.push_back(known.add(point));
             if (!counts_.back()) {
                 return;
             }
-            const auto [found, is_new] = line_of.try_emplace(point.key(), counts_.size() - 1);
+            const auto [found, is_new] = line_of.try_emplace(point.id(), counts_.size() - 1);
             if (!is_new) { // this line says more
                 counts_[found->second] = false;
                 found->second = counts_.size() - 1;
             }
             point.for_each_value("changes", add_to(changed));
+            for_each_file_content(point, add_to(changed));
             point.for_each_value("result", add_to(results));
-        });
+        }));
     }
     points_ = line_of.size();
     changed_.assign(changed.begin(), changed.end());
@@ -185,14 +204,10 @@ std::vector<std::string> columns_of(const Merged& merged) {
 void for_each_column(const PointLine& point,
                      const std::function<void(const std::string&, Value)>& visit) {
     for (const auto& [column, keys] : kOfLines) {
-        Value value = point.at(keys);
-        const bool is_name = column == "machine" || column == "workload";
-        if (is_name && value && std::holds_alternative<std::string>(*value)) {
-            value = short_name(std::get<std::string>(*value));
-        }
-        visit(column, std::move(value));
+        visit(column, point.at(keys));
     }
     point.for_each_value("changes", visit);
+    for_each_file_content(point, visit);
     point.for_each_value("result", visit);
 }
 
@@ -200,7 +215,7 @@ void write_sqlite(const Merged& merged, const std::string& file) {
     const std::vector<std::string> columns = columns_of(merged);
     Database database(file);
     database.run("BEGIN IMMEDIATE");
-    database.run("CREATE TABLE IF NOT EXISTS points (key TEXT PRIMARY KEY)");
+    database.run("CREATE TABLE IF NOT EXISTS points (line TEXT PRIMARY KEY)");
     std::set<std::string> known;
     {
         Database::Statement info(database, "SELECT name FROM pragma_table_info('points')");
@@ -208,20 +223,26 @@ void write_sqlite(const Merged& merged, const std::string& file) {
             known.insert(info.text(0));
         }
     }
-    std::string names;
-    std::string marks;
-    std::unordered_map<std::string, int> numbers;
+    if (!known.contains("line")) {
+        throw IoError(file +
+                      ": its table 'points' is of an older version, in which a point had one "
+                      "line; give another file");
+    }
+    std::string names = "\"line\"";
+    std::string marks = "?";
+    std::unordered_map<std::string, int> numbers{{"line", 1}};
     for (const std::string& column : columns) {
         if (!known.contains(column)) {
             database.run("ALTER TABLE points ADD COLUMN " + name_text(column));
         }
         numbers[column] = static_cast<int>(numbers.size()) + 1;
-        names += (names.empty() ? "" : ", ") + name_text(column);
-        marks += marks.empty() ? "?" : ", ?";
+        names += ", " + name_text(column);
+        marks += ", ?";
     }
     Database::Statement insert(
         database, fmt::format("INSERT OR REPLACE INTO points ({}) VALUES ({})", names, marks));
     merged.for_each([&](const PointLine& point) {
+        insert.bind(numbers.at("line"), line_text(point));
         for_each_column(point, [&](const std::string& column, const Value& value) {
             insert.bind(numbers.at(column), value);
         });
@@ -270,9 +291,8 @@ std::size_t merge_into(const Merged& merged, const fs::path& store) {
     std::unique_ptr<StoreWriter> writer;
     std::size_t added = 0;
     merged.for_each([&](const PointLine& point) {
-        const KnownPoints::Known* const before = known.find(point.key());
-        const bool is_failure_again =
-            before != nullptr && !point.is_ok(); // what is said there already counts as much
+        const bool is_failure_again = // what is said there already counts as much
+            known.find(point.id()) != nullptr && !point.is_ok();
         if (!is_failure_again && known.add(point)) {
             if (writer == nullptr) {
                 writer = std::make_unique<StoreWriter>(store);

@@ -12,13 +12,15 @@
 
 namespace tessera::sweep {
 
-/// The line that counts of each point of several stores.
+/// The line that counts of each name and content of several stores.
 class Merged {
 public:
     /// Reads them once. @throws IoError as KnownPoints
     explicit Merged(std::vector<std::filesystem::path> stores);
 
+    /// Names with their contents: rows of tables.
     [[nodiscard]] std::size_t points() const { return points_; }
+    [[nodiscard]] const Damage& damage() const { return damage_; }
     [[nodiscard]] std::size_t lines() const { return counts_.size(); }
     /// Paths that points change, and of their results, each sorted.
     [[nodiscard]] const std::vector<std::string>& changed() const { return changed_; }
@@ -31,6 +33,7 @@ private:
     std::vector<std::filesystem::path> stores_;
     std::vector<bool> counts_; ///< by line
     std::size_t points_ = 0;
+    Damage damage_;
     std::vector<std::string> changed_;
     std::vector<std::string> results_;
 };
@@ -41,8 +44,9 @@ private:
 void for_each_column(const PointLine& point,
                      const std::function<void(const std::string& column, Value value)>& visit);
 
-/// A table `points`, a row a point, `key` its primary key; points that the file has already are
-/// replaced, others stay. All or nothing. @throws IoError
+/// A table `points`, a row a name and content, `line` its primary key; rows that the file has already
+/// are replaced, others stay. All or nothing. @throws IoError, also where the table is one of older
+/// versions
 void write_sqlite(const Merged& merged, const std::string& file);
 
 /// The same as CSV (RFC 4180) with a head. @throws IoError

@@ -5,6 +5,8 @@
 #include "sim/progress_line.h"
 #include "sim/sweep/collect.h"
 #include "sim/sweep/commands.h"
+#include "sim/sweep/frozen.h"
+#include "sim/sweep/need_store.h"
 
 #include <fmt/format.h>
 
@@ -23,8 +25,12 @@ int sweep_collect(const SweepCollectCommand& command) {
         text = fmt::format("{} points of {} lines",
                            grouped(static_cast<std::int64_t>(merged.points())),
                            grouped(static_cast<std::int64_t>(merged.lines())));
+        tell_damage(merged.damage());
         if (!command.into.empty()) {
             const std::size_t added = sweep::merge_into(merged, command.into);
+            for (const std::string& store : command.stores) {
+                sweep::copy_frozen(store, command.into);
+            }
             text += fmt::format(", {} added to {}", grouped(static_cast<std::int64_t>(added)),
                                 command.into);
         }

@@ -27,13 +27,13 @@ bool Condition::holds(PointTable& table, std::size_t row) {
     expression::Scope scope;
     for (const std::string& name : names_) {
         const auto column = table.column(name);
-        const PointTable::Cell cell = column ? table.at(row, *column) : PointTable::Cell{};
+        const PointTable::Cell cell = column ? table.value(row, *column) : PointTable::Cell{};
         if (cell.is_number()) {
             scope.numbers[name] = cell.number;
         } else if (column && cell.kind == PointTable::Cell::Kind::Nothing) {
             return false;
         } else { // a word, of the table or of the condition
-            const std::uint32_t word = column ? cell.word : table.word(name);
+            const std::uint32_t word = column ? table.word_among(names_, cell) : table.word(name);
             scope.numbers[name] = kWords + kApart * word;
         }
     }

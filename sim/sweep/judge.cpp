@@ -13,19 +13,6 @@ namespace {
 
 constexpr const char* kSeed = "workload.seed";
 
-/// The cells of some columns as a key of a map.
-std::string key_of(const PointTable& table, std::size_t row,
-                   const std::vector<std::size_t>& columns) {
-    std::string key;
-    for (const std::size_t column : columns) {
-        const Cell& cell = table.at(row, column);
-        key.append(reinterpret_cast<const char*>(&cell.number), sizeof cell.number);
-        key.append(reinterpret_cast<const char*>(&cell.word), sizeof cell.word);
-        key += static_cast<char>(cell.kind);
-    }
-    return key;
-}
-
 std::vector<std::size_t> changed_columns(const PointTable& table, const std::string& but = {}) {
     std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kMode};
     for (const std::string& path : table.changed()) {
@@ -99,7 +86,7 @@ bool is_better(const Objective& objective, double one, double other) {
     return objective.largest ? one > other : one < other;
 }
 
-std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
+std::vector<Judged> judge(PointTable& table, const std::vector<Candidate>& candidates,
                           const std::vector<Objective>& objectives,
                           std::vector<Condition>& constraints) {
     std::vector<std::size_t> numbers; // of the objectives' columns
@@ -107,31 +94,25 @@ std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& row
     for (const Objective& objective : objectives) {
         numbers.push_back(table.column(objective.path).value());
     }
-    std::map<std::uint32_t, std::size_t> workloads; // in the order of their first rows
-    for (const std::size_t row : rows) {
-        workloads.try_emplace(table.at(row, PointTable::kWorkload).word, workloads.size());
-    }
-    const auto columns = changed_columns(table);
-    std::unordered_map<std::string, std::size_t> by_key;
     std::vector<Judged> judged;
-    for (const std::size_t row : rows) {
-        const auto [found, is_new] = by_key.try_emplace(key_of(table, row, columns), judged.size());
-        if (is_new) {
-            judged.emplace_back();
+    for (const Candidate& candidate : candidates) {
+        Judged one{&candidate, {}, {}, true};
+        std::vector<std::size_t> workloads;
+        for (const Candidate::Line& line : candidate.lines) {
+            if (line.row) {
+                one.rows.push_back(*line.row);
+                workloads.push_back(line.workload);
+            }
         }
-        judged[found->second].rows.push_back(row);
-    }
-    for (Judged& one : judged) {
+        if (one.rows.empty()) {
+            continue;
+        }
         one.keeps_constraints = std::all_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
             return all_hold(constraints, table, row);
         });
-        bool whole = one.rows.size() == workloads.size() &&
+        bool whole = one.rows.size() == candidate.lines.size() &&
                      std::all_of(one.rows.begin(), one.rows.end(),
                                  [&](std::size_t row) { return table.is_ok(row); });
-        std::vector<std::size_t> order;
-        for (const std::size_t row : one.rows) {
-            order.push_back(workloads.at(table.at(row, PointTable::kWorkload).word));
-        }
         std::vector<double> values;
         for (std::size_t i = 0; i < objectives.size() && whole; ++i) {
             std::vector<double> each;
@@ -140,11 +121,12 @@ std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& row
                 whole = whole && cell.is_number();
                 each.push_back(cell.number);
             }
-            const auto value = whole ? combined(objectives[i], each, order) : std::nullopt;
+            const auto value = whole ? combined(objectives[i], each, workloads) : std::nullopt;
             whole = value.has_value();
             values.push_back(value.value_or(0));
         }
         one.values = whole ? std::move(values) : std::vector<double>{};
+        judged.push_back(std::move(one));
     }
     return judged;
 }
@@ -287,7 +269,7 @@ std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judg
     std::map<std::string, std::vector<const Judged*>> alike;
     for (const Judged& one : judged) {
         if (one.is_whole()) {
-            alike[key_of(table, one.rows.front(), columns)].push_back(&one);
+            alike[table.key_of(one.rows.front(), columns)].push_back(&one);
         }
     }
     for (std::size_t objective = 0; objective < objectives.size(); ++objective) {

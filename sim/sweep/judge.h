@@ -3,6 +3,7 @@
 // better than, how much objectives change with what is changed.
 #pragma once
 
+#include "sim/sweep/at_hand.h"
 #include "sim/sweep/condition.h"
 #include "sim/sweep/point_table.h"
 #include "sim/sweep/sweep_file.h"
@@ -15,18 +16,18 @@
 
 namespace tessera::sweep {
 
-/// Points that differ in their workload alone, as one: a machine is judged by all that it must run.
+/// A candidate of which the store has something: a machine is judged by all that it must run.
 struct Judged {
-    std::vector<std::size_t> rows; ///< of the table
+    const Candidate* candidate = nullptr;
+    std::vector<std::size_t> rows; ///< of the table, in the order of the sweep's workloads
     std::vector<double> values;    ///< of each objective; none where a point has no such number
     bool keeps_constraints = true;
 
     [[nodiscard]] bool is_whole() const { return !values.empty(); }
 };
 
-/// Groups in the order of their first rows. Only `rows` of the table are looked at. A group without
-/// all of the table's workloads is not whole.
-[[nodiscard]] std::vector<Judged> judge(PointTable& table, const std::vector<std::size_t>& rows,
+/// In the order of the candidates, which must outlive them. One without all of its lines is not whole.
+[[nodiscard]] std::vector<Judged> judge(PointTable& table, const std::vector<Candidate>& candidates,
                                         const std::vector<Objective>& objectives,
                                         std::vector<Condition>& constraints);
 

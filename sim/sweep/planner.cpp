@@ -165,28 +165,52 @@ public:
 
     PlannedPoint at(std::int64_t number) { return made_of(changes_of(number)); }
 
-    [[nodiscard]] std::string workload_of(std::int64_t number) const {
-        for (const Change& change : changes_of(number)) {
-            if (change.path == "workload") {
-                return change.value.get<std::string>();
+    PlannedLine line(std::int64_t number) {
+        PlannedLine line = called(changes_of(number));
+        settle(line);
+        return line;
+    }
+
+    Contents contents_of(const PlannedLine& line) {
+        Contents contents{{kMachinePath, content_of(kMachinePath, line.machine)},
+                          {kWorkloadPath, content_of(kWorkloadPath, line.workload)}};
+        for (const Change& change : line.changes) {
+            if (names_file(change.path, change.value)) {
+                contents[change.path] = content_of(change.path, change.value.get<std::string>());
             }
         }
-        return sweep_.workloads.front();
+        return contents;
+    }
+
+    [[nodiscard]] std::string content_of(const std::string& path, const std::string& written) {
+        return *contents_.get(path + '\n' + written, [&] {
+            const Places::Place* const place = sweep_.places.find(path, written);
+            if (place != nullptr && !place->content.empty()) {
+                return place->content;
+            }
+            const std::string file = sweep_.places.file_of(path, written, paths_);
+            return path == kMachinePath    ? PointKeys::content_of(*machine_files(file))
+                   : path == kWorkloadPath ? workload_content(file)
+                                           : keys_.content_of(file);
+        });
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> sample_of(std::int64_t number) const {
+        return number < in_space_ ? std::optional(space_.sample_of(number)) : std::nullopt;
+    }
+
+    [[nodiscard]] std::string workload_of(std::int64_t number) const {
+        return called(changes_of(number)).workload;
     }
 
     PlannedPoint made_of(const Changes& changes) {
-        PlannedPoint point{
-            sweep_.machines.front(), sweep_.workloads.front(), sweep_.set, {}, false, {}};
-        for (const Change& change : changes) {
-            if (change.path == "machine" || change.path == "workload") {
-                (change.path == "machine" ? point.machine : point.workload) =
-                    change.value.get<std::string>();
-            } else {
-                set(point.changes, change);
-            }
-        }
+        PlannedPoint point;
+        static_cast<PlannedLine&>(point) = called(changes);
         try {
-            complete(point);
+            settle(point);
+            if (!point.is_excluded) {
+                prepare(point);
+            }
         } catch (const ConfigError& error) {
             point.mistakes = error.diagnostics();
         }
@@ -197,6 +221,20 @@ private:
     [[nodiscard]] Changes changes_of(std::int64_t number) const {
         return number < in_space_ ? space_.at(number)
                                   : sweep_.points[static_cast<std::size_t>(number - in_space_)];
+    }
+
+    /// The line of a point's changes, before what follows from them.
+    [[nodiscard]] PlannedLine called(const Changes& changes) const {
+        PlannedLine line{sweep_.machines.front(), sweep_.workloads.front(), sweep_.set, false};
+        for (const Change& change : changes) {
+            if (change.path == kMachinePath || change.path == kWorkloadPath) {
+                (change.path == kMachinePath ? line.machine : line.workload) =
+                    change.value.get<std::string>();
+            } else {
+                set(line.changes, change);
+            }
+        }
+        return line;
     }
 
     /// What a point says counts more than what is said of all.
@@ -210,8 +248,51 @@ private:
         }
     }
 
+    [[nodiscard]] std::string file_of(const char* kind, const std::string& name) const {
+        return sweep_.places.file_of(kind, name, paths_);
+    }
+
+    /// The run of a line: its files, its key.
+    void prepare(PlannedPoint& point) {
+        point.machine_file = file_of(kMachinePath, point.machine);
+        point.workload_file = file_of(kWorkloadPath, point.workload);
+        Changes placed = point.changes;
+        for (Change& change : placed) {
+            if (names_file(change.path, change.value)) {
+                change.value =
+                    sweep_.places.file_of(change.path, change.value.get<std::string>(), paths_);
+            }
+        }
+        point.sets = sets_of(placed);
+        const Loaded loaded = load(point);
+        point.key = keys_.of(loaded.machine->text, loaded.workload->text, sweep_.mode);
+        point.contents = contents_of(point);
+    }
+
+    [[nodiscard]] std::string workload_content(const std::string& name) {
+        const auto document = workload_document(name);
+        try {
+            return keys_.content_of(*document, catalog::load_workload(name, paths_).inputs);
+        } catch (const std::runtime_error&) { // only settings make it right
+            return keys_.content_of(*document, {});
+        }
+    }
+
+    [[nodiscard]] const std::shared_ptr<const spec::MachineFiles>&
+    machine_files(const std::string& file) {
+        return machine_files_.get(file, [&] { return spec::read_machine(file, paths_); });
+    }
+
+    [[nodiscard]] const std::shared_ptr<const config::Document>&
+    workload_document(const std::string& name) {
+        return workload_files_.get(name, [&] {
+            return config::read_document(
+                config::find_config(paths_, "workloads", "workload", name));
+        });
+    }
+
     [[nodiscard]] Loaded load(const PlannedPoint& point) {
-        const auto sets = catalog::split_overrides(sets_of(point.changes));
+        const auto sets = catalog::split_overrides(point.sets);
         const auto key_of = [](std::string key, const std::vector<std::string>& given) {
             for (const std::string& one : given) {
                 key += '\n' + one;
@@ -219,22 +300,18 @@ private:
             return key;
         };
         return {
-            machines_.get(key_of(point.machine, sets.machine),
+            machines_.get(key_of(point.machine_file, sets.machine),
                           [&] {
-                              auto loaded = spec::load_machine(
-                                  *machine_files_.get(
-                                      point.machine,
-                                      [&] { return spec::read_machine(point.machine, paths_); }),
-                                  sets.machine);
+                              auto loaded = spec::load_machine(*machine_files(point.machine_file),
+                                                               sets.machine);
                               std::string text = PointKeys::part_of(loaded);
                               return Part<spec::LoadedMachine>{std::move(loaded), std::move(text)};
                           }),
-            workloads_.get(key_of(point.workload, sets.workload), [&] {
+            workloads_.get(key_of(point.workload_file, sets.workload), [&] {
                 const auto file =
-                    config::find_config(paths_, "workloads", "workload", point.workload);
-                const auto document =
-                    workload_files_.get(file.string(), [&] { return config::read_document(file); });
-                auto loaded = catalog::load_workload(*document, file, paths_, sets.workload);
+                    config::find_config(paths_, "workloads", "workload", point.workload_file);
+                auto loaded = catalog::load_workload(*workload_document(point.workload_file), file,
+                                                     paths_, sets.workload);
                 std::string text = keys_.part_of(loaded);
                 return Part<catalog::LoadedWorkload>{std::move(loaded), std::move(text)};
             })};
@@ -256,7 +333,8 @@ private:
                                                  });
     }
 
-    void complete(PlannedPoint& point) {
+    /// What follows, and whether a condition leaves it out.
+    void settle(PlannedLine& point) {
         std::erase_if(point.changes, [&](const Change& change) {
             return is_of_others(change.path, point.workload);
         });
@@ -298,16 +376,16 @@ private:
                 }
             }
         }
-        const Loaded loaded = load(point);
-        point.key = keys_.of(loaded.machine->text, loaded.workload->text, sweep_.mode);
     }
 
     [[nodiscard]] const Json& base_machine(const std::string& name) {
-        return *machine_bases_.get(name, [&] { return spec::load_machine(name, paths_).resolved; });
+        return *machine_bases_.get(
+            name, [&] { return spec::load_machine(file_of(kMachinePath, name), paths_).resolved; });
     }
     [[nodiscard]] const Json& base_workload(const std::string& name) {
-        return *workload_bases_.get(name,
-                                    [&] { return catalog::load_workload(name, paths_).resolved; });
+        return *workload_bases_.get(name, [&] {
+            return catalog::load_workload(file_of(kWorkloadPath, name), paths_).resolved;
+        });
     }
 
     [[nodiscard]] double value_of(const Formula& formula, const Json& machine, const Json& workload,
@@ -353,6 +431,7 @@ private:
     Kept<config::Document> workload_files_;
     Kept<Json> machine_bases_; ///< as they are
     Kept<Json> workload_bases_;
+    Kept<std::string> contents_;
     Kept<Part<spec::LoadedMachine>> machines_;
     Kept<Part<catalog::LoadedWorkload>> workloads_;
 };
@@ -368,6 +447,22 @@ std::int64_t Planner::size() const {
 
 PlannedPoint Planner::at(std::int64_t number) {
     return impl_->at(number);
+}
+
+PlannedLine Planner::line(std::int64_t number) {
+    return impl_->line(number);
+}
+
+Contents Planner::contents_of(const PlannedLine& line) {
+    return impl_->contents_of(line);
+}
+
+std::string Planner::content_of(const std::string& path, const std::string& written) {
+    return impl_->content_of(path, written);
+}
+
+std::optional<std::int64_t> Planner::sample_of(std::int64_t number) const {
+    return impl_->sample_of(number);
 }
 
 std::string Planner::workload_of(std::int64_t number) const {
@@ -451,7 +546,7 @@ private:
 
 /// A part of a plan: points that may come twice.
 struct PlanPart {
-    explicit PlanPart(const SweepSpec& sweep) : mistakes(sweep) {}
+    explicit PlanPart(const SweepSpec& sweep) : mode(sweep.mode), mistakes(sweep) {}
 
     void add(std::int64_t number, PlannedPoint point) {
         mistakes.note(point);
@@ -463,11 +558,12 @@ struct PlanPart {
         } else if (point.is_excluded) {
             ++plan.excluded;
         } else {
-            plan.points.push_back({number, point.key});
+            plan.points.push_back({number, point.key, name_of(point, mode)});
         }
     }
 
     static constexpr std::size_t kExamples = 3;
+    std::string mode;
     Plan plan;
     Mistakes mistakes;
     std::exception_ptr failure;
@@ -512,7 +608,8 @@ Plan plan_points(const SweepSpec& sweep, const config::Document& document,
     }
     Plan plan;
     Mistakes mistakes(sweep);
-    std::unordered_set<PointKey, PointKey::Hash> seen;
+    std::unordered_map<PointKey, LineName, PointKey::Hash> seen;
+    std::unordered_set<LineId, LineId::Hash> equal;
     for (PlanPart& part : parts) {
         if (part.failure != nullptr) {
             std::rethrow_exception(part.failure);
@@ -526,8 +623,12 @@ Plan plan_points(const SweepSpec& sweep, const config::Document& document,
             }
         }
         for (const Plan::Point& point : part.plan.points) {
-            if (seen.insert(point.key).second) {
+            const auto [known, is_new] = seen.try_emplace(point.key, point.name);
+            if (is_new) {
                 plan.points.push_back(point);
+            } else if (known->second != point.name &&
+                       equal.insert({point.key, point.name}).second) {
+                plan.equal.push_back(point);
             }
         }
         part.plan.points = {};
@@ -536,6 +637,14 @@ Plan plan_points(const SweepSpec& sweep, const config::Document& document,
         mistakes.refuse_what_is_never_right();
     }
     return plan;
+}
+
+LineName name_of(const PlannedLine& line, const std::string& mode) {
+    Settings settings;
+    for (const Change& change : line.changes) {
+        settings.emplace_back(change.path, value_of(change.value));
+    }
+    return line_name(line.machine, line.workload, mode, std::move(settings));
 }
 
 std::vector<std::string> sets_of(const Changes& changes) {

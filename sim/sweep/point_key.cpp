@@ -48,11 +48,18 @@ PointKey sha256_of_file(const std::filesystem::path& path) {
     }
 }
 
-std::string text_without_names(nlohmann::json resolved) {
-    for (const char* word : {"name", "description"}) {
-        resolved.erase(word);
+nlohmann::json without_names(nlohmann::json config) {
+    if (config.is_object()) {
+        for (const char* word : {"name", "description"}) {
+            config.erase(word);
+        }
     }
-    return resolved.dump();
+    return config;
+}
+
+std::string short_digest(std::string_view bytes) {
+    constexpr std::size_t kDigits = 16;
+    return sha256(bytes).text().substr(0, kDigits);
 }
 
 constexpr std::string_view kDigits = "0123456789abcdef";
@@ -90,7 +97,7 @@ PointKey sha256(std::string_view bytes) {
     return hash.digest();
 }
 
-const std::string& PointKeys::contents(const std::filesystem::path& file) {
+const std::string& PointKeys::sha256_of(const std::filesystem::path& file) {
     const auto known = contents_.find(file);
     return known != contents_.end()
                ? known->second
@@ -98,15 +105,44 @@ const std::string& PointKeys::contents(const std::filesystem::path& file) {
 }
 
 std::string PointKeys::part_of(const spec::LoadedMachine& machine) {
-    return text_without_names(machine.resolved);
+    return without_names(machine.resolved).dump();
 }
 
 std::string PointKeys::part_of(const catalog::LoadedWorkload& workload) {
-    std::string part = text_without_names(workload.resolved);
-    for (const auto& file : workload.inputs) {
-        part += contents(file);
+    nlohmann::json config = without_names(workload.resolved);
+    for (const catalog::InputFile& file : workload.inputs) {
+        // the ending says how it is read
+        config[nlohmann::json::json_pointer(file.pointer)] = {
+            {"sha256", sha256_of(file.path)}, {"ending", file.path.extension().string()}};
+    }
+    return config.dump();
+}
+
+std::string PointKeys::older_part_of(const catalog::LoadedWorkload& workload) {
+    std::string part = without_names(workload.resolved).dump();
+    for (const catalog::InputFile& file : workload.inputs) {
+        part += sha256_of(file.path);
     }
     return part;
+}
+
+std::string PointKeys::content_of(const std::filesystem::path& file) {
+    return short_digest(sha256_of(file));
+}
+
+std::string PointKeys::content_of(const spec::MachineFiles& machine) {
+    nlohmann::json config = without_names(machine.whole.root);
+    config.erase("extends");
+    return short_digest(config.dump());
+}
+
+std::string PointKeys::content_of(const config::Document& workload,
+                                  const std::vector<catalog::InputFile>& inputs) {
+    std::string text = without_names(workload.root).dump();
+    for (const catalog::InputFile& file : inputs) {
+        text += "\n" + sha256_of(file.path);
+    }
+    return short_digest(text);
 }
 
 PointKey PointKeys::of(const std::string& machine_part, const std::string& workload_part,

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tessera::sweep {
 
@@ -50,9 +51,20 @@ public:
     /// What of a machine is in keys: every parameter with the type that its description gives it,
     /// not its name nor its description.
     [[nodiscard]] static std::string part_of(const spec::LoadedMachine& machine);
-    /// The same of a workload, with what the files that it names hold. @throws IoError if one cannot
-    /// be read
+    /// The same of a workload, with what the files that it names hold instead of their names.
+    /// @throws IoError if one cannot be read
     [[nodiscard]] std::string part_of(const catalog::LoadedWorkload& workload);
+
+    /// The same as it was in keys of lines without contents: with the names of the files too.
+    [[nodiscard]] std::string older_part_of(const catalog::LoadedWorkload& workload);
+
+    /// A short digest of what a file holds. @throws IoError if it cannot be read
+    [[nodiscard]] std::string content_of(const std::filesystem::path& file);
+    /// The same of a machine's files and of a workload with what it names, as they are before any
+    /// setting. Unlike a key it does not depend on what this program adds to them.
+    [[nodiscard]] static std::string content_of(const spec::MachineFiles& machine);
+    [[nodiscard]] std::string content_of(const config::Document& workload,
+                                         const std::vector<catalog::InputFile>& inputs);
 
     /// Of both parts, the mode and the version of the model. Not of what only the host feels:
     /// threads, audited tiles.
@@ -60,7 +72,7 @@ public:
                               const std::string& mode) const;
 
 private:
-    [[nodiscard]] const std::string& contents(const std::filesystem::path& file);
+    [[nodiscard]] const std::string& sha256_of(const std::filesystem::path& file);
 
     int model_version_;
     std::map<std::filesystem::path, std::string> contents_; ///< SHA-256 of files

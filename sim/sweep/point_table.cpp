@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 namespace tessera::sweep {
@@ -33,11 +34,8 @@ std::vector<std::string> keys_to(const std::string& path) {
 
 } // namespace
 
-std::string short_name(const std::string& name_or_path) {
-    return std::filesystem::path(name_or_path).stem().string();
-}
-
 PointTable::PointTable(const std::filesystem::path& folder, const std::vector<std::string>& paths) {
+    static_cast<void>(word(""));
     ok_ = word(kOkStatus);
     for (const char* first : kFirst) {
         by_path_[first] = paths_.size();
@@ -53,38 +51,145 @@ PointTable::PointTable(const std::filesystem::path& folder, const std::vector<st
             columns_.emplace_back();
         }
     }
+    read(folder, wanted);
+    leave_out_older_lines();
+    label_columns();
+    std::sort(changed_.begin(), changed_.end());
+}
+
+void PointTable::read(const std::filesystem::path& folder,
+                      const std::vector<std::pair<std::size_t, std::vector<std::string>>>& wanted) {
     KnownPoints known;
-    std::unordered_map<PointKey, std::size_t, PointKey::Hash> row_of;
-    for_each_point(folder, [&](const PointLine& point) {
+    std::unordered_map<LineId, std::size_t, LineId::Hash> row_of;
+    damage_ = for_each_point(folder, [&](const PointLine& point) {
         if (!known.add(point)) {
             return;
         }
-        const auto [found, is_new] = row_of.try_emplace(point.key(), rows_);
+        const auto [found, is_new] = row_of.try_emplace(point.id(), rows_);
         const std::size_t row = found->second;
         if (is_new) {
             ++rows_;
-            keys_.push_back(point.key());
+            ids_.push_back(found->first);
             for (auto& column : columns_) {
                 column.emplace_back();
             }
         }
         for (std::size_t i = 0; i < std::size(kFirst); ++i) {
-            Value value = point.at({kFirst[i]});
-            if (value && std::holds_alternative<std::string>(*value) && i <= kWorkload) {
-                value = short_name(std::get<std::string>(*value));
-            }
-            set(row, i, value);
+            columns_[i][row] = cell_of(point.at({kFirst[i]}));
         }
         point.for_each_value("changes", [&](const std::string& path, const Value& value) {
-            set(row, changed_column(path), value);
+            columns_[changed_column(path)][row] = cell_of(value);
         });
         for (const auto& [column, keys] : wanted) {
-            if (Value value = point.at(keys)) {
-                set(row, column, value);
+            if (const Value value = point.at(keys)) {
+                columns_[column][row] = cell_of(value);
             }
         }
+        point.for_each_value("contents", [&](const std::string& path, const Value& digest) {
+            auto& column = contents_[path];
+            column.resize(rows_);
+            column[row] = word(value_text(digest));
+        });
     });
-    std::sort(changed_.begin(), changed_.end());
+    for (auto& [path, column] : contents_) {
+        column.resize(rows_);
+    }
+}
+
+std::uint32_t PointTable::content_word(std::size_t row, const std::string& path) const {
+    const auto found = contents_.find(path);
+    return found == contents_.end() ? 0 : found->second[row];
+}
+
+const Called& PointTable::called(std::size_t row, std::size_t column) const {
+    static const Called nothing;
+    const auto found = called_.find({column, at(row, column).word});
+    return found == called_.end() ? nothing : found->second;
+}
+
+std::uint32_t PointTable::word_among(const std::vector<std::string>& names,
+                                     const Cell& cell) const {
+    const auto found = short_words_.find(cell.word);
+    return found != short_words_.end() &&
+                   std::find(names.begin(), names.end(), words_[found->second]) != names.end()
+               ? found->second
+               : cell.word;
+}
+
+void PointTable::leave_out_older_lines() {
+    std::unordered_set<PointKey, PointKey::Hash> older;
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (!has_contents(row)) {
+            older.insert(key(row));
+        }
+    }
+    std::unordered_set<PointKey, PointKey::Hash> said_again;
+    for (std::size_t row = 0; row < rows_ && !older.empty(); ++row) {
+        if (has_contents(row) && older.contains(key(row))) {
+            said_again.insert(key(row));
+        }
+    }
+    if (said_again.empty()) {
+        return;
+    }
+    std::vector<std::size_t> kept;
+    for (std::size_t row = 0; row < rows_; ++row) {
+        if (has_contents(row) || !said_again.contains(key(row))) {
+            kept.push_back(row);
+        }
+    }
+    const auto keep = [&](auto& column) {
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            column[i] = column[kept[i]];
+        }
+        column.resize(kept.size());
+    };
+    keep(ids_);
+    for (auto& column : columns_) {
+        keep(column);
+    }
+    for (auto& [path, column] : contents_) {
+        keep(column);
+    }
+    rows_ = kept.size();
+}
+
+void PointTable::label_columns() {
+    std::vector<std::string> named{kMachinePath, kWorkloadPath};
+    for (const auto& [path, column] : contents_) {
+        if (by_path_.contains(path) && path != kMachinePath && path != kWorkloadPath) {
+            named.push_back(path);
+        }
+    }
+    for (const std::string& path : named) {
+        std::vector<Cell>& column = columns_[by_path_.at(path)];
+        // words of name and digest, and the label's
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> labels;
+        for (std::size_t row = 0; row < rows_; ++row) {
+            if (column[row].kind == Cell::Kind::Word) {
+                labels.try_emplace({column[row].word, content_word(row, path)});
+            }
+        }
+        std::vector<Called> all;
+        for (const auto& [words, label] : labels) {
+            all.push_back({words_[words.first], words_[words.second]});
+        }
+        const bool is_config = path == kMachinePath || path == kWorkloadPath;
+        const auto texts = is_config ? config_labels(all) : file_labels(all);
+        for (std::size_t i = 0; auto& [words, label] : labels) {
+            label = word(texts[i]);
+            const std::uint32_t short_word = word(short_name(all[i].written));
+            if (is_config && label != short_word) {
+                short_words_[label] = short_word;
+            }
+            called_[{by_path_.at(path), label}] = all[i++];
+        }
+        for (std::size_t row = 0; row < rows_; ++row) {
+            if (column[row].kind == Cell::Kind::Word) {
+                column[row].word = labels.at({column[row].word, content_word(row, path)});
+            }
+        }
+    }
 }
 
 std::size_t PointTable::changed_column(const std::string& path) {
@@ -116,7 +221,7 @@ std::uint32_t PointTable::word(const std::string& text) {
     return known->second;
 }
 
-void PointTable::set(std::size_t row, std::size_t column, const Value& value) {
+Cell PointTable::cell_of(const Value& value) {
     Cell cell;
     if (value && std::holds_alternative<double>(*value)) {
         cell.number = std::get<double>(*value);
@@ -125,7 +230,7 @@ void PointTable::set(std::size_t row, std::size_t column, const Value& value) {
         cell.word = word(std::get<std::string>(*value));
         cell.kind = Cell::Kind::Word;
     }
-    columns_[column][row] = cell;
+    return cell;
 }
 
 std::string PointTable::text(const Cell& cell) const {
@@ -140,6 +245,17 @@ std::string PointTable::text(const Cell& cell) const {
     default:
         return "";
     }
+}
+
+std::string PointTable::key_of(std::size_t row, const std::vector<std::size_t>& columns) const {
+    std::string key;
+    for (const std::size_t column : columns) {
+        const Cell& cell = at(row, column);
+        key.append(reinterpret_cast<const char*>(&cell.number), sizeof cell.number);
+        key.append(reinterpret_cast<const char*>(&cell.word), sizeof cell.word);
+        key += static_cast<char>(cell.kind);
+    }
+    return key;
 }
 
 int PointTable::compare(std::size_t one, std::size_t other, std::size_t column) const {
@@ -159,13 +275,18 @@ int PointTable::compare(std::size_t one, std::size_t other, std::size_t column) 
 }
 
 void PointTable::set(std::size_t row, const std::string& path, const nlohmann::json& value) {
-    if (value.is_number()) {
-        set(row, *column(path), Value(value.get<double>()));
-    } else if (value.is_boolean()) {
-        set(row, *column(path), Value(value.get<bool>() ? 1.0 : 0.0));
-    } else if (value.is_string()) {
-        set(row, *column(path), Value(value.get<std::string>()));
-    }
+    const std::size_t number = *column(path);
+    const bool is_changed = std::find(changed_.begin(), changed_.end(), path) != changed_.end();
+    auto& cells = is_changed ? as_they_are_[number] : columns_[number];
+    cells.resize(rows_);
+    cells[row] = cell_of(value_of(value));
+}
+
+Cell PointTable::value(std::size_t row, std::size_t column) const {
+    const auto found = as_they_are_.find(column);
+    const Cell& cell = at(row, column);
+    return cell.kind == Cell::Kind::Nothing && found != as_they_are_.end() ? found->second[row]
+                                                                           : cell;
 }
 
 } // namespace tessera::sweep

@@ -30,9 +30,9 @@ void take_lists(const std::string& path, Json& value, Json& lists) {
 
 RunCommand run_of(const sweep::PlannedPoint& point, const std::string& mode, int threads) {
     RunCommand run;
-    run.workloads = {point.workload};
-    run.machine = point.machine;
-    run.sets = sweep::sets_of(point.changes);
+    run.workloads = {point.workload_file};
+    run.machine = point.machine_file;
+    run.sets = point.sets;
     run.mode = mode;
     run.threads = threads;
     run.quiet = true;
@@ -64,19 +64,24 @@ std::string status_of(const ChildOutcome& outcome) {
     }
 }
 
-Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
-               const ChildOutcome& outcome, bool keep_lists) {
+void name_line(const sweep::PlannedPoint& point, Json& record) {
     Json changes = Json::object();
     for (const sweep::Change& change : point.changes) {
         changes[change.path] = change.value;
     }
+    record["machine"] = point.machine;
+    record["workload"] = point.workload;
+    record["changes"] = std::move(changes);
+    record["contents"] = point.contents;
+}
+
+Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
+               const ChildOutcome& outcome, bool keep_lists) {
     Json record{{"key", point.key.text()},
                 {"status", status_of(outcome)},
-                {"machine", point.machine},
-                {"workload", point.workload},
                 {"mode", mode},
-                {"model", kModelVersion},
-                {"changes", std::move(changes)}};
+                {"model", kModelVersion}};
+    name_line(point, record);
     Json result = Json::parse(outcome.text, nullptr, false);
     if (!result.is_object()) {
         return record;

@@ -8,6 +8,7 @@
 #include "sim/screen.h"
 #include "sim/sweep/commands.h"
 #include "sim/sweep/frozen.h"
+#include "sim/sweep/need_store.h"
 #include "sim/sweep/planner.h"
 #include "sim/sweep/record.h"
 #include "sim/sweep/result_paths.h"
@@ -28,6 +29,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace tessera::sim {
@@ -155,10 +158,16 @@ struct Stage {
         sweep.mode = mode;
         planner = std::make_unique<sweep::Planner>(sweep, source.document, paths, keys);
     }
+    /// Lines that the store is to have once the point of a key has a result there.
+    using Lines =
+        std::unordered_map<sweep::PointKey, std::vector<std::int64_t>, sweep::PointKey::Hash>;
+
     sweep::SweepSpec sweep;
     std::unique_ptr<sweep::Planner> planner;
     Plan plan;
     std::vector<std::int64_t> to_do;
+    Lines others; ///< of points to do: lines of other names
+    Lines known;  ///< of points that are known under other names
 };
 
 class Sweep {
@@ -175,6 +184,7 @@ public:
             const ActivityWatch watch(source_.name, !command_.quiet);
             sweep::check_result_paths(source_.sweep, source_.document);
             known_ = sweep::KnownPoints(folder_);
+            tell_damage(known_.damage());
             sweep::refuse_other_models(known_, folder_, kModelVersion);
             main_ = plan(source_.sweep.mode);
             if (command_.screen) {
@@ -187,15 +197,17 @@ public:
             return kOk;
         }
         Stopwatch watch;
-        if (command_.shards == 1) { // who gave out shards has done it
-            sweep::freeze(source_, paths_, folder_);
-        }
+        sweep::freeze(source_, *main_->planner, paths_, folder_);
         if (command_.screen) {
             run_stage(*first_);
             keep_best();
         }
         run_stage(*main_);
         std::string text = fmt::format("{} in {}", counted(wanted(), "point"), folder_.string());
+        text += main_->plan.equal.empty() || kept_
+                    ? ""
+                    : fmt::format(" for {} lines", grouped(static_cast<std::int64_t>(
+                                                       wanted() + main_->plan.equal.size())));
         text += known_before_ == 0 ? "" : fmt::format(", {} known before", known_before_);
         for (const auto& [status, count] : ended_) {
             text += fmt::format(", {} {}", count, status);
@@ -231,9 +243,22 @@ private:
         auto stage = std::make_unique<Stage>(source_, mode, paths_, keys_);
         stage->plan = sweep::plan_points(stage->sweep, source_.document, paths_, keys_,
                                          {command_.shard, command_.shards});
+        const auto wants_line = [&](const Plan::Point& point) {
+            const auto* const line = known_.find(sweep::LineId{point.key, point.name});
+            return line == nullptr || !line->has_contents;
+        };
         for (const Plan::Point& point : stage->plan.points) {
             if (!is_known(point.key)) {
                 stage->to_do.push_back(point.number);
+            } else if (wants_line(point)) {
+                stage->known[point.key].push_back(point.number);
+            }
+        }
+        for (const Plan::Point& point : stage->plan.equal) {
+            if (!is_known(point.key)) {
+                stage->others[point.key].push_back(point.number);
+            } else if (wants_line(point)) {
+                stage->known[point.key].push_back(point.number);
             }
         }
         return stage;
@@ -292,27 +317,67 @@ private:
         if (&stage == main_.get()) {
             known_before_ = wanted() - stage.to_do.size();
         }
-        if (stage.to_do.empty()) {
+        if (stage.to_do.empty() && stage.known.empty()) {
             return;
         }
         if (store_ == nullptr) {
             store_ = std::make_unique<sweep::StoreWriter>(folder_);
         }
+        call_known(stage);
         Runner(command_, elaborate_)
             .run(*stage.planner, stage.to_do, stage.sweep.mode, [&](const Json& record) {
                 store_->append(record);
+                const auto key = sweep::PointKey::from(record["key"].get<std::string>());
+                append_for(stage, stage.others, key.value(), record);
                 if (&stage == main_.get()) {
                     ++ended_[record["status"].get<std::string>()];
                 }
             });
     }
 
+    /// The same record under the names of other lines.
+    void append_for(const Stage& stage, const Stage::Lines& lines, const sweep::PointKey& key,
+                    Json record) {
+        const auto found = lines.find(key);
+        if (found != lines.end()) {
+            for (const std::int64_t number : found->second) {
+                name_line(stage.planner->at(number), record);
+                store_->append_line(record.dump()); // what is lost is written by the next run
+            }
+        }
+    }
+
+    /// Lines of this sweep's names for points that the store knows under others.
+    void call_known(Stage& stage) {
+        std::map<sweep::PointKey, Json> failures; // the last of each
+        const auto name = [&](const sweep::PointKey& key, const Json& record) {
+            append_for(stage, stage.known, key, record);
+            stage.known.erase(key);
+        };
+        if (!stage.known.empty()) {
+            static_cast<void>(sweep::for_each_point(folder_, [&](const sweep::PointLine& point) {
+                if (stage.known.contains(point.key())) {
+                    if (point.is_ok()) {
+                        name(point.key(), Json::parse(point.text()));
+                    } else {
+                        failures[point.key()] = Json::parse(point.text());
+                    }
+                }
+            }));
+        }
+        for (const auto& [key, record] : failures) {
+            if (stage.known.contains(key)) {
+                name(key, record);
+            }
+        }
+    }
+
     /// Of the main stage only the points that closed forms call best.
     void keep_best() {
         std::vector<sweep::Condition> constraints =
             sweep::constraints_of(source_.sweep, source_.document);
-        const auto numbers = sweep::best_points(folder_, first_->sweep, constraints, first_->plan,
-                                                command_.keep_percent);
+        const auto numbers = sweep::best_points(folder_, first_->sweep, constraints,
+                                                *first_->planner, paths_, command_.keep_percent);
         for (const sweep::Condition& constraint : constraints) {
             if (const std::string failure = constraint.failure(); !failure.empty()) {
                 tell_warning(failure);
@@ -323,10 +388,17 @@ private:
                 "no point has an estimate: see what `tessera run --mode estimate` says "
                 "of the workloads, docs/timing_mode.md#estimates");
         }
-        kept_ = numbers.size();
+        std::unordered_set<sweep::PointKey, sweep::PointKey::Hash> kept;
+        for (const std::int64_t number : numbers) {
+            kept.insert(main_->planner->at(number).key);
+        }
+        kept_ = kept.size();
         std::erase_if(main_->to_do, [&](std::int64_t number) {
-            return !std::binary_search(numbers.begin(), numbers.end(), number);
+            return !kept.contains(main_->planner->at(number).key);
         });
+        const auto is_no_line = [&](const auto& one) { return !kept.contains(one.first); };
+        std::erase_if(main_->others, is_no_line);
+        std::erase_if(main_->known, is_no_line);
         say(fmt::format("{} of {} kept by estimates\n", counted(*kept_, "point"),
                         grouped(static_cast<std::int64_t>(first_->plan.points.size()))));
     }
@@ -354,14 +426,19 @@ public:
           source_(sweep::read_source({command.what, command.machines, command.sets, command.mode},
                                      paths_)),
           planner_(source_.sweep, source_.document, paths_, keys_) {
+        source_.is_asked = true;
+        sweep::check_result_paths(source_.sweep, source_.document);
         if (!command.store.empty()) {
-            sweep::refuse_other_models(sweep::KnownPoints(command.store), command.store,
-                                       kModelVersion);
+            const sweep::KnownPoints known(command.store);
+            tell_damage(known.damage());
+            sweep::refuse_other_models(known, command.store, kModelVersion);
             sweep::for_each_point(command.store, [&](const sweep::PointLine& point) {
                 if (point.is_ok()) {
                     known_[point.key()] = point.text();
+                    names_.insert(point.id());
                 }
             });
+            sweep::freeze(source_, planner_, paths_, command.store);
         }
     }
 
@@ -409,7 +486,25 @@ private:
             return Json{{"status", "excluded"}}.dump();
         }
         const auto known = known_.find(point.key);
-        return known != known_.end() ? known->second : ran(point);
+        if (known == known_.end()) {
+            return ran(point);
+        }
+        Json record = Json::parse(known->second);
+        name_line(point, record);
+        if (names_.insert({point.key, sweep::name_of(point, source_.sweep.mode)}).second) {
+            keep(record);
+        }
+        return record.dump();
+    }
+
+    void keep(const Json& record) {
+        if (command_.store.empty()) {
+            return;
+        }
+        if (store_ == nullptr) {
+            store_ = std::make_unique<sweep::StoreWriter>(command_.store);
+        }
+        store_->append(record);
     }
 
     std::string ran(const PlannedPoint& point) {
@@ -419,15 +514,11 @@ private:
                 {point}, source_.sweep.mode,
                 [&](const Json& record) {
                     answer = record.dump();
-                    if (!command_.store.empty()) {
-                        if (store_ == nullptr) {
-                            store_ = std::make_unique<sweep::StoreWriter>(command_.store);
-                        }
-                        store_->append(record);
-                    }
+                    keep(record);
                 },
                 1);
         known_[point.key] = answer;
+        names_.insert({point.key, sweep::name_of(point, source_.sweep.mode)});
         return answer;
     }
 
@@ -438,6 +529,7 @@ private:
     sweep::Source source_;
     sweep::Planner planner_;
     std::map<sweep::PointKey, std::string> known_;
+    std::unordered_set<sweep::LineId, sweep::LineId::Hash> names_; ///< that the store has
     std::unique_ptr<sweep::StoreWriter> store_;
 };
 

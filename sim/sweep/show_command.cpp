@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `tessera sweep show` and `tessera sweep diff`.
+// `tessera sweep show`.
 #include "base/config/read.h"
 #include "base/config/suggest.h"
 #include "base/error.h"
@@ -11,6 +11,7 @@
 #include "sim/sweep/frozen.h"
 #include "sim/sweep/judge.h"
 #include "sim/sweep/listing.h"
+#include "sim/sweep/need_store.h"
 #include "sim/sweep/planner.h"
 #include "sim/sweep/result_paths.h"
 #include "sim/sweep/standing.h"
@@ -51,13 +52,6 @@ std::vector<std::string> parts_of(const std::vector<std::string>& texts) {
         }
     }
     return parts;
-}
-
-void need_store(const fs::path& folder) {
-    std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) {
-        throw IoError(folder.string() + ": no store there; `tessera sweep run` makes one");
-    }
 }
 
 class Show {
@@ -103,8 +97,9 @@ public:
                    name != "message" && name != "model";
         });
         table_.emplace(folder_, wanted);
+        tell_damage(table_->damage());
         check_names();
-        fill_parameters(wanted);
+        sweep::fill_parameters(*table_, wanted, folder_, paths_);
         for (std::size_t row = 0; row < table_->rows(); ++row) {
             if (sweep::all_hold(filters_, *table_, row)) {
                 rows_.push_back(row);
@@ -229,52 +224,13 @@ private:
         for (std::size_t row = 0; row < table_->rows(); ++row) {
             for (const std::size_t column : {PointTable::kMachine, PointTable::kWorkload,
                                              PointTable::kMode, PointTable::kStatus}) {
-                if (table_->text(table_->at(row, column)) == name) {
+                if (table_->text(table_->at(row, column)) == name ||
+                    sweep::short_name(table_->called(row, column).written) == name) {
                     return true;
                 }
             }
         }
         return false;
-    }
-
-    /// Parameters that a point leaves as they are.
-    void fill_parameters(const std::vector<std::string>& wanted) {
-        std::map<std::string, Json> configs; // by "machine NAME", "workload NAME"
-        const auto load = [&](const std::string& kind, const std::string& name) {
-            const std::string key = kind + " " + name;
-            if (!configs.contains(key)) {
-                configs[key] = Json();
-                const auto& names = kind == "machine" ? sweep_.machines : sweep_.workloads;
-                for (const std::string& one : names) {
-                    if (sweep::short_name(one) == name) {
-                        configs[key] = kind == "machine"
-                                           ? spec::load_machine(one, paths_).resolved
-                                           : catalog::load_workload(one, paths_).resolved;
-                    }
-                }
-            }
-            return configs[key];
-        };
-        for (const std::string& path : wanted) {
-            if (!sweep::is_parameter(path) || sweep::is_result_path(path) ||
-                std::find(table_->changed().begin(), table_->changed().end(), path) !=
-                    table_->changed().end()) {
-                continue;
-            }
-            const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
-            const std::size_t column = of_workload ? PointTable::kWorkload : PointTable::kMachine;
-            for (std::size_t row = 0; row < table_->rows(); ++row) {
-                const Json config = load(of_workload ? "workload" : "machine",
-                                         table_->text(table_->at(row, column)));
-                std::string pointer =
-                    "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
-                std::replace(pointer.begin(), pointer.end(), '.', '/');
-                const Json::json_pointer at(pointer);
-                if (config.is_object() && config.contains(at)) {
-                    table_->set(row, path, config.at(at));
-                }
-            }
-        }
     }
 
     void sort(std::vector<std::size_t>& rows) {
@@ -326,6 +282,7 @@ private:
         return columns;
     }
 
+    /// What the sweep at hand says of its own lines; without one, of all lines of one mode.
     [[nodiscard]] std::vector<Judged> judged() {
         // what was estimated first is no result of the sweep
         std::vector<std::size_t> rows;
@@ -333,7 +290,21 @@ private:
         std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(rows), [&](std::size_t row) {
             return table_->at(row, PointTable::kMode).word == mode;
         });
-        return sweep::judge(*table_, rows.empty() ? rows_ : rows, objectives_, constraints_);
+        if (source_ && source_->is_asked) {
+            candidates_ = sweep::candidates_in(*table_, rows, sweep_.workloads);
+        } else if (source_ && table_->is_older()) {
+            candidates_ = sweep::candidates_of_older(sweep_, *table_, rows);
+        } else if (source_) {
+            sweep::PointKeys keys(kModelVersion);
+            sweep::Planner planner(sweep_, source_->document, paths_, keys);
+            candidates_ = sweep::candidates_of(planner, sweep_, *table_);
+            if (!filters_.empty()) {
+                candidates_ = sweep::among(std::move(candidates_), rows_);
+            }
+        } else {
+            candidates_ = sweep::candidates_in(*table_, rows_);
+        }
+        return sweep::judge(*table_, candidates_, objectives_, constraints_);
     }
 
     Listing points() {
@@ -596,10 +567,17 @@ private:
             set.push_back(change);
         }
         const auto sets = catalog::split_overrides(sweep::sets_of(set));
+        const auto file_of = [&](const char* kind, const std::string& name) {
+            return sweep_.places.file_of(kind, name, paths_);
+        };
         const Json machine =
-            spec::load_machine(sweep_.machines.front(), paths_, sets.machine).resolved;
+            spec::load_machine(file_of(sweep::kMachinePath, sweep_.machines.front()), paths_,
+                               sets.machine)
+                .resolved;
         const Json workload =
-            catalog::load_workload(sweep_.workloads.front(), paths_, sets.workload).resolved;
+            catalog::load_workload(file_of(sweep::kWorkloadPath, sweep_.workloads.front()), paths_,
+                                   sets.workload)
+                .resolved;
         for (const std::string& path : table_->changed()) {
             const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
             std::string pointer =
@@ -668,92 +646,14 @@ private:
     std::vector<std::string> shown_;
     std::optional<PointTable> table_;
     std::vector<std::size_t> rows_;
+    std::vector<sweep::Candidate> candidates_;
     mutable std::optional<std::map<std::string, double>> bases_;
 };
-
-/// A store's points by what they are, whatever program ran them.
-std::map<std::string, std::size_t> by_point(const PointTable& table) {
-    std::map<std::string, std::size_t> rows;
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        std::string name = fmt::format("{} {} {}", table.text(table.at(row, PointTable::kMachine)),
-                                       table.text(table.at(row, PointTable::kWorkload)),
-                                       table.text(table.at(row, PointTable::kMode)));
-        for (const std::string& path : table.changed()) {
-            const Cell& cell = table.at(row, *table.column(path));
-            if (cell.kind != Cell::Kind::Nothing) {
-                name += fmt::format(" {}={}", path, table.text(cell));
-            }
-        }
-        rows[name] = row;
-    }
-    return rows;
-}
 
 } // namespace
 
 int sweep_show(const SweepShowCommand& command) {
     return Show(command).run();
-}
-
-int sweep_diff(const SweepDiffCommand& command) {
-    need_store(command.before);
-    need_store(command.after);
-    if (!sweep::is_result_path(command.path)) {
-        const std::string near = config::did_you_mean(command.path, sweep::result_paths());
-        throw UsageError(fmt::format("sweep diff: --path: no result has {}{}{}",
-                                     in_quotes(command.path), near.empty() ? "" : "; ", near));
-    }
-    const PointTable before(command.before, {command.path});
-    const PointTable after(command.after, {command.path});
-    const auto old_rows = by_point(before);
-    const auto new_rows = by_point(after);
-    const auto value = [&](const PointTable& table, std::size_t row) {
-        const Cell& cell = table.at(row, *table.column(command.path));
-        return cell.kind == Cell::Kind::Nothing ? table.text(table.at(row, PointTable::kStatus))
-                                                : table.text(cell);
-    };
-    std::vector<std::vector<sweep::ListedCell>> rows;
-    std::size_t equal = 0;
-    std::size_t only_before = 0;
-    for (const auto& [name, row] : old_rows) {
-        const auto found = new_rows.find(name);
-        if (found == new_rows.end()) {
-            ++only_before;
-            continue;
-        }
-        const std::string was = value(before, row);
-        const std::string is = value(after, found->second);
-        if (was == is) {
-            ++equal;
-            continue;
-        }
-        const Cell& old_cell = before.at(row, *before.column(command.path));
-        const Cell& new_cell = after.at(found->second, *after.column(command.path));
-        const bool has_ratio = old_cell.is_number() && new_cell.is_number() && old_cell.number != 0;
-        rows.push_back(
-            {{name, false},
-             {was, old_cell.is_number()},
-             {is, new_cell.is_number()},
-             {has_ratio ? fmt::format("{:.4f}", new_cell.number / old_cell.number) : "", true}});
-    }
-    const std::size_t different = rows.size();
-    const std::size_t only_after = new_rows.size() - equal - different;
-    Listing listing;
-    listing.head = {"point", "before", "after", "after/before"};
-    listing.rows = different;
-    listing.cell = [rows = std::move(rows)](std::size_t row, std::size_t column) {
-        return rows[row][column];
-    };
-    if (different > 0 || command.format != "text") {
-        listing.print(command.format, 0);
-    }
-    if (command.format == "text") {
-        std::fputs(fmt::format("{}: {} equal, {} different, {} only before, {} only after\n",
-                               command.path, equal, different, only_before, only_after)
-                       .c_str(),
-                   stdout);
-    }
-    return different > 0 ? kCheckFailed : kOk;
 }
 
 } // namespace tessera::sim

@@ -4,6 +4,9 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "sim/sweep/frozen.h"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <utility>
@@ -45,19 +48,49 @@ std::pair<Document, std::string> read_what(const std::string& what,
                                  config::did_you_mean(what, names)});
 }
 
+/// Takes an axis out; those behind it move up with their places in the file.
+void erase_axis(Document& document, std::size_t which) {
+    document.root["axes"].erase(which);
+    const std::string prefix = "/axes/";
+    config::Origins origins;
+    for (auto& [pointer, origin] : document.origins) {
+        const bool is_axis = pointer.rfind(prefix, 0) == 0;
+        const std::size_t end = is_axis ? pointer.find('/', prefix.size()) : 0;
+        const std::size_t number =
+            is_axis ? std::stoul(pointer.substr(prefix.size(), end - prefix.size())) : 0;
+        if (!is_axis || number < which) {
+            origins.emplace(pointer, std::move(origin));
+        } else if (number > which) {
+            const std::string below = end == std::string::npos ? "" : pointer.substr(end);
+            origins.emplace(fmt::format("{}{}{}", prefix, number - 1, below), std::move(origin));
+        }
+    }
+    document.origins = std::move(origins);
+}
+
 /// What the file says of a path, taken out of it.
 void forget(Document& document, const std::string& path) {
+    const auto is_it = [&](const Json& other) {
+        return other.is_string() && full_path(other.get<std::string>()) == full_path(path);
+    };
     if (document.root.contains("set") && document.root["set"].is_object()) {
-        document.root["set"].erase(path);
-    }
-    if (document.root.contains("axes") && document.root["axes"].is_array()) {
-        Json kept = Json::array();
-        for (const Json& axis : document.root["axes"]) {
-            if (!axis.is_object() || axis.value("path", Json()) != path) {
-                kept.push_back(axis);
+        std::vector<std::string> same;
+        for (const auto& [key, value] : document.root["set"].items()) {
+            if (is_it(key)) {
+                same.push_back(key);
             }
         }
-        document.root["axes"] = std::move(kept);
+        for (const std::string& key : same) {
+            document.root["set"].erase(key);
+        }
+    }
+    if (document.root.contains("axes") && document.root["axes"].is_array()) {
+        for (std::size_t i = document.root["axes"].size(); i-- > 0;) {
+            const Json& axis = document.root["axes"][i];
+            if (axis.is_object() && is_it(axis.value("path", Json()))) {
+                erase_axis(document, i);
+            }
+        }
     }
 }
 
@@ -90,20 +123,10 @@ void apply(Document& document, const std::string& option) {
     if (!axes.is_array()) {
         return; // told when the document is read
     }
+    const std::string pointer = fmt::format("/axes/{}", axes.size());
     axes.push_back({{"path", path}, {"values", std::move(values)}});
-    document.replace("/axes", std::move(axes), origin);
-}
-
-/// Files that a sweep's file names are beside it; those that are not, in the working folder.
-void look_beside(const fs::path& sweep, std::vector<std::string>& names) {
-    for (std::string& name : names) {
-        std::error_code ignored;
-        const fs::path beside = sweep.parent_path() / name;
-        if (config::is_path(name) && fs::path(name).is_relative() && fs::exists(beside, ignored)) {
-            name = beside.lexically_normal().string();
-            name = config::is_path(name) ? name : "./" + name;
-        }
-    }
+    document.root["axes"] = std::move(axes); // those of the file are where they were
+    document.origins[pointer] = origin;
 }
 
 } // namespace
@@ -141,13 +164,12 @@ Source read_source(const SourceOptions& options, const config::ConfigPaths& path
         }
     }
     SweepSpec sweep = read_sweep(document);
-    if (config::is_path(options.what)) {
-        look_beside(options.what, sweep.machines);
-        look_beside(options.what, sweep.workloads);
-    }
-    return {std::move(name),
-            config::is_path(options.what) ? std::optional<fs::path>(options.what) : std::nullopt,
-            std::move(document), std::move(sweep)};
+    Source source{std::move(name),
+                  config::is_path(options.what) ? std::optional<fs::path>(options.what)
+                                                : std::nullopt,
+                  std::move(document), std::move(sweep)};
+    take_what_was_frozen(source);
+    return source;
 }
 
 } // namespace tessera::sweep

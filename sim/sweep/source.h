@@ -26,6 +26,7 @@ struct Source {
     std::optional<std::filesystem::path> file; ///< where it was named by its file
     config::Document document;
     SweepSpec sweep;
+    bool is_asked = false; ///< its points are asked for one by one, and are all that a store has
 };
 
 /// @throws ConfigError with all mistakes; IoError if a file cannot be read

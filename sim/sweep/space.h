@@ -77,6 +77,8 @@ public:
     /// What point `number` changes, by axis. The same point may come twice in a sample; what is the
     /// same is known by its key.
     [[nodiscard]] Changes at(std::int64_t number) const;
+    /// Which point of the sample that is: the same for points that differ in choices of `all` alone.
+    [[nodiscard]] std::int64_t sample_of(std::int64_t number) const { return number % size_; }
 
 private:
     /// Where in an axis a point of a sample is, from 0 up to 1.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/standing.h"
 
+#include "sim/sweep/frozen.h"
 #include "sim/sweep/judge.h"
+#include "sim/sweep/result_paths.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
-#include <unordered_map>
 
 namespace tessera::sweep {
 
@@ -15,9 +17,43 @@ std::vector<Objective> objectives_of(const SweepSpec& sweep) {
                                     : sweep.objectives;
 }
 
+void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
+                     const std::filesystem::path& store, const config::ConfigPaths& configs) {
+    using Json = nlohmann::json;
+    const FrozenNames frozen(store);
+    std::map<std::pair<std::string, Called>, Json> loaded;
+    const auto load = [&](const char* kind, const Called& called) -> const Json& {
+        const auto [known, is_new] = loaded.try_emplace({kind, called});
+        const auto file = frozen.find(kind, called.written, called.content);
+        if (is_new && file) {
+            known->second = kind == kMachinePath ? spec::load_machine(*file, configs).resolved
+                                                 : catalog::load_workload(*file, configs).resolved;
+        }
+        return known->second;
+    };
+    for (const std::string& path : paths) {
+        if (!is_parameter(path) || is_result_path(path)) {
+            continue;
+        }
+        const bool of_workload = path.rfind(catalog::kSetPrefix, 0) == 0;
+        const std::size_t column = of_workload ? PointTable::kWorkload : PointTable::kMachine;
+        std::string pointer =
+            "/" + path.substr(of_workload ? std::string(catalog::kSetPrefix).size() : 0);
+        std::replace(pointer.begin(), pointer.end(), '.', '/');
+        const Json::json_pointer at(pointer);
+        for (std::size_t row = 0; row < table.rows(); ++row) {
+            const Json& config =
+                load(of_workload ? kWorkloadPath : kMachinePath, table.called(row, column));
+            if (config.is_object() && config.contains(at)) {
+                table.set(row, path, config.at(at));
+            }
+        }
+    }
+}
+
 std::vector<std::int64_t> best_points(const std::filesystem::path& store, const SweepSpec& sweep,
-                                      std::vector<Condition>& constraints, const Plan& plan,
-                                      double percent) {
+                                      std::vector<Condition>& constraints, Planner& planner,
+                                      const config::ConfigPaths& configs, double percent) {
     const std::vector<Objective> objectives = objectives_of(sweep);
     std::vector<std::string> paths;
     for (const Objective& objective : objectives) {
@@ -27,17 +63,9 @@ std::vector<std::int64_t> best_points(const std::filesystem::path& store, const 
         paths.insert(paths.end(), condition.names().begin(), condition.names().end());
     }
     PointTable table(store, paths);
-    std::unordered_map<PointKey, std::int64_t, PointKey::Hash> numbers;
-    for (const Plan::Point& point : plan.points) {
-        numbers.emplace(point.key, point.number);
-    }
-    std::vector<std::size_t> rows;
-    for (std::size_t row = 0; row < table.rows(); ++row) {
-        if (numbers.contains(table.key(row))) {
-            rows.push_back(row);
-        }
-    }
-    const std::vector<Judged> judged = judge(table, rows, objectives, constraints);
+    fill_parameters(table, paths, store, configs);
+    const auto candidates = candidates_of(planner, sweep, table);
+    const std::vector<Judged> judged = judge(table, candidates, objectives, constraints);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < judged.size(); ++i) {
         if (judged[i].is_whole() && judged[i].keeps_constraints) {
@@ -60,8 +88,8 @@ std::vector<std::int64_t> best_points(const std::filesystem::path& store, const 
     order.resize(std::min(order.size(), most));
     std::vector<std::int64_t> best;
     for (const std::size_t one : order) {
-        for (const std::size_t row : judged[one].rows) {
-            best.push_back(numbers.at(table.key(row)));
+        for (const Candidate::Line& line : judged[one].candidate->lines) {
+            best.push_back(*line.number);
         }
     }
     std::sort(best.begin(), best.end());

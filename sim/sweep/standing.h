@@ -15,12 +15,17 @@ namespace tessera::sweep {
 /// The sweep's objectives; the fewest cycles where it has none.
 [[nodiscard]] std::vector<Objective> objectives_of(const SweepSpec& sweep);
 
-/// Numbers of the best `percent` of a plan's points, whose results the store has, in their order: by
-/// the sum of their ranks in each objective, all workloads of a machine together. What broke a
-/// constraint or has no result is not among them.
-[[nodiscard]] std::vector<std::int64_t> best_points(const std::filesystem::path& store,
-                                                    const SweepSpec& sweep,
-                                                    std::vector<Condition>& constraints,
-                                                    const Plan& plan, double percent);
+/// Gives a table the parameters among `paths` that its points leave as they are, from what was frozen
+/// in the store.
+void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
+                     const std::filesystem::path& store, const config::ConfigPaths& configs);
+
+/// Numbers of the points of the best `percent` of a sweep's candidates, in their order: by the sum of
+/// their ranks in each objective. What broke a constraint or has no result in the store is not among
+/// them.
+[[nodiscard]] std::vector<std::int64_t>
+best_points(const std::filesystem::path& store, const SweepSpec& sweep,
+            std::vector<Condition>& constraints, Planner& planner,
+            const config::ConfigPaths& configs, double percent);
 
 } // namespace tessera::sweep

@@ -71,12 +71,26 @@ public:
         std::string_view status;
         if (parser_.parse(padded_.data(), padded_.size(), false).get(root_) != simdjson::SUCCESS ||
             root_["key"].get(key) != simdjson::SUCCESS ||
-            root_["status"].get(status) != simdjson::SUCCESS || status.empty()) {
+            root_["status"].get(status) != simdjson::SUCCESS || status.empty() ||
+            (status == kOkStatus && !has("result"))) {
             return false;
         }
+        name_.reset();
         const auto known = PointKey::from(key);
         set(known.value_or(PointKey{}), status, line);
         return known.has_value();
+    }
+
+    LineName name() const override {
+        if (!name_) {
+            Settings settings;
+            for_each_value("changes", [&](const std::string& path, Value value) {
+                settings.emplace_back(path, std::move(value));
+            });
+            name_ = line_name(value_text(at({"machine"})), value_text(at({"workload"})),
+                              value_text(at({"mode"})), std::move(settings));
+        }
+        return *name_;
     }
 
     Value at(const std::vector<std::string>& keys) const override {
@@ -120,9 +134,19 @@ private:
             return bool(element) ? 1.0 : 0.0;
         case simdjson::dom::element_type::STRING:
             return std::string(std::string_view(element));
+        case simdjson::dom::element_type::ARRAY:
+            return list_text(element);
         default:
             return std::nullopt;
         }
+    }
+
+    static std::string list_text(const simdjson::dom::element& list) {
+        std::vector<Value> values;
+        for (const simdjson::dom::element& one : simdjson::dom::array(list)) {
+            values.push_back(value_of(one));
+        }
+        return sweep::list_text(values);
     }
 
     static void visit_values(std::string& path, const simdjson::dom::element& element,
@@ -144,6 +168,7 @@ private:
 
     simdjson::dom::parser parser_;
     simdjson::dom::element root_;
+    mutable std::optional<LineName> name_;
     std::string padded_;
 };
 
@@ -201,11 +226,38 @@ void StoreWriter::sync() {
     }
 }
 
-void for_each_point(const fs::path& folder, const std::function<void(const PointLine&)>& point) {
+void Damage::add(std::string example) {
+    constexpr std::size_t kExamples = 3;
+    ++lines;
+    if (examples.size() < kExamples) {
+        examples.push_back(std::move(example));
+    }
+}
+
+void Damage::add(const Damage& other) {
+    const auto more = other.lines - static_cast<std::int64_t>(other.examples.size());
+    for (const std::string& example : other.examples) {
+        add(example);
+    }
+    lines += more;
+}
+
+std::vector<std::string> Damage::warnings() const {
+    std::vector<std::string> texts = examples;
+    const auto more = lines - static_cast<std::int64_t>(examples.size());
+    if (more > 0) {
+        texts.push_back(
+            fmt::format("{} more lines are no points, and are left out", grouped(more)));
+    }
+    return texts;
+}
+
+Damage for_each_point(const fs::path& folder, const std::function<void(const PointLine&)>& point) {
+    Damage damage;
     std::vector<fs::path> files;
     std::error_code error;
     if (!fs::exists(folder, error)) {
-        return;
+        return damage;
     }
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
@@ -221,17 +273,19 @@ void for_each_point(const fs::path& folder, const std::function<void(const Point
     for (const fs::path& file : files) {
         for_each_line(file, [&](std::string_view line, std::int64_t number) {
             if (!read.read(line)) {
-                throw IoError(fmt::format("{}:{}: got {}, expected a point: an object with 'key' "
-                                          "and 'status'",
-                                          file.string(), number, in_quotes(line)));
+                damage.add(fmt::format("{}:{}: got {}, expected a point: an object with 'key', "
+                                       "'status' and, where it is ok, 'result'; it is left out",
+                                       file.string(), number, in_quotes(line)));
+                return;
             }
             point(read);
         });
     }
+    return damage;
 }
 
 KnownPoints::KnownPoints(const fs::path& folder) {
-    for_each_point(folder, [this](const PointLine& point) { add(point); });
+    damage_ = for_each_point(folder, [this](const PointLine& point) { add(point); });
 }
 
 const KnownPoints::Known* KnownPoints::find(const PointKey& key) const {
@@ -258,6 +312,25 @@ std::uint8_t KnownPoints::number_of(const std::string& status) {
 }
 
 bool KnownPoints::add(const PointLine& point) {
+    add_to_point(point);
+    const Line now{point.is_ok(), point.has("lists"), point.has("contents")};
+    const auto [known, is_new] = lines_.try_emplace(point.id(), now);
+    Line& before = known->second;
+    const bool says_more = is_new || !before.is_ok ||
+                           (now.is_ok && ((now.has_lists && !before.has_lists) ||
+                                          (now.has_contents && !before.has_contents)));
+    if (says_more) {
+        before = now;
+    }
+    return says_more;
+}
+
+const KnownPoints::Line* KnownPoints::find(const LineId& id) const {
+    const auto found = lines_.find(id);
+    return found == lines_.end() ? nullptr : &found->second;
+}
+
+void KnownPoints::add_to_point(const PointLine& point) {
     Known now{0, number_of(point.status()), point.has("lists")};
     if (const Value model = point.at({"model"}); model && std::holds_alternative<double>(*model)) {
         models_.insert(static_cast<std::int64_t>(std::get<double>(*model)));
@@ -274,20 +347,15 @@ bool KnownPoints::add(const PointLine& point) {
         }
     }
     const auto [known, is_new] = points_.try_emplace(point.key(), now);
-    if (is_new) {
-        return true;
-    }
     Known& before = known->second;
     const bool was_ok = statuses_[before.status] == kOkStatus;
     if (was_ok && point.is_ok() && before.result != now.result) {
         throw IoError("two different results of one point, which is a bug: key " +
                       point.key().text());
     }
-    const bool says_more = was_ok ? point.is_ok() && now.has_lists && !before.has_lists : true;
-    if (says_more) {
+    if (!was_ok || (point.is_ok() && now.has_lists)) {
         before = now;
     }
-    return says_more;
 }
 
 void refuse_other_models(const KnownPoints& known, const fs::path& folder, int model) {

@@ -7,6 +7,7 @@
 // two runs of the same point agree on.
 #pragma once
 
+#include "sim/sweep/line_name.h"
 #include "sim/sweep/point_key.h"
 
 #include <nlohmann/json.hpp>
@@ -51,9 +52,6 @@ private:
     bool is_whole_ = true; ///< it ends with a line's end
 };
 
-/// A number, word or truth of a point's line; nothing where it has none.
-using Value = std::optional<std::variant<double, std::string>>;
-
 /// One line of a store, good until the next is read.
 class PointLine {
 public:
@@ -63,6 +61,8 @@ public:
     [[nodiscard]] const std::string& status() const { return status_; }
     [[nodiscard]] bool is_ok() const { return status_ == kOkStatus; }
     [[nodiscard]] std::string_view text() const { return text_; }
+    [[nodiscard]] virtual LineName name() const = 0;
+    [[nodiscard]] LineId id() const { return {key_, name()}; }
     /// What it hands out by the keys to it, for example {"result", "plan", "chunks"}. Truths are 1
     /// and 0.
     [[nodiscard]] virtual Value at(const std::vector<std::string>& keys) const = 0;
@@ -87,19 +87,37 @@ private:
     std::string_view text_;
 };
 
-/// Calls `point` for every line of every file, files by name, lines in their order. What is
-/// unfinished at the end of a file is left out. No folder, no lines. @throws IoError where a file
-/// cannot be read or a line that is finished is no point, with its place
-void for_each_point(const std::filesystem::path& folder,
-                    const std::function<void(const PointLine& point)>& point);
+/// Lines of a store that are no points, and are left out.
+struct Damage {
+    std::int64_t lines = 0;
+    std::vector<std::string> examples; ///< the first few, with their places
 
-/// What a store knows, without the results themselves: about 100 bytes a point.
+    void add(std::string example);
+    void add(const Damage& other);
+    /// A warning each for the examples, and one for the others.
+    [[nodiscard]] std::vector<std::string> warnings() const;
+};
+
+/// Calls `point` for every line of every file, files by name, lines in their order. What is
+/// unfinished at the end of a file is left out, and so is a line that is no point: an object with
+/// `key`, `status` and, where that is "ok", `result`. No folder, no lines. @throws IoError where a
+/// file cannot be read
+Damage for_each_point(const std::filesystem::path& folder,
+                      const std::function<void(const PointLine& point)>& point);
+
+/// What a store knows, without the results themselves: about 200 bytes a point.
 class KnownPoints {
 public:
     struct Known {
         std::uint64_t result = 0; ///< a hash of it
         std::uint8_t status = 0;  ///< in statuses
         bool has_lists = false;
+    };
+    /// What a line says.
+    struct Line {
+        bool is_ok = false;
+        bool has_lists = false;
+        bool has_contents = false; ///< older versions do not write them
     };
     /// What a workload's points took.
     struct Times {
@@ -116,22 +134,28 @@ public:
     [[nodiscard]] const Known* find(const PointKey& key) const;
     /// The same, its status.
     [[nodiscard]] const std::string* status(const PointKey& key) const;
+    /// Null where no line has that name and content.
+    [[nodiscard]] const Line* find(const LineId& id) const;
     [[nodiscard]] std::size_t size() const { return points_.size(); }
     [[nodiscard]] const std::set<std::int64_t>& models() const { return models_; }
     /// By workload, of points that are ok.
     [[nodiscard]] const std::map<std::string, Times>& times() const { return times_; }
+    [[nodiscard]] const Damage& damage() const { return damage_; }
 
-    /// One more point. True where it is new or says more than what was known. @throws IoError as
-    /// above
+    /// One more line. True where it is new or says more than what was known under its name. @throws
+    /// IoError as above
     bool add(const PointLine& point);
 
 private:
     std::uint8_t number_of(const std::string& status);
+    void add_to_point(const PointLine& point);
 
     std::unordered_map<PointKey, Known, PointKey::Hash> points_;
+    std::unordered_map<LineId, Line, LineId::Hash> lines_;
     std::vector<std::string> statuses_;
     std::set<std::int64_t> models_;
     std::map<std::string, Times> times_;
+    Damage damage_;
 };
 
 /// @throws IoError where a store has points of another version of the model, which are not what this

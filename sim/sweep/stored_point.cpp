@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "sim/exit_code.h"
 #include "sim/result.h"
+#include "sim/sweep/frozen.h"
+#include "sim/sweep/labels.h"
 #include "sim/sweep/planner.h"
-#include "sim/sweep/point_table.h"
 #include "sim/sweep/store.h"
 
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ StoredLine line_of(const RunCommand& command) {
     std::optional<sweep::PointKey> found;
     StoredLine stored;
     for (const std::string& store : stores_of(command)) {
-        sweep::for_each_point(store, [&](const sweep::PointLine& point) {
+        static_cast<void>(sweep::for_each_point(store, [&](const sweep::PointLine& point) {
             if (point.key().text().rfind(command.point, 0) != 0) {
                 return;
             }
@@ -61,7 +62,7 @@ StoredLine line_of(const RunCommand& command) {
             }
             found = point.key();
             stored = {store, Json::parse(point.text())};
-        });
+        }));
     }
     if (!found) {
         throw UsageError(fmt::format("run: --point: no key of {} begins with {}",
@@ -71,20 +72,42 @@ StoredLine line_of(const RunCommand& command) {
     return stored;
 }
 
-/// As the point has it, then what was frozen under that name.
-std::vector<std::string> candidates(const fs::path& store, const std::string& kind,
-                                    const std::string& name) {
-    std::vector<std::string> all{name};
+/// Where what a line names may be: what was frozen of the same content, what older versions froze
+/// under that name, or as the line has it.
+std::vector<std::string> candidates(const fs::path& store, const std::string& path,
+                                    const std::string& name, const std::string& content) {
+    std::vector<std::string> all;
+    if (const auto frozen = sweep::FrozenNames(store).find(path, name, content)) {
+        all.push_back(*frozen);
+    }
+    all.push_back(name);
     std::error_code error;
     for (fs::directory_iterator entry(store / "sweeps", error), end; !error && entry != end;
          entry.increment(error)) {
-        const fs::path file = entry->path() / kind / (sweep::short_name(name) + ".json");
+        const fs::path file = entry->path() / (path + "s") / (sweep::short_name(name) + ".json");
         std::error_code ignored;
         if (fs::exists(file, ignored)) {
             all.push_back(file.string());
         }
     }
     return all;
+}
+
+/// The settings of a line, those that name files with the files that were frozen.
+std::vector<std::string> sets_of_line(const fs::path& store, const Json& line) {
+    const Json contents = line.value("contents", Json::object());
+    const sweep::FrozenNames frozen(store);
+    sweep::Changes changes;
+    const Json settings = line.value("changes", Json::object());
+    for (const auto& [path, value] : settings.items()) {
+        changes.push_back({path, value});
+        if (contents.contains(path)) {
+            const auto file =
+                frozen.find(path, value.get<std::string>(), contents[path].get<std::string>());
+            changes.back().value = file.value_or(value.get<std::string>());
+        }
+    }
+    return sweep::sets_of(changes);
 }
 
 } // namespace
@@ -94,24 +117,25 @@ RunCommand of_stored_point(RunCommand command) {
     const config::ConfigPaths paths = config::default_config_paths();
     sweep::PointKeys keys(kModelVersion);
     const auto text = [&line = line](const char* key) { return line.value(key, std::string()); };
-    sweep::PlannedPoint point;
-    const Json changes = line.value("changes", Json::object());
-    for (const auto& [path, value] : changes.items()) {
-        point.changes.push_back({path, value});
-    }
-    const auto sets = catalog::split_overrides(sweep::sets_of(point.changes));
+    const std::vector<std::string> own_sets = sets_of_line(store, line);
+    const auto sets = catalog::split_overrides(own_sets);
+    const Json contents = line.value("contents", Json::object());
+    const auto content = [&](const char* path) { return contents.value(path, std::string()); };
     if (line.value("model", 0) != kModelVersion) {
         tell_warning(fmt::format("the point is of model version {}, this program is of {}",
                                  line.value("model", 0), kModelVersion));
     }
     const sweep::PointKeys keys_then(line.value("model", kModelVersion));
-    for (const std::string& machine : candidates(store, "machines", text("machine"))) {
-        for (const std::string& workload : candidates(store, "workloads", text("workload"))) {
+    for (const std::string& machine :
+         candidates(store, sweep::kMachinePath, text("machine"), content("machine"))) {
+        for (const std::string& workload :
+             candidates(store, sweep::kWorkloadPath, text("workload"), content("workload"))) {
             try {
                 const std::string machine_part =
                     sweep::PointKeys::part_of(spec::load_machine(machine, paths, sets.machine));
+                const auto loaded = catalog::load_workload(workload, paths, sets.workload);
                 const std::string workload_part =
-                    keys.part_of(catalog::load_workload(workload, paths, sets.workload));
+                    contents.empty() ? keys.older_part_of(loaded) : keys.part_of(loaded);
                 if (keys_then.of(machine_part, workload_part, text("mode")).text() != text("key")) {
                     continue;
                 }
@@ -120,7 +144,7 @@ RunCommand of_stored_point(RunCommand command) {
             }
             command.workloads = {workload};
             command.machine = machine;
-            std::vector<std::string> all = sweep::sets_of(point.changes);
+            std::vector<std::string> all = own_sets;
             all.insert(all.end(), command.sets.begin(), command.sets.end());
             command.sets = std::move(all);
             if (command.mode.empty()) {

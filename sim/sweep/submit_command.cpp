@@ -148,7 +148,9 @@ int sweep_submit(const SweepSubmitCommand& command) {
     for (const Diagnostic& example : plan.invalid_examples) {
         tell_warning(example.text());
     }
-    const fs::path frozen = fs::absolute(sweep::freeze(source, paths, store));
+    sweep::PointKeys keys(kModelVersion);
+    sweep::Planner planner(source.sweep, source.document, paths, keys);
+    const fs::path frozen = fs::absolute(sweep::freeze(source, planner, paths, store));
     const std::string script = script_of(command, source.name, frozen, store);
     std::string options;
     for (const std::string& option : command.engine_options) {

@@ -2,6 +2,7 @@
 #include "sim/sweep/sweep_file.h"
 
 #include "base/config/describe.h"
+#include "base/config/paths.h"
 #include "base/config/read.h"
 #include "base/expression/expression.h"
 #include "base/text.h"
@@ -256,6 +257,8 @@ private:
                      in_quotes(list[i].get<std::string>()) + " stands here twice");
             } else {
                 found.push_back(list[i]);
+                note_place(given.is_array() ? fmt::format("{}/{}", pointer, i) : pointer,
+                           pointer.substr(1), list[i]);
             }
         }
         if (list.empty()) {
@@ -274,10 +277,32 @@ private:
         return false;
     }
 
+    /// Keeps where the file is that a value names, if it names one.
+    void note_place(const std::string& pointer, const std::string& path, const Json& value) {
+        const bool is_config = path == kMachinePath || path == kWorkloadPath;
+        if (!value.is_string() ||
+            (is_config ? !config::is_path(value.get<std::string>()) : !names_file(path, value))) {
+            return;
+        }
+        const auto written = value.get<std::string>();
+        Diagnostic where = document_.at_value(pointer, "");
+        std::string file =
+            (std::filesystem::path(where.file).parent_path() / written).lexically_normal().string();
+        file = !is_config || config::is_path(file) ? file : "./" + file;
+        if (!sweep_.places.add(path, written, {file, "", !is_config, where})) {
+            fail(pointer,
+                 fmt::format("got {}, which is another file than that of {}", in_quotes(written),
+                             sweep_.places.find(path, written)->where.text()),
+                 "what a file names is relative to that file, what an option names to the working "
+                 "folder");
+        }
+    }
+
     Changes changes(const std::string& pointer, const Json& object) {
         Changes made;
         if (object.is_object()) {
             for (const auto& [path, value] : object.items()) {
+                note_place(child_pointer(pointer, path), full_path(path), value);
                 if (is_value(child_pointer(pointer, path), value)) {
                     made.push_back({full_path(path), value});
                 }
@@ -339,6 +364,7 @@ private:
             const std::string at = fmt::format("{}/values/{}", pointer, i);
             const Json& value = given.values[i];
             if (given.paths.empty()) {
+                note_place(at, axis.paths.front(), value);
                 right = is_value(at, value) && right;
                 axis.choices.push_back({value});
             } else if (!value.is_array() || value.size() != axis.paths.size()) {
@@ -347,6 +373,7 @@ private:
                 right = false;
             } else {
                 for (std::size_t j = 0; j < value.size(); ++j) {
+                    note_place(fmt::format("{}/{}", at, j), axis.paths[j], value[j]);
                     right = is_value(fmt::format("{}/{}", at, j), value[j]) && right;
                 }
                 axis.choices.emplace_back(value.begin(), value.end());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/config/document.h"
+#include "sim/sweep/places.h"
 #include "sim/sweep/space.h"
 
 #include <nlohmann/json.hpp>
@@ -35,8 +36,8 @@ struct Objective {
 };
 
 struct SweepSpec {
-    std::vector<std::string> machines;  ///< names or files, one or more
-    std::vector<std::string> workloads; ///< names or files, one or more
+    std::vector<std::string> machines;  ///< names or files as they are written, one or more
+    std::vector<std::string> workloads; ///< the same
     std::string mode = "timing";
     Changes set;            ///< of all points
     std::vector<Axis> axes; ///< without machines and workloads
@@ -47,12 +48,14 @@ struct SweepSpec {
     std::vector<std::string> exclude;     ///< conditions on a point
     std::vector<std::string> constraints; ///< conditions on a result
     std::vector<Objective> objectives;
+    Places places; ///< of the machines, workloads and files that it names
 };
 
 /// `seed` is the workload's, as no machine has one; other paths are whole.
 [[nodiscard]] std::string full_path(const std::string& path);
 
-/// The sweep of a document. @throws ConfigError with all mistakes
+/// The sweep of a document; what that names is relative to the file from which it comes.
+/// @throws ConfigError with all mistakes
 [[nodiscard]] SweepSpec read_sweep(const config::Document& document);
 
 /// The points of the axes, all of them for each machine and workload.

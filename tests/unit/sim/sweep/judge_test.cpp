@@ -102,9 +102,10 @@ TEST_CASE("points that differ in their workload alone are judged together", "[un
     const Store store({point("a", 4, 2), point("b", 4, 8), point("a", 6, 3), point("b", 6, 3),
                        point("a", 8, 1)}); // 8 has not run b
     PointTable table = store.table({"cycles"});
+    const auto candidates = candidates_in(table, all_rows(table));
     const auto values = [&](const Objective& one) {
         std::vector<double> found;
-        for (const Judged& judged : judge(table, all_rows(table), {one}, no_constraints)) {
+        for (const Judged& judged : judge(table, candidates, {one}, no_constraints)) {
             found.push_back(judged.is_whole() ? judged.values.front() : -1);
         }
         return found;
@@ -120,7 +121,7 @@ TEST_CASE("points that differ in their workload alone are judged together", "[un
     CHECK(values(objective("cycles", false, Over::WeightedSum, {10, 1})) ==
           std::vector<double>{28, 33, -1});
     std::vector<Condition> below_8{Condition("cycles < 8")};
-    const auto kept = judge(table, all_rows(table), {objective("cycles")}, below_8);
+    const auto kept = judge(table, candidates, {objective("cycles")}, below_8);
     CHECK_FALSE(kept[0].keeps_constraints);
     CHECK(kept[1].keeps_constraints);
 }
@@ -185,7 +186,8 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
     const std::vector<Objective> objectives{objective("cycles")};
     for (const auto* points : {&grid, &one_at_a_time}) {
         PointTable table = Store(*points).table({"cycles"});
-        const auto judged = judge(table, all_rows(table), objectives, no_constraints);
+        const auto candidates = candidates_in(table, all_rows(table));
+        const auto judged = judge(table, candidates, objectives, no_constraints);
         const auto effects = effects_of(table, judged, objectives, {{"x", 1.0}, {"y", 1.0}});
         REQUIRE(effects.size() == 2);
         CHECK(effects[0].path == "y"); // the largest first

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -198,6 +199,109 @@ TEST_CASE("values of an option are apart where a comma is between them", "[unit]
     CHECK(split_values(R"("a,b",c)") == Texts{R"("a,b")", "c"});
     CHECK(split_values("") == Texts{""});
     CHECK(split_values("],,[") == Texts{"]", "", "["});
+}
+
+TEST_CASE("what a file names is relative to it, what an option names to the working folder",
+          "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    const std::string head = "%%MatrixMarket matrix coordinate pattern general\n4 4 1\n";
+    static_cast<void>(folder.write("in/a.mtx", head + "1 1\n"));
+    static_cast<void>(folder.write("in/deep/w.json", R"({"schema_version": 1, "kind": "spmm",
+        "mode": "static", "n": 8, "pattern": {"file": "a.mtx"}})"));
+    static_cast<void>(folder.write("in/deep/a.mtx", head + "1 2\n"));
+    static_cast<void>(folder.write("a.mtx", head + "1 3\n"));
+    const std::string file = folder.write("in/s.json", R"({"schema_version": 1,
+        "machine": "tiny", "workload": "deep/w.json",
+        "axes": [{"path": "workload.n", "values": [8, 16]},
+                 {"paths": ["workload.pattern.file", "tile.workers"],
+                  "values": [["a.mtx", 4], ["deep/a.mtx", 6]]}]})");
+    const auto planned = [&](const std::string& what, const std::vector<std::string>& options) {
+        const auto paths = test::source_paths();
+        const Source source = read_source({what, {}, options, {}}, paths);
+        PointKeys keys(1);
+        Planner planner(source.sweep, source.document, paths, keys);
+        std::vector<PlannedPoint> found;
+        for (std::int64_t i = 0; i < planner.size(); ++i) {
+            found.push_back(planner.at(i));
+            REQUIRE(found.back().mistakes.empty());
+        }
+        return found;
+    };
+    const auto has = [](const PlannedPoint& point, const std::string& named) {
+        const std::string set = "workload.pattern.file=\"" + named + "\"";
+        return std::count(point.sets.begin(), point.sets.end(), set) == 1;
+    };
+    const auto points = planned(file, {});
+    REQUIRE(points.size() == 4);
+    CHECK(points[0].workload_file == folder.path("in/deep/w.json"));
+    CHECK(points[0].workload == "deep/w.json");
+    CHECK(has(points[0], folder.path("in/a.mtx")));
+    CHECK(has(points[1], folder.path("in/deep/a.mtx")));
+    CHECK(points[0].contents.at("workload") == points[1].contents.at("workload"));
+    CHECK(points[0].contents.at("workload.pattern.file") !=
+          points[1].contents.at("workload.pattern.file"));
+    // not what is called so in the working folder, but for what an option says
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    CHECK(has(planned("in/s.json", {})[0], "in/a.mtx"));
+    CHECK(has(planned("in/s.json", {"workload.n=4,8"})[0], "in/a.mtx"));
+    CHECK(has(planned("./in/deep/w.json", {"workload.pattern.file=a.mtx,in/a.mtx"})[0], "a.mtx"));
+    std::filesystem::remove("in/a.mtx");
+    CHECK_THROWS_WITH(planned("in/s.json", {}),
+                      Catch::Contains("in/s.json:5:") &&
+                          Catch::Contains("cannot find 'a.mtx'; looked for in/a.mtx"));
+    static_cast<void>(folder.write("in/a.mtx", head + "1 1\n"));
+    static_cast<void>(folder.write("in/t.json", R"({"schema_version": 1, "workload": "deep/w.json",
+        "points": [{"workload.pattern.file": "a.mtx"}]})"));
+    CHECK_THROWS_WITH(planned("in/t.json", {"workload.pattern.file=a.mtx"}),
+                      Catch::Contains("another file than that of"));
+    std::filesystem::current_path(before);
+}
+
+TEST_CASE("lines are called as the sweep writes them", "[unit][sweep]") {
+    const auto name = [](const std::string& machine, const std::string& workload,
+                         const Changes& changes, const std::string& mode = "timing") {
+        return name_of(PlannedLine{machine, workload, changes, false}, mode);
+    };
+    const LineName base = name("m", "w", {{"a", 1}, {"b", "x"}});
+    CHECK(name("m", "w", {{"b", "x"}, {"a", 1.0}}) == base);
+    for (const LineName other :
+         {name("m", "w", {{"a", 1}, {"b", "x"}}, "estimate"), name("m", "w", {{"a", 1}}),
+          name("w", "m", {{"a", 1}, {"b", "x"}}), name("m", "w", {{"a", "1"}, {"b", "x"}}),
+          name("m", "w", {{"a", 2}, {"b", "x"}}), name("m", "w", {{"a", 1}, {"c", "x"}})}) {
+        CHECK(other != base);
+    }
+    CHECK(name("m", "w", {{"a", {1, 2}}}) != name("m", "w", {{"a", {1, 3}}}));
+}
+
+TEST_CASE("points of equal content are planned once, with their other names", "[unit][sweep]") {
+    const test::ScratchFolder folder;
+    for (const char* workload : {"q1.json", "q2.json", "up.json"}) {
+        static_cast<void>(folder.write(
+            workload,
+            std::string(R"({"schema_version": 1, "kind": "matmul", "m": 16, "k": 16, "n": )") +
+                (workload[0] == 'q' ? "16}" : "32}")));
+    }
+    const std::string file = folder.write("s.json", R"({"schema_version": 1, "machine": "tiny",
+        "workload": ["./q1.json", "q2.json", "./up.json"],
+        "axes": [{"path": "tile.workers", "values": [2, 4]}]})");
+    const auto paths = test::source_paths();
+    const Source source = read_source({file, {}, {}, {}}, paths);
+    const Plan plan = plan_points(source.sweep, source.document, paths, PointKeys(1));
+    CHECK(plan.points.size() == 4);
+    REQUIRE(plan.equal.size() == 2);
+    PointKeys keys(1);
+    Planner planner(source.sweep, source.document, paths, keys);
+    std::set<std::string> workloads;
+    for (const Plan::Point& point : plan.equal) {
+        const PlannedLine line = planner.line(point.number);
+        workloads.insert(line.workload);
+        CHECK(point.name == name_of(line, "timing"));
+        CHECK(std::count_if(plan.points.begin(), plan.points.end(), [&](const Plan::Point& one) {
+                  return one.key == point.key && one.name != point.name;
+              }) == 1);
+    }
+    CHECK(workloads.size() == 1);
 }
 
 TEST_CASE("options count more than the file", "[unit][sweep]") {

@@ -66,8 +66,12 @@ TEST_CASE("a value has one key however it is written", "[unit][sweep]") {
     CHECK(key_of("tiny", "tiny_matmul", {"workload.m=" + workload.resolved["m"].dump()}) == base);
     CHECK(key_of("tiny", "tiny_matmul", {"chip.clock_hz=2000000000"}) ==
           key_of("tiny", "tiny_matmul", {"chip.clock_hz=2e9"}));
-    // the file is called otherwise
+    // the file is called otherwise, or says something else about itself
     const test::ScratchFolder folder;
+    nlohmann::json described = machine.resolved;
+    described["name"] = "other";
+    described["description"] = "a machine";
+    CHECK(key_of(folder.write("m.json", described.dump()), "tiny_matmul") == base);
     std::filesystem::copy_file(workload.file, folder.path("other.json"));
     CHECK(key_of("tiny", folder.path("other.json")) == base);
 }
@@ -87,6 +91,9 @@ TEST_CASE("what a workload's files hold is part of the key", "[unit][sweep]") {
     CHECK(second != first);
     static_cast<void>(folder.write("p.mtx", head + "1 1 2.0\n"));
     CHECK(key() == first);
+    // what the file is called does not matter, how it is read does
+    static_cast<void>(folder.write("q.mtx", head + "1 1 2.0\n"));
+    CHECK(key_of("tiny", file, {"workload.pattern.file=" + folder.path("q.mtx")}) == first);
     // a file is read once
     PointKeys keys(1);
     const auto workload = catalog::load_workload(file, test::source_paths());
