@@ -21,7 +21,7 @@ def check(case):
     table = case.tessera("run", "bert/ffn.json", "gpt/ffn.json", "--machine", "tiny", "--mode", "timing").stdout
     case.assertEqual([line.split()[0] for line in table.splitlines()[-2:]], ["bert/ffn", "gpt/ffn"])
     case.assertIn("4 equal, 0 different, 0 only before, 0 only after",
-                  case.tessera("sweep", "diff", "s.sweep", "s.sweep"))
+                  case.tessera("sweep", "diff", "s.sweep", "s.sweep").stdout)
 
     best = []
     for rows in ("1 {}\n", "{} {}\n"):  # one row has all entries, or each has one
