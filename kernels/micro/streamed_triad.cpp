@@ -88,9 +88,6 @@ private:
     [[nodiscard]] std::int64_t row_elements() const { return tiles_ * workload_.chunk_elements; }
     /// Computing tiles that IO tile `io` serves: [first_of(io), first_of(io + 1)).
     [[nodiscard]] std::int64_t first_of(std::int64_t io) const { return tiles_ * io / io_tiles_; }
-    [[nodiscard]] std::int64_t largest_group() const {
-        return (tiles_ + io_tiles_ - 1) / io_tiles_;
-    }
     /// IO tiles are the last ones.
     [[nodiscard]] TileId io_tile(std::int64_t io) const { return static_cast<TileId>(tiles_ + io); }
     [[nodiscard]] std::int64_t served_by(std::int64_t io) const {

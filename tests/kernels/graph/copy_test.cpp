@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "kernels/graph/copy.h"
+#include "kernels/graph/copy_gathers.h"
 #include "kernels/lower/lower.h"
 #include "kernels/workload/random.h"
 #include "models/isa/machine_target.h"
@@ -11,6 +12,8 @@
 
 #include <cstring>
 #include <numeric>
+#include <set>
+#include <span>
 
 namespace {
 
@@ -156,6 +159,90 @@ TEST_CASE("words that several tiles want travel once", "[kernels][copy]") {
     for (TileId tile = 1; tile < tiles; ++tile) {
         CHECK(outcome.tensors.at("at " + std::to_string(tile)) == bytes);
     }
+}
+
+TEST_CASE("a tile that wants the same words at two places gets them in two messages",
+          "[kernels][copy]") {
+    const auto machine = small_machine(3);
+    graph::Graph graph("twice");
+    const auto home = graph.add_buffer({.name = "home"});
+    const auto copies = graph.add_buffer({.name = "copies"});
+    graph.hold(home, 0, 16);
+    graph::Tensor one = graph::array_tensor("one", ElementType::F16, 8);
+    one.pieces.push_back(graph::run_of(0, {home}, 0, 8, ElementType::F16));
+    one.given = true;
+    graph::Tensor all = graph::array_tensor("all", ElementType::F16, 8);
+    const std::vector<graph::Receiver> places{
+        {1, {copies, 0}}, {1, {copies, 16}}, {2, {copies, 0}}};
+    graph.hold(copies, 1, 32);
+    graph.hold(copies, 2, 16);
+    const auto from = graph.add_tensor(std::move(one));
+    for (const graph::Receiver& place : places) {
+        all.pieces.push_back(graph::run_of(place.tile, place.to, 0, 8, ElementType::F16));
+        auto there =
+            graph::array_tensor("there " + std::to_string(all.pieces.size()), ElementType::F16, 8);
+        there.pieces = {all.pieces.back()};
+        there.wanted = true;
+        graph.add_tensor(std::move(there));
+    }
+    const auto to = graph.add_tensor(std::move(all));
+    graph.control = graph::add_copy(graph, machine, from, to, program::Role::Bring, "test");
+    REQUIRE(graph.exchanges.size() == 1);
+    for (const auto& message : graph.exchanges[0].messages) {
+        const auto receivers =
+            std::span(graph.exchanges[0].to).subspan(message.first_to, message.receivers);
+        std::set<TileId> tiles;
+        for (const auto& receiver : receivers) {
+            tiles.insert(receiver.tile);
+        }
+        CHECK(tiles.size() == receivers.size());
+    }
+    const auto lowered = lower::lower(machine, std::move(graph));
+    const auto bytes = numbered(8, 2);
+    const auto outcome = test::run_program(
+        machine, lowered.program, std::map<std::string, std::vector<std::byte>>{{"one", bytes}});
+    for (const char* name : {"there 1", "there 2", "there 3"}) {
+        CHECK(outcome.tensors.at(name) == bytes);
+    }
+}
+
+TEST_CASE("words between words of halves are gathered with them, words beside them move",
+          "[kernels][copy]") {
+    using graph::At;
+    using graph::Atom;
+    const auto here = [](std::uint32_t offset) { return At{0, 0, offset}; };
+    const auto there = [](std::uint32_t offset) { return At{0, 1, offset}; };
+    // halves that come from odd places make words 2 and 4 of the destination
+    const std::vector<Atom> halves{{here(102), there(8), 4}, {here(202), there(16), 4}};
+    const auto with = [&](const Atom& move) {
+        std::vector<Atom> atoms = halves;
+        atoms.push_back(move);
+        return graph::in_words(atoms, {}, 1000);
+    };
+    const auto moved = [&](std::uint32_t to, std::uint32_t bytes) {
+        const auto words = with({here(400), there(to), bytes});
+        REQUIRE(words.gathers.size() == 1);
+        return words.moves.size();
+    };
+    CHECK(moved(0, 8) == 1);  // ends where the first half begins
+    CHECK(moved(20, 8) == 1); // begins where the last half ends
+    CHECK(moved(12, 4) == 0); // between them
+    // the same in another buffer or on another tile is no neighbour
+    CHECK(with({here(400), At{0, 2, 12}, 4}).moves.size() == 1);
+    CHECK(with({here(400), At{1, 1, 12}, 4}).moves.size() == 1);
+    // a move of several words whose first or last word alone lies between
+    const auto reach = [&](std::uint32_t to) {
+        const std::vector<Atom> wide{{here(102), there(8), 2}, {here(202), there(38), 2}};
+        std::vector<Atom> atoms = wide;
+        atoms.push_back({here(400), there(to), 8});
+        return graph::in_words(atoms, {}, 1000).moves.size();
+    };
+    CHECK(reach(0) == 1);
+    CHECK(reach(12) == 0);
+    CHECK(reach(28) == 0);
+    CHECK(reach(40) == 1);
+    CHECK(reach(4) == 0);  // its last word holds the first half
+    CHECK(reach(36) == 0); // its first word holds the last half
 }
 
 TEST_CASE("what stands where it shall takes no step", "[kernels][copy]") {

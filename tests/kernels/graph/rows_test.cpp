@@ -139,6 +139,9 @@ TEST_CASE("of rows at several places one is told", "[kernels][rows]") {
     REQUIRE(twice);
     CHECK(twice->size() == 1);
     CHECK_FALSE(blocks_of({{0, {}, 0, {{8, 1, 2}}}, all})); // some are new
+    // some are new and all are there in the end
+    CHECK_FALSE(
+        blocks_of({{0, {}, 0, {{16, 1, 2}}}, {1, {}, 8, {{16, 1, 2}}}, {2, {}, 16, {{8, 1, 2}}}}));
     CHECK_FALSE(blocks_of({all, {1, {}, 2, {{4, 1, 2}}}})); // parts of two rows
     CHECK_FALSE(blocks_of({all, {1, {}, 4, {{2, 1, 2}}}})); // half a row
 }

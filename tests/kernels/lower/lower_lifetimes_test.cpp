@@ -66,6 +66,19 @@ TEST_CASE("what the host gives is kept from the start, what it wants to the end"
     }
 }
 
+TEST_CASE("of several tensors of a buffer one that is given or wanted is enough", "[kernels]") {
+    for (const bool first_is_plain : {false, true}) {
+        CAPTURE(first_is_plain);
+        Steps steps;
+        const auto x = steps.held("x");
+        steps.tensor(x, kTile, !first_is_plain, !first_is_plain);
+        steps.tensor(x, kTile, first_is_plain, first_is_plain);
+        const auto idle = steps.made({});
+        CHECK(steps.with({idle, steps.made({write({x}, kBytes)}), idle}).at(0) ==
+              Lifetime{0, kEnd});
+    }
+}
+
 TEST_CASE("contents are kept from the start to their last use", "[kernels]") {
     Steps steps;
     const auto contents = steps.graph.add_buffer({.name = "contents"});

@@ -3,7 +3,10 @@
 #include "base/float16.h"
 #include "base/float8.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matmul_groups.h"
+#include "kernels/plan/chip_memory.h"
 #include "kernels/workload/values.h"
+#include "models/timing/tile_position.h"
 #include "tests/support/gc2.h"
 #include "tests/support/run_program.h"
 
@@ -172,6 +175,87 @@ TEST_CASE("few large groups take turns on all tiles, many small ones run side by
     };
     CHECK(at_once(16, {16, 16, 16}) == 16);
     CHECK(at_once(2, {160, 64, 128}) <= 2);
+}
+
+namespace {
+
+/// What a plan of groups asks of one group: tiles and memory of its share.
+struct Share {
+    std::int64_t tiles;
+    Bytes bytes;
+};
+std::vector<Share> asked; // a function pointer has no memory of its own
+
+Cycles cost_of_share(const spec::MachineSpec& machine, const MatmulWorkload& /*workload*/) {
+    asked.push_back({machine.chip.tiles, machine.memory.bytes()});
+    return 1;
+}
+matmul::Planned no_plan(const spec::MachineSpec& /*machine*/, const MatmulWorkload& /*workload*/) {
+    throw DoesNotFit("no plan in this test");
+}
+std::vector<Share> shares_of(const spec::MachineSpec& machine, std::int64_t groups) {
+    asked.clear();
+    plan::KnownSchedules known;
+    CHECK_THROWS_AS(
+        matmul::choose_groups(machine, workload_of(groups, {64, 64, 64}, kHalf, PlanKind::Fastest),
+                              known, {cost_of_share, no_plan}),
+        DoesNotFit);
+    return asked;
+}
+
+} // namespace
+
+TEST_CASE("each of several groups begins at a pair of tiles", "[kernels]") {
+    for (const std::int64_t tiles : {16, 22, 61, 64}) {
+        for (const std::int64_t groups : {2, 3, 5, 7, 20}) {
+            const auto machine = machine_of(tiles);
+            const std::int64_t pair = 2 * timing::pair_bit(machine.chip);
+            for (const Share& share : shares_of(machine, groups)) {
+                CAPTURE(tiles, groups, share.tiles);
+                // one that has no whole pair shares one with its neighbour
+                CHECK((share.tiles % pair == 0 || share.tiles <= pair));
+            }
+        }
+    }
+}
+
+TEST_CASE("groups of one turn have all the memory, of more turns what the others leave",
+          "[kernels]") {
+    const auto machine = machine_of(64);
+    constexpr std::int64_t kGroups = 8;
+    const Bytes operands = 2 * (64 * 64 + 64 * 64 + 64 * 64); // of one group, FP16
+    std::size_t of_one_turn = 0;
+    for (const Share& share : shares_of(machine, kGroups)) {
+        const std::int64_t at_once = 64 / share.tiles;
+        const std::int64_t turns = (kGroups + at_once - 1) / at_once;
+        CAPTURE(share.tiles, turns);
+        const double left = 1 - static_cast<double>((turns - 1) * operands) /
+                                    static_cast<double>(share.tiles) /
+                                    static_cast<double>(plan::bytes_for_data(machine));
+        const Bytes unit = 2 * machine.memory.element_bytes;
+        Bytes expected = 0;
+        for (const Bytes region : {machine.memory.region0_bytes, machine.memory.region1_bytes}) {
+            expected += static_cast<Bytes>(left * static_cast<double>(region)) / unit * unit;
+        }
+        CHECK(share.bytes == expected);
+        of_one_turn += turns == 1 ? 1 : 0;
+    }
+    CHECK(of_one_turn > 0);
+}
+
+TEST_CASE("the predicted compute of groups is that of all turns", "[kernels]") {
+    for (const std::int64_t groups : {2, 3, 9}) {
+        const auto given = workload_of(groups, {17, 20, 33}, kHalf, PlanKind::Fastest);
+        const auto machine = machine_of(4);
+        const family::Divided planned = matmul::choose(machine, given);
+        const auto a = integers(given.groups * given.m * given.k, 2, 3);
+        const auto b = integers(given.groups * given.k * given.n, 1, 77);
+        const auto outcome =
+            test::run_program(machine, planned.lowered.program,
+                              {{"a", operand(a, given.dtype)}, {"b", operand(b, given.dtype)}});
+        CAPTURE(groups, planned.division.groups_at_once);
+        CHECK(outcome.cycles.compute == planned.division.predicted.compute);
+    }
 }
 
 TEST_CASE("groups that do not fit say so", "[kernels]") {

@@ -575,3 +575,18 @@ TEST_CASE("known static plans that some random pattern has", "[.published-table]
                    time.count() / (4 * static_cast<double>(plans.size())));
     }
 }
+
+TEST_CASE("a line with exactly a tenth of the mean is one of the few", "[kernels]") {
+    // ten columns of ten blocks in the mean: a tenth is one block
+    StaticProblem problem;
+    problem.n = 16;
+    problem.column_counts = {1, 11, 11, 11, 11, 11, 11, 11, 11, 11};
+    problem.row_counts = even_counts(10, 100);
+    const auto at_it = plan_static(problem, static_bow());
+    REQUIRE(at_it);
+    CHECK(at_it->column_order == Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 0});
+    problem.column_counts = {2, 10, 11, 11, 11, 11, 11, 11, 11, 11};
+    const auto above = plan_static(problem, static_bow());
+    REQUIRE(above);
+    CHECK(above->column_order == Counts{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}

@@ -2,6 +2,7 @@
 tessera_test(test_unit_operands LABELS unit
   SOURCES
     kernels/workload/half_test.cpp
+    kernels/workload/join_test.cpp
     kernels/workload/matrix_market_test.cpp
     kernels/workload/npy_test.cpp
     kernels/workload/pattern_file_test.cpp

@@ -127,9 +127,24 @@ TEST_CASE("a flow goes by time, whichever of its slices came first", "[unit][tra
         if (event.value("cat", "") == "flow") {
             phases += event["ph"].get<std::string>() + event["ts"].dump() + " ";
             CHECK(event["id"] == 7); // what never ends is no arrow
+            // an arrow ends in the slice that encloses its point, not in the next one
+            CHECK(event.value("bp", "") == (event["ph"] == "s" ? "" : "e"));
         }
     }
     CHECK(phases == "s0.005 t0.01 f0.04 ");
+}
+
+TEST_CASE("a flow of one point is an end, bound to its slice", "[unit][traces]") {
+    NameTable names;
+    const json trace = written(names, [](Exporter& sink) {
+        Span barrier = compute(machine_track(), 40, 50);
+        barrier.flow = {7, true};
+        sink.span(barrier);
+    });
+    const auto ends = events_of(trace, "f");
+    REQUIRE(ends.size() == 1);
+    CHECK(ends[0]["bp"] == "e");
+    CHECK(events_of(trace, "s").empty());
 }
 
 TEST_CASE("the machine's time is exact to the picosecond and says its cycles", "[unit][traces]") {

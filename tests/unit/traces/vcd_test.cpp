@@ -66,6 +66,31 @@ TEST_CASE("a slice that is like the one before it is written again", "[unit][tra
                               "#9\nsnone !\ns- \"\n");
 }
 
+TEST_CASE("of several changes in a cycle the last is written, and once", "[unit][traces]") {
+    NameTable names;
+    const std::string text = written(names, [](Exporter& sink) {
+        for (const std::int64_t value : {1, 3, 2}) {
+            sink.counter({Counter::ActiveTiles, 4, value});
+        }
+        sink.counter({Counter::ActiveTiles, 5, 7});
+        sink.span(compute(machine_track(), 0, 5));
+        sink.span(compute(machine_track(), 5, 6)); // instead of nothing
+    });
+    CHECK(changes_of(text) == "#0\n$dumpvars\nscompute !\nscompute \"\nbx #\n$end\n"
+                              "#4\nb10 #\n#5\nscompute !\nscompute \"\nb111 #\n"
+                              "#6\nsnone !\ns- \"\n");
+}
+
+TEST_CASE("what changes in cycle 1 is unknown in cycle 0", "[unit][traces]") {
+    NameTable names;
+    const std::string text = written(names, [](Exporter& sink) {
+        sink.span(compute(machine_track(), 1, 2));
+        sink.counter({Counter::ActiveTiles, 1, 5});
+    });
+    CHECK(changes_of(text) == "#0\n$dumpvars\nsnone !\ns- \"\nbx #\n$end\n"
+                              "#1\nscompute !\nscompute \"\nb101 #\n#2\nsnone !\ns- \"\n");
+}
+
 TEST_CASE("an argument is written where it changes and leaves with its slice", "[unit][traces]") {
     NameTable names;
     const std::string text = written(names, [&](Exporter& sink) {

@@ -213,6 +213,63 @@ TEST_CASE("of many sends and receives the ones that meet in an element are found
     }
 }
 
+namespace {
+
+/// Tile 100 sends one long stretch from 0x90000 and meanwhile receives two short ones, here.
+program::Exchange one_long_send(Address first, Address second) {
+    constexpr Bytes kShort = 160;
+    constexpr Address kHarmless[] = {0x60000, 0x68000};
+    auto exchange = plan::plan_exchange(kMachine, "x",
+                                        {transfer(736, 0x50000, kShort, {{100, kHarmless[0]}}),
+                                         transfer(736, 0x54000, kShort, {{100, kHarmless[1]}}),
+                                         transfer(100, 0x90000, 16 * kShort, {{740, 0x60000}})});
+    exchange.transfers[0].destinations[0].address = first;
+    exchange.transfers[1].destinations[0].address = second;
+    edit(exchange, 100, [&](auto& row) {
+        for (auto& in : row) {
+            if (in.pointer && !in.pointer->format) {
+                in.pointer->value = (4 * in.pointer->value >= kHarmless[1] ? second : first) / 4;
+            }
+        }
+    });
+    return exchange;
+}
+
+} // namespace
+
+TEST_CASE("each of several receives under one long send is looked at", "[exchange][broken]") {
+    constexpr Address kFar = 0x60000;
+    constexpr Address kNear[] = {0x92000, 0x94000}; // in the pair of elements that is sent from
+    const auto passes = [](Address first, Address second) {
+        try {
+            run_with(kMachine, one_long_send(first, second));
+        } catch (const ProgramError& error) {
+            CHECK_THAT(error.what(), Contains("one memory element"));
+            return false;
+        }
+        return true;
+    };
+    REQUIRE(passes(kFar, kFar + 0x8000));
+    std::vector<Address> free[2];
+    for (Address step = 0; step < 16; step += 4) {
+        if (passes(kNear[0] + step, kFar)) {
+            free[0].push_back(step);
+        }
+        if (passes(kFar, kNear[1] + step)) {
+            free[1].push_back(step);
+        }
+    }
+    REQUIRE(free[0].size() == 1); // eight bytes out of step
+    REQUIRE(free[1].size() == 1);
+    for (Address first = 0; first < 16; first += 4) {
+        for (Address second = 0; second < 16; second += 4) {
+            CAPTURE(first, second);
+            CHECK(passes(kNear[0] + first, kNear[1] + second) ==
+                  (first == free[0][0] && second == free[1][0]));
+        }
+    }
+}
+
 TEST_CASE("receiving into what is sent or executed is found", "[exchange][broken]") {
     CHECK_THROWS_WITH(run_with(kMachine, duplex(0x60000, 0x60000)), Contains("tile 100"));
     // In time apart: 100 receives into the words that it sent before.

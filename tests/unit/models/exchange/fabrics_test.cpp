@@ -214,6 +214,26 @@ TEST_CASE("a ring goes round one way or the shorter way", "[timing][exchange]") 
     CHECK(hops(1, 99) == 98);
 }
 
+TEST_CASE("a message that goes half way round a ring goes up", "[timing][exchange]") {
+    for (const TileId tiles : {8U, 100U}) {
+        auto machine = machine_with(Fabric::Ring, tiles);
+        const TileId half = tiles / 2;
+        constexpr Bytes kBytes = 4000;
+        const auto beside = [&](TileId from, TileId to) {
+            return cycles_of(run(machine, {transfer(0, kFrom, kBytes, {{half, kTo}}),
+                                           transfer(from, kFrom, kBytes, {{to, kTo}})}),
+                             to);
+        };
+        const auto alone = [&](TileId from, TileId to) {
+            return cycles_of(run(machine, {transfer(from, kFrom, kBytes, {{to, kTo}})}), to);
+        };
+        CAPTURE(tiles);
+        CHECK(beside(1, 2) > alone(1, 2)); // shares the link from 1 to 2
+        CHECK(beside(half + 2, half + 1) == alone(half + 2, half + 1)); // on the way down
+        CHECK(beside(tiles - 1, tiles - 2) == alone(tiles - 1, tiles - 2));
+    }
+}
+
 TEST_CASE("messages on a ring wait for each other where they share a link, either way",
           "[timing][exchange]") {
     auto machine = machine_with(Fabric::Ring, 100);

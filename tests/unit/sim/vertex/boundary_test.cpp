@@ -349,6 +349,18 @@ TEST_CASE("the largest residual of a fit may be below it", "[unit][vertex]") {
     CHECK_THROWS_AS(vertex::fit("a + b*rows", {point(1)}, {10}), vertex::FitError);
 }
 
+TEST_CASE("a linear formula of large values is linear, and one of small values may not be",
+          "[unit][vertex]") {
+    // what rounding leaves grows with the values
+    for (const char* factor : {"1e9/3", "1e12/7", "1e15/11"}) {
+        CAPTURE(factor);
+        const std::string formula = std::string("a*") + factor + " + b*rows*" + factor;
+        CHECK_NOTHROW(vertex::check_formula(formula, {point(1), point(3), point(7)}));
+    }
+    CHECK_THROWS_AS(vertex::check_formula("a*b*1e-6", {point(1), point(3)}), vertex::FitError);
+    CHECK_THROWS_AS(vertex::check_formula("1e9*a*b", {point(1), point(3)}), vertex::FitError);
+}
+
 TEST_CASE("a check takes what the tolerance allows and nothing more", "[unit][vertex]") {
     const auto wrong = [](double got, double expected, const vertex::ToleranceSpec& tolerance) {
         Bench bench;
