@@ -82,6 +82,13 @@ std::optional<double> slope_of(const std::vector<std::pair<double, double>>& poi
 
 } // namespace
 
+const Cell& Judged::setting(const PointTable& table, std::size_t column) const {
+    const auto changes = std::find_if(rows.begin(), rows.end(), [&](std::size_t row) {
+        return table.at(row, column).kind != Cell::Kind::Nothing;
+    });
+    return table.at(changes == rows.end() ? rows.front() : *changes, column);
+}
+
 bool is_better(const Objective& objective, double one, double other) {
     return objective.largest ? one > other : one < other;
 }
@@ -181,8 +188,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
     std::erase_if(paths, [&](const std::string& path) {
         const std::size_t column = *table.column(path);
         return std::all_of(judged.begin(), judged.end(), [&](const Judged& one) {
-            return table.at(one.rows.front(), column) ==
-                   table.at(judged.front().rows.front(), column);
+            return one.setting(table, column) == judged.front().setting(table, column);
         });
     });
     std::vector<std::size_t> columns;
@@ -192,7 +198,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
     }
     const auto changes = [&](const Judged& one) {
         return std::count_if(columns.begin(), columns.end(), [&](std::size_t column) {
-            return table.at(one.rows.front(), column).kind != Cell::Kind::Nothing;
+            return one.setting(table, column).kind != Cell::Kind::Nothing;
         });
     };
     const bool has_base = std::any_of(judged.begin(), judged.end(),
@@ -207,7 +213,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
             };
             std::map<std::string, Level> levels;
             for (const Judged& one : judged) {
-                const Cell& cell = table.at(one.rows.front(), columns[path]);
+                const Cell& cell = one.setting(table, columns[path]);
                 const bool is_set = cell.kind != Cell::Kind::Nothing;
                 const bool counts = !has_base || changes(one) == (is_set ? 1 : 0);
                 if (one.is_whole() && counts && one.values[objective] > 0) {
@@ -269,7 +275,11 @@ std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judg
     std::map<std::string, std::vector<const Judged*>> alike;
     for (const Judged& one : judged) {
         if (one.is_whole()) {
-            alike[table.key_of(one.rows.front(), columns)].push_back(&one);
+            std::string key;
+            for (const std::size_t row : one.rows) {
+                key += table.key_of(row, columns);
+            }
+            alike[key].push_back(&one);
         }
     }
     for (std::size_t objective = 0; objective < objectives.size(); ++objective) {

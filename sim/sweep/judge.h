@@ -24,6 +24,8 @@ struct Judged {
     bool keeps_constraints = true;
 
     [[nodiscard]] bool is_whole() const { return !values.empty(); }
+    /// What it changes there: settings that only some workloads have are in the rows of these.
+    [[nodiscard]] const Cell& setting(const PointTable& table, std::size_t column) const;
 };
 
 /// In the order of the candidates, which must outlive them. One without all of its lines is not whole.

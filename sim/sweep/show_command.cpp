@@ -25,6 +25,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 namespace tessera::sim {
@@ -260,6 +261,19 @@ private:
         });
     }
 
+    /// Whether names and settings do; not where several versions of the program wrote to the store.
+    [[nodiscard]] bool tells_rows_apart() const {
+        std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kWorkload,
+                                         PointTable::kMode};
+        for (const std::string& path : table_->changed()) {
+            columns.push_back(*table_->column(path));
+        }
+        std::unordered_set<std::string> keys;
+        return std::all_of(rows_.begin(), rows_.end(), [&](std::size_t row) {
+            return keys.insert(table_->key_of(row, columns)).second;
+        });
+    }
+
     /// Columns that say which point it is, and what is shown of it.
     [[nodiscard]] std::vector<std::size_t> columns_of_points() const {
         std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kWorkload};
@@ -309,6 +323,7 @@ private:
 
     Listing points() {
         std::vector<std::size_t> columns = columns_of_points();
+        const bool are_apart = tells_rows_apart();
         columns.push_back(PointTable::kStatus);
         std::set<std::size_t> broken;
         for (const std::size_t row : rows_) {
@@ -320,13 +335,20 @@ private:
         for (const std::size_t column : columns) {
             listing.head.push_back(table_->paths()[column]);
         }
+        if (!are_apart) {
+            listing.head.emplace_back("key");
+        }
         if (!broken.empty()) {
             listing.head.emplace_back("constraints");
         }
         listing.rows = rows_.size();
-        listing.cell = [this, columns, broken = std::move(broken)](std::size_t row,
-                                                                   std::size_t column) {
-            if (column == columns.size()) {
+        listing.cell = [this, columns, are_apart, broken = std::move(broken)](std::size_t row,
+                                                                              std::size_t column) {
+            constexpr std::size_t kDigits = 8;
+            if (column == columns.size() && !are_apart) {
+                return sweep::ListedCell{table_->key(rows_[row]).text().substr(0, kDigits), false};
+            }
+            if (column >= columns.size()) {
                 return sweep::ListedCell{broken.contains(rows_[row]) ? "broken" : "", false};
             }
             const Cell& cell = table_->at(rows_[row], columns[column]);
@@ -429,10 +451,10 @@ private:
                 columns.push_back(column);
             }
         }
-        std::vector<std::pair<std::size_t, std::vector<double>>> rows;
+        std::vector<Judged> rows;
         rows.reserve(some.size());
         for (const std::size_t one : some) {
-            rows.emplace_back(all[one].rows.front(), all[one].values);
+            rows.push_back(all[one]);
         }
         Listing listing;
         for (const std::size_t column : columns) {
@@ -446,9 +468,9 @@ private:
                                                                std::size_t column) {
             if (column >= columns.size()) {
                 return sweep::ListedCell{
-                    sweep::number_text(rows[row].second[column - columns.size()]), true};
+                    sweep::number_text(rows[row].values[column - columns.size()]), true};
             }
-            const Cell& cell = table_->at(rows[row].first, columns[column]);
+            const Cell& cell = rows[row].setting(*table_, columns[column]);
             return sweep::ListedCell{table_->text(cell), cell.is_number()};
         };
         return listing;
@@ -456,7 +478,7 @@ private:
 
     [[nodiscard]] static bool has_one_workload(const std::vector<Judged>& all) {
         return std::all_of(all.begin(), all.end(),
-                           [](const Judged& one) { return one.rows.size() == 1; });
+                           [](const Judged& one) { return one.candidate->lines.size() == 1; });
     }
 
     [[nodiscard]] static std::string objective_text(const Objective& objective,
@@ -511,15 +533,15 @@ private:
     /// The point that changes nothing, or the first that there is.
     [[nodiscard]] const Judged* base_of(const std::vector<Judged>& all) const {
         const auto changes_nothing = [&](const Judged& one) {
-            return std::all_of(
-                table_->changed().begin(), table_->changed().end(), [&](const std::string& path) {
-                    const Cell& cell = table_->at(one.rows.front(), *table_->column(path));
-                    if (cell.kind == Cell::Kind::Nothing) {
-                        return true;
-                    }
-                    const auto base = base_number(path);
-                    return base && cell.is_number() && cell.number == *base;
-                });
+            return std::all_of(table_->changed().begin(), table_->changed().end(),
+                               [&](const std::string& path) {
+                                   const Cell& cell = one.setting(*table_, *table_->column(path));
+                                   if (cell.kind == Cell::Kind::Nothing) {
+                                       return true;
+                                   }
+                                   const auto base = base_number(path);
+                                   return base && cell.is_number() && cell.number == *base;
+                               });
         };
         const auto found = std::find_if(all.begin(), all.end(), changes_nothing);
         return found != all.end() ? &*found : all.empty() ? nullptr : &all.front();
@@ -529,15 +551,14 @@ private:
         std::string text;
         for (const std::string& path : table_->changed()) {
             const std::size_t column = *table_->column(path);
-            const Cell& cell = table_->at(one.rows.front(), column);
-            if (base != nullptr && cell == table_->at(base->rows.front(), column)) {
+            const Cell& cell = one.setting(*table_, column);
+            if (base != nullptr && cell == base->setting(*table_, column)) {
                 continue;
             }
             const auto number = base_number(path);
             const std::string was =
-                base != nullptr &&
-                        table_->at(base->rows.front(), column).kind != Cell::Kind::Nothing
-                    ? table_->text(table_->at(base->rows.front(), column))
+                base != nullptr && base->setting(*table_, column).kind != Cell::Kind::Nothing
+                    ? table_->text(base->setting(*table_, column))
                 : number ? sweep::number_text(*number)
                          : "";
             text += fmt::format("{}{} = {}{}", text.empty() ? "" : ", ", path,

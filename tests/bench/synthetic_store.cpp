@@ -64,6 +64,7 @@ int run(const std::string& file, const std::string& folder) {
                                   {"mode", source.sweep.mode},
                                   {"model", sim::kModelVersion},
                                   {"changes", std::move(changes)},
+                                  {"contents", point.contents},
                                   {"host", {{"wall_s", 0.25}, {"peak_rss_bytes", 90'000'000}}},
                                   {"result", result_of(point)}};
         store.append_line(line.dump());

@@ -161,6 +161,22 @@ TEST_CASE("settings that one workload alone has do not part candidates", "[unit]
     });
     CHECK(bench.table().rows() == 3); // the matmul comes twice, with one name
     CHECK(bench.judged() == std::vector<double>{5, 6});
+    // and yet they are told as what they change
+    const Source source = read_source({bench.file(), {}, {}, {}}, test::source_paths());
+    PointKeys keys(1);
+    const auto paths = test::source_paths();
+    Planner planner(source.sweep, source.document, paths, keys);
+    PointTable table = bench.table();
+    const auto candidates = candidates_of(planner, source.sweep, table);
+    std::vector<Condition> none;
+    const auto judged = judge(table, candidates, source.sweep.objectives, none);
+    REQUIRE(judged.size() == 2);
+    const std::size_t block = table.column("workload.block").value();
+    CHECK(judged[0].setting(table, block).number == 1);
+    CHECK(judged[1].setting(table, block).number == 16);
+    const auto effects = effects_of(table, judged, source.sweep.objectives, {});
+    REQUIRE(effects.size() == 1);
+    CHECK(effects.front().levels.size() == 2);
 }
 
 TEST_CASE("a candidate without one of its lines is not whole", "[unit][sweep]") {
