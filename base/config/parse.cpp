@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/document.h"
 #include "base/text.h"
+#include "base/text_lines.h"
 
 #include <cctype>
 
@@ -19,11 +20,7 @@ constexpr std::size_t kLongestSyntaxMessage = 200;
 /// follows the last one after white space, separators and comments.
 class Cursor {
 public:
-    explicit Cursor(std::string_view text) : text_(text) {
-        if (text_.substr(0, 3) == "\xef\xbb\xbf") { // byte order mark, which the parser skips
-            index_ = 3;
-        }
-    }
+    explicit Cursor(std::string_view text) : text_(text) {}
 
     struct Position {
         int line = 1;
@@ -284,7 +281,8 @@ private:
 
 } // namespace
 
-Document parse_document(std::string_view text, const std::string& file) {
+Document parse_document(std::string_view bytes, const std::string& file) {
+    const std::string_view text = text_of(bytes, file);
     Builder builder{text, file};
     json::sax_parse(text.begin(), text.end(), &builder, json::input_format_t::json, true, true);
     return builder.take();

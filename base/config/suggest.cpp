@@ -38,22 +38,27 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+std::optional<std::size_t> near_distance(std::string_view name, std::string_view candidate) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t shorter = std::min(name.size(), candidate.size());
     // A name this long is no slip of the fingers, and the search is quadratic.
     constexpr std::size_t kLongestName = 200;
-    if (name.size() > kLongestName) {
-        return {};
+    const std::size_t limit = longer < 2 ? 0 : std::max<std::size_t>(1, longer / 3);
+    if (longer > kLongestName || longer - shorter > limit) {
+        return std::nullopt;
     }
-    const std::string wanted = lower(name);
+    const std::size_t distance = edit_distance(lower(name), lower(candidate));
+    return distance <= limit ? std::optional(distance) : std::nullopt;
+}
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
     std::string best;
     std::size_t best_distance = 0;
     for (const auto& candidate : candidates) {
-        const std::size_t longer = std::max(name.size(), candidate.size());
-        const std::size_t limit = longer < 2 ? 0 : (longer + 2) / 3;
-        const std::size_t distance = edit_distance(wanted, lower(candidate));
-        if (distance <= limit && (best.empty() || distance < best_distance)) {
+        const auto distance = near_distance(name, candidate);
+        if (distance && (best.empty() || *distance < best_distance)) {
             best = candidate;
-            best_distance = distance;
+            best_distance = *distance;
         }
     }
     return best;

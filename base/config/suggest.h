@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,13 @@ namespace tessera::config {
 /// `a` into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate with the least edit distance, capitals apart, if that is at most a third of the
-/// longer name, rounded up; otherwise empty. Names of one letter are near to nothing. Ties go to
-/// the earlier candidate.
+/// The edit distance of two names, capitals apart, if one may be meant by the other: it is at most a
+/// third of the longer name, and 1 for names of two to five letters. Names of one letter are near to
+/// nothing, and so are names beyond 200.
+[[nodiscard]] std::optional<std::size_t> near_distance(std::string_view name,
+                                                       std::string_view candidate);
+
+/// The near candidate with the least distance; otherwise empty. Ties go to the earlier candidate.
 [[nodiscard]] std::string nearest_name(std::string_view name,
                                        const std::vector<std::string>& candidates);
 

@@ -11,6 +11,7 @@ namespace tessera::catalog {
 using config::Alternative;
 using config::Describe;
 using config::Shape;
+using workload::Duplicates;
 using workload::PatternSpec;
 using workload::ValuesSpec;
 
@@ -103,13 +104,20 @@ std::shared_ptr<const Shape> pattern_shape() {
         .suffix(".mtx")
         .suffix(".smtx")
         .suffix(".npy")
+        .suffix(".mtx.gz")
+        .suffix(".smtx.gz")
+        .suffix(".npy.gz")
         .required()
-        .says("Matrix Market file, .smtx mask or dense .npy matrix, beside the workload file or in "
-              "configs/data/")
+        .says("Matrix Market file, .smtx mask or dense .npy matrix, or one packed by gzip, beside "
+              "the workload file or in configs/data/")
         .from("docs/workloads.md");
     file.field("values", &PatternSpec::file_values,
                {{"gcn", FileValues::Gcn}, {"ones", FileValues::Ones}, {"file", FileValues::File}})
         .says("values of the entries: scaled by both degrees (gcn), all one, or as in the file")
+        .from("docs/workloads.md");
+    file.field("duplicates", &PatternSpec::duplicates,
+               {{"error", Duplicates::Error}, {"sum", Duplicates::Sum}})
+        .says("entries of one place in the file: a mistake, or one entry with the sum")
         .from("docs/workloads.md");
 
     const auto form = [](bool of_file, const char* name, std::shared_ptr<const Shape> shape) {

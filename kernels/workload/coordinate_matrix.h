@@ -2,6 +2,7 @@
 // What the readers of sparse matrices make: the entries that a file has.
 #pragma once
 
+#include "kernels/workload/operand_spec.h"
 #include "kernels/workload/operands.h"
 
 #include <cstdint>

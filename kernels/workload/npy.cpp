@@ -34,6 +34,9 @@ constexpr std::size_t kMostElements = std::size_t{1} << 31U; ///< more than a ch
     throw ConfigError(Diagnostic{file_name, 0, 0, "", std::move(message), std::move(hint)});
 }
 
+constexpr const char* kTypes =
+    "bools, floats of 2, 4 or 8 bytes or integers of 1, 2, 4 or 8, as |b1 or <f4";
+
 /// What the header's dictionary says.
 struct Header {
     std::optional<std::string> descr;
@@ -71,8 +74,7 @@ private:
         if (key == "descr" && !header_.descr) {
             skip_space();
             if (at_ < text_.size() && text_[at_] == '[') {
-                fail(file_name_,
-                     "descr: got a structured type, expected one of <f2, <f4, <f8, <i4, <i8");
+                fail(file_name_, std::string("descr: got a structured type, expected ") + kTypes);
             }
             header_.descr = read_string();
         } else if (key == "fortran_order" && !header_.fortran_order) {
@@ -246,16 +248,21 @@ MatrixShape checked_shape(std::vector<std::int64_t> shape, std::optional<MatrixS
     return {shape[0], shape[1]};
 }
 
-/// An element of a file, a binary16 bit pattern if it has 2 bytes, as one of a matrix.
+/// An element that is a binary16 number.
+struct Half {
+    std::uint16_t bits;
+};
+
+/// An element of a file as one of a matrix.
 template <typename To, typename Element> To converted(Element element) {
     if constexpr (std::is_same_v<To, float>) {
-        if constexpr (sizeof(Element) == 2) {
-            return f16_to_f32(element);
+        if constexpr (std::is_same_v<Element, Half>) {
+            return f16_to_f32(element.bits);
         } else {
             return static_cast<float>(element);
         }
-    } else if constexpr (sizeof(Element) == 2) {
-        return element;
+    } else if constexpr (std::is_same_v<Element, Half>) {
+        return element.bits;
     } else {
         return f64_to_f16(static_cast<double>(element));
     }
@@ -274,19 +281,8 @@ template <> constexpr const char* kExpectedFinite<std::uint16_t> = "f16, expecte
 
 template <typename To, typename Element>
 Dense<To> convert(std::string_view data, MatrixShape shape, const std::string& file_name) {
-    // At most 2^31 - 1 a side: the product of the three stays below 2^65, so it is compared by
-    // division.
-    const auto rows = static_cast<std::uint64_t>(shape.rows);
     const auto columns = static_cast<std::uint64_t>(shape.columns);
-    const std::uint64_t elements = rows * columns;
-    if (data.size() / sizeof(Element) != elements || data.size() % sizeof(Element) != 0) {
-        const bool fewer = data.size() / sizeof(Element) < elements;
-        fail(file_name,
-             "data: got " + std::to_string(data.size()) + " bytes, expected " +
-                 std::to_string(elements) + " elements of " + std::to_string(sizeof(Element)) +
-                 " bytes",
-             fewer ? "the file is truncated" : "");
-    }
+    const std::uint64_t elements = static_cast<std::uint64_t>(shape.rows) * columns;
     Dense<To> matrix{shape.rows, shape.columns, std::vector<To>(elements)};
     for (std::uint64_t i = 0; i < elements; ++i) {
         Element element;
@@ -308,8 +304,11 @@ void check_element_total(std::size_t elements, MatrixShape shape) {
                    static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.columns));
 }
 
+/// A header whose type is one that is read, and what follows it.
 struct ReadHeader {
-    Header header;
+    NpyType type;
+    bool is_fortran = false;
+    std::vector<std::int64_t> shape;
     std::string_view data;
 };
 
@@ -323,60 +322,83 @@ ReadHeader read_header(std::string_view bytes, const std::string& file_name) {
                                                      : "shape") +
                             " is missing");
     }
-    return {header, sections.data};
+    const auto type = npy_type(*header.descr);
+    if (!type) {
+        fail(file_name,
+             "descr: got " + quoted_word(*header.descr) + ", expected " + std::string(kTypes));
+    }
+    return {*type, *header.fortran_order, *header.shape, sections.data};
 }
 
-void refuse_fortran_order(const Header& header, const std::string& file_name) {
-    if (*header.fortran_order) {
-        fail(file_name, "fortran_order: got True, expected False",
-             "save numpy.ascontiguousarray(array)");
+/// The elements in row-major order, lowest byte first; a copy where they stand otherwise.
+std::string_view arranged(const ReadHeader& header, std::string& storage) {
+    const std::size_t bytes = header.type.bytes;
+    const bool is_turned = header.is_fortran && header.shape.size() > 1;
+    if (header.data.empty() || (!header.type.is_big_endian && !is_turned)) {
+        return header.data;
     }
+    storage.resize(header.data.size());
+    NpyOrder order(header.shape, is_turned);
+    for (std::size_t at = 0; at < header.data.size(); at += bytes, order.next()) {
+        char* const to = storage.data() + order.row_major_index() * bytes;
+        std::memcpy(to, header.data.data() + at, bytes);
+        if (header.type.is_big_endian) {
+            std::reverse(to, to + bytes);
+        }
+    }
+    return storage;
 }
 
 template <typename To>
 using Convert = Dense<To> (*)(std::string_view, MatrixShape, const std::string&);
 
-/// What the elements of a header's file are made to be matrix elements by.
-template <typename To> struct Format {
-    Convert<To> convert;
-    std::size_t element_bytes;
-    MatrixShape shape;
-};
-
-template <typename To>
-Format<To> format_of(const Header& header, std::optional<MatrixShape> expected,
-                     const std::string& file_name) {
+/// What elements of a type are made to be matrix elements by.
+template <typename To> Convert<To> convert_of(const NpyType& type) {
     struct Known {
         std::string_view descr;
         Convert<To> convert;
-        std::size_t element_bytes;
     };
-    static constexpr std::array<Known, 5> kKnown{
-        {{npy_of(ElementType::F16), convert<To, std::uint16_t>, 2},
-         {npy_of(ElementType::F32), convert<To, float>, 4},
-         {"<f8", convert<To, double>, 8},
-         {npy_of(ElementType::I32), convert<To, std::int32_t>, 4},
-         {"<i8", convert<To, std::int64_t>, 8}}};
-    const std::string& descr = *header.descr;
+    static constexpr std::array<Known, 12> kKnown{{{"<f2", convert<To, Half>},
+                                                   {"<f4", convert<To, float>},
+                                                   {"<f8", convert<To, double>},
+                                                   {"|b1", convert<To, std::uint8_t>},
+                                                   {"|i1", convert<To, std::int8_t>},
+                                                   {"|u1", convert<To, std::uint8_t>},
+                                                   {"<i2", convert<To, std::int16_t>},
+                                                   {"<u2", convert<To, std::uint16_t>},
+                                                   {"<i4", convert<To, std::int32_t>},
+                                                   {"<u4", convert<To, std::uint32_t>},
+                                                   {"<i8", convert<To, std::int64_t>},
+                                                   {"<u8", convert<To, std::uint64_t>}}};
     const auto known = std::find_if(kKnown.begin(), kKnown.end(),
-                                    [&](const Known& one) { return one.descr == descr; });
-    if (known == kKnown.end()) {
-        const bool big_endian = !descr.empty() && descr.front() == '>';
+                                    [&](const Known& one) { return one.descr == type.descr; });
+    TESSERA_ASSERT(known != kKnown.end());
+    return known->convert;
+}
+
+void check_data_bytes(const ReadHeader& header, MatrixShape shape, const std::string& file_name) {
+    // At most 2^31 - 1 a side: the product of the three stays below 2^65, so it is compared by
+    // division.
+    const std::uint64_t elements =
+        static_cast<std::uint64_t>(shape.rows) * static_cast<std::uint64_t>(shape.columns);
+    const std::size_t got = header.data.size();
+    const std::size_t bytes = header.type.bytes;
+    if (got / bytes != elements || got % bytes != 0) {
         fail(file_name,
-             "descr: got " + quoted_word(descr) + ", expected one of <f2, <f4, <f8, <i4, <i8",
-             big_endian ? "big-endian data are not read" : "");
+             "data: got " + std::to_string(got) + " bytes, expected " + std::to_string(elements) +
+                 " elements of " + std::to_string(bytes) + " bytes",
+             got / bytes < elements ? "the file is truncated" : "");
     }
-    refuse_fortran_order(header, file_name);
-    return {known->convert, known->element_bytes,
-            checked_shape(*header.shape, expected, file_name)};
 }
 
 template <typename To>
 Dense<To> matrix_of(std::string_view bytes, const std::string& file_name,
                     std::optional<MatrixShape> expected) {
-    const auto [header, data] = read_header(bytes, file_name);
-    const auto format = format_of<To>(header, expected, file_name);
-    return format.convert(data, format.shape, file_name);
+    const ReadHeader header = read_header(bytes, file_name);
+    const MatrixShape shape = checked_shape(header.shape, expected, file_name);
+    check_data_bytes(header, shape, file_name);
+    std::string storage;
+    return convert_of<To>(header.type)(arranged(header, storage), shape, file_name);
 }
 
 template <typename To>
@@ -384,61 +406,91 @@ Dense<To> matrix_in(const std::string& path, std::optional<MatrixShape> expected
     InputFile file(path);
     std::string bytes;
     file.append_to(bytes, kMostNpyHeaderBytes);
-    const auto format = format_of<To>(read_header(bytes, path).header, expected, path);
-    const auto elements = static_cast<std::size_t>(format.shape.rows) *
-                          static_cast<std::size_t>(format.shape.columns);
+    const ReadHeader header = read_header(bytes, path);
+    const MatrixShape shape = checked_shape(header.shape, expected, path);
+    const std::size_t element_bytes = header.type.bytes;
+    const auto elements =
+        static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(shape.columns);
     if (elements > kMostElements) {
-        fail(path, "shape: got " + shape_text({format.shape.rows, format.shape.columns}) +
-                       ", expected at most " + std::to_string(kMostElements) + " elements");
+        fail(path, "shape: got " + shape_text({shape.rows, shape.columns}) + ", expected at most " +
+                       std::to_string(kMostElements) + " elements");
     }
     // Up to a header more than there should be, so that what is too much is seen.
-    file.append_to(bytes, elements * format.element_bytes);
+    file.append_to(bytes, elements * element_bytes);
     return matrix_of<To>(bytes, path, expected);
-}
-
-/// Numbers in tile memory, and those of 8 bytes that NumPy has besides.
-bool is_number(std::string_view descr) {
-    const ElementFacts* known = find_npy_type(descr);
-    return known != nullptr ? known->kind != ElementFacts::Kind::Bool
-                            : descr == "<f8" || descr == "<i8" || descr == "<u8";
 }
 
 } // namespace
 
-NpyView view_npy(std::string_view bytes, const std::string& file_name) {
-    const auto [header, data] = read_header(bytes, file_name);
-    const std::string& descr = *header.descr;
-    if (!is_number(descr)) {
-        fail(file_name, "descr: got " + quoted_word(descr) +
-                            ", expected a little-endian float of 2, 4 or 8 bytes or an integer of "
-                            "1, 2, 4 or 8");
+std::optional<NpyType> npy_type(std::string_view descr) {
+    constexpr std::string_view kOrders = "<>|=";
+    if (descr.size() != 3 || kOrders.find(descr[0]) == std::string_view::npos) {
+        return std::nullopt;
     }
-    refuse_fortran_order(header, file_name);
-    std::uint64_t elements = data.size() / static_cast<std::size_t>(descr[2] - '0');
+    const std::size_t bytes = static_cast<unsigned char>(descr[2]) - std::size_t{'0'};
+    const bool is_power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    const char kind = descr[1];
+    const bool is_one = kind == 'b'                  ? bytes == 1
+                        : kind == 'f'                ? is_power && bytes > 1
+                        : kind == 'i' || kind == 'u' ? is_power
+                                                     : false;
+    const bool has_order = descr[0] != '|' || bytes == 1;
+    if (!is_one || !has_order) {
+        return std::nullopt;
+    }
+    NpyType type;
+    type.descr = (bytes == 1 ? "|" : "<") + std::string(descr.substr(1));
+    type.bytes = bytes;
+    type.is_big_endian = descr[0] == '>' && bytes > 1;
+    return type;
+}
+
+NpyOrder::NpyOrder(const std::vector<std::int64_t>& shape, bool is_fortran)
+    : is_fortran_(is_fortran), sizes_(shape), place_(shape.size(), 0), steps_(shape.size(), 1) {
+    for (std::size_t i = shape.size(); i-- > 1;) {
+        steps_[i - 1] = steps_[i] * shape[i];
+    }
+}
+
+void NpyOrder::next() {
+    if (!is_fortran_) {
+        ++index_;
+        return;
+    }
+    for (std::size_t i = 0; i < place_.size(); ++i) {
+        index_ += steps_[i];
+        if (++place_[i] < sizes_[i]) {
+            return;
+        }
+        index_ -= steps_[i] * sizes_[i];
+        place_[i] = 0;
+    }
+}
+
+NpyArray read_npy_array(std::string_view bytes, const std::string& file_name) {
+    const ReadHeader header = read_header(bytes, file_name);
+    const std::size_t got = header.data.size();
+    const std::uint64_t elements = got / header.type.bytes;
     std::uint64_t wanted = 1;
-    for (const std::int64_t dimension : *header.shape) {
-        const bool fits = dimension >= 0 && (wanted == 0 || static_cast<std::uint64_t>(dimension) <=
-                                                                data.size() / wanted);
-        wanted = fits ? wanted * static_cast<std::uint64_t>(dimension) : data.size() + 1;
+    for (const std::int64_t dimension : header.shape) {
+        const bool fits = dimension >= 0 &&
+                          (wanted == 0 || static_cast<std::uint64_t>(dimension) <= got / wanted);
+        wanted = fits ? wanted * static_cast<std::uint64_t>(dimension) : got + 1;
     }
-    if (wanted != elements || data.size() % static_cast<std::size_t>(descr[2] - '0') != 0) {
-        fail(file_name, "data: got " + std::to_string(data.size()) +
-                            " bytes, expected the elements of shape " + shape_text(*header.shape) +
-                            " of type " + descr);
+    if (wanted != elements || got % header.type.bytes != 0) {
+        fail(file_name, "data: got " + std::to_string(got) +
+                            " bytes, expected the elements of shape " + shape_text(header.shape) +
+                            " of type " + header.type.descr);
     }
-    return {descr, *header.shape, data};
+    std::string storage;
+    const std::string_view data = arranged(header, storage);
+    return {header.type.descr, header.shape, storage.empty() ? std::string(data) : storage};
 }
 
 NpyMatrixHeader read_npy_header(std::string_view bytes, const std::string& file_name) {
-    const auto [header, data] = read_header(bytes, file_name);
-    if (!is_number(*header.descr) && *header.descr != npy_of(ElementType::Bool)) {
-        fail(file_name, "descr: got " + quoted_word(*header.descr) +
-                            ", expected |b1, a little-endian float of 2, 4 or 8 bytes or an "
-                            "integer of 1, 2, 4 or 8");
-    }
-    refuse_fortran_order(header, file_name);
-    return {*header.descr, checked_shape(*header.shape, std::nullopt, file_name),
-            bytes.size() - data.size()};
+    const ReadHeader header = read_header(bytes, file_name);
+    return {header.type, header.is_fortran, checked_shape(header.shape, std::nullopt, file_name),
+            bytes.size() - header.data.size()};
 }
 
 DenseF16 read_npy(std::string_view bytes, const std::string& file_name,

@@ -8,9 +8,9 @@
 //                 ASCII, then blanks and a newline
 //   then          rows * columns elements, row-major
 //
-// Read: <f2, <f4, <f8, <i4, <i8. Written: <f2 and <f4 in version 1.0.
-// Not read: other types, big-endian data, Fortran order, other numbers of dimensions, bytes after
-// the data.
+// Read: bools, floats of 2, 4 and 8 bytes, integers of 1, 2, 4 and 8, with or without a sign, in
+// either byte order, row-major or in Fortran's order. Written: <f2 and <f4 in version 1.0.
+// Not read: other types, bytes after the data; where a matrix is wanted, other numbers of dimensions.
 #pragma once
 
 #include "base/error.h"
@@ -48,22 +48,49 @@ public:
 [[nodiscard]] DenseF32 read_npy_file_f32(const std::string& path,
                                          std::optional<MatrixShape> expected = std::nullopt);
 
-/// A file of any shape as it stands: the bytes of its elements in row-major order.
-struct NpyView {
-    std::string descr; ///< "<f2", "|u1", ...
-    std::vector<std::int64_t> shape;
-    std::string_view data;
+/// The type of a file's elements.
+struct NpyType {
+    std::string descr; ///< of the lowest byte first: "<f2", "|u1", ...
+    std::size_t bytes = 0;
+    bool is_big_endian = false; ///< the file has the highest byte first
 };
 
-/// Reads a file of little-endian floats of 2, 4 or 8 bytes or integers of 1, 2, 4 or 8. Throws
-/// ConfigError as read_npy does.
-[[nodiscard]] NpyView view_npy(std::string_view bytes, const std::string& file_name);
+/// The type that a header names so; nothing where it is none that is read.
+[[nodiscard]] std::optional<NpyType> npy_type(std::string_view descr);
+
+/// Walks the elements of a file in the order in which they stand.
+class NpyOrder {
+public:
+    NpyOrder(const std::vector<std::int64_t>& shape, bool is_fortran);
+
+    /// Where the element would stand if the file were row-major.
+    [[nodiscard]] std::size_t row_major_index() const { return static_cast<std::size_t>(index_); }
+    void next();
+
+private:
+    bool is_fortran_;
+    std::vector<std::int64_t> sizes_;
+    std::vector<std::int64_t> place_;
+    std::vector<std::int64_t> steps_;
+    std::int64_t index_ = 0;
+};
+
+/// A file of any shape: the bytes of its elements in row-major order, lowest byte first.
+struct NpyArray {
+    std::string descr; ///< "<f2", "|u1", ...
+    std::vector<std::int64_t> shape;
+    std::string data;
+};
+
+/// Throws ConfigError as read_npy does, but for elements that are not finite.
+[[nodiscard]] NpyArray read_npy_array(std::string_view bytes, const std::string& file_name);
 
 inline constexpr std::size_t kMostNpyHeaderBytes = 64 * 1024; ///< with what stands before it
 
 /// What stands before the elements of a matrix.
 struct NpyMatrixHeader {
-    std::string descr; ///< as of view_npy, or "|b1"
+    NpyType type;
+    bool is_fortran = false;
     MatrixShape shape;
     std::size_t header_bytes = 0; ///< the elements follow them
 };

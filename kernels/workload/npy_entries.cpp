@@ -7,6 +7,7 @@
 #include "base/float16.h"
 #include "base/input_file.h"
 #include "kernels/workload/npy.h"
+#include "kernels/workload/packed_file.h"
 
 #include <algorithm>
 #include <array>
@@ -74,7 +75,7 @@ public:
         file_.append_to(bytes_, kMostNpyHeaderBytes);
         header_ = read_npy_header(bytes_, path);
         at_ = header_.header_bytes;
-        element_ = element_of(header_.descr);
+        element_ = element_of(header_.type.descr);
     }
 
     [[nodiscard]] const NpyMatrixHeader& header() const { return header_; }
@@ -84,6 +85,9 @@ public:
             const auto got = read_ * element_.bytes + (bytes_.size() - at_);
             fail_in_npy(path_, "data: got " + std::to_string(got) + " bytes, expected " + wanted(),
                         "the file is truncated");
+        }
+        if (header_.type.is_big_endian) {
+            std::reverse(bytes_.data() + at_, bytes_.data() + at_ + element_.bytes);
         }
         const double value = element_.decode(bytes_.data() + at_);
         at_ += element_.bytes;
@@ -113,7 +117,7 @@ private:
                std::to_string(element_.bytes) + " bytes";
     }
 
-    InputFile file_;
+    PackedFile file_;
     const std::string& path_;
     std::string bytes_;
     std::size_t at_ = 0;
@@ -129,10 +133,16 @@ CoordinateMatrix read_npy_entries_file(const std::string& path) {
     CoordinateMatrix matrix;
     matrix.rows = stream.header().shape.rows;
     matrix.columns = stream.header().shape.columns;
-    matrix.has_values = stream.header().descr != npy_of(ElementType::Bool);
-    const Activity reading("reading the pattern, row", matrix.rows);
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-        for (std::int64_t column = 0; column < matrix.columns; ++column) {
+    matrix.has_values = stream.header().type.descr != npy_of(ElementType::Bool);
+    const bool is_fortran = stream.header().is_fortran;
+    const std::int64_t lines = is_fortran ? matrix.columns : matrix.rows;
+    const std::int64_t elements = is_fortran ? matrix.rows : matrix.columns;
+    const Activity reading(is_fortran ? "reading the pattern, column" : "reading the pattern, row",
+                           lines);
+    for (std::int64_t line = 0; line < lines; ++line) {
+        for (std::int64_t element = 0; element < elements; ++element) {
+            const std::int64_t row = is_fortran ? element : line;
+            const std::int64_t column = is_fortran ? line : element;
             const double value = stream.next();
             if (!std::isfinite(value)) {
                 fail_in_npy(path, "element [" + std::to_string(row) + ", " +
@@ -153,6 +163,12 @@ CoordinateMatrix read_npy_entries_file(const std::string& path) {
         reading.step();
     }
     stream.expect_end();
+    if (is_fortran) {
+        std::sort(matrix.entries.begin(), matrix.entries.end(),
+                  [](const CoordinateEntry& a, const CoordinateEntry& b) {
+                      return a.row != b.row ? a.row < b.row : a.column < b.column;
+                  });
+    }
     return matrix;
 }
 

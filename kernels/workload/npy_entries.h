@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The elements of a dense .npy matrix (npy.h) that are not zero.
 //
-// Read: bool, floats of 2, 4 and 8 bytes, integers of 1, 2, 4 and 8. Bools have no values of their
-// own. The file is read piece by piece: memory grows with the elements that are not zero.
+// Read: what npy.h reads, also packed by gzip. Bools have no values of their own. The file is read
+// piece by piece: memory grows with the elements that are not zero.
 #pragma once
 
 #include "kernels/workload/coordinate_matrix.h"

@@ -20,6 +20,9 @@ inline constexpr double kLeastExponent = 1e-6;
 inline constexpr double kLargestExponent = 16;
 inline constexpr std::int64_t kLargestGroup = 1024;
 
+/// What several entries of one place of a file are: a mistake, or one entry with their sum.
+enum class Duplicates : std::uint8_t { Error, Sum };
+
 struct PatternSpec {
     enum class Source { File, Uniform, Banded, PowerLaw, NOfM };
     enum class FileValues {
@@ -30,7 +33,8 @@ struct PatternSpec {
     Source source = Source::Uniform;
     std::string path; ///< for File, resolved relative to the workload file, then configs/data/
     FileValues file_values = FileValues::File;
-    double density = 1.0;   ///< of the generators: kept blocks over all blocks
+    Duplicates duplicates = Duplicates::Error; ///< of File: entries of one place
+    double density = 1.0;                      ///< of the generators: kept blocks over all blocks
     double exponent = 1.0;  ///< of PowerLaw: blocks of the row of rank r fall as r^-exponent
     std::int64_t group = 4; ///< of NOfM: neighbouring blocks of which density * group are kept
     std::uint64_t seed = 1;

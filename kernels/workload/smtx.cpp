@@ -4,6 +4,8 @@
 #include "base/activity.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "base/text_lines.h"
+#include "kernels/workload/packed_file.h"
 #include "kernels/workload/text.h"
 
 #include <algorithm>
@@ -33,8 +35,8 @@ struct WholeRange {
 
 class SmtxReader {
 public:
-    SmtxReader(std::string_view text, const std::string& file_name)
-        : text_(text), file_name_(file_name) {}
+    SmtxReader(std::string_view text, const std::string& file_name, Duplicates duplicates)
+        : lines_(text_of(text, file_name)), file_name_(file_name), duplicates_(duplicates) {}
 
     CoordinateMatrix read() {
         read_sizes();
@@ -57,23 +59,20 @@ private:
         while (at_ < text_.size() && is_blank(text_[at_])) {
             ++at_;
         }
-        return at_ < text_.size() && text_[at_] != '\n';
-    }
-    [[nodiscard]] bool is_blank(char c) const {
-        return c == ' ' || c == '\t' ||
-               (c == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
+        return at_ < text_.size();
     }
 
     /// What stands here, up to a blank, the line's end or a comma.
     [[nodiscard]] std::string_view word() const {
-        const std::size_t end = std::min(text_.find_first_of(" \t\r\n,", at_), text_.size());
+        const std::size_t end = std::min(text_.find_first_of(" \t,", at_), text_.size());
         return text_.substr(at_, std::max(end, at_ + 1) - at_);
     }
 
+    /// The next line that is not blank; an empty one at the end of the text.
     void next_line() {
-        at_ = std::min(at_ + 1, text_.size());
-        line_start_ = at_;
-        ++line_;
+        is_at_end_ = !lines_.next_filled();
+        text_ = lines_.line();
+        at_ = 0;
     }
 
     /// `name` makes the words that tell which number it is.
@@ -109,6 +108,7 @@ private:
     }
 
     void read_sizes() {
+        next_line();
         matrix_.rows = size_number("rows", 1, kMaxSmtxIndex);
         comma_behind("rows");
         matrix_.columns = size_number("columns", 1, kMaxSmtxIndex);
@@ -118,11 +118,11 @@ private:
             fail("got " + quoted_word(word()) + ", expected the end of the line",
                  "line 1 is rows, columns, non-zeros");
         }
-        next_line();
     }
 
     /// Calls take(number of the word) at each word of a line that has `expected` of them.
     template <class Take> void words(const char* what, std::int64_t expected, const Take& take) {
+        next_line();
         std::int64_t got = 0;
         for (; at_word(); ++got) {
             if (got == expected) {
@@ -134,15 +134,14 @@ private:
         if (got < expected) {
             fail(std::string(what) + ": got " + std::to_string(got) + ", expected " +
                      std::to_string(expected) + " as line 1 says",
-                 at_ == text_.size() ? "the file is truncated" : "");
+                 is_at_end_ || lines_.bytes_left() == 0 ? "the file is truncated" : "");
         }
-        next_line();
     }
 
     /// No more than the text can hold, whatever it says.
     [[nodiscard]] std::size_t possible(std::int64_t numbers) const {
         return std::min(static_cast<std::size_t>(numbers),
-                        (text_.size() - at_) / kShortestNumberBytes + 1);
+                        lines_.bytes_left() / kShortestNumberBytes + 1);
     }
 
     void read_offsets() {
@@ -170,6 +169,9 @@ private:
             const std::int64_t column =
                 number([entry] { return "column index " + std::to_string(entry); },
                        {0, matrix_.columns - 1});
+            if (column == least - 1 && duplicates_ == Duplicates::Sum) {
+                return; // a mask has the place once
+            }
             if (column < least) {
                 at_ = here;
                 fail("column index " + std::to_string(entry) + ": got " + std::to_string(column) +
@@ -179,7 +181,7 @@ private:
             }
             least = column + 1;
             matrix_.entries.push_back({static_cast<std::int32_t>(row),
-                                       static_cast<std::int32_t>(column), kColumnsLine, 1.0});
+                                       static_cast<std::int32_t>(column), lines_.number(), 1.0});
             constexpr std::int64_t kTold = 4096; // entries from one word about it to the next
             if (entry % kTold == kTold - 1) {
                 reading.step(kTold);
@@ -188,28 +190,25 @@ private:
     }
 
     void expect_end() {
-        while (at_ < text_.size() && !at_word()) {
-            next_line();
-        }
-        if (at_ < text_.size()) {
+        next_line();
+        if (at_word()) {
             fail("got " + quoted_word(word()) + ", expected the end of the file");
         }
     }
 
     [[noreturn]] void fail(std::string message, std::string hint = "") const {
-        const auto column =
-            std::min<std::size_t>(at_ - line_start_, std::numeric_limits<int>::max() - 1);
-        throw ConfigError(Diagnostic{file_name_, line_, static_cast<int>(column) + 1, "",
-                                     std::move(message), std::move(hint)});
+        const auto column = std::min<std::size_t>(at_, std::numeric_limits<int>::max() - 1);
+        throw ConfigError(Diagnostic{file_name_, lines_.number() + (is_at_end_ ? 1 : 0),
+                                     static_cast<int>(column) + 1, "", std::move(message),
+                                     std::move(hint)});
     }
 
-    static constexpr std::int32_t kColumnsLine = 3;
-
-    std::string_view text_;
+    TextLines lines_;
+    std::string_view text_; ///< the line
     const std::string& file_name_;
+    Duplicates duplicates_;
     std::size_t at_ = 0;
-    std::size_t line_start_ = 0;
-    int line_ = 1;
+    bool is_at_end_ = false;
     std::int64_t non_zeros_ = 0;
     std::vector<std::int64_t> offsets_;
     CoordinateMatrix matrix_;
@@ -217,25 +216,26 @@ private:
 
 } // namespace
 
-CoordinateMatrix read_smtx(std::string_view text, const std::string& file_name) {
-    return SmtxReader(text, file_name).read();
+CoordinateMatrix read_smtx(std::string_view text, const std::string& file_name,
+                           Duplicates duplicates) {
+    return SmtxReader(text, file_name, duplicates).read();
 }
 
-CoordinateMatrix read_smtx_file(const std::string& path) {
-    return read_smtx(read_file(path, kMostSmtxBytes, "an smtx file"), path);
+CoordinateMatrix read_smtx_file(const std::string& path, Duplicates duplicates) {
+    return read_smtx(read_packed_file(path, kMostSmtxBytes, "an smtx file"), path, duplicates);
 }
 
 MatrixShape read_smtx_size(const std::string& path) {
     constexpr std::size_t kPieceBytes = kMiB / 16;
-    InputFile file(path);
+    PackedFile file(path);
     std::string text;
     std::size_t asked = 0;
     do {
         asked += kPieceBytes;
         file.append_to(text, kPieceBytes);
     } while (text.size() == asked && asked < kMostSmtxBytes &&
-             text.find('\n', asked - kPieceBytes) == std::string::npos);
-    return SmtxReader(text, path).size();
+             text.find('\n', text.find_first_not_of(" \t\r\n")) == std::string::npos);
+    return SmtxReader(text, path, Duplicates::Error).size();
 }
 
 } // namespace tessera::workload

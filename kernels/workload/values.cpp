@@ -212,7 +212,7 @@ template <class Element> Sparse<Element> make_generated(const SpmmWorkload& work
 /// As a product has it.
 CoordinateMatrix read_pattern(const SpmmWorkload& workload) {
     const std::string& path = workload.pattern.path;
-    CoordinateMatrix file = read_pattern_file(path);
+    CoordinateMatrix file = read_pattern_file(path, workload.pattern.duplicates);
     if (workload.transpose_a) {
         std::swap(file.rows, file.columns);
         for (auto& entry : file.entries) {

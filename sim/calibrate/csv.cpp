@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
+#include "base/text_lines.h"
 
 #include <fmt/format.h>
 
@@ -20,12 +21,8 @@ constexpr std::size_t kMostRows = 10'000;
 /// Reads cells one after another and knows where it is.
 class CsvReader {
 public:
-    CsvReader(std::string_view text, const std::string& file) : text_(text), file_(file) {
-        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-        if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
-            text_.remove_prefix(kByteOrderMark.size());
-        }
-    }
+    CsvReader(std::string_view text, const std::string& file)
+        : text_(text_of(text, file)), file_(file) {}
 
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] char ahead() const { return at_end() ? '\0' : text_[at_]; }
@@ -148,9 +145,17 @@ private:
     int column_ = 1;
 };
 
+/// Takes off empty cells at the end: spreadsheets write commas behind the last filled column.
+void drop_empty_behind(std::vector<CsvCell>& cells, std::size_t least) {
+    while (cells.size() > least && cells.back().text.empty()) {
+        cells.pop_back();
+    }
+}
+
 std::vector<std::string> heading_of(CsvReader& reader) {
     std::vector<std::string> names;
-    const std::vector<CsvCell> cells = reader.row();
+    std::vector<CsvCell> cells = reader.row();
+    drop_empty_behind(cells, 1);
     const CsvCell& first = cells.front();
     if (cells.size() == 1 && first.text.find_first_of(";\t") != std::string::npos) {
         reader.refuse(first.line, first.column, "got names without a comma between them",
@@ -186,6 +191,7 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
     CsvTable table{.file = file, .heading = heading_of(reader), .rows = {}};
     for (reader.skip_silent_lines(); !reader.at_end(); reader.skip_silent_lines()) {
         std::vector<CsvCell> row = reader.row();
+        drop_empty_behind(row, table.heading.size());
         if (row.size() != table.heading.size()) {
             const CsvCell& at = row[std::min(row.size() - 1, table.heading.size())];
             reader.refuse(at.line, at.column,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Comma-separated text as RFC 4180 has it: quoted cells, doubled quotes in them, LF or CRLF. Lines
 // that start with '#' are comments, empty lines say nothing, spaces round a cell without quotes are
-// no part of it; a byte order mark may stand before everything.
+// no part of it; a byte order mark may stand before everything. Commas behind the last column of the
+// heading, with nothing behind them, are no columns.
 #pragma once
 
 #include <filesystem>

@@ -296,12 +296,11 @@ std::vector<std::byte> make_values(Evaluation& evaluation, const LoadedVertex& l
 }
 
 NpyNumbers read_numbers(const std::string& path) {
-    const std::string bytes = read_array_file(path);
-    const workload::NpyView view = workload::view_npy(bytes, path);
-    NpyNumbers numbers{view.shape, {}};
-    const auto step = static_cast<std::size_t>(view.descr[2] - '0');
-    for (std::size_t at = 0; at < view.data.size(); at += step) {
-        numbers.values.push_back(npy_number(view.descr, view.data.data() + at));
+    const workload::NpyArray array = workload::read_npy_array(read_array_file(path), path);
+    NpyNumbers numbers{array.shape, {}};
+    const auto step = static_cast<std::size_t>(array.descr[2] - '0');
+    for (std::size_t at = 0; at < array.data.size(); at += step) {
+        numbers.values.push_back(npy_number(array.descr, array.data.data() + at));
     }
     return numbers;
 }

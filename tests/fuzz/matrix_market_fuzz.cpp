@@ -8,9 +8,11 @@
 #include <cstdint>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+    using tessera::workload::Duplicates;
     try {
         const auto matrix = tessera::workload::read_matrix_market(
-            std::string_view(reinterpret_cast<const char*>(data), bytes), "fuzz.mtx");
+            std::string_view(reinterpret_cast<const char*>(data), bytes), "fuzz.mtx",
+            bytes % 2 == 0 ? Duplicates::Sum : Duplicates::Error);
         const tessera::workload::CoordinateEntry* before = nullptr;
         for (const auto& entry : matrix.entries) {
             TESSERA_ASSERT(entry.row >= 0 && entry.row < matrix.rows);

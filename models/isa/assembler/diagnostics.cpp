@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/assembler/diagnostics.h"
 
+#include "base/config/suggest.h"
 #include "models/isa/assembler/source_text.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -17,21 +17,6 @@ constexpr std::size_t kMaxTrailShown = 8;
 
 bool is_same_place(const Position& a, const Position& b) {
     return a.file == b.file && a.line == b.line && a.column == b.column;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::array<std::size_t, kMaxNameLength + 1> row{};
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0U : 1U);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row[b.size()];
 }
 
 } // namespace
@@ -69,20 +54,18 @@ std::string Diagnostics::nearest(std::string_view name,
     if (found_.size() >= kMaxShown || name.size() > kMaxNameLength) {
         return {};
     }
-    std::size_t best = name.size() <= 2 ? 2 : name.size() <= 5 ? 3 : 4;
+    std::optional<std::size_t> best;
     std::string_view chosen;
     for (const std::string_view candidate : candidates) {
-        const std::size_t longer = std::max(candidate.size(), name.size());
-        const std::size_t shorter = std::min(candidate.size(), name.size());
-        if (candidate.size() > kMaxNameLength || longer - shorter >= best) {
+        if (candidate.size() > kMaxNameLength) {
             continue;
         }
         if (comparisons_left_ == 0) {
             return {};
         }
         --comparisons_left_;
-        const std::size_t distance = edit_distance(name, candidate);
-        if (distance < best) {
+        const auto distance = config::near_distance(name, candidate);
+        if (distance && (!best || *distance < *best)) {
             best = distance;
             chosen = candidate;
         }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/workload/matrix_market.h"
+#include "tests/kernels/workload/gzip.h"
 #include "tests/kernels/workload/support.h"
 #include "tests/support/source_path.h"
+
+#include <zlib.h>
 
 #include <tuple>
 
 using tessera::IoError;
 using tessera::test::config_error;
+using tessera::test::gzip_of;
 using tessera::test::ScratchFolder;
 using namespace tessera::workload;
 
@@ -34,8 +38,11 @@ const std::string kReal = "%%MatrixMarket matrix coordinate real general\n";
 const std::string kInteger = "%%MatrixMarket matrix coordinate integer general\n";
 const std::string kPattern = "%%MatrixMarket matrix coordinate pattern general\n";
 const std::string kSymmetric = "%%MatrixMarket matrix coordinate pattern symmetric\n";
-const std::string kHint = "; supported are matrix coordinate files; real, integer or pattern; "
-                          "general or symmetric";
+const std::string kSkew = "%%MatrixMarket matrix coordinate real skew-symmetric\n";
+const std::string kArray = "%%MatrixMarket matrix array real ";
+const std::string kHint = "; read are matrices, coordinate or array; real, integer or pattern; "
+                          "general, symmetric or skew-symmetric";
+const std::string kMark = "\xef\xbb\xbf";
 
 } // namespace
 
@@ -73,6 +80,135 @@ TEST_CASE("a file without a last line end and one without entries are read", "[o
     CHECK(read(kPattern + "5 4 0\n").entries.empty());
 }
 
+TEST_CASE("a file may have a mark, blanks before and comments behind what is read", "[operands]") {
+    const auto matrix =
+        read(kMark + "  %%MatrixMarket matrix coordinate real general % by a solver\r\n"
+                     "  % rows\n\t%\n 2 3 2 % size\n 1 2\t1.5 % first\n\n  2 3 -1 ");
+    CHECK(elements(matrix) == std::vector<Element>{{0, 1, 1.5}, {1, 2, -1.0}});
+    CHECK(matrix.entries[0].line == 5);
+    // a column is counted without the mark
+    CHECK(
+        error_of(kMark + "%%MatrixMarket tensor coordinate real general\n").find("a.mtx:1:16: ") ==
+        0);
+    CHECK(error_of("\xff\xfe%%") ==
+          "a.mtx:1:1: got UTF-16 text, expected UTF-8; iconv -f UTF-16 -t UTF-8 converts it");
+    CHECK(error_of(kReal + "2 2 1\n1 1 % 3\n") == "a.mtx:3:1: entry: got 2 words, expected 3");
+}
+
+TEST_CASE("a skew-symmetric file is mirrored with the other sign", "[operands]") {
+    const auto matrix = read(kSkew + "3 3 2\n2 1 -1.5\n3 2 4\n");
+    CHECK(elements(matrix) ==
+          std::vector<Element>{{0, 1, 1.5}, {1, 0, -1.5}, {1, 2, -4.0}, {2, 1, 4.0}});
+    CHECK(error_of(kSkew + "3 3 1\n2 2 1\n") ==
+          "a.mtx:3:3: entry (2, 2) lies on the diagonal, expected none there since the banner says "
+          "skew-symmetric");
+    CHECK(
+        error_of(kSkew + "3 3 1\n1 2 1\n") ==
+        "a.mtx:3:3: entry (1, 2) lies above the diagonal, expected column <= row since the banner "
+        "says skew-symmetric; a skew-symmetric file holds the lower triangle");
+    CHECK(error_of(kSkew + "3 3 4\n") == "a.mtx:2:5: entries: got 4, expected 0..3");
+    CHECK(error_of(kSkew + "3 2 1\n") ==
+          "a.mtx:2:1: size: got 3 x 2, expected a square matrix since the banner says "
+          "skew-symmetric");
+    CHECK(read(kSkew + "1 1 0\n").entries.empty());
+}
+
+TEST_CASE("an array has its values column by column, and zeros are no entries", "[operands]") {
+    const auto matrix =
+        read(kArray + "general\n% note\n2 3 % size\n1 0\n% more\n3\n4 0 6 % last\n");
+    CHECK(matrix.has_values);
+    CHECK(elements(matrix) ==
+          std::vector<Element>{{0, 0, 1.0}, {0, 1, 3.0}, {1, 1, 4.0}, {1, 2, 6.0}});
+    CHECK(elements(read(kArray + "symmetric\n3 3\n1\n2\n3\n4\n0\n6\n")) ==
+          std::vector<Element>{{0, 0, 1.0},
+                               {0, 1, 2.0},
+                               {0, 2, 3.0},
+                               {1, 0, 2.0},
+                               {1, 1, 4.0},
+                               {2, 0, 3.0},
+                               {2, 2, 6.0}});
+    CHECK(elements(read(kArray + "skew-symmetric\n3 3\n1\n2\n3\n")) ==
+          std::vector<Element>{
+              {0, 1, -1.0}, {0, 2, -2.0}, {1, 0, 1.0}, {1, 2, -3.0}, {2, 0, 2.0}, {2, 1, 3.0}});
+    CHECK(elements(read("%%MatrixMarket matrix array integer general\n1 2\n7\n-8\n")) ==
+          std::vector<Element>{{0, 0, 7.0}, {0, 1, -8.0}});
+    CHECK(error_of(kArray + "general\n2 2\n1\n2\n3\n") ==
+          "a.mtx:5:1: elements: got 3, expected 4 as line 2 says; the file is truncated");
+    CHECK(error_of(kArray + "general\n1 2\n1 2 3\n") ==
+          "a.mtx:3:5: elements: got more than the 2 of line 2");
+    CHECK(error_of(kArray + "general\n1 2 2\n") == "a.mtx:2:5: size line: got 3 words, expected 2");
+    CHECK(error_of(kArray + "general\n1 2\n1\nx\n") ==
+          "a.mtx:4:1: value: got 'x', expected a finite number");
+    CHECK(error_of(kArray + "general\n") ==
+          "a.mtx:1:1: the file ends before the size line; expected rows, columns");
+    // memory grows with what is there
+    CHECK(error_of(kArray + "general\n2147483647 2147483647\n1\n").find("elements: got 1") !=
+          std::string::npos);
+}
+
+TEST_CASE("exponents may be Fortran's", "[operands]") {
+    const auto value = [](const std::string& word) {
+        return read(kReal + "1 1 1\n1 1 " + word + "\n").entries.at(0).value;
+    };
+    CHECK(value("1.5D+03") == 1500.0);
+    CHECK(value("-2d-1") == -0.2);
+    CHECK(value("+.5D0") == 0.5);
+    for (const std::string word : {"D", "1D", "1DD2", "1D2E3", "0x1p3", "1,5"}) {
+        CHECK(error_of(kReal + "1 1 1\n1 1 " + word + "\n") ==
+              "a.mtx:3:5: value: got '" + word + "', expected a finite number");
+    }
+}
+
+TEST_CASE("entries of one place are summed on request", "[operands]") {
+    const auto sum = [](const std::string& text) {
+        return elements(read_matrix_market(text, "a.mtx", Duplicates::Sum));
+    };
+    CHECK(sum(kReal + "2 2 4\n2 1 1\n1 1 5\n2 1 2.5\n2 1 -0.5\n") ==
+          std::vector<Element>{{0, 0, 5.0}, {1, 0, 3.0}});
+    CHECK(sum("%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n2 1 1\n2 1 2\n2 2 4\n") ==
+          std::vector<Element>{{0, 1, 3.0}, {1, 0, 3.0}, {1, 1, 4.0}});
+    CHECK(sum(kSkew + "2 2 1\n2 1 1\n") == std::vector<Element>{{0, 1, -1.0}, {1, 0, 1.0}});
+    // in the order of the file, and a pattern has the place once
+    CHECK(sum(kReal + "1 1 3\n1 1 1e30\n1 1 -1e30\n1 1 1\n") == std::vector<Element>{{0, 0, 1.0}});
+    CHECK(sum(kPattern + "1 2 2\n1 2\n1 2\n") == std::vector<Element>{{0, 1, 1.0}});
+    CHECK(sum(kReal + "2 2 0\n").empty());
+    CHECK(config_error([&] { return sum(kReal + "1 2 2\n1 1 1e308\n1 1 1e308\n"); }) ==
+          "a.mtx:4:1: value: the sum of this place's entries is not finite");
+}
+
+TEST_CASE("a packed file is read as it is", "[operands]") {
+    const ScratchFolder folder;
+    const std::string text = kReal + "2 2 1\n2 1 7\n";
+    const std::string packed = gzip_of(text);
+    const std::string path = folder.file("a.mtx.gz", packed);
+    CHECK(elements(read_matrix_market_file(path)) == std::vector<Element>{{1, 0, 7.0}});
+    CHECK(read_matrix_market_size(path) == MatrixShape{2, 2});
+    // what is packed follows from the bytes, not from the name; members follow each other
+    CHECK(read_matrix_market_file(folder.file("b.mtx", packed)).entries.size() == 1);
+    CHECK(read_matrix_market_file(folder.file("c.mtx.gz", text)).entries.size() == 1);
+    CHECK(read_matrix_market_file(
+              folder.file("d.mtx.gz", gzip_of(text.substr(0, 40)) + gzip_of(text.substr(40))))
+              .entries.size() == 1);
+    const auto error_of_file = [&](const std::string& bytes) {
+        const std::string bad = folder.file("bad.mtx.gz", bytes);
+        return config_error([&] { return read_matrix_market_file(bad); }).substr(bad.size());
+    };
+    CHECK(error_of_file(packed.substr(0, packed.size() - 9)) == ": gzip: the file is truncated");
+    CHECK(error_of_file(packed.substr(0, 12) + "zzzzzzzz" + packed.substr(20)) ==
+          ": gzip: the data are damaged");
+    CHECK(error_of_file(gzip_of(kReal + "2 2 1\n2 1 x\n")) ==
+          ":3:5: value: got 'x', expected a finite number");
+    // of several pieces
+    std::string comments;
+    for (int line = 0; line < 200'000; ++line) {
+        comments += "% " + std::to_string(line * 7919 % 100003) + "\n";
+    }
+    CHECK(read_matrix_market_file(
+              folder.file("e.mtx.gz", gzip_of(kReal + comments + "2 2 1\n2 1 7\n")))
+              .entries.size() == 1);
+    CHECK_THROWS_AS(read_matrix_market_file(folder.file("absent.mtx.gz")), IoError);
+}
+
 TEST_CASE("what is no Matrix Market file is refused", "[operands]") {
     const std::string text =
         "a.mtx:1:1: not a Matrix Market file: expected a first line '%%MatrixMarket matrix ...'";
@@ -89,14 +225,19 @@ TEST_CASE("kinds of Matrix Market files that are not read are named", "[operands
     CHECK(banner("matrix coordinate real") == "a.mtx:1:1: banner: got 4 words, expected 5" + kHint);
     CHECK(banner("vector coordinate real general") ==
           "a.mtx:1:16: object: got 'vector', expected matrix" + kHint);
-    CHECK(banner("matrix array real general") ==
-          "a.mtx:1:23: format: got 'array', expected coordinate" + kHint);
+    CHECK(banner("matrix dense real general") ==
+          "a.mtx:1:23: format: got 'dense', expected coordinate or array" + kHint);
+    CHECK(banner("matrix array pattern general") ==
+          "a.mtx:1:29: field: got 'pattern', expected real or integer" + kHint);
+    CHECK(banner("matrix array complex general") ==
+          "a.mtx:1:29: field: got 'complex', expected real or integer" + kHint);
     CHECK(banner("matrix coordinate complex general") ==
           "a.mtx:1:34: field: got 'complex', expected real, integer or pattern" + kHint);
-    CHECK(banner("matrix coordinate real skew-symmetric") ==
-          "a.mtx:1:39: symmetry: got 'skew-symmetric', expected general or symmetric" + kHint);
+    CHECK(banner("matrix coordinate pattern skew-symmetric") ==
+          "a.mtx:1:42: symmetry: got 'skew-symmetric', expected general or symmetric" + kHint);
     CHECK(banner("matrix coordinate real hermitian") ==
-          "a.mtx:1:39: symmetry: got 'hermitian', expected general or symmetric" + kHint);
+          "a.mtx:1:39: symmetry: got 'hermitian', expected general, symmetric or skew-symmetric" +
+              kHint);
 }
 
 TEST_CASE("mistakes in the size line are located", "[operands]") {
@@ -169,9 +310,11 @@ TEST_CASE("an entry above the diagonal of a symmetric file is refused", "[operan
 
 TEST_CASE("the first repeated entry is refused with both its lines", "[operands]") {
     CHECK(error_of(kPattern + "3 3 4\n2 2\n1 1\n2 2\n1 1\n") ==
-          "a.mtx:5:1: entry (2, 2) is given twice, first on line 3");
+          "a.mtx:5:1: entry (2, 2) is given twice, first on line 3; \"duplicates\": \"sum\" adds "
+          "them");
     CHECK(error_of(kSymmetric + "3 3 3\n3 1\n1 1\n3 1\n") ==
-          "a.mtx:5:1: entry (3, 1) is given twice, first on line 3");
+          "a.mtx:5:1: entry (3, 1) is given twice, first on line 3; \"duplicates\": \"sum\" adds "
+          "them");
 }
 
 TEST_CASE("a Matrix Market file is read from a path", "[operands]") {

@@ -4,9 +4,12 @@
 #include "kernels/workload/npy_entries.h"
 #include "kernels/workload/pattern_file.h"
 #include "kernels/workload/values.h"
+#include "tests/kernels/workload/gzip.h"
 #include "tests/kernels/workload/support.h"
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 using tessera::ElementType;
@@ -14,6 +17,7 @@ using tessera::f32_to_f16;
 using tessera::IoError;
 using tessera::npy_of;
 using tessera::test::config_error;
+using tessera::test::gzip_of;
 using tessera::test::ScratchFolder;
 using namespace tessera::workload;
 
@@ -112,6 +116,33 @@ TEST_CASE("a pattern is the same operand in every format", "[operands]") {
     }
 }
 
+TEST_CASE("a packed pattern is the same operand", "[operands]") {
+    const OneMatrix one;
+    const auto operand = [](const std::string& path) {
+        return make_sparse(from_file(path, PatternSpec::FileValues::File));
+    };
+    for (const auto& path : {one.values_mtx, one.mask_smtx, one.values_npy}) {
+        CAPTURE(path);
+        std::ifstream file(path, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        std::ofstream(path + ".gz", std::ios::binary) << gzip_of(bytes);
+        CHECK(same(operand(path), operand(path + ".gz")));
+        CHECK(read_pattern_file_size(path + ".gz") ==
+              MatrixShape{OneMatrix::kSide, OneMatrix::kSide});
+    }
+}
+
+TEST_CASE("what entries of one place are is said beside the file", "[operands]") {
+    const ScratchFolder folder;
+    const std::string path = folder.file(
+        "a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n1 2 2\n");
+    SpmmWorkload workload = from_file(path, PatternSpec::FileValues::File);
+    CHECK(config_error([&] { return make_sparse(workload); }).find("is given twice") !=
+          std::string::npos);
+    workload.pattern.duplicates = Duplicates::Sum;
+    CHECK(make_sparse(workload).values == std::vector<std::uint16_t>{f32_to_f16(3)});
+}
+
 TEST_CASE("integer values fill the masks that have none", "[operands]") {
     const OneMatrix one;
     const auto integer = [&](const std::string& path) {
@@ -172,6 +203,22 @@ TEST_CASE("what is not zero in a dense file of any type is kept", "[operands]") 
     check("<f8", bytes_of<double>({0, 1e-300, 1, -0.0}), 1e-300);
 }
 
+TEST_CASE("a dense file may be in Fortran's order and have the highest byte first", "[operands]") {
+    const ScratchFolder folder;
+    std::string bytes = npy_bytes(">i2", {2, 3}, std::string("\0\1\0\0\0\0\0\2\1\0\0\0", 12));
+    const std::string order = "'fortran_order': False";
+    bytes.replace(bytes.find(order), order.size(), "'fortran_order': True ");
+    const auto matrix = read_one(folder, bytes); // columns 1 0, 0 2, 256 0
+    REQUIRE(matrix.entries.size() == 3);
+    const auto is = [&](std::size_t i, int row, int column, double value) {
+        return matrix.entries[i].row == row && matrix.entries[i].column == column &&
+               matrix.entries[i].value == value;
+    };
+    CHECK(is(0, 0, 0, 1));
+    CHECK(is(1, 0, 2, 256));
+    CHECK(is(2, 1, 1, 2));
+}
+
 TEST_CASE("a dense file of more than one piece is read whole", "[operands]") {
     const ScratchFolder folder;
     constexpr std::int64_t kRows = 700;
@@ -205,8 +252,8 @@ TEST_CASE("mistakes in a dense pattern file are told", "[operands]") {
           path + ": data: got more than the expected 2 elements of 4 bytes");
     CHECK(error_of(npy_bytes("<f4", {3}, three)) == path + ": shape: got 1 dimensions, expected 2");
     CHECK(error_of(npy_bytes("<c8", {1, 1}, three)) ==
-          path + ": descr: got '<c8', expected |b1, a little-endian float of 2, 4 or 8 bytes or an "
-                 "integer of 1, 2, 4 or 8");
+          path + ": descr: got '<c8', expected bools, floats of 2, 4 or 8 bytes or integers of 1, "
+                 "2, 4 or 8, as |b1 or <f4");
     for (const float odd :
          {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
         CHECK(error_of(npy_bytes("<f4", {1, 2}, bytes_of<float>({0, odd}))) ==

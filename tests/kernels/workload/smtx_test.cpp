@@ -53,6 +53,30 @@ TEST_CASE("a mask's blanks and line ends may be others", "[operands]") {
     }
 }
 
+TEST_CASE("a mask is read as people's tools write it", "[operands]") {
+    const std::string mark = "\xef\xbb\xbf";
+    CHECK(places(read(mark + "\n 2, 2, 2 \r\n\r\n0 1 2\t\r\n\n1 0 \r\n")) ==
+          std::vector<Place>{{0, 1}, {1, 0}});
+    CHECK(error_of(mark + "2; 2") == "a.smtx:1:1: rows: got '2;', expected a whole number");
+    CHECK(error_of("\xff\xfe") ==
+          "a.smtx:1:1: got UTF-16 text, expected UTF-8; iconv -f UTF-16 -t UTF-8 converts it");
+    const ScratchFolder folder;
+    CHECK(read_smtx_size(folder.file("a.smtx", mark + "\n\n7, 9, 3\nnonsense")) ==
+          MatrixShape{7, 9});
+}
+
+TEST_CASE("a place that a mask has twice counts once on request", "[operands]") {
+    const std::string twice = "2, 3, 4\n0 3 4\n1 1 2 1\n";
+    CHECK(places(read_smtx(twice, "a.smtx", Duplicates::Sum)) ==
+          std::vector<Place>{{0, 1}, {0, 2}, {1, 1}});
+    CHECK(error_of(twice).find("got 1 behind 1 in row 0") != std::string::npos);
+    CHECK(config_error([] {
+              return read_smtx("1, 3, 2\n0 2\n2 1\n", "a.smtx", Duplicates::Sum);
+          }).find("got 1 behind 2 in row 0") != std::string::npos);
+    // the first of a row repeats none of the row before
+    CHECK(places(read_smtx("2, 1, 2\n0 1 2\n0 0\n", "a.smtx", Duplicates::Sum)).size() == 2);
+}
+
 TEST_CASE("mistakes in the first line of a mask are located", "[operands]") {
     CHECK(error_of("") ==
           "a.smtx:1:1: rows: got the end of the line, expected a whole number" + kHint);
@@ -118,7 +142,7 @@ TEST_CASE("mistakes in the column indices of a mask are located", "[operands]") 
 
 TEST_CASE("a mask's memory grows with its text, not with what it says", "[operands]") {
     CHECK(error_of("2147483647, 2147483647, 4000000000000000000\n0 1\n") ==
-          "a.smtx:2:4: row offsets: got 2, expected 2147483648 as line 1 says");
+          "a.smtx:2:4: row offsets: got 2, expected 2147483648 as line 1 says" + kTruncated);
 }
 
 TEST_CASE("the size of a mask is read from its first line", "[operands]") {

@@ -11,4 +11,4 @@ tessera_test(test_unit_operands LABELS unit
     kernels/workload/smtx_test.cpp
     kernels/workload/sparse_test.cpp
     kernels/workload/values_test.cpp
-  LINK tessera_operands)
+  LINK tessera_operands ZLIB::ZLIB)

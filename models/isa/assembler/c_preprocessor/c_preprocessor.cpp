@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/assembler/c_preprocessor/c_preprocessor.h"
 
+#include "base/text_lines.h"
 #include "models/isa/assembler.h"
 
 #include <algorithm>
@@ -54,11 +55,19 @@ void Preprocessor::predefine(std::uint32_t file) {
     }
 }
 
+LineReader Preprocessor::line_reader(std::string_view bytes, std::uint32_t file,
+                                     std::uint32_t trail) {
+    if (is_utf16(bytes)) {
+        throw Stop{{{file, 1, 1}, trail}, "got UTF-16 text, expected UTF-8"};
+    }
+    return {without_mark(bytes), file, trail};
+}
+
 std::vector<SourceLine> Preprocessor::run(const std::string& name, std::string_view text,
                                           std::uint32_t file) {
     predefine(file);
-    files_.push_back({LineReader(text, file, 0), std::filesystem::path(name).parent_path()});
     try {
+        files_.push_back({line_reader(text, file, 0), std::filesystem::path(name).parent_path()});
         while (!files_.empty()) {
             step();
         }

@@ -44,6 +44,9 @@ private:
         }
     };
 
+    /// @throws Stop where the bytes are no text that can be read
+    [[nodiscard]] static LineReader line_reader(std::string_view bytes, std::uint32_t file,
+                                                std::uint32_t trail);
     void predefine(std::uint32_t file);
     void step();
     void close_file();

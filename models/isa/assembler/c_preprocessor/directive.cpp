@@ -195,7 +195,7 @@ void Preprocessor::enter(const IncludedFile& found, const Origin& at) {
     }
     const auto trail = static_cast<std::uint32_t>(map_.trails.size());
     map_.trails.push_back({"included from here", at.at, at.trail, true});
-    entered_ = File{LineReader(found.text, number->second, trail), found.directory};
+    entered_ = File{line_reader(found.text, number->second, trail), found.directory};
 }
 
 } // namespace tessera::isa::assembly::cpp

@@ -248,13 +248,14 @@ TEST_CASE("keys of a pattern's generator go with no other", "[unit][config]") {
                 "number of them: 0.25"});
 }
 
-TEST_CASE("a pattern's file has one of three endings", "[unit][config]") {
+TEST_CASE("a pattern's file has one of the known endings", "[unit][config]") {
     const auto of = [](const std::string& name) {
         return mistakes(std::string(kSpmm) + R"("pattern": {"file": ")" + name + "\"}}");
     };
     CHECK(of("a.csv") == Lines{"a.json:2:21: /pattern/file: got string \"a.csv\", expected a name "
-                               "that ends in .mtx, .smtx or .npy"});
-    for (const std::string name : {"a.mtx", "a.smtx", "a.npy"}) {
+                               "that ends in .mtx, .smtx, .npy, .mtx.gz, .smtx.gz or .npy.gz"});
+    for (const std::string name :
+         {"a.mtx", "a.smtx", "a.npy", "a.mtx.gz", "a.smtx.gz", "a.npy.gz"}) {
         const ScratchFolder scratch;
         const auto made = scratch.write(name, "");
         const auto file = scratch.write("a.json", std::string(kSpmm) + R"("pattern": {"file": ")" +

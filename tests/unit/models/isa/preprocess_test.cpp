@@ -44,6 +44,14 @@ TEST_CASE("text that is not C passes unchanged") {
     }
 }
 
+TEST_CASE("a mark at the front of a file is no text") {
+    const auto result = preprocessed("\xef\xbb\xbf#define X 1\r\nX");
+    CHECK(result.mistakes.empty());
+    CHECK(result.texts() == std::vector<std::string>{"1"});
+    CHECK(preprocessed("\xff\xfe#").mistakes ==
+          std::vector<std::string>{"a.S:1:1: got UTF-16 text, expected UTF-8"});
+}
+
 TEST_CASE("a text has as many lines as it has") {
     CHECK(preprocessed("").lines.empty());
     CHECK(preprocessed("a").lines.size() == 1);

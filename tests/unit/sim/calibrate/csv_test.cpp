@@ -104,6 +104,26 @@ TEST_CASE("a row of too few cells is told where it ends, one of too many where i
     CHECK(refusal("a\tb\n").find("rows.csv:1:1: got names without a comma") == 0);
 }
 
+TEST_CASE("commas behind the last column are no columns") {
+    const auto table = parse_csv("a,b,, \n1,2\n3,4,\n5,,\n6,7,\"\",\n", "rows.csv");
+    CHECK(table.heading == std::vector<std::string>{"a", "b"});
+    REQUIRE(table.rows.size() == 4);
+    for (const auto& row : table.rows) {
+        CHECK(row.size() == 2);
+    }
+    CHECK(texts(table.rows[2]) == std::vector<std::string>{"5", ""});
+    // also where the heading has none
+    CHECK(parse_csv("a,b\n1,2,,\n", "rows.csv").rows[0].size() == 2);
+    CHECK(refusal("a,b,\n1,2,3\n") ==
+          "rows.csv:2:5: got 3 cells, expected 2, as many as the heading names");
+    CHECK(refusal("a,b,\n1\n") ==
+          "rows.csv:2:1: got 1 cell, expected 2, as many as the heading names");
+    CHECK(refusal(",\n").find("rows.csv:1:1: got an empty file") == 0);
+    CHECK(refusal("\xff\xfe"
+                  "a")
+              .find("rows.csv:1:1: got UTF-16 text, expected UTF-8") == 0);
+}
+
 TEST_CASE("mistakes in CSV are told with file, line and column") {
     CHECK(refusal("") == "rows.csv:1:1: got an empty file, expected a heading");
     CHECK(refusal("\n# only this\n") == "rows.csv:1:1: got an empty file, expected a heading");
