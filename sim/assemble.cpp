@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
+#include "base/text_lines.h"
 #include "models/isa/assembler.h"
 #include "models/isa/instruction.h"
 #include "models/isa/machine_target.h"
@@ -147,8 +148,12 @@ private:
 };
 
 std::string symbols_text(const program::Codelet& codelet, const isa::AssemblyTally& tally) {
-    std::string text = fmt::format("{} bytes at {:#x}, {} symbols\n", 4 * codelet.words.size(),
-                                   codelet.address, codelet.symbols.size());
+    std::string text;
+    for (const auto& line : tally.printed) {
+        text += line + "\n";
+    }
+    text += fmt::format("{} bytes at {:#x}, {} symbols\n", 4 * codelet.words.size(),
+                        codelet.address, codelet.symbols.size());
     std::vector<std::pair<Address, std::string>> symbols;
     for (const auto& [name, address] : codelet.symbols) {
         symbols.emplace_back(address, name);
@@ -211,7 +216,8 @@ void write_words(Output& output, const std::vector<std::uint32_t>& words) {
 }
 
 /// The words of a text of hexadecimal words.
-std::vector<std::uint32_t> hex_words(const std::string& file, const std::string& text) {
+std::vector<std::uint32_t> hex_words(const std::string& file, const std::string& bytes) {
+    const std::string_view text = text_of(bytes, file);
     std::vector<std::uint32_t> words;
     int line = 1;
     std::size_t line_begin = 0;
@@ -227,7 +233,7 @@ std::vector<std::uint32_t> hex_words(const std::string& file, const std::string&
         while (end < text.size() && std::isspace(static_cast<unsigned char>(text[end])) == 0) {
             ++end;
         }
-        std::string word = text.substr(at, end - at);
+        std::string word(text.substr(at, end - at));
         if (word.substr(0, 2) != "0x") {
             word.insert(0, "0x");
         }
@@ -267,9 +273,10 @@ nlohmann::json assembly_json(const program::Codelet& codelet, const isa::Assembl
     for (const auto& symbol : tally.undefined) {
         undefined.push_back({{"name", symbol.name}, {"place", symbol.place}});
     }
-    return {{"address", codelet.address},   {"bytes", 4 * codelet.words.size()},
-            {"symbols", codelet.symbols},   {"undefined", std::move(undefined)},
-            {"summary", tally_json(tally)}, {"listing", listing.json()}};
+    return {{"address", codelet.address}, {"bytes", 4 * codelet.words.size()},
+            {"symbols", codelet.symbols}, {"undefined", std::move(undefined)},
+            {"printed", tally.printed},   {"summary", tally_json(tally)},
+            {"listing", listing.json()}};
 }
 
 } // namespace

@@ -61,7 +61,7 @@ bool is_affine(const Operation& operation, AffineBody& body, std::uint16_t& line
         if (registers.written == 0) {
             return true;
         }
-        const bool adds = operation.opcode == Opcode::add_z || operation.opcode == Opcode::add_n ||
+        const bool adds = operation.opcode == Opcode::add_z || operation.opcode == Opcode::add_s ||
                           operation.opcode == Opcode::add_rr;
         if (!adds || operation.d != operation.a) {
             return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/assembler.h"
 
+#include "models/isa/assembler/c_preprocessor/include_search.h"
+#include "models/isa/assembler/common_symbols.h"
 #include "models/isa/assembler/emit.h"
 #include "models/isa/assembler/parser.h"
 #include "models/isa/assembler/source_text.h"
@@ -49,13 +51,16 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     assembly::Diagnostics diagnostics(map);
     assembly::Unit unit;
     unit.scopes.resize(sources.size());
-    assembly::Evaluator evaluator(unit, options.constants, options.allow_undefined, diagnostics);
+    assembly::Evaluator evaluator(unit, options.constants, options.allow_undefined,
+                                  options.target.memory_base, diagnostics);
+    assembly::cpp::IncludeSearch files(options.include_directories, &options.embedded);
     const assembly::PreprocessOptions preprocessing{options.target, options.include_directories,
                                                     options.defines, &options.embedded};
     for (std::uint32_t file = 0; file < sources.size(); ++file) {
         auto lines = assembly::preprocess(sources[file], file, preprocessing, map, diagnostics);
-        assembly::parse(std::move(lines), file, map, unit, evaluator, diagnostics);
+        assembly::parse(std::move(lines), file, map, unit, evaluator, files, diagnostics);
     }
+    assembly::place_commons(unit);
     program::Codelet codelet;
     codelet.name = name;
     codelet.address = address;
@@ -64,6 +69,7 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
     diagnostics.throw_if_any();
     if (tally != nullptr) {
         *tally = assembly::tally_of(unit, codelet);
+        tally->printed = std::move(unit.printed);
         for (const auto& [symbol, use] : evaluator.undefined()) {
             tally->undefined.push_back({std::string(symbol), place_of(use.at, map)});
         }

@@ -63,6 +63,7 @@ struct AssemblyTally {
     std::int64_t instructions = 0;                 ///< the sum of them
     std::int64_t bundles = 0;
     std::vector<UndefinedSymbol> undefined; ///< by name
+    std::vector<std::string> printed;       ///< by .print
 };
 
 /// Options for a machine, with its standard constants.

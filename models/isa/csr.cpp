@@ -33,11 +33,13 @@ constexpr std::array kFixedNames = {
     CsrName{"WORKER5_BASE", 0x26, kS},
     CsrName{"WORKER6_BASE", 0x27, kS}, // only where a tile has more than six workers
     CsrName{"WORKER7_BASE", 0x28, kS},
-    CsrName{"FP_INFMT", 0x31, kS},
-    CsrName{"FP_ISCL", 0x33, kS},
+    CsrName{"FP_INFMT", 0x31, kS, true},
+    CsrName{"FP_ISCL", 0x33, kS, true},
     CsrName{"CCCSLOAD", 0x50, kS},
-    CsrName{"COUNT_L", 0x60, kWS},
-    CsrName{"COUNT_U", 0x61, kWS},
+    CsrName{"COUNT_L", 0x60, kW},
+    CsrName{"COUNT_U", 0x61, kW},
+    CsrName{"SCOUNT_L", 0x60, kS},
+    CsrName{"SCOUNT_U", 0x61, kS},
     CsrName{"DBG_DATA", 0x70, kWS},
     CsrName{"DBG_BRK_ID", 0x71, kWS},
     CsrName{"CTXT_STS", 0x72, kS},
@@ -62,8 +64,8 @@ constexpr std::array kFixedNames = {
     CsrName{"PRNG_1_1", 0x106, kW},
     CsrName{"PRNG_SEED", 0x107, kW},
     CsrName{"TAS", 0x108, kW},
-    CsrName{"FP_NFMT", 0x109, kW},
-    CsrName{"FP_SCL", 0x10a, kW},
+    CsrName{"FP_NFMT", 0x109, kW, true},
+    CsrName{"FP_SCL", 0x10a, kW, true},
 };
 
 } // namespace
@@ -75,7 +77,7 @@ std::span<const CsrName> csr_names() {
         for (std::uint16_t number = 0; number < 64; ++number) {
             texts.push_back("CWEI_" + std::to_string(number / 4) + "_" +
                             std::to_string(number % 4));
-            all.push_back({texts.back(), number, CsrContext::Weights});
+            all.push_back({texts.back(), number, CsrContext::Weights, false});
         }
         return all;
     }();

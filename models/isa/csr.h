@@ -21,6 +21,7 @@ struct CsrName {
     std::string_view name; ///< without the leading $
     std::uint16_t number;
     CsrContext context;
+    bool is_of_fp8 = false; ///< only where the machine has FP8
 };
 
 [[nodiscard]] std::span<const CsrName> csr_names();

@@ -474,6 +474,9 @@ const char* text_of(InvalidReason reason) {
                "a half of a whole word is broadcast";
     case InvalidReason::SameResult:
         return "not an instruction: two results go to one register";
+    case InvalidReason::ResultSteps:
+        return "not modelled: its result goes to the register that steps, and which of the two "
+               "stays there is not published (docs/deviations.md, result-steps)";
     case InvalidReason::NeedsTwoSets:
         return "not an instruction of this generation: it needs two sets of accumulators, ipu1 has "
                "one";

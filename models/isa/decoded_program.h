@@ -43,6 +43,7 @@ enum class InvalidReason : std::uint8_t {
     NoInstruction, ///< no row of the table has the word
     Registers,     ///< a pair or quad at a wrong register, or :BL of whole words
     SameResult,    ///< two results in one register
+    ResultSteps,   ///< the result goes to the register that steps
     NeedsTwoSets,  ///< of accumulators, which the generation has not
     NeedsFp8,      ///< which the generation has not
     CutShort,      ///< half a bundle, or half an instruction of two words, at the end of the code

@@ -20,15 +20,21 @@ std::string instruction_text(const Operation& operation, CsrContext context) {
     if (operation.opcode == Opcode::kNone) {
         return {};
     }
-    const OpcodeSpec& spec = spec_of(operation.opcode);
     const auto operands = assembly::operands_of(operation, context);
-    const auto matched = assembly::match(spec.mnemonic, operands);
-    const auto* again = std::get_if<Operation>(&matched);
-    if (again == nullptr || !(*again == operation) ||
+    const auto gives_it = [&](std::string_view mnemonic) {
+        const auto matched = assembly::match(mnemonic, operands);
+        const auto* again = std::get_if<Operation>(&matched);
+        return again != nullptr && *again == operation;
+    };
+    std::string_view mnemonic = spec_of(operation.opcode).mnemonic;
+    if (!gives_it(mnemonic)) {
+        mnemonic = alias_of(operation.opcode);
+    }
+    if (mnemonic.empty() || !gives_it(mnemonic) ||
         !assembly::operation_problem(operation).empty()) {
         return {};
     }
-    std::string text(shown_mnemonic(operation));
+    std::string text(is_nop(operation) ? shown_mnemonic(operation) : mnemonic);
     if (is_nop(operation)) {
         return text;
     }

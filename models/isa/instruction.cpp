@@ -27,6 +27,17 @@ constexpr std::array<OpcodeSpec, static_cast<std::size_t>(Opcode::kCount)> kOpco
 #undef TESSERA_OP
 }};
 
+struct Alias {
+    std::string_view mnemonic;
+    Opcode opcode;
+};
+
+constexpr std::array kAliases = {
+#define TESSERA_ALIAS(mnemonic, row) Alias{mnemonic, Opcode::row},
+#include "models/isa/aliases.def"
+#undef TESSERA_ALIAS
+};
+
 constexpr std::uint32_t field_mask(unsigned bits) {
     return (1U << bits) - 1U;
 }
@@ -133,6 +144,9 @@ const std::map<std::string_view, std::vector<Opcode>>& rows_by_mnemonic() {
         for (std::size_t i = 1; i < kOpcodes.size(); ++i) {
             rows[kOpcodes[i].mnemonic].push_back(static_cast<Opcode>(i));
         }
+        for (const Alias& alias : kAliases) {
+            rows[alias.mnemonic].push_back(alias.opcode);
+        }
         return rows;
     }();
     return table;
@@ -161,8 +175,6 @@ std::int32_t from_field(OperandKind kind, std::uint32_t field, unsigned bits) {
         return static_cast<std::int32_t>(field << 20U);
     case OperandKind::SImm:
         return static_cast<std::int32_t>(field << (32U - bits)) >> (32U - bits);
-    case OperandKind::NegImm:
-        return static_cast<std::int32_t>(field | ~field_mask(bits));
     case OperandKind::Events:
     case OperandKind::EventsSplit:
         return static_cast<std::int32_t>(field + 1U);
@@ -247,6 +259,13 @@ std::span<const std::string_view> mnemonics() {
         return list;
     }();
     return names;
+}
+
+std::string_view alias_of(Opcode opcode) {
+    const auto* const found =
+        std::find_if(kAliases.begin(), kAliases.end(),
+                     [opcode](const Alias& alias) { return alias.opcode == opcode; });
+    return found == kAliases.end() ? std::string_view{} : found->mnemonic;
 }
 
 bool has_two_words(Opcode opcode) {

@@ -32,18 +32,18 @@ enum class OperandKind : std::uint8_t {
     AuxPairSrcB, ///< may carry :BL, :BU (of one register) or :B
     AuxQuadDst,
     AuxQuadSrc,
-    UImm,        ///< unsigned constant
-    WeightIndex, ///< number of a weight register, or its name $CWEI_unit_n
-    SImm,        ///< signed constant
-    NegImm,      ///< signed constant that is negative (the zero-extended form takes the others)
-    TopImm,      ///< constant whose low 20 bits are zero; the field holds value >> 20
-    CodeAddr,    ///< absolute byte address of code; the field holds address >> 2
-    Csr,         ///< register number for get and put
-    UCsr,        ///< register number minus 0x100 for uget and uput
-    AmpFlag,     ///< TAMP_ constant
-    Strides,     ///< two bits an address of a paced access; those that it lacks are ignored
-    Events,      ///< events of an exchange instruction, from 1; the field holds them less one
-    EventsSplit, ///< the same of sendoff: the low six bits stand at `shift`, the others at 14
+    UImm,         ///< unsigned constant
+    WeightIndex,  ///< number of a weight register, or its name $CWEI_unit_n
+    SImm,         ///< signed constant
+    TopImm,       ///< constant whose low 20 bits are zero; the field holds value >> 20
+    CodeAddr,     ///< absolute byte address of code; the field holds address >> 2
+    VertexOffset, ///< words from the start of memory, as a number or as the address itself
+    Csr,          ///< register number for get and put
+    UCsr,         ///< register number minus 0x100 for uget and uput
+    AmpFlag,      ///< TAMP_ constant
+    Strides,      ///< two bits an address of a paced access; those that it lacks are ignored
+    Events,       ///< events of an exchange instruction, from 1; the field holds them less one
+    EventsSplit,  ///< the same of sendoff: the low six bits stand at `shift`, the others at 14
 };
 
 /// Which decoded field the operand fills.
@@ -136,10 +136,14 @@ constexpr std::uint32_t kBundleBit = 0x80000000U;
 [[nodiscard]] const FormSpec& spec_of(Form form);
 
 /// All rows with this mnemonic, in table order; the assembler takes the first whose operands fit.
+/// Of an alias (aliases.def) its one row.
 [[nodiscard]] std::span<const Opcode> opcodes_named(std::string_view mnemonic);
 
-/// Every mnemonic once, for suggestions.
+/// Every mnemonic once, aliases too.
 [[nodiscard]] std::span<const std::string_view> mnemonics();
+
+/// The mnemonic of this row alone; empty where it has none.
+[[nodiscard]] std::string_view alias_of(Opcode opcode);
 
 /// Whether the instruction takes two words.
 [[nodiscard]] bool has_two_words(Opcode opcode);

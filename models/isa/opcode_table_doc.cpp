@@ -30,8 +30,9 @@ Operands, in the order in which they are written:
 | `[, $m]` | a delta that may be left out: `$mzero` |
 | `$a0:1\|B` | also one register with `:B`: its word in every element |
 | `$a\|BL`, `$a0:1\|BL` | also one register with `:BL`, `:BU` or `:B`: its lower half, upper half or word in every element |
-| `uN`, `sN` | a constant of N bits, unsigned or signed; `-sN` a negative one, `uN<<20` one whose low 20 bits are zero |
+| `uN`, `sN` | a constant of N bits, unsigned or signed; `uN<<20` one whose low 20 bits are zero |
 | `addrN` | the address of code; the word holds address / 4 in N bits |
+| `vertexN` | words from the start of memory in N bits: a number, or an address, from which the start is subtracted |
 | `csr`, `ucsr` | a control register of the main group (0..255) or the aux group (256..511) |
 | `flag` | a `TAMP_` or `TSLIC_` constant |
 | `1..N` | how many events an exchange instruction takes; the word holds one less |
@@ -84,12 +85,12 @@ std::string operand_text(const OperandSpec& spec) {
         return fmt::format("u{}", spec.bits);
     case OperandKind::SImm:
         return fmt::format("s{}", spec.bits);
-    case OperandKind::NegImm:
-        return fmt::format("-s{}", spec.bits);
     case OperandKind::TopImm:
         return fmt::format("u{}<<20", spec.bits);
     case OperandKind::CodeAddr:
         return fmt::format("addr{}", spec.bits);
+    case OperandKind::VertexOffset:
+        return fmt::format("vertex{}", spec.bits);
     case OperandKind::Csr:
         return "csr";
     case OperandKind::UCsr:
@@ -150,7 +151,7 @@ std::string rows_of(std::string_view mnemonic, std::string_view meaning) {
     std::string text;
     for (const Opcode opcode : opcodes_named(mnemonic)) {
         const OpcodeSpec& row = spec_of(opcode);
-        text += fmt::format("| {} | {} | {} | {} | {} | {:#010x} | {} |\n", row.mnemonic,
+        text += fmt::format("| {} | {} | {} | {} | {} | {:#010x} | {} |\n", mnemonic,
                             operands_text(row), row.lane == Lane::Main ? "main" : "aux", row.cycles,
                             flags_text(row.flags), row.code, meaning);
     }
@@ -191,7 +192,7 @@ std::vector<OpcodeLine> opcode_list() {
             std::erase(operands, '\\');
             std::string meaning(meaning_of(mnemonic));
             std::erase(meaning, '\\');
-            lines.push_back({std::string(row.mnemonic), std::move(operands),
+            lines.push_back({std::string(mnemonic), std::move(operands),
                              row.lane == Lane::Main ? "main" : "aux", static_cast<int>(row.cycles),
                              std::move(meaning)});
         }

@@ -92,10 +92,11 @@ private:
         }
     }
 
-    static void write_main(Mapped& mapped, std::uint16_t registers) {
+    static void write_main(Mapped& mapped, std::uint16_t registers,
+                           InvalidReason reason = InvalidReason::SameResult) {
         constexpr std::uint16_t kKept = (1U << kMainReadOnly) - 1U;
         if ((mapped.main_written & registers & kKept) != 0) {
-            mapped.reject(InvalidReason::SameResult);
+            mapped.reject(reason);
         }
         mapped.main_written |= registers;
     }
@@ -116,7 +117,9 @@ private:
         case OperandKind::MainInc:
         case OperandKind::MainAt:
         case OperandKind::MainShift:
-            write_main(mapped, one);
+            write_main(mapped, one,
+                       kind == OperandKind::MainStep ? InvalidReason::ResultSteps
+                                                     : InvalidReason::SameResult);
             return number >= kMainReadOnly ? copied(mapped, number, Internal::CopySingle) : number;
         case OperandKind::MainPairStep:
             check_multiple(mapped, number, 2);

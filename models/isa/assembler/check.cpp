@@ -48,7 +48,16 @@ void Checker::check_generation(const Instruction& instruction, const OpcodeSpec&
 void Checker::check_control_registers(const Instruction& instruction) {
     for (std::uint32_t i = instruction.operand_begin; i < instruction.operand_end; ++i) {
         const Operand& operand = unit_.operands[i];
-        if (operand.shape != OperandShape::Csr || instruction.mode == Mode::Any) {
+        if (operand.shape != OperandShape::Csr) {
+            continue;
+        }
+        if (operand.csr->is_of_fp8 && !target_.has_fp8()) {
+            diagnostics_.add(operand.at, "control register $" + std::string(operand.csr->name) +
+                                             ": got architecture " +
+                                             std::to_string(target_.architecture) +
+                                             ", expected 21, which has FP8");
+        }
+        if (instruction.mode == Mode::Any) {
             continue;
         }
         const bool is_worker = instruction.mode == Mode::Worker;

@@ -24,7 +24,9 @@ struct Memory {
 
     void put(std::uint32_t address, std::uint64_t value, std::uint32_t width) {
         for (std::uint32_t i = 0; i < width; ++i) {
-            bytes[address - begin + i] = static_cast<std::uint8_t>(value >> (8U * (i % 8U)));
+            const std::uint64_t sign = static_cast<std::int64_t>(value) < 0 ? 0xff : 0;
+            bytes[address - begin + i] =
+                static_cast<std::uint8_t>(i < 8 ? value >> (8U * i) : sign);
         }
     }
     [[nodiscard]] std::vector<std::uint32_t> words() const {
@@ -123,6 +125,9 @@ private:
                 memory.put(at + i, unit_.text[item.index + i], 1);
             }
             break;
+        case Item::Kind::Leb128:
+            emit_leb128(memory, item, at);
+            break;
         case Item::Kind::Fill:
             emit_fill(memory, item, at);
             break;
@@ -188,6 +193,30 @@ private:
         }
         for (std::uint32_t i = 0; i < item.bytes; i += item.element_bytes) {
             memory.put(at + i, static_cast<std::uint64_t>(*value), item.element_bytes);
+        }
+    }
+
+    void emit_leb128(Memory& memory, const Item& item, std::uint32_t at) {
+        const Expression& expression = unit_.data[item.index];
+        const auto value = evaluator_.late(expression);
+        if (!value) {
+            return;
+        }
+        const std::int64_t range = std::int64_t{1} << (7U * item.bytes);
+        const bool is_signed = item.element_bytes != 0;
+        const std::int64_t least = is_signed ? -range / 2 : 0;
+        const std::int64_t most = is_signed ? range / 2 - 1 : range - 1;
+        if (*value < least || *value > most) {
+            diagnostics_.add(unit_.nodes[expression.begin].at,
+                             "data: got " + std::to_string(*value) + ", expected " +
+                                 std::to_string(least) + ".." + std::to_string(most),
+                             "only a value that is known above may be longer");
+            return;
+        }
+        for (std::uint32_t i = 0; i < item.bytes; ++i) {
+            const bool is_last = i + 1 == item.bytes;
+            const auto group = static_cast<std::uint64_t>(*value >> (7U * i)) & 0x7fU;
+            memory.put(at + i, group | (is_last ? 0U : 0x80U), 1);
         }
     }
 
@@ -262,17 +291,27 @@ private:
         code_.put(at + 4, encode(aux), 4);
     }
 
+    [[nodiscard]] bool evaluate(Operand& operand) {
+        const auto value = evaluator_.late_value(operand.expression);
+        if (!value) {
+            return false;
+        }
+        operand.value = value->number;
+        operand.is_address = value->addresses == 1;
+        operand.address = value->number - options_.target.memory_base;
+        const Node& last = unit_.nodes[operand.expression.end - 1];
+        operand.field_shift =
+            last.kind == NodeKind::Field ? RelocationField::of(last.value).shift : std::uint8_t{0};
+        return true;
+    }
+
     /// Empty after a mistake, which is then reported.
     std::vector<Operation> operations_of(const Instruction& instruction, bool is_long) {
         std::vector<Operand> operands;
         for (std::uint32_t i = instruction.operand_begin; i < instruction.operand_end; ++i) {
             operands.push_back(unit_.operands[i]);
-            if (operands.back().shape == OperandShape::Expression) {
-                const auto value = evaluator_.late(operands.back().expression);
-                if (!value) {
-                    return {};
-                }
-                operands.back().value = *value;
+            if (operands.back().shape == OperandShape::Expression && !evaluate(operands.back())) {
+                return {};
             }
         }
         std::vector<Operation> operations;

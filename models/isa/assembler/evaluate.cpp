@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "models/isa/assembler/evaluate.h"
 
+#include "models/isa/assembler/operand.h"
+
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -79,13 +81,18 @@ std::optional<Value> Evaluator::early(const Expression& expression) {
 }
 
 std::optional<std::int64_t> Evaluator::late(const Expression& expression) {
+    const auto value = late_value(expression);
+    return value ? std::optional(value->number) : std::nullopt;
+}
+
+std::optional<Value> Evaluator::late_value(const Expression& expression) {
     stack_.clear();
     met_undefined_ = false;
     const auto value = evaluate(expression);
     if (met_undefined_) {
-        return 0; // whatever is made of a value that is not known: it has no range
+        return Value{}; // whatever is made of a value that is not known: it has no range
     }
-    return value ? std::optional(value->number) : std::nullopt;
+    return value;
 }
 
 void Evaluator::start_late() {
@@ -174,9 +181,10 @@ bool Evaluator::push_operand(const Node& node) {
 void Evaluator::push_place(Location location) {
     if (is_late_) {
         stack_.push_back({Value::kAbsolute,
-                          std::int64_t{unit_.sections[location.section].base} + location.offset});
+                          std::int64_t{unit_.sections[location.section].base} + location.offset,
+                          1});
     } else {
-        stack_.push_back({location.section, location.offset});
+        stack_.push_back({location.section, location.offset, 1});
     }
 }
 
@@ -196,6 +204,9 @@ bool Evaluator::push_symbol(const Node& node) {
     if (const Symbol* symbol = find(node.scope, node.name)) {
         if (symbol->kind == Symbol::Kind::Assigned) {
             return push_definition(symbol->definition, node.at);
+        }
+        if (symbol->kind == Symbol::Kind::Common) {
+            return false; // only while parsing: the link makes a label of it
         }
         push_place(symbol->location);
         return true;
@@ -227,7 +238,16 @@ bool Evaluator::push_symbol(const Node& node) {
     return false;
 }
 
+void Evaluator::report_unknown_register(const Node& node) {
+    diagnostics_.add(node.at, "register '" + std::string(node.name) + "': not known",
+                     diagnostics_.nearest(node.name.substr(1), dollar_names()));
+}
+
 void Evaluator::report_undefined(const Node& node) {
+    if (node.name.front() == '$') {
+        report_unknown_register(node);
+        return;
+    }
     if (!reported_.insert(node.name).second) {
         return;
     }
@@ -268,8 +288,10 @@ bool Evaluator::push_definition(std::uint32_t index, const Origin& at) {
         return false;
     }
     if (is_late_ && !definition.known->is_absolute()) {
-        definition.known = Value{Value::kAbsolute, unit_.sections[definition.known->section].base +
-                                                       definition.known->number};
+        definition.known =
+            Value{Value::kAbsolute,
+                  unit_.sections[definition.known->section].base + definition.known->number,
+                  definition.known->addresses};
     }
     stack_.push_back(*definition.known);
     return true;
@@ -283,14 +305,33 @@ bool Evaluator::apply_unary(const Node& node) {
     switch (node.kind) {
     case NodeKind::Negate:
         value.number = wrap(0 - static_cast<std::uint64_t>(value.number));
-        break;
+        value.addresses = -value.addresses;
+        return true;
     case NodeKind::Invert:
-        value.number = ~value.number;
-        break;
+        value = {Value::kAbsolute, ~value.number};
+        return true;
+    case NodeKind::Not:
+        value = {Value::kAbsolute, value.number == 0 ? 1 : 0};
+        return true;
     default:
-        value.number = value.number == 0 ? 1 : 0;
-        break;
+        return apply_field(node);
     }
+}
+
+bool Evaluator::apply_field(const Node& node) {
+    const RelocationField field = RelocationField::of(node.value);
+    Value& value = stack_.back();
+    const std::int64_t offset = field.is_relative ? value.number - memory_base_ : value.number;
+    const std::int64_t unit = std::int64_t{1} << field.shift;
+    const std::int64_t most = ((std::int64_t{1} << field.bits) - 1) * unit;
+    if (offset < 0 || offset > most || offset % unit != 0) {
+        return fail(node.at, "relocation " + field.text() + ": got " + std::to_string(offset) +
+                                 (field.is_relative ? " from the start of memory" : "") +
+                                 ", expected " +
+                                 (unit == 1 ? "" : "a multiple of " + std::to_string(unit) + ", ") +
+                                 "0.." + std::to_string(most));
+    }
+    value = {Value::kAbsolute, offset / unit};
     return true;
 }
 
@@ -325,7 +366,11 @@ std::optional<Value> Evaluator::combine(const Node& node, Value left, Value righ
                                 ", expected 0..63");
         return std::nullopt;
     }
-    return Value{section, *number};
+    const std::int32_t addresses = node.kind == NodeKind::Add ? left.addresses + right.addresses
+                                   : node.kind == NodeKind::Subtract
+                                       ? left.addresses - right.addresses
+                                       : 0;
+    return Value{section, *number, addresses};
 }
 
 } // namespace tessera::isa::assembly

@@ -20,10 +20,10 @@ namespace tessera::isa::assembly {
 
 class Evaluator {
 public:
-    Evaluator(Unit& unit, const Constants& constants, bool allows_undefined,
+    Evaluator(Unit& unit, const Constants& constants, bool allows_undefined, Address memory_base,
               Diagnostics& diagnostics)
         : unit_(unit), constants_(constants), allows_undefined_(allows_undefined),
-          diagnostics_(diagnostics) {}
+          memory_base_(memory_base), diagnostics_(diagnostics) {}
 
     /// The value as far as it is known while parsing; says nothing when it is not.
     [[nodiscard]] std::optional<Value> early(const Expression& expression);
@@ -31,6 +31,8 @@ public:
     /// The value after the link; reports why there is none. 0 where a symbol is undefined that may
     /// be.
     [[nodiscard]] std::optional<std::int64_t> late(const Expression& expression);
+    /// The same with whether it is an address.
+    [[nodiscard]] std::optional<Value> late_value(const Expression& expression);
 
     /// Symbols that nobody defines, with the place of a use: those that may be undefined.
     [[nodiscard]] const std::map<std::string_view, Origin>& undefined() const { return undefined_; }
@@ -57,16 +59,19 @@ private:
     bool push_definition(std::uint32_t index, const Origin& at);
     void push_place(Location location);
     bool apply_unary(const Node& node);
+    bool apply_field(const Node& node);
     bool apply_binary(const Node& node);
     std::optional<Value> combine(const Node& node, Value left, Value right);
     bool fail(const Origin& at, std::string message, std::string hint = {});
     [[nodiscard]] const Symbol* find(std::uint32_t scope, std::string_view name) const;
     void collect_globals();
     void report_undefined(const Node& node);
+    void report_unknown_register(const Node& node);
 
     Unit& unit_;
     const Constants& constants_;
     bool allows_undefined_;
+    Address memory_base_;
     Diagnostics& diagnostics_;
     std::unordered_map<std::string_view, Symbol> globals_;
     std::unordered_set<std::string_view> reported_;

@@ -89,14 +89,12 @@ private:
         }
     }
 
-    /// Symbols may hold `.`, `$` and `@`; a register name after `$` ends before its `@` suffix.
+    /// Symbols may hold `.`, `$` and `@`; no word follows the `@` suffix of a register.
     void lex_identifier() {
-        const bool is_register = !tokens_.empty() && tokens_.back().is("$");
         std::size_t end = next_ + 1;
         while (end < text_.size()) {
             const char c = text_[end];
-            const bool inner = (c == '.' || c == '$' || c == '@') && !is_register &&
-                               (c == '.' || is_word(at(end + 1)));
+            const bool inner = c == '.' || ((c == '$' || c == '@') && is_word(at(end + 1)));
             if (!is_word(c) && !inner) {
                 break;
             }
@@ -200,6 +198,13 @@ private:
         std::size_t end = digits;
         while (is_word(at(end))) {
             ++end;
+        }
+        std::uint64_t bits = 0;
+        const char* const last = text_.data() + end;
+        const auto read = std::from_chars(text_.data() + digits, last, bits, base);
+        if (read.ec == std::errc::result_out_of_range && read.ptr == last) {
+            push(TokenKind::BigNumber, next_, end - next_);
+            return;
         }
         const std::int64_t value = integer(digits, end, base);
         push(TokenKind::Number, next_, end - next_, value);

@@ -11,7 +11,8 @@ constexpr std::string_view kOperators = "+-~/*=|^&!<>";
 
 class ArgumentReader {
 public:
-    explicit ArgumentReader(StatementTail tail) : tail_(tail), next_(tail.begin) {}
+    ArgumentReader(StatementTail tail, const AlternateMode& alternate)
+        : tail_(tail), alternate_(alternate), next_(tail.begin) {}
 
     [[nodiscard]] bool at_end() const { return next_ >= tail_.end; }
     [[nodiscard]] char peek(std::size_t ahead = 0) const {
@@ -60,6 +61,64 @@ public:
 
     /// Up to a comma, or to blanks that no operator follows; quotes are dropped.
     SourceLine argument() {
+        if (alternate_.is_on && peek() == '%') {
+            return number_argument();
+        }
+        if (alternate_.is_on && (peek() == '<' || peek() == '"' || peek() == '\'')) {
+            return text_argument();
+        }
+        return plain_argument();
+    }
+
+private:
+    /// `%expression`: its value in decimal.
+    SourceLine number_argument() {
+        const Origin at = this->at();
+        ++next_;
+        skip_blanks();
+        const auto number = alternate_.value_of(plain_argument());
+        SourceLine value;
+        if (number) {
+            value.text = std::to_string(*number);
+            value.pieces.push_back({0, at, false});
+        }
+        return value;
+    }
+
+    /// `<text>` without its brackets, `"text"` and `'text'` in double quotes; `!` keeps the character
+    /// behind it.
+    SourceLine text_argument() {
+        SourceLine value;
+        while (!at_end() && (peek() == '<' || peek() == '"' || peek() == '\'')) {
+            const char opener = peek();
+            const char closer = opener == '<' ? '>' : opener;
+            if (opener != '<') {
+                append_quote(value);
+            }
+            ++next_;
+            for (unsigned depth = 0; !at_end() && (peek() != closer || depth != 0);) {
+                const bool is_kept = peek() == '!' && next_ + 1 < tail_.end;
+                next_ += is_kept ? 1 : 0;
+                if (!is_kept && opener == '<') {
+                    depth += peek() == '<' ? 1U : 0U;
+                    depth -= peek() == '>' ? 1U : 0U;
+                }
+                take(value, 1);
+            }
+            next_ += at_end() ? 0 : 1;
+            if (opener != '<') {
+                append_quote(value);
+            }
+        }
+        return value;
+    }
+
+    void append_quote(SourceLine& value) const {
+        value.pieces.push_back({static_cast<std::uint32_t>(value.text.size()), at(), false});
+        value.text += '"';
+    }
+
+    SourceLine plain_argument() {
         SourceLine value;
         unsigned parentheses = 0;
         bool has_word = false;
@@ -95,7 +154,6 @@ public:
         }
     }
 
-private:
     [[nodiscard]] std::string_view rest() const {
         return std::string_view(tail_.line->text).substr(next_, tail_.end - next_);
     }
@@ -125,8 +183,11 @@ private:
     }
 
     StatementTail tail_;
+    const AlternateMode& alternate_;
     std::size_t next_;
 };
+
+const AlternateMode kNotAlternate;
 
 std::string nearest_parameter(const Macro& macro, std::string_view name, Diagnostics& diagnostics) {
     std::vector<std::string_view> names;
@@ -181,7 +242,7 @@ bool complete(const Macro& macro, const Origin& at, std::vector<SourceLine>& val
 } // namespace
 
 std::optional<Macro> parse_macro_header(StatementTail tail, Diagnostics& diagnostics) {
-    ArgumentReader reader(tail);
+    ArgumentReader reader(tail, kNotAlternate);
     reader.skip_blanks();
     Macro macro;
     macro.at = reader.at();
@@ -231,8 +292,9 @@ std::optional<Macro> parse_macro_header(StatementTail tail, Diagnostics& diagnos
 }
 
 std::optional<std::vector<SourceLine>> parse_arguments(const Macro& macro, StatementTail tail,
+                                                       const AlternateMode& alternate,
                                                        Diagnostics& diagnostics) {
-    ArgumentReader reader(tail);
+    ArgumentReader reader(tail, alternate);
     std::vector<SourceLine> values(macro.parameters.size());
     const Origin call = tail.at();
     bool is_by_name = false;
@@ -277,8 +339,8 @@ std::optional<std::vector<SourceLine>> parse_arguments(const Macro& macro, State
     return values;
 }
 
-std::vector<SourceLine> parse_values(StatementTail tail) {
-    ArgumentReader reader(tail);
+std::vector<SourceLine> parse_values(StatementTail tail, const AlternateMode& alternate) {
+    ArgumentReader reader(tail, alternate);
     std::vector<SourceLine> values;
     reader.skip_blanks();
     while (!reader.at_end()) {
@@ -300,60 +362,145 @@ struct Replacement {
     bool is_one = false; ///< false: the backslash stays
 };
 
-Replacement replacement_at(std::string_view text, std::size_t backslash,
-                           const Substitution& substitution) {
-    std::size_t end = backslash + 1;
-    if (end < text.size() && text[end] == '@' && substitution.counter) {
-        return {nullptr, true, end + 1, true};
-    }
-    if (text.substr(end, 2) == "()") {
-        return {nullptr, false, end + 2, true};
-    }
-    while (end < text.size() && is_name_character(text[end]) && text[end] != '@') {
-        ++end;
-    }
-    const std::string_view name = text.substr(backslash + 1, end - backslash - 1);
-    const auto found = std::find(substitution.names.begin(), substitution.names.end(), name);
-    if (found == substitution.names.end()) {
-        return {nullptr, false, end, false};
-    }
-    return {&substitution.values[static_cast<std::size_t>(found - substitution.names.begin())],
-            false, end, true};
+constexpr std::string_view kLocal = "LOCAL";
+
+bool begins_name(char c) {
+    return is_letter(c) || c == '.';
 }
 
-void substitute_line(const SourceLine& line, const Substitution& substitution, SourceLine& target,
-                     std::size_t most_bytes) {
-    const std::string_view text = line.text;
-    std::size_t copied = 0;
-    std::size_t at = text.find('\\');
-    while (at != std::string_view::npos && cost_bytes(target) <= most_bytes) {
-        const Replacement replacement = replacement_at(text, at, substitution);
-        if (replacement.is_one) {
-            append_slice(target, line, copied, at, substitution.trail);
-            copied = replacement.end;
-        }
-        if (replacement.value != nullptr) {
-            append_slice(target, *replacement.value, 0, replacement.value->text.size(),
-                         substitution.trail);
-        } else if (replacement.is_counter) {
-            Origin origin = line.origin_of(static_cast<std::uint32_t>(at));
-            origin.trail = substitution.trail.value_or(origin.trail);
-            target.pieces.push_back(
-                {static_cast<std::uint32_t>(target.text.size()), origin, false});
-            target.text += std::to_string(*substitution.counter);
-        }
-        at = text.find('\\', replacement.end);
+/// Where a name ends that begins at `at`.
+std::size_t name_end(std::string_view text, std::size_t at) {
+    while (at < text.size() && is_name_character(text[at]) && text[at] != '@') {
+        ++at;
     }
-    append_slice(target, line, copied, text.size(), substitution.trail);
+    return at;
 }
+
+bool is_local_line(std::string_view text) {
+    const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+    const std::string_view word = text.substr(begin, kLocal.size());
+    const std::size_t end = begin + kLocal.size();
+    return end < text.size() && is_blank(text[end]) &&
+           std::equal(word.begin(), word.end(), kLocal.begin(), kLocal.end(),
+                      [](char a, char b) { return a == b || a == b - 'A' + 'a'; });
+}
+
+class Substituter {
+public:
+    explicit Substituter(const Substitution& substitution) : substitution_(substitution) {}
+
+    /// Whether the line only names locals, which have values from here on.
+    bool takes_locals(const SourceLine& line) {
+        if (!substitution_.is_alternate || substitution_.locals == nullptr ||
+            !is_local_line(line.text)) {
+            return false;
+        }
+        const std::string_view text = line.text;
+        std::size_t at = text.find_first_not_of(" \t") + kLocal.size();
+        while ((at = text.find_first_not_of(" \t,", at)) != std::string_view::npos &&
+               begins_name(text[at])) {
+            const std::size_t end = name_end(text, at);
+            add_local(text.substr(at, end - at), line.origin_of(static_cast<std::uint32_t>(at)));
+            at = end;
+        }
+        return true;
+    }
+
+    void substitute(const SourceLine& line, SourceLine& target, std::size_t most_bytes) const {
+        const std::string_view text = line.text;
+        std::size_t copied = 0;
+        std::size_t at = next_place(text, 0);
+        while (at != std::string_view::npos && cost_bytes(target) <= most_bytes) {
+            const Replacement replacement = replacement_at(text, at);
+            if (replacement.is_one) {
+                append_slice(target, line, copied, at, substitution_.trail);
+                copied = replacement.end;
+            }
+            if (replacement.value != nullptr) {
+                append_slice(target, *replacement.value, 0, replacement.value->text.size(),
+                             substitution_.trail);
+            } else if (replacement.is_counter) {
+                Origin origin = line.origin_of(static_cast<std::uint32_t>(at));
+                origin.trail = substitution_.trail.value_or(origin.trail);
+                target.pieces.push_back(
+                    {static_cast<std::uint32_t>(target.text.size()), origin, false});
+                target.text += std::to_string(*substitution_.counter);
+            }
+            at = next_place(text, replacement.end);
+        }
+        append_slice(target, line, copied, text.size(), substitution_.trail);
+    }
+
+private:
+    void add_local(std::string_view name, const Origin& at) {
+        constexpr std::string_view kDigits = "0123456789abcdef";
+        std::string number;
+        for (std::uint64_t rest = ++*substitution_.locals; rest != 0 || number.size() < 4;
+             rest /= 16) {
+            number.insert(number.begin(), kDigits[rest % 16]);
+        }
+        local_names_.emplace_back(name);
+        SourceLine& value = local_values_.emplace_back();
+        value.text = ".LL" + number;
+        value.pieces.push_back({0, at, false});
+    }
+
+    [[nodiscard]] const SourceLine* value_of(std::string_view name) const {
+        const auto& names = substitution_.names;
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found != names.end()) {
+            return &substitution_.values[static_cast<std::size_t>(found - names.begin())];
+        }
+        const auto local = std::find(local_names_.begin(), local_names_.end(), name);
+        return local == local_names_.end()
+                   ? nullptr
+                   : &local_values_[static_cast<std::size_t>(local - local_names_.begin())];
+    }
+
+    /// The next column where something may be replaced; npos where there is none.
+    [[nodiscard]] std::size_t next_place(std::string_view text, std::size_t at) const {
+        if (!substitution_.is_alternate) {
+            return text.find('\\', at);
+        }
+        while (at < text.size() && text[at] != '\\' && text[at] != '&' && !begins_name(text[at])) {
+            at = is_digit(text[at]) ? name_end(text, at) : at + 1;
+        }
+        return at < text.size() ? at : std::string_view::npos;
+    }
+
+    [[nodiscard]] Replacement replacement_at(std::string_view text, std::size_t at) const {
+        std::size_t begin = at + (begins_name(text[at]) ? 0 : 1);
+        if (text[at] == '\\' && begin < text.size() && text[begin] == '@' &&
+            substitution_.counter) {
+            return {nullptr, true, begin + 1, true};
+        }
+        if (text[at] == '\\' && text.substr(begin, 2) == "()") {
+            return {nullptr, false, begin + 2, true};
+        }
+        std::size_t end = name_end(text, begin);
+        const SourceLine* value = value_of(text.substr(begin, end - begin));
+        if (value != nullptr && text[at] == '&' && end < text.size() && text[end] == '&') {
+            ++end; // `&name&`
+        }
+        return {value, false, std::max(end, at + 1), value != nullptr};
+    }
+
+    const Substitution& substitution_;
+    std::vector<std::string> local_names_;
+    std::vector<SourceLine> local_values_;
+};
 
 } // namespace
 
 void substitute(const std::vector<SourceLine>& body, const Substitution& substitution,
                 std::vector<SourceLine>& lines, std::size_t& bytes_left) {
+    Substituter substituter(substitution);
     for (const SourceLine& line : body) {
-        substitute_line(line, substitution, lines.emplace_back(), bytes_left);
-        const std::size_t cost = cost_bytes(lines.back());
+        SourceLine& target = lines.emplace_back();
+        if (!substituter.takes_locals(line)) {
+            substituter.substitute(line, target, bytes_left);
+        }
+        const std::size_t cost = cost_bytes(target);
         if (cost > bytes_left) {
             bytes_left = 0;
             return;

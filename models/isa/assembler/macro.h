@@ -9,6 +9,7 @@
 #include "models/isa/assembler/text_stack.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,18 +47,32 @@ struct StatementTail {
 /// Name and parameters of a `.macro` statement, whose body is not read yet. Empty after a mistake.
 [[nodiscard]] std::optional<Macro> parse_macro_header(StatementTail tail, Diagnostics& diagnostics);
 
+/// What .altmacro adds, as GNU assemblers have it: `<text>` and `!c`, which keep what would end an
+/// argument, `%expression`, whose value is the argument, parameters named without a backslash, and
+/// LOCAL.
+struct AlternateMode {
+    bool is_on = false;
+    /// The value of an expression; empty, and told, where it has none yet.
+    std::function<std::optional<std::int64_t>(const SourceLine&)> value_of;
+};
+
 /// One text a parameter. Empty after a mistake.
-[[nodiscard]] std::optional<std::vector<SourceLine>>
-parse_arguments(const Macro& macro, StatementTail tail, Diagnostics& diagnostics);
+[[nodiscard]] std::optional<std::vector<SourceLine>> parse_arguments(const Macro& macro,
+                                                                     StatementTail tail,
+                                                                     const AlternateMode& alternate,
+                                                                     Diagnostics& diagnostics);
 
 /// Any number of arguments: the values of `.irp`.
-[[nodiscard]] std::vector<SourceLine> parse_values(StatementTail tail);
+[[nodiscard]] std::vector<SourceLine> parse_values(StatementTail tail,
+                                                   const AlternateMode& alternate);
 
 struct Substitution {
     std::vector<std::string_view> names;  ///< of the parameters
     std::span<const SourceLine> values;   ///< one a name
     std::optional<std::uint64_t> counter; ///< what `\@` stands for; empty: itself
     std::optional<std::uint32_t> trail;   ///< of all text of the expansion; empty: its own
+    bool is_alternate = false;            ///< names without a backslash too, and LOCAL
+    std::uint64_t* locals = nullptr; ///< counts the names that LOCAL makes; null: it makes none
 };
 
 /// The body with `\name`, `\@` and `\()` replaced, appended to `lines`. Takes what it costs off

@@ -49,6 +49,10 @@ expand_pseudo(std::string_view mnemonic, std::span<const Operand> operands, bool
 /// The operands that the pseudo-instruction takes ("$m, $m or $a, $a"); empty when it is none.
 [[nodiscard]] std::string pseudo_forms(std::string_view mnemonic);
 
+/// The constants that a pseudo-instruction takes where the real ones of its name take none; empty
+/// for all others.
+[[nodiscard]] std::string pseudo_constant(std::string_view mnemonic, std::size_t operand);
+
 [[nodiscard]] std::span<const std::string_view> pseudo_mnemonics();
 
 /// Why a mnemonic of the machine is none here; empty for all others.

@@ -19,6 +19,10 @@ struct Names {
             add("m" + std::to_string(number), {RegisterFile::Main, number, 1});
             add("a" + std::to_string(number), {RegisterFile::Aux, number, 1});
         }
+        for (std::uint8_t pair = 0; pair < 8; ++pair) {
+            add("ap" + std::to_string(pair),
+                {RegisterFile::Aux, static_cast<std::uint8_t>(2 * pair), 2});
+        }
         add("bp", {RegisterFile::Main, 8, 1});
         add("fp", {RegisterFile::Main, 9, 1});
         add("lr", {RegisterFile::Main, 10, 1});

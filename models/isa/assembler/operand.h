@@ -18,7 +18,7 @@ struct RegisterName {
     std::uint8_t width = 1;
 };
 
-/// m0..m15, a0..a15 and the aliases (lr, sp, bp, fp, mzero, azero, azeros, mvertex_base,
+/// m0..m15, a0..a15, the pairs ap0..ap7 and the aliases (lr, sp, bp, fp, mzero, azero, azeros, mvertex_base,
 /// mworker_base).
 [[nodiscard]] std::optional<RegisterName> find_register(std::string_view name);
 

@@ -12,8 +12,6 @@
 namespace tessera::isa::assembly {
 namespace {
 
-constexpr std::int64_t kMaxAlignment = 32768;
-
 std::optional<double> named_real(std::string_view name) {
     if (name == "inf" || name == "infinity" || name == "Inf" || name == "Infinity") {
         return std::numeric_limits<double>::infinity();
@@ -32,12 +30,15 @@ std::optional<double> real_value(const Token& token) {
     if (token.kind == TokenKind::Number) {
         return static_cast<double>(token.value);
     }
-    if (token.kind != TokenKind::Real) {
+    if (token.kind != TokenKind::Real && token.kind != TokenKind::BigNumber) {
         return std::nullopt;
     }
     double value = 0;
-    const auto result =
-        std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    const char* const end = token.text.data() + token.text.size();
+    const auto result = std::from_chars(token.text.data(), end, value);
+    if (result.ptr != end) {
+        return std::nullopt; // hexadecimal digits
+    }
     if (result.ec == std::errc::result_out_of_range) {
         return token.text.find('-') == std::string_view::npos
                    ? std::numeric_limits<double>::infinity()
@@ -108,27 +109,35 @@ void StatementParser::do_real(const Token& name) {
     item.element_bytes = directive_->argument;
     item.index = static_cast<std::uint32_t>(state_.unit.data.size());
     do {
-        const bool is_negative = state_.cursor.accept("-");
-        if (!is_negative) {
-            state_.cursor.accept("+");
-        }
-        const Token token = state_.cursor.peek();
-        const auto value = real_value(token);
+        const auto value = real_bits(name, item.element_bytes);
         if (!value) {
-            fail(token, name.text, "a number such as 1.5");
-            skip_statement();
             return;
         }
-        state_.cursor.take();
-        const double signed_value = is_negative ? -*value : *value;
-        const std::int64_t bits =
-            item.element_bytes == 8
-                ? std::bit_cast<std::int64_t>(signed_value)
-                : std::int64_t{std::bit_cast<std::uint32_t>(static_cast<float>(signed_value))};
-        state_.unit.data.push_back(constant(bits, token.at));
+        state_.unit.data.push_back(*value);
         item.bytes += item.element_bytes;
     } while (state_.cursor.accept(","));
     add_item(item, name.at);
+}
+
+/// The bits of a number of 4 or 8 bytes; empty after a mistake.
+std::optional<Expression> StatementParser::real_bits(const Token& name, std::uint32_t bytes) {
+    const bool is_negative = state_.cursor.accept("-");
+    if (!is_negative) {
+        state_.cursor.accept("+");
+    }
+    const Token token = state_.cursor.peek();
+    const auto value = real_value(token);
+    if (!value) {
+        fail(token, name.text, "a number such as 1.5");
+        skip_statement();
+        return std::nullopt;
+    }
+    state_.cursor.take();
+    const double signed_value = is_negative ? -*value : *value;
+    return constant(
+        bytes == 8 ? std::bit_cast<std::int64_t>(signed_value)
+                   : std::int64_t{std::bit_cast<std::uint32_t>(static_cast<float>(signed_value))},
+        token.at);
 }
 
 void StatementParser::do_string(const Token& name) {

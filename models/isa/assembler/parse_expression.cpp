@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "models/isa/assembler/operand.h"
 #include "models/isa/assembler/parse_state.h"
+#include "models/isa/assembler/text_stack.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -42,14 +45,65 @@ constexpr std::array kBinaryOperators = {
     BinaryOperator{"||", NodeKind::LogicalOr, 1},
 };
 
+/// A number of at most two digits at the front of `text`, which is taken off; 0 if there is none.
+std::uint8_t take_small_number(std::string_view& text) {
+    std::uint8_t value = 0;
+    std::size_t digits = 0;
+    for (; digits < std::min<std::size_t>(2, text.size()) && is_digit(text[digits]); ++digits) {
+        value = static_cast<std::uint8_t>(10 * value + (text[digits] - '0'));
+    }
+    text.remove_prefix(digits);
+    return value;
+}
+
+bool take_word(std::string_view& text, std::string_view word) {
+    const bool is_there = text.substr(0, word.size()) == word;
+    text.remove_prefix(is_there ? word.size() : 0);
+    return is_there;
+}
+
+/// "abs19@s2", "relative@16@s2"
+std::optional<RelocationField> field_of(std::string_view text) {
+    RelocationField field;
+    field.is_relative = take_word(text, "relative@");
+    if (!field.is_relative && !take_word(text, "abs")) {
+        return std::nullopt;
+    }
+    field.bits = take_small_number(text);
+    if (take_word(text, "@s")) {
+        field.shift = take_small_number(text);
+    }
+    const bool is_one = text.empty() && field.bits >= 1 && field.bits <= 32 && field.shift <= 8;
+    return is_one ? std::optional(field) : std::nullopt;
+}
+
+/// Where a relocation begins in the token of a name; npos where there is none.
+std::size_t relocation_at(std::string_view name) {
+    for (std::size_t at = name.find('@'); at != std::string_view::npos;
+         at = name.find('@', at + 1)) {
+        if (field_of(name.substr(at + 1))) {
+            return at;
+        }
+    }
+    return std::string_view::npos;
+}
+
+bool names_register(std::string_view dollar_name) {
+    return find_register(dollar_name.substr(1)) || find_csr(dollar_name.substr(1)) != nullptr;
+}
+
 class ExpressionParser {
 public:
     explicit ExpressionParser(ParseState& state) : state_(state) {}
 
     std::optional<Expression> run() {
         const auto begin = static_cast<std::uint32_t>(state_.unit.nodes.size());
-        if (!parse(1)) {
+        if (!parse(1) || !take_field()) {
             return std::nullopt;
+        }
+        if (field_) {
+            push(NodeKind::Field, field_at_);
+            state_.unit.nodes.back().value = field_->packed();
         }
         return Expression{begin, static_cast<std::uint32_t>(state_.unit.nodes.size())};
     }
@@ -135,8 +189,12 @@ private:
             state_.cursor.take();
             return push_numeric_label(token);
         case TokenKind::Identifier:
-            push_name(token);
-            break;
+            state_.cursor.take();
+            return push_name(token);
+        case TokenKind::BigNumber:
+            state_.diagnostics.add(token.at, "number: got " + std::string(token.text) +
+                                                 ", expected at most 64 bits");
+            return false;
         case TokenKind::Real:
             state_.diagnostics.add(token.at, "number: got " + std::string(token.text) +
                                                  ", expected an integer or a half such as 1.0h");
@@ -149,6 +207,9 @@ private:
     }
 
     bool parse_punctuation(const Token& token) {
+        if (token.is("$") && state_.cursor.peek(1).kind == TokenKind::Identifier) {
+            return parse_dollar_name(token);
+        }
         if (token.is(".")) {
             state_.cursor.take();
             push(NodeKind::Place, token.at);
@@ -171,6 +232,40 @@ private:
         }
         --parentheses_;
         return state_.cursor.accept(")") || fail(state_.cursor.peek(), "an operator or )");
+    }
+
+    /// `$name` is a symbol unless it is a register.
+    bool parse_dollar_name(const Token& dollar) {
+        const Token name = dollar_name(state_);
+        if (names_register(name.text)) {
+            return fail(name, "a number, symbol or parenthesis");
+        }
+        return push_name({TokenKind::Identifier, name.text, 0, dollar.at});
+    }
+
+    /// `@abs19@s2` behind the whole expression; behind a name it is part of the name's token.
+    bool take_field() {
+        if (!state_.cursor.peek().is("@")) {
+            return true;
+        }
+        const Token at = state_.cursor.take();
+        const Token text = state_.cursor.take();
+        return set_field(text.kind == TokenKind::Identifier ? text.text : std::string_view{}, at);
+    }
+
+    bool set_field(std::string_view text, const Token& at) {
+        const auto field = field_of(text);
+        if (!field || field_) {
+            state_.diagnostics.add(
+                at.at, field_
+                           ? "relocation: got a second one, expected one in an expression"
+                           : "relocation: got '@" + std::string(text.substr(0, 40)) +
+                                 "', expected @absN or @relative@N, @sK behind it, as @abs19@s2");
+            return false;
+        }
+        field_ = field;
+        field_at_ = at.at;
+        return true;
     }
 
     bool fail(const Token& token, std::string_view expected) {
@@ -200,10 +295,16 @@ private:
         return true;
     }
 
-    void push_name(const Token& token) {
+    bool push_name(Token token) {
         if (is_half_name(token)) {
             push_constant(half_value(token), token.at);
-            return;
+            return true;
+        }
+        if (const std::size_t at = relocation_at(token.text); at != std::string_view::npos) {
+            if (!set_field(token.text.substr(at + 1), token)) {
+                return false;
+            }
+            token.text = state_.unit.names.intern(token.text.substr(0, at));
         }
         const auto& symbols = state_.unit.scopes[state_.file].symbols;
         const auto found = symbols.find(token.text);
@@ -216,6 +317,7 @@ private:
             node.kind = NodeKind::Definition;
             node.value = found->second.definition;
         }
+        return true;
     }
 
     void push_constant(std::int64_t value, const Origin& at) {
@@ -232,6 +334,8 @@ private:
 
     ParseState& state_;
     unsigned parentheses_ = 0;
+    std::optional<RelocationField> field_;
+    Origin field_at_;
 };
 
 } // namespace
@@ -245,6 +349,13 @@ std::string text_of(const Token& token) {
     default:
         return "'" + std::string(token.text.substr(0, 40)) + "'";
     }
+}
+
+Token dollar_name(ParseState& state) {
+    Token name = state.cursor.take();
+    name.kind = TokenKind::Identifier;
+    name.text = state.unit.names.intern("$" + std::string(state.cursor.take().text));
+    return name;
 }
 
 std::optional<Expression> parse_expression(ParseState& state) {

@@ -2,6 +2,9 @@
 #include "models/isa/assembler/operand.h"
 #include "models/isa/assembler/parse_state.h"
 
+#include <algorithm>
+#include <array>
+
 namespace tessera::isa::assembly {
 namespace {
 
@@ -68,12 +71,23 @@ bool parse_register(ParseState& state, Operand& operand, const RegisterName& nam
     return true;
 }
 
+/// Whether the name behind `$` is no register and nothing behind it says that it is meant as one.
+bool starts_symbol(const ParseState& state) {
+    const Token& name = state.cursor.peek(1);
+    const Token& behind = state.cursor.peek(2);
+    constexpr std::array<std::string_view, 4> kSuffixes = {":", "+=", "++", "@"};
+    return name.kind == TokenKind::Identifier && !find_register(name.text) &&
+           find_csr(name.text) == nullptr &&
+           std::none_of(kSuffixes.begin(), kSuffixes.end(),
+                        [&](std::string_view suffix) { return behind.is(suffix); });
+}
+
 } // namespace
 
-std::optional<Operand> parse_operand(ParseState& state) {
+std::optional<Operand> parse_operand(ParseState& state, bool is_control_register) {
     Operand operand;
     operand.at = state.cursor.peek().at;
-    if (!state.cursor.accept("$")) {
+    if (!state.cursor.peek().is("$") || (!is_control_register && starts_symbol(state))) {
         const auto expression = parse_expression(state);
         if (!expression) {
             return std::nullopt;
@@ -81,6 +95,7 @@ std::optional<Operand> parse_operand(ParseState& state) {
         operand.expression = *expression;
         return operand;
     }
+    state.cursor.take();
     const Token name = state.cursor.peek();
     if (name.kind == TokenKind::Identifier) {
         state.cursor.take();

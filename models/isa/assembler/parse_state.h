@@ -39,6 +39,9 @@ public:
         }
         return is_there;
     }
+    [[nodiscard]] bool is_end(std::size_t ahead) const {
+        return next_ + ahead + 1 >= tokens_.size();
+    }
     [[nodiscard]] bool at_statement_end() const { return next_ + 1 >= tokens_.size(); }
 
 private:
@@ -60,6 +63,10 @@ struct ParseState {
 
 /// Empty after a mistake, which is then reported.
 [[nodiscard]] std::optional<Expression> parse_expression(ParseState& state);
-[[nodiscard]] std::optional<Operand> parse_operand(ParseState& state);
+/// `$name` is a symbol where it is no register, unless control registers are meant.
+[[nodiscard]] std::optional<Operand> parse_operand(ParseState& state, bool is_control_register);
+
+/// Takes `$` and the name behind it, which is there: one name.
+[[nodiscard]] Token dollar_name(ParseState& state);
 
 } // namespace tessera::isa::assembly

@@ -129,7 +129,7 @@ bool StatementParser::is_true(const Statement& read, std::string_view name, Stat
         return trimmed(tail.text()).empty() == (name == ".ifb");
     }
     if (name == ".ifdef" || name == ".ifndef" || name == ".ifnotdef") {
-        const std::string_view symbol = leading_name(tail.text());
+        const std::string_view symbol = leading_symbol(tail.text());
         if (symbol.empty() || symbol.size() != tail.text().size()) {
             state_.diagnostics.add(tail.at(), std::string(name) + ": expected a name");
             return false;
@@ -212,7 +212,8 @@ bool StatementParser::expand_macro(const Statement& read, std::string_view name)
     }
     const Macro& macro = found->second;
     const Origin call = read.at();
-    const auto values = parse_arguments(macro, tail_of(read, name.size()), state_.diagnostics);
+    const auto values =
+        parse_arguments(macro, tail_of(read, name.size()), alternate_mode(), state_.diagnostics);
     if (!values) {
         if (bundle_) {
             bundle_->is_ok = false;
@@ -225,12 +226,25 @@ bool StatementParser::expand_macro(const Statement& read, std::string_view name)
     }
     substitution.values = *values;
     substitution.counter = expansions_++;
+    substitution.is_alternate = is_alternate_;
+    substitution.locals = &locals_;
     substitution.trail = add_trail("in the expansion of macro '" + macro.name + "'", call);
     std::vector<SourceLine> lines;
     std::size_t bytes_left = text_.bytes_left();
     substitute(macro.body, substitution, lines, bytes_left);
     text_.enter(std::move(lines), 1, conditions_.size(), call);
     return true;
+}
+
+std::optional<std::int64_t> StatementParser::value_of_text(const SourceLine& text) {
+    Statement statement;
+    statement.line = &text;
+    statement.end = static_cast<std::uint32_t>(text.text.size());
+    return number_of(statement, {&text, 0, text.text.size()}, "%");
+}
+
+AlternateMode StatementParser::alternate_mode() {
+    return {is_alternate_, [this](const SourceLine& text) { return value_of_text(text); }};
 }
 
 /// Handles the directives that define or repeat text; false for all others.
@@ -253,6 +267,10 @@ bool StatementParser::text_directive(const Statement& read, std::string_view nam
         } else {
             state_.diagnostics.add(read.at(), ".exitm: got it outside a macro");
         }
+    } else if (name == ".altmacro" || name == ".noaltmacro") {
+        is_alternate_ = name == ".altmacro";
+    } else if (name == ".end") {
+        text_.finish();
     } else if (name == ".rept" || name == ".rep") {
         repeat(read, tail, name);
     } else if (name == ".irp" || name == ".irpc") {
@@ -331,7 +349,7 @@ void StatementParser::repeat_for_each(StatementTail tail, std::string_view name,
     if (has_comma) {
         ++tail.begin;
     }
-    std::vector<SourceLine> values = parse_values(tail);
+    std::vector<SourceLine> values = parse_values(tail, alternate_mode());
     const auto block = repeated_block(name, at);
     if (!block) {
         return;
@@ -356,6 +374,7 @@ void StatementParser::repeat_for_each(StatementTail tail, std::string_view name,
         Substitution substitution;
         substitution.names = {parameter};
         substitution.values = std::span(&value, 1);
+        substitution.is_alternate = is_alternate_;
         substitute(*block, substitution, lines, bytes_left);
         if (bytes_left == 0) {
             break;

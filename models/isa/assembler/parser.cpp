@@ -3,6 +3,7 @@
 
 #include "models/isa/assembler/lexer.h"
 #include "models/isa/assembler/match.h"
+#include "models/isa/assembler/operand.h"
 #include "models/isa/assembler/statement_parser.h"
 
 #include <algorithm>
@@ -18,6 +19,18 @@ bool is_instruction(std::string_view mnemonic) {
            std::find(pseudo.begin(), pseudo.end(), mnemonic) != pseudo.end();
 }
 
+/// `$name` among the operands of these is a control register, or a mistake.
+bool takes_control_register(std::string_view mnemonic) {
+    const auto rows = opcodes_named(mnemonic);
+    return std::any_of(rows.begin(), rows.end(), [](Opcode opcode) {
+        const auto list = spec_of(spec_of(opcode).form).list();
+        return std::any_of(list.begin(), list.end(), [](const OperandSpec& operand) {
+            return operand.kind == OperandKind::Csr || operand.kind == OperandKind::UCsr ||
+                   operand.kind == OperandKind::WeightIndex;
+        });
+    });
+}
+
 /// The column after blanks.
 std::uint32_t after_blanks(const Statement& read, std::uint32_t column) {
     while (column < read.end && is_blank(read.line->text[column])) {
@@ -29,9 +42,10 @@ std::uint32_t after_blanks(const Statement& read, std::uint32_t column) {
 } // namespace
 
 StatementParser::StatementParser(std::vector<SourceLine> lines, std::uint32_t file, SourceMap& map,
-                                 Unit& unit, Evaluator& evaluator, Diagnostics& diagnostics)
+                                 Unit& unit, Evaluator& evaluator, cpp::IncludeSearch& files,
+                                 Diagnostics& diagnostics)
     : state_{unit, evaluator, diagnostics, file, {}, {}}, text_(std::move(lines), diagnostics),
-      map_(map) {
+      map_(map), files_(files) {
     enter_section(".text", 0, "", false);
     previous_section_ = section_;
 }
@@ -88,7 +102,7 @@ void StatementParser::statement(const Statement& read) {
 /// Takes a label off the front, if there is one; false when nothing follows it.
 bool StatementParser::label(Statement& read) {
     const std::string_view text = read.text();
-    std::size_t length = leading_name(text).size();
+    std::size_t length = leading_symbol(text).size();
     const bool is_named = length != 0;
     while (!is_named && length < text.size() && is_digit(text[length])) {
         ++length;
@@ -110,7 +124,10 @@ bool StatementParser::label(Statement& read) {
     }
     if (is_named) {
         name.text = state_.unit.names.intern(name.text);
-        if (Symbol* symbol = define(name, Symbol::Kind::Label)) {
+        if (name.text.front() == '$' && find_register(name.text.substr(1))) {
+            state_.diagnostics.add(name.at, "label: got " + text_of(name) +
+                                                ", which is a register, expected another name");
+        } else if (Symbol* symbol = define(name, Symbol::Kind::Label)) {
             symbol->location = state_.here;
         }
     } else {
@@ -133,10 +150,8 @@ void StatementParser::start_tokens(const Statement& read) {
 void StatementParser::plain_statement(const Statement& read) {
     start_tokens(read);
     const Token token = state_.cursor.peek();
-    if (token.kind == TokenKind::Identifier && state_.cursor.peek(1).is("=")) {
-        state_.cursor.take();
-        state_.cursor.take();
-        assign(token, false);
+    if (const auto assigned = assigned_name()) {
+        assign(*assigned, false);
         end_statement();
         return;
     }
@@ -172,6 +187,19 @@ void StatementParser::plain_statement(const Statement& read) {
     if (bundle_) {
         bundle_->is_ok = false;
     }
+}
+
+/// The name of an assignment, read with its equals sign.
+std::optional<Token> StatementParser::assigned_name() {
+    const Token first = state_.cursor.peek();
+    const bool has_dollar = first.is("$") && state_.cursor.peek(1).kind == TokenKind::Identifier;
+    if ((!has_dollar && first.kind != TokenKind::Identifier) ||
+        !state_.cursor.peek(has_dollar ? 2 : 1).is("=")) {
+        return std::nullopt;
+    }
+    const Token name = has_dollar ? dollar_name(state_) : state_.cursor.take();
+    state_.cursor.take();
+    return name;
 }
 
 void StatementParser::unknown_instruction(const Token& name) {
@@ -227,8 +255,9 @@ bool StatementParser::instruction() {
     parsed.mode = mode_;
     parsed.checks = checks_;
     parsed.operand_begin = static_cast<std::uint32_t>(state_.unit.operands.size());
+    const bool is_for_control_registers = takes_control_register(mnemonic.text);
     while (!state_.cursor.at_statement_end()) {
-        const auto operand = parse_operand(state_);
+        const auto operand = parse_operand(state_, is_for_control_registers);
         if (!operand) {
             return false;
         }
@@ -317,6 +346,15 @@ void StatementParser::abandon_bundle(const Origin& at, std::string_view got) {
 
 void StatementParser::bundle_half() {
     ++bundle_->instructions;
+    if (const Token first = state_.cursor.peek(); first.text == "ldconst") {
+        const std::string message = "bundle: ldconst stands alone, expected it outside a bundle";
+        if (checks_.bundles == Severity::Error) {
+            state_.diagnostics.add(first.at, message);
+            bundle_->is_ok = false;
+        } else if (checks_.bundles == Severity::Warning) {
+            state_.diagnostics.warn(first.at, message);
+        }
+    }
     bundle_->is_repeat = bundle_->is_repeat || state_.cursor.peek().text == "rpt";
     bundle_->is_ok = instruction() && bundle_->is_ok;
 }
@@ -344,14 +382,22 @@ void StatementParser::close_bundle() {
 
 // ---- items
 
-void StatementParser::add_item(Item item, const Origin& at) {
-    item.offset = section().bytes;
-    if (item.bytes > kMaxBytes - total_bytes_) {
+/// False, and the source is at its end, when it has more bytes than any codelet.
+bool StatementParser::charge(std::uint32_t bytes, const Origin& at) {
+    if (bytes > kMaxBytes - total_bytes_) {
         state_.diagnostics.add(at, "source: got more than 1048576 bytes of code and data");
         is_too_long_ = true;
+        return false;
+    }
+    total_bytes_ += bytes;
+    return true;
+}
+
+void StatementParser::add_item(Item item, const Origin& at) {
+    if (!charge(item.bytes, at)) {
         return;
     }
-    total_bytes_ += item.bytes;
+    item.offset = section().bytes;
     section().bytes += item.bytes;
     section().items.push_back(item);
 }
@@ -367,8 +413,8 @@ void StatementParser::add_code(Item item, const Origin& at) {
 }
 
 void parse(std::vector<SourceLine> lines, std::uint32_t file, SourceMap& map, Unit& unit,
-           Evaluator& evaluator, Diagnostics& diagnostics) {
-    StatementParser(std::move(lines), file, map, unit, evaluator, diagnostics).run();
+           Evaluator& evaluator, cpp::IncludeSearch& files, Diagnostics& diagnostics) {
+    StatementParser(std::move(lines), file, map, unit, evaluator, files, diagnostics).run();
 }
 
 } // namespace tessera::isa::assembly

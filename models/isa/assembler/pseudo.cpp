@@ -39,6 +39,9 @@ constexpr std::array kRules = {
     Rule{"put", "ca", "uput", "01"},
 };
 
+/// What `sub d, s, constant` takes: the constant and its negative both fit 16 bits with a sign.
+constexpr std::int64_t kMostSubtracted = 32767;
+
 bool letter_fits(char letter, const Operand& operand) {
     if (letter == 'i') {
         return operand.shape == OperandShape::Expression;
@@ -56,7 +59,9 @@ const Rule* find_rule(std::string_view mnemonic, std::span<const Operand> operan
     const auto rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& candidate) {
         return candidate.mnemonic == mnemonic &&
                std::equal(candidate.pattern.begin(), candidate.pattern.end(), operands.begin(),
-                          operands.end(), letter_fits);
+                          operands.end(), letter_fits) &&
+               (candidate.recipe.find('n') == std::string_view::npos ||
+                (operands[2].value >= -kMostSubtracted && operands[2].value <= kMostSubtracted));
     });
     return rule == kRules.end() ? nullptr : &*rule;
 }
@@ -147,6 +152,16 @@ std::string pseudo_forms(std::string_view mnemonic) {
         }
     }
     return text;
+}
+
+std::string pseudo_constant(std::string_view mnemonic, std::size_t operand) {
+    for (const Rule& rule : kRules) {
+        if (rule.mnemonic == mnemonic && rule.recipe.find('n') == operand) {
+            return "constant -" + std::to_string(kMostSubtracted) + ".." +
+                   std::to_string(kMostSubtracted);
+        }
+    }
+    return {};
 }
 
 std::span<const std::string_view> pseudo_mnemonics() {

@@ -16,12 +16,16 @@
 #include <unordered_map>
 #include <vector>
 
+namespace tessera::isa::assembly::cpp {
+class IncludeSearch;
+} // namespace tessera::isa::assembly::cpp
+
 namespace tessera::isa::assembly {
 
 class StatementParser {
 public:
     StatementParser(std::vector<SourceLine> lines, std::uint32_t file, SourceMap& map, Unit& unit,
-                    Evaluator& evaluator, Diagnostics& diagnostics);
+                    Evaluator& evaluator, cpp::IncludeSearch& files, Diagnostics& diagnostics);
     void run();
 
     /// What a directive does; it leaves the cursor at the end of the statement.
@@ -55,6 +59,7 @@ private:
     void abandon_bundle(const Origin& at, std::string_view got);
     void align_repeat(std::uint32_t bytes);
     [[nodiscard]] std::uint32_t bytes_of(const Instruction& parsed);
+    [[nodiscard]] bool charge(std::uint32_t bytes, const Origin& at);
     void add_item(Item item, const Origin& at);
     void add_code(Item item, const Origin& at);
 
@@ -76,6 +81,8 @@ private:
     [[nodiscard]] bool compare_texts(StatementTail tail, std::string_view name);
     [[nodiscard]] bool is_skipping() const;
     [[nodiscard]] bool expand_macro(const Statement& read, std::string_view name);
+    [[nodiscard]] std::optional<std::int64_t> value_of_text(const SourceLine& text);
+    [[nodiscard]] AlternateMode alternate_mode();
     [[nodiscard]] bool text_directive(const Statement& read, std::string_view name);
     void define_macro(StatementTail tail, const Origin& at);
     void repeat(const Statement& read, StatementTail tail, std::string_view name);
@@ -108,9 +115,27 @@ private:
     void do_origin(const Token& name);
     void add_fill(std::int64_t elements, std::int64_t element_bytes, const Expression& value,
                   const Origin& at);
+    [[nodiscard]] std::optional<Expression> real_bits(const Token& name, std::uint32_t bytes);
     [[nodiscard]] std::optional<std::int64_t> known_number(const Token& name,
                                                            std::string_view what);
     [[nodiscard]] Expression constant(std::int64_t value, const Origin& at);
+
+    // ---- directives: other constants (parse_constant.cpp)
+    struct Given {
+        std::optional<std::int64_t> value;
+        bool is_ok = true;
+    };
+    void do_leb128(const Token& name);
+    void do_octa(const Token& name);
+    void do_block(const Token& name);
+    void do_real_block(const Token& name);
+    void do_include_bytes(const Token& name);
+    [[nodiscard]] bool is_octa_literal() const;
+    [[nodiscard]] bool octa_literal();
+    [[nodiscard]] bool octa_expression();
+    [[nodiscard]] std::optional<std::int64_t> block_length(const Token& name);
+    [[nodiscard]] Given optional_number(const Token& name);
+    void add_bytes(std::string_view bytes, const Origin& at);
 
     // ---- directives: symbols and messages (parse_symbol.cpp)
     void do_set(const Token& name);
@@ -118,6 +143,16 @@ private:
     void do_size(const Token& name);
     void do_nothing(const Token& name);
     void do_message(const Token& name);
+    void do_print(const Token& name);
+    void do_common(const Token& name);
+    void do_local_common(const Token& name);
+    struct CommonSize {
+        std::uint32_t bytes = 0;
+        std::uint32_t alignment = 1;
+    };
+    [[nodiscard]] std::optional<CommonSize> common_size(const Token& name);
+    void place_in_bss(Symbol& symbol, CommonSize size, const Origin& at);
+    [[nodiscard]] std::optional<Token> assigned_name();
     Symbol* define(const Token& name, Symbol::Kind kind);
     void assign(const Token& name, bool is_fixed);
     std::optional<Token> name_argument(const Token& directive_name);
@@ -144,8 +179,11 @@ private:
     ParseState state_;
     TextStack text_;
     SourceMap& map_;
+    cpp::IncludeSearch& files_; ///< for .incbin
     std::map<std::string, Macro, std::less<>> macros_;
     std::uint64_t expansions_ = 0;
+    std::uint64_t locals_ = 0;  ///< names that LOCAL made
+    bool is_alternate_ = false; ///< .altmacro
     std::vector<Condition> conditions_;
     std::optional<OpenBundle> bundle_;
     std::map<std::pair<std::string_view, std::int64_t>, std::uint32_t> section_numbers_;

@@ -58,6 +58,12 @@ std::string_view leading_name(std::string_view text) {
     return text.substr(0, end);
 }
 
+std::string_view leading_symbol(std::string_view text) {
+    const std::size_t dollar = text.size() > 1 && text[0] == '$' && is_letter(text[1]) ? 1 : 0;
+    const std::size_t length = leading_name(text.substr(dollar)).size();
+    return text.substr(0, length == 0 ? 0 : dollar + length);
+}
+
 std::size_t end_of_quoted(std::string_view text, std::size_t column) {
     const char quote = text[column];
     if (quote == '\'') {

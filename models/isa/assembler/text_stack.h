@@ -55,6 +55,9 @@ struct Statement {
 /// The name that a statement starts with; empty where it starts with something else.
 [[nodiscard]] std::string_view leading_name(std::string_view text);
 
+/// The same of a symbol, which may begin with `$`.
+[[nodiscard]] std::string_view leading_symbol(std::string_view text);
+
 /// After a string or character constant that begins at `column`; after the quote where it does not
 /// end in this line.
 [[nodiscard]] std::size_t end_of_quoted(std::string_view text, std::size_t column);
@@ -86,6 +89,9 @@ public:
     /// What expansions may still cost. A longer one need not be made in full: reading it ends the
     /// source.
     [[nodiscard]] std::size_t bytes_left() const { return kMaxExpandedBytes - expanded_bytes_; }
+
+    /// Nothing more is read.
+    void finish() { frames_.clear(); }
 
     /// Leaves the innermost expansion; the conditions given to `enter`, or nothing in the source
     /// itself.

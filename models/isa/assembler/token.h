@@ -12,6 +12,7 @@ namespace tessera::isa::assembly {
 enum class TokenKind : std::uint8_t {
     Identifier,     ///< text is interned: it outlives the source
     Number,         ///< `value` is the integer
+    BigNumber,      ///< an integer of more than 64 bits: only in .octa
     Half,           ///< `value` is the binary16 bit pattern
     Real,           ///< 1.5, 1e9: only in .float and its like
     LabelReference, ///< 1f, 2b: `value` is the number, the text ends with the direction

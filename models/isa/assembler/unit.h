@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,7 @@ struct Value {
     static constexpr std::uint32_t kAbsolute = 0xffffffff;
     std::uint32_t section = kAbsolute;
     std::int64_t number = 0;
+    std::int32_t addresses = 0; ///< added in it, less those subtracted: 1 where it is an address
 
     [[nodiscard]] bool is_absolute() const { return section == kAbsolute; }
 };
@@ -44,6 +46,7 @@ enum class NodeKind : std::uint8_t {
     Negate,
     Invert,
     Not,
+    Field, ///< what a relocation makes of an address; `value` is a RelocationField
     Add,
     Subtract,
     Multiply,
@@ -62,6 +65,26 @@ enum class NodeKind : std::uint8_t {
     GreaterEqual,
     LogicalAnd,
     LogicalOr,
+};
+
+/// `@abs19@s2` or `@relative@16@s2`: so many bits of an address that is shifted right, counted from
+/// the start of memory if it is relative.
+struct RelocationField {
+    bool is_relative = false;
+    std::uint8_t bits = 0;
+    std::uint8_t shift = 0;
+
+    [[nodiscard]] std::int64_t packed() const {
+        return (is_relative ? 0x10000 : 0) | (bits << 8) | shift;
+    }
+    [[nodiscard]] static RelocationField of(std::int64_t packed) {
+        return {(packed & 0x10000) != 0, static_cast<std::uint8_t>((packed >> 8) & 0xff),
+                static_cast<std::uint8_t>(packed & 0xff)};
+    }
+    [[nodiscard]] std::string text() const {
+        return (is_relative ? "@relative@" : "@abs") + std::to_string(bits) +
+               (shift == 0 ? "" : "@s" + std::to_string(shift));
+    }
 };
 
 /// One step of an expression in postfix order.
@@ -91,14 +114,22 @@ struct Definition {
 };
 
 struct Symbol {
-    enum class Kind : std::uint8_t { Declared, Label, Assigned };
+    enum class Kind : std::uint8_t {
+        Declared,
+        Label,
+        Assigned,
+        Common, ///< .comm: a label in .bss once all sources are read and none defines it
+    };
     Kind kind = Kind::Declared;
     bool is_global = false;
+    bool is_local = false; ///< .local
     bool is_weak = false;
     bool is_fixed = false; ///< .equiv: may not be assigned again
     Location location;
     std::uint32_t definition = 0;    ///< the last one
     std::optional<Expression> bytes; ///< .size
+    std::uint32_t common_bytes = 0;
+    std::uint32_t common_alignment = 1;
     Origin at;
 };
 
@@ -122,7 +153,10 @@ struct Operand {
     Broadcast broadcast = Broadcast::None;
     const CsrName* csr = nullptr;
     Expression expression;
-    std::int64_t value = 0; ///< of the expression, once evaluated
+    std::int64_t value = 0;       ///< of the expression, once evaluated
+    std::uint8_t field_shift = 0; ///< `value` was shifted so far, as in x@abs19@s2
+    bool is_address = false;      ///< `value` is an address
+    std::int64_t address = 0;     ///< then from the start of memory
     Origin at;
 };
 
@@ -155,6 +189,7 @@ struct Item {
         Bundle,
         Data,    ///< expressions from `index` on, each of `element_bytes`
         Text,    ///< bytes from `index` on
+        Leb128,  ///< the expression `index` in `bytes` bytes of seven bits
         Fill,    ///< the expression `index`, `element_bytes` each time
         Padding, ///< nops in code, zeros elsewhere
     };
@@ -191,8 +226,9 @@ struct Unit {
     std::vector<Operand> operands;
     std::vector<Instruction> instructions;
     std::vector<Expression> data;
-    std::vector<std::uint8_t> text; ///< of .ascii
-    NamePool names;                 ///< what all the string_views here point into
+    std::vector<std::uint8_t> text;   ///< of .ascii
+    std::vector<std::string> printed; ///< by .print
+    NamePool names;                   ///< what all the string_views here point into
 };
 
 } // namespace tessera::isa::assembly

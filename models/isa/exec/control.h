@@ -107,6 +107,9 @@ inline void uput(Context& c, const MicroOperation& op) {
 inline void trap(Context&, const MicroOperation& op) {
     fault_trap(op);
 }
+inline void strap(Context&, const MicroOperation& op) {
+    fault_trap(op);
+}
 
 // Supervisor only: the tile carries them out.
 inline void run(Context&, const MicroOperation& op) {

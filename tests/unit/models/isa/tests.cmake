@@ -3,10 +3,13 @@ tessera_test(test_unit_isa LABELS unit
   SOURCES
     unit/models/isa/assembler_errors_test.cpp
     unit/models/isa/assembler_test.cpp
+    unit/models/isa/alternate_test.cpp
     unit/models/isa/boundary_test.cpp
     unit/models/isa/conditional_test.cpp
+    unit/models/isa/constant_test.cpp
     unit/models/isa/decoded_program_test.cpp
     unit/models/isa/directive_test.cpp
+    unit/models/isa/forms_test.cpp
     unit/models/isa/link_test.cpp
     unit/models/isa/macro_test.cpp
     unit/models/isa/published_test.cpp

@@ -260,7 +260,7 @@ TEST_CASE("a worker holds its slot, its base and the weights until a pipeline be
             for (int i = 0; i < waits; ++i) {
                 text += "nop\n";
             }
-            text += row.instruction + "\nget $m3, $COUNT_L\nst32 $m3, $m5, $mzero, 1\n"
+            text += row.instruction + "\nget $m3, $SCOUNT_L\nst32 $m3, $m5, $mzero, 1\n"
                                       "sync TEXCH_SYNCZONE_LOCAL\nbr $lr\n"
                                       ".worker\n.align 8\nworker: nop\nnop\nexitz $mzero\n";
             CAPTURE(row.instruction, waits);

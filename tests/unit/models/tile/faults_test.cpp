@@ -164,6 +164,7 @@ TEST_CASE("who may execute what", "[unit][tile]") {
     CHECK_THAT(fault_of(worker("trap 5")),
                Catch::Contains("trap 5 at") && Catch::Contains(": trap 5;"));
     CHECK_THAT(fault_of(supervisor("trap 15")), Catch::Contains("trap 15"));
+    CHECK_THAT(fault_of(supervisor("strap 7")), Catch::Contains("trap 7"));
 }
 
 TEST_CASE("words that break a rule of instructions say which", "[unit][isa]") {
@@ -174,7 +175,9 @@ TEST_CASE("words that break a rule of instructions say which", "[unit][isa]") {
                Catch::Contains("a pair or quad does not start")); // ld64step $a13:14
     CHECK_THAT(word("0x1cee4f00"), Catch::Contains("two results go to one register"));
     // ld32step $m1, $m0, $m1+=, 1
-    CHECK_THAT(word("0x0c101001"), Catch::Contains("two results go to one register"));
+    CHECK_THAT(word("0x0c101001"), Catch::Contains("its result goes to the register that steps"));
+    // ldb16b16 $a0:1, $m0, $m1++, $m1>>
+    CHECK_THAT(word("0x0d001102"), Catch::Contains("two results go to one register"));
     // { nop ; fnop } with bit 31 set in both halves
     CHECK_THAT(word("0x99e00000, 0xb2d00000"), Catch::Contains("bit 31 is set in the second half"));
     CHECK_THAT(word("0x99e00000, 0x19e00000"), Catch::Contains("a main and an aux instruction"));

@@ -169,7 +169,7 @@ TEST_CASE("a supervisor beside its workers takes the same slots clock by clock",
             for (std::int64_t n = 0; n < launched; ++n) {
                 text += "run $m0, $mzero, 0\n";
             }
-            text += beside + "sync TEXCH_SYNCZONE_LOCAL\nget $m4, $COUNT_L\n";
+            text += beside + "sync TEXCH_SYNCZONE_LOCAL\nget $m4, $SCOUNT_L\n";
             CHECK(both(text_of(text, kUnevenWorkers), machine) == "no fault");
         }
     }
@@ -200,7 +200,7 @@ TEST_CASE("random supervisors beside their workers are the same clock by clock",
         "setzi $m2, 17\n1: add $m3, $m3, $m2\nbrnzdec $m2, 1b\n",
         "ld32 $m3, $m1, $mzero, 0\nadd $m3, $m3, 1\nst32 $m3, $m1, $mzero, 0\n",
         "call $m10, leaf\n",
-        "get $m4, $COUNT_L\n",
+        "get $m4, $SCOUNT_L\n",
         "nop\n",
     };
     int ended = 0;

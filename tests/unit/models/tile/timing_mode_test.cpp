@@ -205,7 +205,7 @@ TEST_CASE("what counts cycles or the tile is no common ground", "[unit][tile]") 
         CHECK(by_number.run(tile).cycles == by_number.run(0).cycles + tile * 6);
     }
     CHECK(by_number.classes().classes() == kTiles);
-    TimedTiles by_clock(program("COUNT_L"));
+    TimedTiles by_clock(program("SCOUNT_L"));
     CHECK_THROWS_WITH(by_clock.run(0), Contains("depends on tensor data"));
 }
 

@@ -184,11 +184,11 @@ TEST_CASE("the supervisor issues in every slot that no worker holds", "[timing][
             constexpr Cycles kRounds = 4;
             const Cycles free = round - launched;
             text +=
-                "setzi $m4, 3\n2: brnzdec $m4, 2b\nget $m1, $COUNT_L\n"; // until all hold theirs
+                "setzi $m4, 3\n2: brnzdec $m4, 2b\nget $m1, $SCOUNT_L\n"; // until all hold theirs
             for (Cycles n = 1; n < kRounds * free; ++n) {
                 text += "nop\n";
             }
-            text += "get $m2, $COUNT_L\nst32 $m1, $m5, $mzero, 0\nst32 $m2, $m5, $mzero, 1\n"
+            text += "get $m2, $SCOUNT_L\nst32 $m1, $m5, $mzero, 0\nst32 $m2, $m5, $mzero, 1\n"
                     "sync TEXCH_SYNCZONE_LOCAL";
             test::AssembledTile tile(supervisor(text) +
                                          ".worker\n.align 8\nworker: nop\nrpt 40, 0\n"
@@ -212,7 +212,7 @@ TEST_CASE("six active workers suspend the supervisor until one exits", "[timing]
     // worker 0 exits at once, the others later: the supervisor's next instruction takes worker 0's
     // slot
     const std::string text =
-        supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nget $m1, $COUNT_L\n"
+        supervisor("setzi $m0, worker\nrunall $m0, $mzero, 0\nget $m1, $SCOUNT_L\n"
                    "setzi $m2, 0x80000\nst32 $m1, $m2, $mzero, 0\n"
                    "sync TEXCH_SYNCZONE_LOCAL") +
         ".worker\n.align 8\nworker: get $m0, $WSR\nbrz $m0, 1f\nnop\nnop\nnop\nnop\n1: exitz "

@@ -147,7 +147,7 @@ TEST_CASE("results of a supervisor are there a pipeline later", "[timing][tile]"
             .cycles;
     };
     for (const std::string producer :
-         {"ld32 $m6, $m2, 0", "ldz8 $m6, $m2, 0", "get $m6, $COUNT_L", "mul $m6, $m2, $m2",
+         {"ld32 $m6, $m2, 0", "ldz8 $m6, $m2, 0", "get $m6, $SCOUNT_L", "mul $m6, $m2, $m2",
           "call $m6, 1f\n1:", "ld32step $m1, $m2, $m6+=, 1", "clz $m6, $m2"}) {
         CAPTURE(producer);
         const bool is_call = producer.substr(0, 4) == "call";
