@@ -22,7 +22,7 @@ std::string_view without_mark(std::string_view bytes) {
     return bytes.substr(bytes.substr(0, kMark.size()) == kMark ? kMark.size() : 0);
 }
 
-std::string_view text_of(std::string_view bytes, const std::string& file) {
+std::string_view utf8_text(std::string_view bytes, const std::string& file) {
     if (is_utf16(bytes)) {
         throw ConfigError(Diagnostic{file, 1, 1, "", "got UTF-16 text, expected UTF-8",
                                      "iconv -f UTF-16 -t UTF-8 converts it"});

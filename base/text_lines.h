@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text files as people's tools write them. All readers of text begin with `text_of`, so that a mark
+// Text files as people's tools write them. All readers of text begin with `utf8_text`, so that a mark
 // at the front, CRLF, blanks at the ends of lines and a missing last line end mean the same to all.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace tessera {
 
 /// The same, for a reader that throws.
 /// @throws ConfigError that names `file` where they are UTF-16 or UTF-32
-[[nodiscard]] std::string_view text_of(std::string_view bytes, const std::string& file);
+[[nodiscard]] std::string_view utf8_text(std::string_view bytes, const std::string& file);
 
 [[nodiscard]] constexpr bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -31,7 +31,7 @@ struct Word {
 /// The lines of a text, one after the other; each without its end and the blanks before that.
 class TextLines {
 public:
-    /// Stands before the first line. `text` is what `text_of` gives, and outlives the lines.
+    /// Stands before the first line. `text` is what `utf8_text` gives, and outlives the lines.
     explicit TextLines(std::string_view text) : text_(text) {}
 
     /// Moves to the next line; false behind the last one.

@@ -217,7 +217,7 @@ void write_words(Output& output, const std::vector<std::uint32_t>& words) {
 
 /// The words of a text of hexadecimal words.
 std::vector<std::uint32_t> hex_words(const std::string& file, const std::string& bytes) {
-    const std::string_view text = text_of(bytes, file);
+    const std::string_view text = utf8_text(bytes, file);
     std::vector<std::uint32_t> words;
     int line = 1;
     std::size_t line_begin = 0;

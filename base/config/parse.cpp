@@ -282,7 +282,7 @@ private:
 } // namespace
 
 Document parse_document(std::string_view bytes, const std::string& file) {
-    const std::string_view text = text_of(bytes, file);
+    const std::string_view text = utf8_text(bytes, file);
     Builder builder{text, file};
     json::sax_parse(text.begin(), text.end(), &builder, json::input_format_t::json, true, true);
     return builder.take();

@@ -33,7 +33,7 @@ struct Line {
 class Reader {
 public:
     Reader(std::string_view text, const std::string& file_name, Duplicates duplicates)
-        : lines_(text_of(text, file_name)), file_name_(file_name), duplicates_(duplicates) {}
+        : lines_(utf8_text(text, file_name)), file_name_(file_name), duplicates_(duplicates) {}
 
     CoordinateMatrix read();
     MatrixShape size();

@@ -36,7 +36,7 @@ struct WholeRange {
 class SmtxReader {
 public:
     SmtxReader(std::string_view text, const std::string& file_name, Duplicates duplicates)
-        : lines_(text_of(text, file_name)), file_name_(file_name), duplicates_(duplicates) {}
+        : lines_(utf8_text(text, file_name)), file_name_(file_name), duplicates_(duplicates) {}
 
     CoordinateMatrix read() {
         read_sizes();

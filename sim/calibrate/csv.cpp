@@ -22,7 +22,7 @@ constexpr std::size_t kMostRows = 10'000;
 class CsvReader {
 public:
     CsvReader(std::string_view text, const std::string& file)
-        : text_(text_of(text, file)), file_(file) {}
+        : text_(utf8_text(text, file)), file_(file) {}
 
     [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
     [[nodiscard]] char ahead() const { return at_end() ? '\0' : text_[at_]; }

@@ -62,16 +62,16 @@ TEST_CASE("words have their columns", "[unit]") {
 }
 
 TEST_CASE("a mark at the front is no text, and other text is refused", "[unit]") {
-    CHECK(text_of("\xef\xbb\xbf"
-                  "a",
-                  "f") == "a");
-    CHECK(text_of("\xef\xbb", "f") == "\xef\xbb");
-    CHECK(text_of("a\xef\xbb\xbf", "f") == "a\xef\xbb\xbf");
-    CHECK(text_of("", "f").empty());
+    CHECK(utf8_text("\xef\xbb\xbf"
+                    "a",
+                    "f") == "a");
+    CHECK(utf8_text("\xef\xbb", "f") == "\xef\xbb");
+    CHECK(utf8_text("a\xef\xbb\xbf", "f") == "a\xef\xbb\xbf");
+    CHECK(utf8_text("", "f").empty());
     for (const std::string_view mark : {"\xff\xfe", "\xfe\xff"}) {
         CHECK(is_utf16(mark));
         try {
-            static_cast<void>(text_of(mark, "f.txt"));
+            static_cast<void>(utf8_text(mark, "f.txt"));
             FAIL("no mistake was told");
         } catch (const ConfigError& error) {
             CHECK(std::string(error.what()) == "f.txt:1:1: got UTF-16 text, expected UTF-8; iconv "

@@ -5,21 +5,16 @@ what these tools refuse. Listings assemble to the same words."""
 
 def check(case):
     done = case.tessera("asm", "good.S", "--listing", "--out", "good.bin")
-    case.assertEqual(done.returncode, 0, done.stderr)
-    for line in ("read on", "adds $m0, $m1, 0x7fff", "run $m4, $m5, 0", "{ fnop_", "lds16step $m0, "
-                 "$mzero, $m0+=, 1"):
-        if line != "{ fnop_":
-            case.assertIn(line, done.stdout)
+    for line in ("read on\n", "adds $m0, $m1, 0x7fff", "subs $m0, 7, $m1", "run $m4, $m5, ",
+                 "lds16step $m0, $mzero, $m0+=, 1", "ld64 $a2:3, $m0, $mzero, 0"):
+        case.assertIn(line, done.stdout)
     words = (case.scratch / "good.bin").read_bytes()
     listing = case.tessera("disasm", "good.bin", "--machine", "bow")
-    case.assertEqual(listing.returncode, 0, listing.stderr)
     (case.scratch / "again.S").write_text(listing.stdout)
     done = case.tessera("asm", "again.S", "--out", "again.bin")
-    case.assertEqual(done.returncode, 0, done.stderr)
     case.assertEqual((case.scratch / "again.bin").read_bytes(), words)
 
-    done = case.tessera("asm", "bad.S", "--machine", "bow")
-    case.assertEqual(done.returncode, 3)
+    done = case.tessera("asm", "bad.S", "--machine", "bow", code=3)
     for message in (
             "bad.S:2:14: control register $COUNT_L: got supervisor code, expected worker code",
             "bad.S:3:9: control register $FP_INFMT: got architecture 2, expected 21, which has FP8",
