@@ -43,11 +43,20 @@ std::optional<std::size_t> near_distance(std::string_view name, std::string_view
     const std::size_t shorter = std::min(name.size(), candidate.size());
     // A name this long is no slip of the fingers, and the search is quadratic.
     constexpr std::size_t kLongestName = 200;
-    const std::size_t limit = longer < 2 ? 0 : std::max<std::size_t>(1, longer / 3);
-    if (longer > kLongestName || longer - shorter > limit) {
+    if (longer > kLongestName) {
         return std::nullopt;
     }
-    const std::size_t distance = edit_distance(lower(name), lower(candidate));
+    const std::string wanted = lower(name);
+    const std::string known = lower(candidate);
+    // The first letter is seldom mistyped.
+    const bool begin_alike = shorter > 0 && wanted.front() == known.front();
+    const std::size_t limit = longer < 2    ? 0
+                              : begin_alike ? (longer + 2) / 3
+                                            : std::max<std::size_t>(1, longer / 3);
+    if (longer - shorter > limit) {
+        return std::nullopt;
+    }
+    const std::size_t distance = edit_distance(wanted, known);
     return distance <= limit ? std::optional(distance) : std::nullopt;
 }
 

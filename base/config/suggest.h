@@ -15,8 +15,8 @@ namespace tessera::config {
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The edit distance of two names, capitals apart, if one may be meant by the other: it is at most a
-/// third of the longer name, and 1 for names of two to five letters. Names of one letter are near to
-/// nothing, and so are names beyond 200.
+/// third of the longer name, rounded up where both begin with the same letter, else down, but 1 at
+/// least. Names of one letter are near to nothing, and so are names beyond 200.
 [[nodiscard]] std::optional<std::size_t> near_distance(std::string_view name,
                                                        std::string_view candidate);
 

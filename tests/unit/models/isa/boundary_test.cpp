@@ -273,8 +273,9 @@ TEST_CASE("a name is suggested up to a distance that grows with its length", "[i
     CHECK_FALSE(suggests("ab", "xy"));
     CHECK(suggests("abc", "abx"));
     CHECK_FALSE(suggests("abc", "axy"));
-    CHECK(suggests("abcde", "abcdx"));
-    CHECK_FALSE(suggests("abcde", "abcxy"));
+    CHECK(suggests("abcde", "abcxy"));
+    CHECK_FALSE(suggests("abcde", "abxyz"));
+    CHECK_FALSE(suggests("abcde", "xycde"));
     CHECK(suggests("abcdef", "abcdxy"));
     CHECK_FALSE(suggests("abcdef", "abcxyz"));
     CHECK(suggests("abcdef", "abcd"));
