@@ -18,6 +18,15 @@ inline void keep_freed_memory() {
 #endif
 }
 
+/// For a process that may have only so many addresses: threads share one heap, which grows by little.
+/// Others reserve one for each.
+inline void spare_addresses() {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
+
 /// Gives back pages in which nothing stands: a plan is made of many small pieces and leaves holes
 /// that a run cannot use. Takes milliseconds.
 inline void give_back_holes() {

@@ -118,6 +118,11 @@ HostMemory host_memory_left(const fs::path& root) {
     return memory;
 }
 
+bool are_addresses_limited() {
+    rlimit limit{};
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 void need_host_memory(double bytes, const std::string& what) {
     constexpr double kAlwaysThere = 64 << 20; // asking costs more
     if (bytes > kAlwaysThere) {

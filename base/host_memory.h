@@ -19,6 +19,9 @@ struct HostMemory {
 /// found out bounds nothing. `root` is where /proc and /sys stand.
 [[nodiscard]] HostMemory host_memory_left(const std::filesystem::path& root = "/");
 
+/// Whether this process may have only so many addresses (`ulimit -v`), used or not.
+[[nodiscard]] bool are_addresses_limited();
+
 /// @throws OutOfHostMemory if `bytes`, which `what` will take at least, are more than that
 void need_host_memory(double bytes, const std::string& what);
 void need_host_memory(double bytes, const std::string& what, const HostMemory& left);

@@ -2,6 +2,7 @@
 #include "sim/child.h"
 
 #include "base/error.h"
+#include "base/heap.h"
 #include "sim/interrupt.h"
 
 #include <fmt/format.h>
@@ -69,6 +70,7 @@ void limit_memory(std::size_t more_bytes) {
     }
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, address_bytes() + more_bytes);
     setrlimit(RLIMIT_AS, &limit);
+    spare_addresses();
 }
 
 /// A child has none of its parent's other threads: what they hold at that moment, a lock of the heap

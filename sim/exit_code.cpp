@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 namespace tessera::sim {
@@ -18,6 +19,11 @@ namespace {
 bool is_of_resources(const std::system_error& error) {
     return error.code() == std::errc::resource_unavailable_try_again ||
            error.code() == std::errc::not_enough_memory;
+}
+
+/// oneTBB tells so, and in no other way, of a thread that the system does not let it start.
+bool is_of_threads(const std::exception& error) {
+    return std::string_view(error.what()).starts_with("pthread_create has failed");
 }
 
 /// How bad: the place in the list, from the end.
@@ -67,7 +73,9 @@ Failure failure_of(const std::exception_ptr& error) {
         return {is_of_resources(system) ? kHostMemory : kBug,
                 std::string("tessera: of the system: ") + system.what()};
     } catch (const std::exception& bug) {
-        return {kBug, std::string("tessera: internal error: ") + bug.what()};
+        return is_of_threads(bug)
+                   ? Failure{kHostMemory, std::string("tessera: of the system: ") + bug.what()}
+                   : Failure{kBug, std::string("tessera: internal error: ") + bug.what()};
     }
 }
 

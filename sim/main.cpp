@@ -2,6 +2,7 @@
 // The program `tessera`. libsystemc exports a main of its own; this one starts SystemC only for
 // what simulates.
 #include "base/heap.h"
+#include "base/host_memory.h"
 #include "sim/assemble.h"
 #include "sim/batch.h"
 #include "sim/calibrate/calibrate_command.h"
@@ -102,6 +103,9 @@ int sc_main(int /*argc*/, char* /*argv*/[]) {
 
 int main(int argc, char* argv[]) {
     tessera::keep_freed_memory();
+    if (tessera::are_addresses_limited()) {
+        tessera::spare_addresses();
+    }
     install_signal_handlers();
     int code = kBug;
     try {

@@ -3,6 +3,7 @@
 
 #include "base/activity.h"
 #include "base/error.h"
+#include "base/host_memory.h"
 #include "models/exchange/core/fabric.h"
 #include "models/ports/clock.h"
 #include "models/program/control_check.h"
@@ -41,6 +42,16 @@ struct Ipu::HostThreads {
     tbb::task_arena arena;
 };
 
+namespace {
+
+/// A whole chip's memory is a gigabyte of addresses, of which most programs name a third.
+ChipMemory memory_of(const spec::MachineSpec& spec, const program::Program& program) {
+    return are_addresses_limited() ? ChipMemory(spec, named_bytes(spec, program))
+                                   : ChipMemory(spec);
+}
+
+} // namespace
+
 struct Ipu::Timing {
     explicit Timing(const spec::MachineSpec& spec)
         : known(static_cast<TileId>(spec.chip.tiles), spec.memory.region0_begin(),
@@ -59,7 +70,8 @@ Ipu::Ipu(const sc_core::sc_module_name& name, const spec::MachineSpec& spec,
       for_each_([this](std::size_t items, const std::function<void(std::size_t)>& body) {
           host_threads_->for_each(items, body);
       }),
-      memory_(spec), fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
+      memory_(memory_of(spec, program)),
+      fabric_("exchange_fabric", spec, program.exchanges, memory_, for_each_),
       sync_unit_("sync_unit", spec, static_cast<TileId>(spec.chip.tiles)),
       stream_links_("stream_links", spec, program, memory_), alarm_("alarm"),
       code_(program.codelets), timing_(options_.timing ? std::make_unique<Timing>(spec) : nullptr),
@@ -151,8 +163,9 @@ void Ipu::make_tiles() {
                         [&](const auto* one) { return one->wants_contexts(tile); }));
         if (tile < program_.image_of_tile.size() &&
             program_.image_of_tile[tile] != program::Program::kNoImage) {
-            module.load(program_.images.at(program_.image_of_tile[tile]), code_,
-                        memory_.of_tile(tile));
+            module.load(
+                program_.images.at(program_.image_of_tile[tile]), code_,
+                {memory_.of_tile(tile), static_cast<std::size_t>(memory_.bytes_of_tile(tile))});
         }
     }
     choose_audited();

@@ -21,7 +21,7 @@ Tile::Tile(const sc_core::sc_module_name& name, const WalkFacts& facts, TileId t
     SC_METHOD(wake); // at the begin of the run
 }
 
-void Tile::load(const program::Image& image, CodeCache& code, std::byte* memory) {
+void Tile::load(const program::Image& image, CodeCache& code, std::span<std::byte> memory) {
     walk_.load(image, code, memory);
 }
 

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace tessera::tile {
@@ -38,7 +39,7 @@ public:
 
     /// Gives the tile a core over `memory` (TileCore's conditions) and writes the image.
     /// @throws ProgramError if a segment is outside memory.
-    void load(const program::Image& image, CodeCache& code, std::byte* memory);
+    void load(const program::Image& image, CodeCache& code, std::span<std::byte> memory);
     /// Timing mode: TileCore::set_audited(). Behind load().
     void set_audited(bool audited) { walk_.set_audited(audited); }
     void want_contexts(bool wanted) { walk_.want_contexts(wanted); }

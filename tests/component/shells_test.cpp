@@ -50,7 +50,9 @@ struct Alone {
         tile->streams.bind(streams);
         tile->alarm.bind(alarm);
         tile->witness.bind(witness);
-        tile->load(hand.program().images[number], code, memory.of_tile(number));
+        tile->load(
+            hand.program().images[number], code,
+            {memory.of_tile(number), static_cast<std::size_t>(memory.bytes_of_tile(number))});
     }
     /// Time passes, and the tile is woken when it has asked for it.
     void run_for(Cycles cycles) {

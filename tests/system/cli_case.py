@@ -39,7 +39,8 @@ class CliTest(unittest.TestCase):
         done = subprocess.run([BINARY, *map(str, arguments)], capture_output=True, text=True,
                               timeout=120,
                               cwd=self.scratch, env=self.environment(), **options)
-        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        if code is not None:  # any is an answer
+            self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}\n{done.stderr}")
         return done
 
     def result(self, *arguments, code=0):

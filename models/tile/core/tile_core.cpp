@@ -528,6 +528,12 @@ Fault TileCore::Implementation::report_of(const isa::Context& context,
     report.context = context.number;
     report.cycle = cycle;
     report.reason = fault.reason;
+    if (static_cast<Bytes>(memory.span_bytes) < spec->memory.bytes()) {
+        report.reason +=
+            fmt::format("; of the tile's {} bytes the host has the first {}, which are "
+                        "all that the program names (ulimit -v)",
+                        spec->memory.bytes(), memory.span_bytes);
+    }
     report.not_modelled = fault.not_modelled;
     report.needs_data = fault.needs_data;
     if (fault.operation != nullptr && context.program != nullptr) {
@@ -686,6 +692,10 @@ ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
 
 void TileCore::set_timing(TimingMode& timing) {
     implementation_->timing = &timing;
+}
+
+void TileCore::keep_only(Bytes bytes) {
+    implementation_->memory.span_bytes = static_cast<std::uint32_t>(bytes);
 }
 
 void TileCore::set_audited(bool audited) {

@@ -107,6 +107,10 @@ public:
     TileCore(TileCore&&) noexcept;
     TileCore& operator=(TileCore&&) noexcept;
 
+    /// The host has only the first `bytes` of the tile's memory: an access to the rest is a fault
+    /// that says so. Before load().
+    void keep_only(Bytes bytes);
+
     /// Writes the image's bytes and takes its code segments. @throws ProgramError if a segment is
     /// outside memory, or code outside region 0.
     void load(const program::Image& image, CodeCache& code);

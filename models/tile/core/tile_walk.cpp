@@ -18,8 +18,9 @@ TileWalk::TileWalk(const WalkFacts& facts, TileId tile)
     : facts_(facts), tile_(tile),
       control_(facts.program, facts.machine.control.while_limit_rounds) {}
 
-void TileWalk::load(const program::Image& image, CodeCache& code, std::byte* memory) {
-    core_ = std::make_unique<TileCore>(facts_.machine, tile_, memory);
+void TileWalk::load(const program::Image& image, CodeCache& code, std::span<std::byte> memory) {
+    core_ = std::make_unique<TileCore>(facts_.machine, tile_, memory.data());
+    core_->keep_only(static_cast<Bytes>(memory.size()));
     if (facts_.timing != nullptr) {
         core_->set_timing(*facts_.timing);
     }

@@ -68,7 +68,7 @@ public:
 
     /// Gives the tile a core over `memory` (TileCore's conditions) and writes the image.
     /// @throws ProgramError if a segment is outside memory.
-    void load(const program::Image& image, CodeCache& code, std::byte* memory);
+    void load(const program::Image& image, CodeCache& code, std::span<std::byte> memory);
     /// In timing mode: TileCore::set_audited(). Behind load().
     void set_audited(bool audited) { core_->set_audited(audited); }
     /// What contexts() are to hold from now on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "base/host_threads.h"
 #include "tests/support/scratch_folder.h"
 
 #include <catch2/catch.hpp>
@@ -140,4 +141,31 @@ TEST_CASE("what needs more than there is says so before it is had", "[unit][base
                       "(ulimit -v)");
     CHECK_NOTHROW(need_host_memory(1, "a byte"));
     CHECK_THROWS_AS(need_host_memory(1e18, "an exabyte"), OutOfHostMemory);
+}
+
+TEST_CASE("a process knows whether its addresses are limited", "[unit][base]") {
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(are_addresses_limited() == (before.rlim_cur != RLIM_INFINITY));
+    const rlimit limited{rlim_t{1} << 40, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_AS, &limited) == 0);
+    CHECK(are_addresses_limited());
+    REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+}
+
+TEST_CASE("as many threads start as there are addresses for", "[unit][base]") {
+    CHECK(startable_threads(1) == 1);
+    CHECK(startable_threads(4) == 4);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    constexpr std::int64_t kRoom = std::int64_t{64} << 20; // fewer stacks than asked for
+    const rlimit limited{static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + kRoom),
+                         before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_AS, &limited) == 0);
+    const int started = startable_threads(1000);
+    REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
+    CHECK(started >= 1);
+    CHECK(started < 1000);
 }

@@ -45,6 +45,42 @@ program::Tensor two_pieces(Address base) {
 
 } // namespace
 
+TEST_CASE("a tile may have no more than what its program names") {
+    const auto machine = tiles(4);
+    const Address base = machine.memory.region0_begin();
+    program::Program program;
+    program.images.resize(2);
+    program.images[0].segments = {{base + 64, 100, program::SegmentKind::Code, "code", nullptr},
+                                  {base, 20, program::SegmentKind::Tensor, "x", nullptr}};
+    program.images[1].segments = {{base, 8, program::SegmentKind::Tensor, "y", nullptr}};
+    program.image_of_tile = {0, 1, 1, program::Program::kNoImage};
+    CHECK(ipu::named_bytes(machine, program) == std::vector<Bytes>{164, 8, 8, 0});
+    program.tensors = {two_pieces(base + 200)};
+    CHECK(ipu::named_bytes(machine, program) == std::vector<Bytes>{200 + 24, 200 + 24, 8, 0});
+    program.exchanges.resize(1);
+    program.exchanges[0].transfers = {{1, base + 300, 16, false, {{3, base + 40}, {2, base}}}};
+    CHECK(ipu::named_bytes(machine, program) == std::vector<Bytes>{224, 316, 16, 56});
+    program.stream_copies.resize(1);
+    program.stream_copies[0].pieces = {{3, base + 80, 12, 0}};
+    program.control.children.resize(1);
+    program.control.children[0].value = program::TileValue{2, base + 96};
+    const auto named = ipu::named_bytes(machine, program);
+    CHECK(named == std::vector<Bytes>{224, 316, 100, 92});
+
+    const ipu::ChipMemory memory(machine, named);
+    for (TileId tile = 0; tile < 4; ++tile) {
+        CHECK(memory.bytes_of_tile(tile) == named[tile]);
+        CHECK_NOTHROW(memory.at(tile, base, named[tile]));
+        CHECK_THROWS_AS(memory.at(tile, base, named[tile] + 1), ProgramError);
+        CHECK(reinterpret_cast<std::uintptr_t>(memory.of_tile(tile)) % 4096 == 0);
+        CHECK((tile == 0 || memory.of_tile(tile) >= memory.of_tile(tile - 1) + named[tile - 1]));
+    }
+    // an address that no tile has is refused where it is used
+    program.tensors[0].pieces[0].address = machine.memory.end() - 4;
+    program.tensors[0].pieces[1].tile = 17;
+    CHECK(ipu::named_bytes(machine, program)[0] == machine.memory.bytes());
+}
+
 TEST_CASE("a tensor may stand backwards in a tile and in the host's array") {
     const auto machine = tiles(1);
     ipu::ChipMemory memory(machine);

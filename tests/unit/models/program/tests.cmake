@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
 tessera_test(test_unit_program LABELS unit
-  SOURCES unit/models/program/pointer_format_test.cpp unit/models/program/remote_sizes_test.cpp
-  LINK tessera_pointer_format tessera_remote_sizes)
+  SOURCES unit/models/program/held_spans_test.cpp unit/models/program/pointer_format_test.cpp
+          unit/models/program/remote_sizes_test.cpp
+  LINK tessera_control_check tessera_pointer_format tessera_remote_sizes)

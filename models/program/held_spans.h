@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// How much of its history a run holds at once: what tiles did is held from one barrier to the next,
+// so a loop without barriers holds all of its rounds.
+#pragma once
+
+#include "models/program/program.h"
+
+namespace tessera::program {
+
+/// The most spans, over all `tiles`, between two barriers: one of each tile for each round of a
+/// repeat, one of each tile that takes part for each compute set. Of a program that has passed
+/// check_control().
+[[nodiscard]] double most_held_spans(const Program& program, std::int64_t tiles);
+
+/// What the host keeps of one, with room for more.
+inline constexpr double kHeldSpanBytes = 160;
+
+} // namespace tessera::program
