@@ -22,6 +22,7 @@ namespace {
 constexpr std::int64_t kMostBytes = 1 << 21; // a tile's address space
 constexpr Bytes kCodeAlignment = 32;
 constexpr Bytes kDataAlignment = 256;
+constexpr std::size_t kFirstArray = 2; ///< of the requests, behind code and its data
 
 Bytes round_up(Bytes value, Bytes unit) {
     return (value + unit - 1) / unit * unit;
@@ -259,13 +260,19 @@ private:
         address(request, array.pointer + "/address", array.address);
         requests_.push_back(request);
     }
+    [[nodiscard]] std::size_t request_of_array(const std::string& name) const {
+        const auto found = std::find_if(loaded_.arrays.begin(), loaded_.arrays.end(),
+                                        [&](const ArraySpec& array) { return array.name == name; });
+        TESSERA_ASSERT(found != loaded_.arrays.end());
+        return kFirstArray + static_cast<std::size_t>(found - loaded_.arrays.begin());
+    }
     void element(PlacementRequest& request, const std::string& pointer, const Json& given) {
         const std::int64_t elements = machine_.memory.bytes() / machine_.memory.element_bytes;
         if (given == "own") {
             request.own_element = true;
         } else if (given.is_object()) {
             for (const auto& name : given.at("not_with")) {
-                request.not_with.push_back(name.get<std::string>());
+                request.not_with.push_back(request_of_array(name.get<std::string>()));
             }
         } else if (!given.is_null()) {
             request.element = whole(pointer, given, 0, elements - 1, "");
@@ -282,10 +289,13 @@ private:
         try {
             placed = place(machine_.memory, requests_);
         } catch (const PlacementError& error) {
-            evaluation_.fail(error.name() == "code"
-                                 ? std::string("/code/address")
-                                 : config::child_pointer("/arrays", error.name()) + "/address",
-                             error.what());
+            evaluation_.fail(
+                error.request() < kFirstArray
+                    ? std::string("/code/address")
+                    : config::child_pointer("/arrays",
+                                            loaded_.arrays.at(error.request() - kFirstArray).name) +
+                          "/address",
+                error.what());
             evaluation_.throw_if_failed();
         }
         std::size_t next = 0;

@@ -12,8 +12,8 @@
 namespace tessera::vertex {
 namespace {
 
-bool names(const std::vector<std::string>& list, const std::string& name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
+bool contains(const std::vector<std::size_t>& list, std::size_t request) {
+    return std::find(list.begin(), list.end(), request) != list.end();
 }
 
 class Placer {
@@ -52,11 +52,11 @@ private:
         wanted.search_end = memory_.end();
         plan::Fit found;
         if (request.address) {
-            check_fixed(request);
+            check_fixed(index);
             found = {wanted.lowest,
                      std::max<Bytes>(0, wanted.lowest + request.bytes - wanted.limit)};
         } else {
-            found = plan::lowest_fit(memory_, wanted, occupied_for(request));
+            found = plan::lowest_fit(memory_, wanted, occupied_for(index));
         }
         if (found.bytes_over > 0) {
             throw DoesNotFit(fmt::format("'{}' of {} bytes{}: {} bytes over; {}", request.name,
@@ -94,38 +94,40 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<plan::Occupied> occupied_for(const PlacementRequest& request) const {
+    [[nodiscard]] std::vector<plan::Occupied> occupied_for(std::size_t index) const {
         std::vector<plan::Occupied> all;
-        for (const Placed& other : placed_) {
-            if (other.bytes > 0) {
-                all.push_back(as_occupied(request, other));
+        for (std::size_t other = 0; other < placed_.size(); ++other) {
+            if (placed_[other].bytes > 0) {
+                all.push_back(as_occupied(index, other));
             }
         }
         return all;
     }
-    [[nodiscard]] static plan::Occupied as_occupied(const PlacementRequest& request,
-                                                    const Placed& other) {
+    [[nodiscard]] plan::Occupied as_occupied(std::size_t index, std::size_t other_index) const {
+        const PlacementRequest& request = requests_[index];
+        const Placed& other = placed_[other_index];
         const bool apart = request.own_element || other.own_element ||
-                           names(request.not_with, other.name) ||
-                           names(other.not_with, request.name);
+                           contains(request.not_with, other_index) ||
+                           contains(other.not_with, index);
         return {other.address, other.address + other.bytes, apart};
     }
 
-    void check_fixed(const PlacementRequest& request) const {
+    void check_fixed(std::size_t index) const {
+        const PlacementRequest& request = requests_[index];
         const Bytes at = *request.address;
         const Bytes first =
             request.region == Region::Executable ? memory_.code_begin() : memory_.region0_begin();
         if (at % request.alignment != 0 || at < first) {
-            throw PlacementError(request.name,
+            throw PlacementError(index,
                                  fmt::format("got {:#x}, expected a multiple of {} in tile "
                                              "memory, {:#x}..{:#x}",
                                              at, request.alignment, first, memory_.end() - 1));
         }
-        for (const Placed& other : placed_) {
+        for (std::size_t i = 0; i < placed_.size(); ++i) {
+            const Placed& other = placed_[i];
             if (other.bytes > 0 && request.bytes > 0 &&
-                plan::blocked_until(memory_, at, at + request.bytes, as_occupied(request, other)) !=
-                    0) {
-                throw PlacementError(request.name,
+                plan::blocked_until(memory_, at, at + request.bytes, as_occupied(index, i)) != 0) {
+                throw PlacementError(index,
                                      fmt::format("{:#x} meets '{}' at {:#x}, or its memory element",
                                                  at, other.name, other.address));
             }

@@ -9,23 +9,23 @@
 #include "models/spec/memory_spec.h"
 #include "sim/vertex/spec.h"
 
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace tessera::vertex {
 
 struct PlacementRequest {
-    std::string name;
+    std::string name; ///< for messages; several may be called alike
     Bytes bytes = 0;
     Bytes alignment = 1;
     Region region = Region::Any;
     std::optional<Address> address;
     std::optional<std::int64_t> element; ///< counted from the start of memory
     bool own_element = false;
-    std::vector<std::string> not_with; ///< names that may share no element with this one
+    std::vector<std::size_t> not_with; ///< requests that may share no element with this one
     bool by_setzi = false; ///< code has its address in a setzi: it ends within spec::kCodeReach
 };
 
@@ -34,18 +34,18 @@ struct Placed {
     Address address = 0;
     Bytes bytes = 0;
     bool own_element = false;
-    std::vector<std::string> not_with;
+    std::vector<std::size_t> not_with;
 };
 
 /// A fixed address breaks a rule.
 class PlacementError : public std::runtime_error {
 public:
-    PlacementError(std::string name, const std::string& message)
-        : std::runtime_error(message), name_(std::move(name)) {}
-    [[nodiscard]] const std::string& name() const { return name_; } ///< of the request
+    PlacementError(std::size_t request, const std::string& message)
+        : std::runtime_error(message), request_(request) {}
+    [[nodiscard]] std::size_t request() const { return request_; }
 
 private:
-    std::string name_;
+    std::size_t request_;
 };
 
 /// The requests in their order, placed. An empty one gets an address and keeps nothing away.

@@ -120,6 +120,11 @@ private:
         }
     }
 
+    /// i, i0, i1, ...: what "each" calls the place of an element.
+    static bool is_index(const std::string& name) {
+        return name[0] == 'i' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+    }
+
     void numbers(const std::string& pointer) {
         const Json* object = find(pointer, Json::value_t::object);
         if (object == nullptr) {
@@ -128,6 +133,12 @@ private:
         for (const auto& [key, value] : object->items()) {
             const std::string at = child_pointer(pointer, key);
             check_name(at, key);
+            if (pointer == "/parameters" && is_index(key)) {
+                mistakes_.push_back(document_.at_key(
+                    at, fmt::format("got parameter '{}', expected another name: in \"each\" it is "
+                                    "an index",
+                                    key)));
+            }
             if (!value.is_number() && !value.is_string()) {
                 fail(at, "got " + got_text(value) + ", expected a number or an expression");
             }

@@ -63,7 +63,7 @@ TEST_CASE("regions and elements and addresses are obeyed", "[unit][vertex]") {
     auto fixed = block("fixed", 8);
     fixed.address = kMemory.region0_begin() + 64;
     auto apart = block("apart", 8);
-    apart.not_with = {"fixed"};
+    apart.not_with = {2};
     auto aligned = block("aligned", 8);
     aligned.alignment = 128;
     const auto placed = place(kMemory, {fast, numbered, fixed, apart, aligned});
@@ -103,7 +103,7 @@ TEST_CASE("two that are kept apart are so whichever of them says it", "[unit][ve
     for (const bool first_says : {true, false}) {
         first.not_with.clear();
         second.not_with.clear();
-        (first_says ? first : second).not_with = {first_says ? "second" : "first"};
+        (first_says ? first : second).not_with = {first_says ? 1U : 0U};
         const auto placed = place(kMemory, {first, second});
         CHECK(element(placed[0]) != element(placed[1]));
         // the one that says so is placed first, the other one meets it
@@ -111,7 +111,9 @@ TEST_CASE("two that are kept apart are so whichever of them says it", "[unit][ve
         fixed.address = kMemory.region0_begin();
         auto other = first_says ? second : first;
         other.address = kMemory.region0_begin() + 64;
+        fixed.not_with = {1};
         CHECK_THROWS_AS(place(kMemory, {fixed, other}), vertex::PlacementError);
+        fixed.not_with = {0};
         CHECK_THROWS_AS(place(kMemory, {other, fixed}), vertex::PlacementError);
         other.address = kMemory.region0_begin() + kElement;
         CHECK_NOTHROW(place(kMemory, {other, fixed}));
@@ -403,7 +405,7 @@ TEST_CASE("every instruction of sources and stubs has a text, and nothing behind
 
 TEST_CASE("what is to be kept apart is placed before what is not", "[unit][vertex]") {
     auto says = block("says", 8);
-    says.not_with = {"plain"};
+    says.not_with = {0};
     auto own = block("own", 8);
     own.own_element = true;
     auto numbered = block("numbered", 8);
@@ -443,5 +445,39 @@ TEST_CASE("memory lists what has bytes, by address", "[unit][vertex]") {
             CHECK(static_cast<std::int64_t>(item.address) >= end);
             end = static_cast<std::int64_t>(item.address) + item.bytes;
         }
+    }
+}
+
+TEST_CASE("an array may be called as what the bench itself lays out", "[unit][vertex]") {
+    const VertexFolder folder;
+    const auto places = [&](const std::string& name) {
+        const auto bench = folder.bench(fmt::format(
+            R"("arrays": {{"first": {{"type": "f32", "length": 4, "element": {{"not_with": ["{0}"]}}}},
+                           "{0}": {{"type": "f32", "length": 4}}}}, "state": [{{"pointer": "{0}"}}])",
+            name));
+        std::vector<Address> addresses;
+        for (const auto& array : bench.arrays) {
+            addresses.push_back(array.address);
+        }
+        for (const auto& segment : bench.image.segments) {
+            addresses.push_back(segment.address);
+        }
+        return addresses;
+    };
+    const auto refusal = [&](const std::string& name) {
+        return VertexFolder::mistakes([&] {
+            static_cast<void>(folder.bench(fmt::format(
+                R"("arrays": {{"{}": {{"type": "f32", "length": 4, "address": 3}}}})", name)));
+        });
+    };
+    std::vector<std::string> names; // all that lie in memory, whatever that will be
+    for (const auto& placed : folder.bench(R"("arrays": {}, "state": [{"u32": 1}])").memory) {
+        names.push_back(placed.name);
+    }
+    CHECK(names.size() >= 4);
+    for (const std::string& name : names) {
+        CAPTURE(name);
+        CHECK(places(name) == places("other"));
+        CHECK(refusal(name).find("/arrays/" + name + "/address") == 0);
     }
 }

@@ -238,3 +238,15 @@ TEST_CASE("values that are neither a list nor a file give an array no shape", "[
         CHECK(refusal(values) == without);
     }
 }
+
+TEST_CASE("a parameter is not called as an index of each is", "[unit][vertex]") {
+    const VertexFolder folder;
+    for (const std::string name : {"i", "i0", "i12"}) {
+        CHECK(folder.refusal(R"("parameters": {")" + name + R"(": 3})") ==
+              "/parameters/" + name + ": got parameter '" + name +
+                  R"(', expected another name: in "each" it is an index)");
+    }
+    for (const std::string name : {"ii", "i_0", "i0a", "j", "x"}) {
+        CHECK(folder.load(R"("parameters": {")" + name + R"(": 3}, "entry": "stop", "kind": "worker")").arrays.empty());
+    }
+}
