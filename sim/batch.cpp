@@ -31,10 +31,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kResultFile = "result.json";
-constexpr const char* kAnswerFile = "output.npy";
 constexpr const char* kTraceFile = "trace.pftrace.gz";
 
-/// What `--out` asks for, opened before the run: result.json, output.npy, and the trace's name.
+/// What `--out` asks for: result.json and output.npy, opened before the run, the trace's name, and
+/// the other results, whose names are known when it has been planned.
 class OutDirectory {
 public:
     explicit OutDirectory(const std::string& directory)
@@ -45,9 +45,15 @@ public:
     /// `trace_elsewhere`: the run has made no trace here. What an older run left and this one has
     /// not goes.
     void write(const RunReport& report, bool trace_elsewhere) {
-        if (!report.output_npy.empty()) {
-            npy_.write(report.output_npy);
-        } else {
+        folder_.remove_results();
+        for (const ResultFile& output : report.outputs) {
+            if (output.name == kAnswerFile) {
+                npy_.write(output.bytes);
+            } else {
+                Output(folder_.file(output.name)).write(output.bytes);
+            }
+        }
+        if (report.outputs.empty()) {
             folder_.remove(kAnswerFile);
         }
         if (trace_elsewhere) {
@@ -58,6 +64,7 @@ public:
 
     /// After a run that failed.
     void clear() const {
+        folder_.remove_results();
         for (const char* name : {kResultFile, kAnswerFile, kTraceFile}) {
             folder_.remove(name);
         }
@@ -180,6 +187,15 @@ void add_folder(const RunCommand& command, const std::string& directory,
     for (const char* name : {kResultFile, kAnswerFile, kTraceFile}) {
         if (!directory.empty() && (name != kTraceFile || command.trace.empty())) {
             outputs.push_back({"--out", (fs::path(directory) / name).string()});
+        }
+    }
+    for (const std::string* path : {&command.json, &command.memory, &command.trace}) {
+        const fs::path file(*path);
+        const bool is_there =
+            !directory.empty() && file.has_filename() &&
+            fs::weakly_canonical(fs::path(directory)) == fs::weakly_canonical(file).parent_path();
+        if (is_there && is_result_file(file.filename().string())) {
+            outputs.push_back({"--out", *path});
         }
     }
 }

@@ -28,7 +28,9 @@ CommandSpec run_command() {
                        Completes::Parameter),
                  text("json", "FILE",
                       "write the result as JSON; - for stdout, the summary then goes to stderr"),
-                 text("out", "DIR", "write result.json, output.npy and trace.pftrace.gz to DIR",
+                 text("out", "DIR",
+                      "write result.json, output.npy and trace.pftrace.gz to DIR; of several "
+                      "results each is output.NAME.npy",
                       Completes::Directory),
                  text("memory", "FILE",
                       "write what stands in tile memory in each step, as JSON; - for stdout"),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sim/looks.h"
 
-#include "base/error.h"
 #include "base/stopwatch.h"
 
 #include <algorithm>
@@ -12,18 +11,15 @@ Looks::Looks(job::Job& job, const program::Program& program, int threads)
     : job_(job), threads_(threads) {
     Stopwatch preparing;
     for (const job::Look& look : job.looks()) {
-        const auto tensor =
-            std::find_if(program.tensors.begin(), program.tensors.end(),
-                         [&](const auto& candidate) { return candidate.name == look.tensor; });
-        TESSERA_ASSERT(tensor != program.tensors.end());
+        const program::Tensor& tensor = program.tensors.at(look.tensor.index);
         Wanted& wanted = wanted_.emplace_back(Wanted{look.kind, look.index, look.tensor, {}, 0});
-        program::Tensor none = *tensor;
+        program::Tensor none = tensor;
         none.pieces.clear();
-        wanted.bytes = static_cast<std::size_t>(bytes_of(tensor->type));
-        for (const std::int64_t extent : tensor->shape) {
+        wanted.bytes = static_cast<std::size_t>(bytes_of(tensor.type));
+        for (const std::int64_t extent : tensor.shape) {
             wanted.bytes *= static_cast<std::size_t>(extent);
         }
-        for (const program::Piece& piece : tensor->pieces) {
+        for (const program::Piece& piece : tensor.pieces) {
             if (piece.tile >= wanted.of_tile.size()) {
                 wanted.of_tile.resize(piece.tile + 1, none);
             }
@@ -34,7 +30,7 @@ Looks::Looks(job::Job& job, const program::Program& program, int threads)
 }
 
 void Looks::begin() {
-    job_.begun([this](const std::string& tensor) { return simulation_->read(tensor); }, threads_);
+    job_.begun([this](program::ArrayId array) { return simulation_->read(array); }, threads_);
 }
 
 bool Looks::watches(program::Step::Kind kind, std::uint32_t index) const {
@@ -78,7 +74,7 @@ void Looks::released(const events::Release& /*release*/) {
         const auto first = left_.extract(left_.begin());
         const auto& tensors = first.mapped().tensors;
         job_.ended(
-            first.mapped().step, [&](const std::string& tensor) { return tensors.at(tensor); },
+            first.mapped().step, [&](program::ArrayId array) { return tensors.at(array); },
             threads_);
         seconds_ += looking.lap();
     }
@@ -87,7 +83,7 @@ void Looks::released(const events::Release& /*release*/) {
 void Looks::copy_ended(const events::Flight& flight) {
     if (flight.read) {
         job_.arrived(flight.copy,
-                     [this](const std::string& tensor) { return simulation_->read(tensor); });
+                     [this](program::ArrayId array) { return simulation_->read(array); });
     }
 }
 

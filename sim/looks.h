@@ -4,6 +4,7 @@
 
 #include "kernels/job/job.h"
 #include "models/events/events.h"
+#include "models/program/array_id.h"
 #include "models/program/program.h"
 #include "models/simulation/simulation.h"
 
@@ -11,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <vector>
 
 namespace tessera::sim {
@@ -39,14 +39,14 @@ private:
     struct Wanted {
         program::Step::Kind kind = program::Step::Kind::ComputeSet;
         std::uint32_t index = 0;
-        std::string tensor;
+        program::ArrayId tensor;
         std::vector<program::Tensor> of_tile; ///< its pieces there
         std::size_t bytes = 0;
     };
     /// What an execution of a step has left, tile by tile as they pass it.
     struct Left {
         program::Step step;
-        std::map<std::string, std::vector<std::byte>> tensors;
+        std::map<program::ArrayId, std::vector<std::byte>> tensors;
     };
     [[nodiscard]] Left& left(program::Step::Kind kind, std::uint32_t index, std::int64_t step);
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "sim/output.h"
 
+#include "base/config/shape.h"
 #include "base/error.h"
 #include "sim/cli.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <regex>
 #include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
@@ -56,12 +59,32 @@ OutFolder::~OutFolder() {
     close(descriptor_);
 }
 
+void OutFolder::remove_results() const {
+    std::vector<std::string> old;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+        if (const auto name = entry.path().filename().string(); is_result_file(name)) {
+            old.push_back(name);
+        }
+    }
+    std::for_each(old.begin(), old.end(), [this](const std::string& name) { remove(name); });
+}
+
 void OutFolder::remove(const std::string& name) const {
     std::error_code failed;
     fs::remove(path_ / name, failed);
     if (failed) {
         refuse_folder(file(name), "of an older run cannot be removed: " + failed.message());
     }
+}
+
+std::string result_file(const std::string& tensor) {
+    return fmt::format("output.{}.npy", tensor);
+}
+
+bool is_result_file(const std::string& name) {
+    const std::string pattern = std::string(config::kNamePattern).substr(1); // "^" ... "$"
+    static const std::regex file("output\\." + pattern.substr(0, pattern.size() - 1) + "\\.npy");
+    return std::regex_match(name, file);
 }
 
 bool check_outputs(const std::string& command, const std::vector<NamedOutput>& outputs) {

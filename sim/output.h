@@ -30,6 +30,13 @@ private:
     return path.empty() ? nullptr : std::make_unique<Output>(path);
 }
 
+/// The file of `--out` that has a run's answer, and where a run has several results that of each, the
+/// answer again among them. Names of tensors are file names, so that no two of these are alike.
+inline constexpr const char* kAnswerFile = "output.npy";
+[[nodiscard]] std::string result_file(const std::string& tensor);
+/// Whether a file is called as if it were such a result's.
+[[nodiscard]] bool is_result_file(const std::string& name);
+
 /// A folder of `--out`, made where it is absent, and this process's alone until the object goes.
 class OutFolder {
 public:
@@ -45,6 +52,8 @@ public:
     }
     /// Removes a file of an older run; nothing where there is none.
     void remove(const std::string& name) const;
+    /// The same of all files that is_result_file() knows.
+    void remove_results() const;
 
 private:
     std::filesystem::path path_;

@@ -300,6 +300,11 @@ Table<ipu::TimingFacts> timing_table() {
              }}};
 }
 
+Table<ResultRecord> results_table() {
+    return {{"name", Word, "as the workload calls it", &ResultRecord::name},
+            {"file", Word, "of --out", &ResultRecord::file}};
+}
+
 Table<RunFacts> digest_table() {
     return {{"tile_cycles", Word, "of every tile's compute, exchange, sync, stream and idle cycles",
              [](const RunFacts& facts) { return tile_cycles_digest(facts.account); }},
@@ -353,6 +358,8 @@ Table<RunFacts> result_table() {
           "a kernel, or a step of a pipeline", kernel_table(), kernel_shares},
          {"memory", "tile memory in the step in which most of it is used", memory_table(),
           memory_peak},
+         {"results", "what the workload is run for, the answer first; none in timing mode",
+          "a tensor", results_table(), std::mem_fn(&Facts::results)},
          {"plan", schema_of_object("what the planner chose"),
           [](const Facts& facts) { return facts.job.plan_json(); }},
          {"timing", "of timing mode", timing_table(), &Facts::timing},

@@ -31,7 +31,7 @@ inline constexpr int kResultSchemaVersion = 1;
 
 /// Of what results hang on: raised with every change of tests/system/record.json or of what
 /// estimates come to, so that what was stored before is not taken for what a run would give now.
-inline constexpr int kModelVersion = 5;
+inline constexpr int kModelVersion = 6;
 
 /// What the host spent; the only part of a result that two equal runs may differ in.
 struct HostFacts {
@@ -40,6 +40,12 @@ struct HostFacts {
     double check_s = 0;
     double wall_s = 0;
     int threads = 1;
+};
+
+/// A tensor that the workload is run for, and the file that `--out` keeps it in.
+struct ResultRecord {
+    std::string name;
+    std::string file;
 };
 
 /// All that a result is made from.
@@ -55,7 +61,8 @@ struct RunFacts {
     std::optional<job::CheckOutcome> check; ///< nothing where it was switched off
     std::optional<traces::TraceSummary> trace;
     std::optional<ipu::TimingFacts> timing = std::nullopt; ///< nothing in functional mode
-    std::string output_digest; ///< of the tensors that the run makes and keeps
+    std::string output_digest;              ///< of the tensors that the run makes and keeps
+    std::vector<ResultRecord> results = {}; ///< of a functional run
     HostFacts host;
 };
 

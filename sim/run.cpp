@@ -5,18 +5,22 @@
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "base/host_memory.h"
+#include "base/host_threads.h"
 #include "base/stopwatch.h"
 #include "kernels/catalog/load.h"
 #include "kernels/job/job.h"
 #include "kernels/workload/npy.h"
 #include "models/listeners/progress.h"
 #include "models/listeners/trace_producer.h"
+#include "models/program/held_spans.h"
 #include "models/simulation/simulation.h"
 #include "models/spec/load.h"
 #include "sim/digest.h"
 #include "sim/estimate_gap.h"
 #include "sim/looks.h"
 #include "sim/memory_report.h"
+#include "sim/output.h"
 #include "sim/result.h"
 #include "sim/unused_parameters.h"
 #include "traces/exporters/exporter.h"
@@ -107,17 +111,9 @@ struct Trace {
 };
 
 /// A tensor of the program as a file.
-std::string npy_bytes(const program::Program& program, const std::string& name,
-                      std::span<const std::byte> values) {
-    for (const program::Tensor& tensor : program.tensors) {
-        if (tensor.name == name) {
-            return workload::npy_bytes(
-                npy_of(tensor.type), tensor.shape,
-                {reinterpret_cast<const char*>(values.data()), values.size()});
-        }
-    }
-    TESSERA_ASSERT(!"a program has the tensor of its answer");
-    return {};
+std::string npy_bytes(const program::Tensor& tensor, std::span<const std::byte> values) {
+    return workload::npy_bytes(npy_of(tensor.type), tensor.shape,
+                               {reinterpret_cast<const char*>(values.data()), values.size()});
 }
 
 } // namespace
@@ -130,10 +126,51 @@ void check_configuration(const RunCommand& command, const config::ConfigPaths& p
 
 namespace {
 
-bool is_operand(const job::Job& job, const std::string& tensor) {
+bool is_operand(const job::Job& job, program::ArrayId tensor) {
     const auto operands = job.operands();
     return std::any_of(operands.begin(), operands.end(),
-                       [&](const job::HostArray& operand) { return operand.tensor == tensor; });
+                       [&](const job::HostArray& operand) { return operand.array == tensor; });
+}
+
+/// What `--out` keeps, the answer where several results have files of their own too.
+std::vector<ResultFile> result_files(const job::Job& job, const program::Program& program,
+                                     const job::ReadArray& read) {
+    std::vector<ResultFile> files;
+    const auto results = job.results();
+    for (const job::Result& result : results) {
+        const std::string bytes =
+            npy_bytes(program.tensors.at(result.tensor.index), read(result.tensor));
+        if (files.empty()) {
+            files.push_back({kAnswerFile, bytes});
+        }
+        if (results.size() > 1) {
+            files.push_back({result_file(result.name), bytes});
+        }
+    }
+    return files;
+}
+
+std::vector<ResultRecord> result_records(const job::Job& job) {
+    std::vector<ResultRecord> records;
+    const auto results = job.results();
+    for (const job::Result& result : results) {
+        records.push_back({result.name, results.size() > 1 ? result_file(result.name)
+                                                           : std::string(kAnswerFile)});
+    }
+    return records;
+}
+
+/// Of the names and bytes of all tensors that the run makes and keeps.
+std::string output_digest(const job::Job& job, const program::Program& program,
+                          const job::ReadArray& read) {
+    Digest output;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        if (program.tensors[i].kept && !is_operand(job, program::tensor(i))) {
+            output.add(program.tensors[i].name);
+            output.add(read(program::tensor(i)));
+        }
+    }
+    return output.text();
 }
 
 bool has_data(const RunCommand& command) {
@@ -219,9 +256,10 @@ RunReport estimated(const RunCommand& command, const Configuration& configuratio
 }
 
 /// `whole` was started before the configuration was read.
-RunReport run_configured(const RunCommand& command, const Configuration& configuration,
-                         Stopwatch whole, PlannedJob planned = {}) {
+RunReport run_configured(RunCommand command, const Configuration& configuration, Stopwatch whole,
+                         PlannedJob planned = {}) {
     Stopwatch watch = whole;
+    command.threads = startable_threads(command.threads);
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(command.threads));
     if (only_estimates(command)) {
@@ -236,6 +274,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     complete(planned, command, configuration);
     job::Job* const job = planned.job.get();
     const program::Program& program = *planned.program;
+    need_host_memory(program::kHeldSpanBytes *
+                         program::most_held_spans(program, machine.chip.tiles),
+                     job->sentence() + ": what tiles do from one barrier to the next");
     give_back_holes();
     HostFacts host{.threads = command.threads};
     host.plan_s = watch.lap();
@@ -265,41 +306,32 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     if (with_data) {
         for (const auto& operand : job->operands()) {
-            simulation.write(operand.tensor, operand.bytes);
+            simulation.write(operand.array, operand.bytes);
         }
     }
     if (looks) {
         looks->begin();
     }
     simulation.run();
-    std::vector<std::byte> answer;
-    if (!job->answer().empty() && with_data) {
-        answer = simulation.read(job->answer());
-    }
     host.check_s = looks ? looks->seconds() : 0;
     host.simulate_s = watch.lap() - host.check_s;
     activity.reset();
 
+    const auto read = [&](program::ArrayId array) { return simulation.read(array); };
     std::optional<job::CheckOutcome> check;
     if (command.check && with_data) {
         const Activity checking("checking");
-        const auto read = [&](const std::string& tensor) {
-            return tensor == job->answer() ? answer : simulation.read(tensor);
-        };
         check = job->check(read, command.threads);
     }
     host.check_s += watch.lap();
 
-    Digest output;
-    for (const program::Tensor& tensor : program.tensors) {
-        if (with_data && tensor.kept && !is_operand(*job, tensor.name)) {
-            output.add(tensor.name);
-            output.add(tensor.name == job->answer() ? answer : simulation.read(tensor.name));
-        }
-    }
     RunReport report;
-    if (!job->answer().empty() && with_data) {
-        report.output_npy = npy_bytes(program, job->answer(), answer);
+    std::string digest;
+    if (with_data) {
+        digest = output_digest(*job, program, read);
+    }
+    if (with_data && !command.out_directory.empty()) {
+        report.outputs = result_files(*job, program, read);
     }
     std::optional<traces::TraceSummary> traced;
     if (trace != nullptr) {
@@ -314,6 +346,9 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     host.wall_s = whole.lap();
     report.passed = !check || check->passed;
+    if (check && !check->warning.empty()) {
+        report.warnings.push_back(configuration.workload.workload.name + ": " + check->warning);
+    }
     report.result = make_result(
         RunFacts{.machine = machine,
                  .machine_resolved = configuration.machine.resolved,
@@ -326,7 +361,8 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
                  .check = std::move(check),
                  .trace = std::move(traced),
                  .timing = simulation.timing(),
-                 .output_digest = with_data ? output.text() : "",
+                 .output_digest = digest,
+                 .results = with_data ? result_records(*job) : std::vector<ResultRecord>{},
                  .host = host});
     return report;
 }

@@ -14,12 +14,18 @@
 
 namespace tessera::sim {
 
+/// A result of the workload as a file.
+struct ResultFile {
+    std::string name;  ///< "output.npy", the answer; where there are several: "output.y.npy" of "y"
+    std::string bytes; ///< of a `.npy` file
+};
+
 struct RunReport {
     nlohmann::json result;
     nlohmann::json memory;             ///< what --memory asks for, or null
     std::vector<std::string> warnings; ///< sentences for stderr
     bool passed = true;                ///< false only if a check was made and failed
-    std::string output_npy;            ///< the answer as the bytes of a `.npy` file; empty: none
+    std::vector<ResultFile> outputs;   ///< of a functional run
 };
 
 /// Reads the machine and all workloads of `command`. @throws as run_workload does for what is wrong

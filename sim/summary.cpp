@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
+#include "sim/output.h"
 #include "sim/result.h"
 #include "sim/result_table.h"
 
@@ -107,6 +108,7 @@ public:
         steps();
         sentences();
         memory();
+        results();
         check();
         host();
         return std::move(text_);
@@ -341,6 +343,21 @@ private:
         if (!kinds.empty()) {
             line("", kinds);
         }
+    }
+
+    /// Where there are several.
+    void results() {
+        const json& all = result_["results"];
+        if (all.size() < 2) {
+            return;
+        }
+        std::string names;
+        for (const json& one : all) {
+            names += (names.empty() ? "" : ", ") + one["name"].get<std::string>();
+        }
+        line("results", fmt::format("{} tensors, each in output.NAME.npy of --out, the first in "
+                                    "{} too: {}",
+                                    all.size(), kAnswerFile, names));
     }
 
     void check() {

@@ -3,6 +3,7 @@
 
 #include "base/config/suggest.h"
 #include "kernels/family/numbers.h"
+#include "kernels/workload/shared_keys.h"
 
 #include <fmt/format.h>
 
@@ -122,6 +123,7 @@ private:
         Known& known = known_[name];
         known = {out_.pipeline.tensors.size(), type.has_value(), given, false};
         pipeline::Tensor& added = out_.pipeline.tensors.emplace_back();
+        storages_.emplace_back();
         added.name = name;
         added.type = type ? std::move(*type) : TensorType{};
         if (given != nullptr) {
@@ -186,12 +188,8 @@ private:
         case Kind::Repeat:
             made.kind = Node::Kind::Repeat;
             made.repeats = step.repeats;
-            if (branch_ != nullptr) {
-                fail(made.pointer + "/repeat",
-                     "repeat inside a branch of parallel is not supported yet",
-                     "a repeat may stand around the parallel");
-            }
-            break;
+            repeat(step, made);
+            return;
         case Kind::Parallel:
             parallel(step, made);
             return;
@@ -202,6 +200,25 @@ private:
             break;
         }
         run(step.children, made.pointer + "/steps", made.children);
+    }
+
+    void repeat(const PipelineStep& step, Node& made) {
+        const std::string pointer = made.pointer + "/repeat";
+        if (branch_ != nullptr) {
+            fail(pointer, "repeat inside a branch of parallel is not supported yet",
+                 "a repeat may stand around the parallel");
+        }
+        const std::int64_t around = rounds_;
+        if (step.repeats > workload::kMostRounds / around) {
+            fail(pointer,
+                 fmt::format("got {} times in repeats that make {} rounds, expected at most "
+                             "{} rounds in all",
+                             step.repeats, around, workload::kMostRounds));
+        } else {
+            rounds_ *= step.repeats; // otherwise one mistake is enough
+        }
+        run(step.children, made.pointer + "/steps", made.children);
+        rounds_ = around;
     }
 
     void branch_tiles(const PipelineStep& step, const std::string& pointer) {
@@ -255,7 +272,39 @@ private:
             type = make(step, inputs, made);
         }
         name_step(step, pointer);
-        write(step, std::move(type), made);
+        const std::size_t storage = storage_of_output(made);
+        write(step, std::move(type), storage, made);
+    }
+
+    /// Where the step's output is made. A tensor that the host gives stands where its first reader
+    /// has it; with row_major that reader has a copy.
+    std::size_t storage_of_output(const Node& node) {
+        std::vector<std::size_t> read;
+        for (const std::size_t input : node.inputs) {
+            const pipeline::Tensor& one = out_.pipeline.tensors[input];
+            const bool has_copy = !storages_[input] && one.row_major;
+            storages_[input] = storages_[input].value_or(storages_made_++);
+            read.push_back(has_copy ? storages_made_++ : *storages_[input]);
+        }
+        const bool is_view = node.family != nullptr && node.family->is_view && !read.empty();
+        return is_view ? read.front() : storages_made_++;
+    }
+
+    /// What would change unseen if an output that is made in `storage` were written over tensor
+    /// `index`; empty where there is nothing.
+    [[nodiscard]] std::string view_of(std::size_t index, std::size_t storage) const {
+        if (!storages_[index]) {
+            return {};
+        }
+        if (*storages_[index] == storage) {
+            return "the step's own output";
+        }
+        for (std::size_t other = 0; other < storages_.size(); ++other) {
+            if (other != index && storages_[other] == storages_[index]) {
+                return "'" + out_.pipeline.tensors[other].name + "'";
+            }
+        }
+        return {};
     }
 
     /// Null for those that cannot be read here.
@@ -343,7 +392,8 @@ private:
         }
     }
 
-    void write(const PipelineStep& step, std::optional<TensorType> type, Node& made) {
+    void write(const PipelineStep& step, std::optional<TensorType> type, std::size_t storage,
+               Node& made) {
         if (step.output.empty()) {
             return;
         }
@@ -359,6 +409,7 @@ private:
         const auto known = known_.find(step.output);
         if (known == known_.end()) {
             made.output = add(step.output, std::move(type), nullptr).index;
+            storages_[made.output] = storage;
             return;
         }
         made.output = known->second.index;
@@ -373,7 +424,15 @@ private:
         } else if (type && !known->second.has_type && known->second.given == nullptr) {
             stands = std::move(*type);
             known->second.has_type = true;
+        } else if (const std::string view = view_of(made.output, storage); !view.empty()) {
+            fail(
+                pointer,
+                fmt::format("got '{}' to be written anew, of which {} is a view, expected a tensor "
+                            "that nothing is a view of",
+                            step.output, view),
+                "a new name keeps both; see docs/kernels.md#pipelines");
         }
+        storages_[made.output] = storages_[made.output].value_or(storage);
     }
 
     void tell_unread(const PipelineWorkload& workload) {
@@ -392,6 +451,10 @@ private:
     std::map<std::string, Known> known_;
     std::map<std::string, std::string> writers_;    ///< first step that writes a tensor
     std::map<std::string, std::string> step_names_; ///< and the step that has them
+    /// By tensor: those of one number stand in the same bytes. Nothing: it does not stand yet.
+    std::vector<std::optional<std::size_t>> storages_;
+    std::size_t storages_made_ = 0;
+    std::int64_t rounds_ = 1; ///< of the repeats around the step at hand
     const Branch* branch_ = nullptr;
     bool is_some_step_hidden_ = false;
 };

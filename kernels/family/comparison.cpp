@@ -53,8 +53,23 @@ void Comparison::add(double got, double expected, double tolerance) {
     ++so_far_.elements;
 }
 
+void Comparison::add_rounded(ElementType type, double got, double exact, double tolerance) {
+    if (workload::overflows(type, exact)) {
+        type_ = type;
+        so_far_.overflow.note(so_far_.elements, exact);
+    }
+    const double wanted = workload::in_range(type, exact);
+    const bool both_beyond = !std::isfinite(got) && !std::isfinite(wanted);
+    add(got, both_beyond ? got : wanted, tolerance);
+}
+
 Checked Comparison::finish() const {
     Checked checked = so_far_;
+    if (checked.overflow.elements > 0) {
+        checked.overflow_warning =
+            workload::text_of(checked.overflow, type_, checked.elements,
+                              fmt::format("element {}", checked.overflow.first));
+    }
     checked.passed = checked.failed_elements == 0;
     checked.sentence =
         checked.passed

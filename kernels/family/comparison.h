@@ -17,10 +17,14 @@ public:
     /// The next element. Right is what differs by at most `tolerance`; an infinity or a NaN is
     /// right where the reference has the same.
     void add(double got, double expected, double tolerance);
+    /// The same of a number that was rounded to the type: see workload/overflow.h. FP16 arithmetic on
+    /// an infinity gives NaN, so where the exact number is infinite or NaN either is right.
+    void add_rounded(ElementType type, double got, double exact, double tolerance);
     [[nodiscard]] Checked finish() const;
 
 private:
     Checked so_far_;
+    ElementType type_ = ElementType::F16; ///< of elements that were rounded
     std::string first_failure_;
 };
 

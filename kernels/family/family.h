@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "kernels/graph/graph.h"
 #include "kernels/workload/operands.h"
+#include "kernels/workload/overflow.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -106,7 +107,9 @@ struct Checked {
     std::int64_t failed_elements = 0;
     double max_error = 0;                ///< largest |got - expected| of the finite elements
     double max_error_over_tolerance = 0; ///< 1 is just allowed
-    std::string sentence;                ///< for people
+    workload::Overflow overflow;
+    std::string sentence;         ///< for people
+    std::string overflow_warning; ///< the same of an overflow; empty: there is none
 };
 
 /// One step of a pipeline.
@@ -138,6 +141,8 @@ struct Family {
     std::vector<const char*> inputs; ///< what they are called in messages: "x", "bias"
     std::vector<Option> options;
     std::unique_ptr<Step> (*make)(const Request& request) = nullptr; ///< @throws Refused
+    bool is_view =
+        false; ///< its output is its first input where that stands, with no bytes of its own
 };
 
 /// The option's value as told, or as it is otherwise.

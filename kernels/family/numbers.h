@@ -33,9 +33,7 @@ struct Expected {
     double tolerance = 0;
 };
 
-/// Every element of `output` against what is expected. FP16 saturates: an exact number out of its
-/// range is its largest. Arithmetic on an FP16 infinity gives NaN, so where the exact number is
-/// infinite or NaN either is right.
+/// Every element of `output` against what is expected, by Comparison::add_rounded.
 [[nodiscard]] Checked compare(const Value& output,
                               const std::function<Expected(std::int64_t element)>& expected);
 

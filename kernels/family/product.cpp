@@ -32,7 +32,12 @@ Checked checked(const workload::CheckResult& result) {
                  .failed_elements = result.failed_elements,
                  .max_error = result.max_error,
                  .max_error_over_tolerance = result.max_error_over_tolerance,
-                 .sentence = {}};
+                 .overflow = result.overflow,
+                 .sentence = {},
+                 .overflow_warning = {}};
+    if (result.overflow.elements > 0) {
+        made.overflow_warning = workload::overflow_text(result);
+    }
     made.sentence =
         result.passed
             ? fmt::format("{:.1f} % of what is allowed", 100 * result.max_error_over_tolerance)

@@ -33,8 +33,8 @@ struct Division : Cuts {
     plan::PredictedCycles predicted;
 };
 
-/// A division that fits: tensors "a", "b" and "c" of its program are the operands ("a" of a sparse
-/// product: the stored values in block order) and the result.
+/// A division that fits. Tensors of its program: 0 and 1 are the operands `a` (sparse: its stored
+/// values in block order) and `b`, 2 the result `c`, 3 the bias where there is one.
 struct Divided {
     Division division;
     lower::Lowered lowered;
@@ -66,7 +66,7 @@ void check_plan(workload::PlanKind plan, const std::string& what);
 void check_estimable(const spec::MachineSpec& machine, const std::string& what,
                      const std::vector<std::string>& codelets);
 
-/// A product on tiles from 0 on, with tensors "a", "b" and "c" in this order.
+/// A product on tiles from 0 on, with tensors as in Divided.
 struct ProductPart {
     graph::Graph graph;
     std::int64_t roundings = 0; ///< to the partials' type, of the result element that has most

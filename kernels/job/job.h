@@ -5,6 +5,7 @@
 
 #include "kernels/plan/predicted_cycles.h"
 #include "kernels/workload/workload.h"
+#include "models/program/array_id.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -23,8 +24,14 @@ namespace tessera::job {
 
 /// One operand as the host writes it.
 struct HostArray {
-    std::string tensor;
+    program::ArrayId array;
     std::span<const std::byte> bytes;
+};
+
+/// A tensor that the workload is run for.
+struct Result {
+    std::string name; ///< as its user calls it
+    program::ArrayId tensor;
 };
 
 /// How the answer compares with the host reference.
@@ -32,6 +39,7 @@ struct CheckOutcome {
     bool passed = false;
     nlohmann::json json; ///< the result's `check`
     std::string text;    ///< one line for people
+    std::string warning; ///< what is right and yet not wanted, as a sentence; empty: nothing
 };
 
 /// Arithmetic of a product, for its speed.
@@ -50,14 +58,15 @@ struct Estimate {
     nlohmann::json plan; ///< what was chosen by them, for the result's `plan`
 };
 
-/// The row-major array of a tensor of the program, as the run left it.
-using ReadTensor = std::function<std::vector<std::byte>(const std::string& tensor)>;
+/// The row-major array of a tensor of the program, or all rows of a remote buffer, as the run left
+/// it.
+using ReadArray = std::function<std::vector<std::byte>(program::ArrayId array)>;
 
 /// A tensor that a job wants to see as a compute set or an exchange of its program leaves it.
 struct Look {
     program::Step::Kind kind = program::Step::Kind::ComputeSet;
     std::uint32_t index = 0;
-    std::string tensor;
+    program::ArrayId tensor;
 };
 
 /// Whether plan() makes the values of operands: timing mode does without.
@@ -87,19 +96,19 @@ public:
     /// After plan() that made them.
     [[nodiscard]] virtual std::vector<HostArray> operands() const = 0;
     /// While the program runs: the bytes of stream copy `copy` stand in the tiles. For the check.
-    virtual void arrived(std::uint32_t /*copy*/, const ReadTensor& /*read*/) {}
+    virtual void arrived(std::uint32_t /*copy*/, const ReadArray& /*read*/) {}
     /// After plan().
     [[nodiscard]] virtual std::vector<Look> looks() const { return {}; }
     /// Before the program runs, with its operands in place. For the check, on `threads` host threads.
-    virtual void begun(const ReadTensor& /*read*/, int /*threads*/) {}
+    virtual void begun(const ReadArray& /*read*/, int /*threads*/) {}
     /// While the program runs: a compute set or an exchange of looks() has ended; `read` has what
     /// they name. For the check, on `threads` host threads.
-    virtual void ended(const program::Step& /*leaf*/, const ReadTensor& /*read*/, int /*threads*/) {
-    }
+    virtual void ended(const program::Step& /*leaf*/, const ReadArray& /*read*/, int /*threads*/) {}
     /// Compares what the run left with the host reference, on `threads` host threads.
-    [[nodiscard]] virtual CheckOutcome check(const ReadTensor& read, int threads) = 0;
-    /// Tensor that output.npy holds; empty where the workload has no answer of that kind.
-    [[nodiscard]] virtual std::string answer() const = 0;
+    [[nodiscard]] virtual CheckOutcome check(const ReadArray& read, int threads) = 0;
+    /// After plan(). The first one is the answer; none where all that a workload leaves is in
+    /// remote buffers.
+    [[nodiscard]] virtual std::vector<Result> results() const = 0;
 
     /// What the planner chose, for the result's `plan`.
     [[nodiscard]] virtual nlohmann::json plan_json() const = 0;

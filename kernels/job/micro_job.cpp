@@ -68,32 +68,32 @@ public:
     std::vector<HostArray> operands() const override {
         std::vector<HostArray> arrays;
         for (const auto& operand : values_.given) {
-            arrays.push_back({operand.tensor, operand.bytes});
+            arrays.push_back({operand.array, operand.bytes});
         }
         return arrays;
     }
-    void arrived(std::uint32_t /*copy*/, const ReadTensor& read) override {
+    void arrived(std::uint32_t /*copy*/, const ReadArray& read) override {
         if (!arrivals_) {
             return;
         }
         const std::span all(values_.given.front().bytes);
         const auto chunk = static_cast<std::size_t>(arrivals_->bytes);
         const std::size_t first = static_cast<std::size_t>(arrived_) * chunk % all.size();
-        compare(fmt::format("{} after copy {}", arrivals_->tensor, arrived_ + 1),
+        compare(fmt::format("{} after copy {}", name_of(arrivals_->tensor), arrived_ + 1),
                 read(arrivals_->tensor), all.subspan(first, chunk), while_running_);
         ++arrived_;
     }
-    CheckOutcome check(const ReadTensor& read, int /*threads*/) override {
+    CheckOutcome check(const ReadArray& read, int /*threads*/) override {
         Compared compared = while_running_;
         for (const auto& expected : values_.expected) {
-            if (arrivals_ && arrivals_->tensor == expected.tensor) {
+            if (arrivals_ && arrivals_->tensor == expected.array) {
                 continue; // what it holds at the end has arrived last
             }
-            compare(expected.tensor, read(expected.tensor), expected.bytes, compared);
+            compare(name_of(expected.array), read(expected.array), expected.bytes, compared);
         }
         if (arrivals_ && arrived_ != arrivals_->copies && compared.wrong.empty()) {
             compared.wrong = fmt::format("WRONG: tensor {}: {} copies arrived, expected {}",
-                                         arrivals_->tensor, arrived_, arrivals_->copies);
+                                         name_of(arrivals_->tensor), arrived_, arrivals_->copies);
         }
         CheckOutcome outcome;
         outcome.passed = compared.wrong.empty();
@@ -106,16 +106,14 @@ public:
                         {"sentence", outcome.text}};
         return outcome;
     }
-    std::string answer() const override {
-        // What is expected of a remote buffer is no tensor.
+    std::vector<Result> results() const override {
+        std::vector<Result> results;
         for (const auto& expected : values_.expected) {
-            for (const auto& tensor : program_.tensors) {
-                if (tensor.name == expected.tensor) {
-                    return tensor.name;
-                }
+            if (expected.array.kind == program::ArrayId::Kind::Tensor) {
+                results.push_back({name_of(expected.array), expected.array});
             }
         }
-        return {};
+        return results;
     }
     nlohmann::json plan_json() const override { return choices_; }
     std::optional<ProductWork> product() const override { return std::nullopt; }
@@ -123,6 +121,12 @@ public:
     std::string sentence() const override { return sentence_; }
 
 private:
+    [[nodiscard]] const std::string& name_of(program::ArrayId array) const {
+        return array.kind == program::ArrayId::Kind::Tensor
+                   ? program_.tensors.at(array.index).name
+                   : program_.remote_buffers.at(array.index).name;
+    }
+
     Kind workload_;
     program::Program program_;
     micro::Values values_;

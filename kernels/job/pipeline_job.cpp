@@ -29,10 +29,33 @@ using workload::ValuesSpec;
 /// Sums of whole numbers are exact up to this: see kernels/workload/values.h.
 constexpr std::int64_t kExactLength = workload::kExactSum;
 
-/// Tensors of a pipeline draw from streams of their own.
-std::uint64_t seed_of(const workload::PipelineWorkload& workload, std::size_t tensor) {
+void note_reads(const std::vector<PipelineStep>& steps, std::vector<std::string>& read) {
+    for (const PipelineStep& step : steps) {
+        for (const std::string& input : step.inputs) {
+            if (std::find(read.begin(), read.end(), input) == read.end()) {
+                read.push_back(input);
+            }
+        }
+        note_reads(step.children, read);
+    }
+}
+
+/// Seeds of the tensors, which draw from streams of their own, in the order in which the steps read
+/// them first: what a tensor is called changes no value.
+std::vector<std::uint64_t> seeds_of(const workload::PipelineWorkload& workload) {
     constexpr std::uint64_t kApart = 1ULL << 32U;
-    return workload.seed + kApart * (tensor + 1);
+    std::vector<std::string> read;
+    note_reads(workload.steps, read);
+    std::erase_if(read, [&](const std::string& name) {
+        return std::none_of(workload.tensors.begin(), workload.tensors.end(),
+                            [&](const PipelineTensor& tensor) { return tensor.name == name; });
+    });
+    std::vector<std::uint64_t> seeds;
+    for (const PipelineTensor& tensor : workload.tensors) {
+        const auto stream = std::find(read.begin(), read.end(), tensor.name) - read.begin() + 1;
+        seeds.push_back(workload.seed + kApart * static_cast<std::uint64_t>(stream));
+    }
+    return seeds;
 }
 
 template <class T> std::vector<std::byte> bytes_of_all(const std::vector<T>& values) {
@@ -45,11 +68,14 @@ struct Outcome {
     const Node* node = nullptr;
     std::int64_t rounds = 0;
     family::Checked worst; ///< of the rounds; failing before passing
+    std::int64_t overflowed_rounds = 0;
+    std::string overflow; ///< of the first of them, as a sentence
 };
 
 class PipelineJob final : public Job {
 public:
-    explicit PipelineJob(const workload::PipelineWorkload& workload) : workload_(workload) {}
+    explicit PipelineJob(const workload::PipelineWorkload& workload)
+        : workload_(workload), seeds_(seeds_of(workload)) {}
 
     const program::Program& plan(const spec::MachineSpec& machine, Operands operands) override {
         catalog::SparseMatrices sparse;
@@ -72,7 +98,7 @@ public:
             make_values();
         }
         for (const auto& finished : planned_.finished) {
-            outcomes_.push_back({finished.node, 0, {}});
+            outcomes_.push_back({finished.node, 0, {}, 0, {}});
         }
         return planned_.lowered.program;
     }
@@ -81,9 +107,9 @@ public:
         std::vector<HostArray> arrays;
         for (const auto& write : planned_.writes) {
             const auto& sparse = pipeline_.tensors[write.tensor].type.sparse;
-            arrays.push_back({write.standing_as, sparse == nullptr
-                                                     ? std::span(given_[write.tensor].bytes)
-                                                     : std::as_bytes(std::span(sparse->values))});
+            arrays.push_back({write.array, sparse == nullptr
+                                               ? std::span(given_[write.tensor].bytes)
+                                               : std::as_bytes(std::span(sparse->values))});
         }
         return arrays;
     }
@@ -92,13 +118,13 @@ public:
         std::vector<Look> looks;
         for (const auto& finished : planned_.finished) {
             if (!finished.from_start) {
-                looks.push_back({finished.kind, finished.index, finished.standing_as});
+                looks.push_back({finished.kind, finished.index, finished.output});
             }
         }
         return looks;
     }
 
-    void begun(const ReadTensor& read, int threads) override {
+    void begun(const ReadArray& read, int threads) override {
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             if (planned_.finished[i].from_start) {
                 look_at(i, read, threads);
@@ -106,7 +132,7 @@ public:
         }
     }
 
-    void ended(const program::Step& leaf, const ReadTensor& read, int threads) override {
+    void ended(const program::Step& leaf, const ReadArray& read, int threads) override {
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             const auto& finished = planned_.finished[i];
             if (!finished.from_start && finished.kind == leaf.kind &&
@@ -116,12 +142,13 @@ public:
         }
     }
 
-    CheckOutcome check(const ReadTensor& /*read*/, int /*threads*/) override {
+    CheckOutcome check(const ReadArray& read, int /*threads*/) override {
         CheckOutcome made;
-        made.passed = true;
         json steps = json::array();
         double worst = 0;
-        std::string wrong;
+        std::string overflows;
+        std::string wrong = changed_result(read);
+        made.passed = wrong.empty();
         for (const Outcome& outcome : outcomes_) {
             const bool passed = outcome.worst.passed; // not where there was no round
             made.passed = made.passed && passed;
@@ -131,12 +158,16 @@ public:
                     fmt::format("WRONG: step {}: {}", outcome.node->name,
                                 outcome.rounds == 0 ? "it has not run" : outcome.worst.sentence);
             }
+            if (outcome.overflowed_rounds > 0) {
+                overflows += (overflows.empty() ? "" : "; ") + outcome.overflow;
+            }
             steps.push_back({{"name", outcome.node->name},
                              {"family", outcome.node->family->name},
                              {"passed", passed},
                              {"rounds", outcome.rounds},
                              {"elements", outcome.worst.elements},
                              {"failed_elements", outcome.worst.failed_elements},
+                             {"overflowed_rounds", outcome.overflowed_rounds},
                              {"max_error", number_or_text(outcome.worst.max_error)},
                              {"max_error_over_tolerance",
                               number_or_text(outcome.worst.max_error_over_tolerance)},
@@ -150,11 +181,19 @@ public:
                                                     : fmt::format("all {} steps", outcomes_.size()),
                               outcomes_.size() == 1 ? "it" : "they", 100 * worst)
                 : wrong;
+        made.text += overflows.empty() || !made.passed ? "" : "; " + overflows;
+        made.warning = std::move(overflows);
         made.json = {{"passed", made.passed}, {"steps", std::move(steps)}, {"sentence", made.text}};
         return made;
     }
 
-    std::string answer() const override { return planned_.answer; }
+    std::vector<Result> results() const override {
+        std::vector<Result> results;
+        for (const auto& result : planned_.results) {
+            results.push_back({pipeline_.tensors[result.tensor].name, result.array});
+        }
+        return results;
+    }
 
     json plan_json() const override {
         json steps = json::array();
@@ -246,7 +285,7 @@ private:
         }
         spmm.n = 1;
         spmm.block = tensor.block;
-        spmm.seed = seed_of(workload_, index);
+        spmm.seed = seeds_[index];
         spmm.values = tensor.values;
         spmm.pattern = *tensor.pattern;
         try {
@@ -289,8 +328,8 @@ private:
             const std::int64_t rows = value.type.elements() / columns;
             const std::int64_t longest = std::max(rows, columns);
             value.whole_numbers = whole && longest <= kExactLength;
-            const auto dense = workload::make_dense(
-                rows, columns, told.values, seed_of(workload_, i), workload::Operand::B, longest);
+            const auto dense = workload::make_dense(rows, columns, told.values, seeds_[i],
+                                                    workload::Operand::B, longest);
             if (value.type.type == ElementType::F32) {
                 std::vector<float> wide(dense.values.size());
                 std::transform(dense.values.begin(), dense.values.end(), wide.begin(), f16_to_f32);
@@ -302,12 +341,27 @@ private:
         values_ = given_;
     }
 
-    void look_at(std::size_t index, const ReadTensor& read, int threads) {
+    /// Steps are checked as they end. What the host reads when all have ended is what they left:
+    /// otherwise which result is not, as a sentence.
+    std::string changed_result(const ReadArray& read) const {
+        for (const auto& result : planned_.results) {
+            const auto& left = values_[result.tensor].bytes;
+            const auto got = read(result.array);
+            if (!left.empty() && got != left) {
+                const auto at = std::mismatch(got.begin(), got.end(), left.begin()).first;
+                return fmt::format("WRONG: result {}: byte {} has changed since its step left it",
+                                   pipeline_.tensors[result.tensor].name, at - got.begin());
+            }
+        }
+        return {};
+    }
+
+    void look_at(std::size_t index, const ReadArray& read, int threads) {
         const auto& finished = planned_.finished[index];
         const Node& node = *finished.node;
         family::Value output;
         output.type = pipeline_.tensors[node.output].type;
-        output.bytes = read(finished.standing_as);
+        output.bytes = read(finished.output);
         std::vector<const family::Value*> inputs;
         for (const std::size_t input : node.inputs) {
             inputs.push_back(&values_[input]);
@@ -315,6 +369,12 @@ private:
         family::Checked checked = node.step->check(inputs, output, threads);
         Outcome& outcome = outcomes_[index];
         ++outcome.rounds;
+        if (!checked.overflow_warning.empty() && ++outcome.overflowed_rounds == 1) {
+            outcome.overflow =
+                fmt::format("step {}{}: {}", node.name,
+                            outcome.rounds == 1 ? "" : fmt::format(", round {}", outcome.rounds),
+                            checked.overflow_warning);
+        }
         if (outcome.rounds == 1 || !checked.passed ||
             (outcome.worst.passed &&
              checked.max_error_over_tolerance > outcome.worst.max_error_over_tolerance)) {
@@ -324,6 +384,7 @@ private:
     }
 
     workload::PipelineWorkload workload_;
+    std::vector<std::uint64_t> seeds_; ///< by tensor
     pipeline::Pipeline pipeline_;
     pipeline::Planned planned_;
     std::vector<family::Value> given_;  ///< by tensor, as the host writes it

@@ -27,17 +27,26 @@ namespace {
 using nlohmann::json;
 using workload::Operand;
 
+/// Tensors of a product's program: see family::Divided.
+constexpr program::ArrayId kA = program::tensor(0);
+constexpr program::ArrayId kB = program::tensor(1);
+constexpr program::ArrayId kC = program::tensor(2);
+constexpr program::ArrayId kBias = program::tensor(3);
+
 template <class Element> std::span<const std::byte> bytes_of(const std::vector<Element>& values) {
     return std::as_bytes(std::span(values));
 }
 
 std::string sentence_of(const workload::CheckResult& result) {
     if (result.passed) {
-        return result.exact_required
-                   ? fmt::format("exact: all {} elements equal the reference", result.elements)
-                   : fmt::format(
-                         "within tolerance: worst error {:.3g}, {:.1f} % of what is allowed",
-                         result.max_error, 100 * result.max_error_over_tolerance);
+        const std::string overflow =
+            result.overflow.elements == 0 ? "" : "; " + workload::overflow_text(result);
+        return (result.exact_required
+                    ? fmt::format("exact: all {} elements equal the reference", result.elements)
+                    : fmt::format(
+                          "within tolerance: worst error {:.3g}, {:.1f} % of what is allowed",
+                          result.max_error, 100 * result.max_error_over_tolerance)) +
+               overflow;
     }
     return fmt::format(
         "WRONG: {} of {} elements, {} of them not finite; worst at row {} column {}: "
@@ -50,11 +59,15 @@ CheckOutcome outcome_of(const workload::CheckResult& result, std::int64_t roundi
     CheckOutcome outcome;
     outcome.passed = result.passed;
     outcome.text = sentence_of(result);
+    if (result.overflow.elements > 0) {
+        outcome.warning = workload::overflow_text(result);
+    }
     outcome.json = {{"passed", result.passed},
                     {"exact_required", result.exact_required},
                     {"elements", result.elements},
                     {"failed_elements", result.failed_elements},
                     {"non_finite_elements", result.non_finite_elements},
+                    {"overflowed_elements", result.overflow.elements},
                     {"tolerance", result.tolerance},
                     {"roundings", roundings},
                     {"max_error", number_or_text(result.max_error)},
@@ -101,17 +114,17 @@ public:
     explicit ProductJob(const Workload& workload) : workload_(workload) {}
 
     std::vector<HostArray> operands() const override {
-        std::vector<HostArray> arrays{{"a", operand_bytes(a_.values, codes_a_)},
-                                      {"b", operand_bytes(b_.values, codes_b_)}};
+        std::vector<HostArray> arrays{{kA, operand_bytes(a_.values, codes_a_)},
+                                      {kB, operand_bytes(b_.values, codes_b_)}};
         if (!bias_.values.empty()) {
-            arrays.push_back({"bias", bytes_of(bias_.values)});
+            arrays.push_back({kBias, bytes_of(bias_.values)});
         }
         return arrays;
     }
-    std::string answer() const override { return "c"; }
+    std::vector<Result> results() const override { return {{"c", kC}}; }
     Bytes useful_bytes() const override { return 0; }
-    CheckOutcome check(const ReadTensor& read, int threads) override {
-        const auto c = read("c");
+    CheckOutcome check(const ReadArray& read, int threads) override {
+        const auto c = read(kC);
         std::vector<Element> values(c.size() / sizeof(Element));
         std::memcpy(values.data(), c.data(), values.size() * sizeof(Element));
         const std::int64_t roundings = divided_.division.roundings;

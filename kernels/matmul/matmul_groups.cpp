@@ -107,24 +107,24 @@ graph::Graph all_turns(const Planned& one, const workload::MatmulWorkload& workl
                        const Turns& turns) {
     graph::Graph whole(fmt::format("{}, {} groups", one.graph.name, workload.groups));
     std::vector<program::Step> steps;
-    std::map<std::string, graph::Tensor> tensors;
+    std::vector<graph::Tensor> tensors;
     for (std::int64_t first = 0; first < workload.groups; first += turns.at_once) {
         const std::int64_t here = std::min(turns.at_once, workload.groups - first);
         const auto turn =
             graph::append(whole, graph::replicated(one.graph, here, turns.stride), 0, kGroupsOwner);
         steps.push_back(turn.control);
-        for (graph::Tensor& tensor : whole.tensors) {
-            const auto [found, is_first] = tensors.try_emplace(tensor.name, tensor);
-            if (!is_first) {
-                graph::join(found->second, std::move(tensor));
+        if (tensors.empty()) {
+            tensors = std::move(whole.tensors);
+        } else {
+            TESSERA_ASSERT(whole.tensors.size() == tensors.size());
+            for (std::size_t i = 0; i < tensors.size(); ++i) {
+                graph::join(tensors[i], std::move(whole.tensors[i]));
             }
         }
         whole.tensors.clear();
     }
     whole.control = graph::sequence(std::move(steps));
-    for (auto& [name, tensor] : tensors) {
-        whole.add_tensor(std::move(tensor));
-    }
+    whole.tensors = std::move(tensors);
     return whole;
 }
 

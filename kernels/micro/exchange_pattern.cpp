@@ -198,12 +198,12 @@ private:
 Emitted emit_pattern(const PatternGraph& pattern, const std::string& what, std::uint64_t seed,
                      std::int64_t repeats) {
     const std::string sentence = repeats == 1 ? what : fmt::format("{}, {} times", what, repeats);
-    Emitted emitted{
-        pattern.graph(sentence, repeats), [pattern, seed] {
-            auto sent = numbers(seed, pattern.sent_bytes());
-            auto received = pattern.expected(sent);
-            return Values{{{"source", std::move(sent)}}, {{"destination", std::move(received)}}};
-        }};
+    Emitted emitted{pattern.graph(sentence, repeats), [pattern, seed] {
+                        auto sent = numbers(seed, pattern.sent_bytes());
+                        auto received = pattern.expected(sent);
+                        return Values{{{program::tensor(0), std::move(sent)}},
+                                      {{program::tensor(1), std::move(received)}}};
+                    }};
     emitted.useful_bytes = pattern.delivered_bytes() * repeats;
     emitted.choices = {{"messages", pattern.messages()}, {"copies_in_tile", pattern.copies()}};
     return emitted;

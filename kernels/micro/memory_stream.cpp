@@ -329,10 +329,11 @@ Emitted emit(const spec::MachineSpec& machine, const MemoryStreamWorkload& workl
                                            workload.dtype == ElementType::F16 ? "f16" : "f32",
                                            name_of(workload.codelet), workload.repeats)),
                     [made] {
-                        Values values{{{"a", made.operand(value_of_a)}}, {{"c", made.expected()}}};
+                        Values values{{{program::tensor(0), made.operand(value_of_a)}}, {}};
                         if (made.uses_b()) {
-                            values.given.push_back({"b", made.operand(value_of_b)});
+                            values.given.push_back({program::tensor(1), made.operand(value_of_b)});
                         }
+                        values.expected = {{program::tensor(values.given.size()), made.expected()}};
                         return values;
                     }};
     emitted.useful_bytes = made.useful_bytes();

@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "kernels/graph/graph.h"
 #include "kernels/workload/workload.h"
+#include "models/program/array_id.h"
 #include "models/spec/machine_spec.h"
 
 #include <cstddef>
@@ -17,23 +18,23 @@
 
 namespace tessera::micro {
 
-/// The row-major array of a tensor of the program.
-struct TensorBytes {
-    std::string tensor;
+/// The row-major array of a tensor of the program, or all rows of a remote buffer.
+struct ArrayBytes {
+    program::ArrayId array;
     std::vector<std::byte> bytes;
 };
 
 /// Copies into tiles that land in one place, one after the other: copy k leaves there the bytes
 /// from `k * bytes` on of the first operand, which begins again where it ends.
 struct Arrivals {
-    std::string tensor;      ///< that place
+    program::ArrayId tensor; ///< that place
     std::int64_t copies = 0; ///< in all
     Bytes bytes = 0;         ///< of one copy
 };
 
 struct Values {
-    std::vector<TensorBytes> given;    ///< what the host writes before the run
-    std::vector<TensorBytes> expected; ///< what the run must leave, in every bit
+    std::vector<ArrayBytes> given;    ///< what the host writes before the run
+    std::vector<ArrayBytes> expected; ///< what the run must leave, in every bit
 };
 
 struct Emitted {

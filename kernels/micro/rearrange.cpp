@@ -152,8 +152,8 @@ Emitted emit(const spec::MachineSpec& machine, const RearrangeWorkload& workload
         workload.transpose ? ", transposed" : "", workload.repeats);
     auto [graph, cycles] = graph_of(machine, sentence, stages, tiles, workload.repeats);
     Emitted emitted{std::move(graph), [stages, tiles] {
-                        return Values{{{"from", bytes_of(stages.front(), tiles)}},
-                                      {{"to", bytes_of(stages.back(), tiles)}}};
+                        return Values{{{program::tensor(0), bytes_of(stages.front(), tiles)}},
+                                      {{program::tensor(1), bytes_of(stages.back(), tiles)}}};
                     }};
     emitted.useful_bytes =
         tiles * workload.rows * workload.columns * workload.repeats *

@@ -337,7 +337,8 @@ Emitted emit(const spec::MachineSpec& machine, const ReductionWorkload& workload
     const ReductionGraph made(
         machine, workload, choose ? choose_stages(machine, workload, sentence) : workload.stages);
     Emitted emitted{made.graph(sentence), [made] {
-                        return Values{{{"operands", made.operands()}}, {{"sums", made.expected()}}};
+                        return Values{{{program::tensor(0), made.operands()}},
+                                      {{program::tensor(1), made.expected()}}};
                     }};
     emitted.useful_bytes = tiles * workload.operands * kOperandBytes * workload.repeats;
     emitted.choices = {{"stages", made.stages()}};

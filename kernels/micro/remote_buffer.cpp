@@ -15,7 +15,8 @@ namespace {
 using Kind = program::Step::Kind;
 
 constexpr const char* kInTiles = "in tiles";
-constexpr const char* kTensor = "in_tiles";
+constexpr program::ArrayId kTensor = program::tensor(0);
+constexpr program::ArrayId kRemote = program::remote_buffer(0);
 
 const char* name_of(bool read) {
     return read ? "read" : "write";
@@ -43,7 +44,7 @@ Values values_of(const Copies& given) {
         // Every chunk lands in the same place: the last one stays.
         auto all = marked_bytes(bytes, 1);
         std::vector<std::byte> last(all.end() - chunk, all.end());
-        return {{{given.buffer.name, std::move(all)}}, {{kTensor, std::move(last)}}};
+        return {{{kRemote, std::move(all)}}, {{kTensor, std::move(last)}}};
     }
     auto once = marked_bytes(chunk, 1);
     std::vector<std::byte> all;
@@ -51,7 +52,7 @@ Values values_of(const Copies& given) {
     while (static_cast<Bytes>(all.size()) < bytes) {
         all.insert(all.end(), once.begin(), once.end());
     }
-    return {{{kTensor, std::move(once)}}, {{given.buffer.name, std::move(all)}}};
+    return {{{kTensor, std::move(once)}}, {{kRemote, std::move(all)}}};
 }
 
 /// The remote buffer, one copy between it and the tiles that runs chunk after chunk, and a tensor
@@ -65,7 +66,7 @@ Emitted emit_copies(const Copies& given) {
     for (const auto& piece : pieces) {
         graph.hold(in_tiles, piece.tile, piece.bytes);
     }
-    auto tensor = tensor_of(kTensor, pieces);
+    auto tensor = tensor_of("in_tiles", pieces);
     tensor.given = tensor.wanted = true;
     graph.add_tensor(std::move(tensor));
     using Direction = program::StreamCopy::Direction;

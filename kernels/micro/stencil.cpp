@@ -322,7 +322,8 @@ Emitted emit(const spec::MachineSpec& machine, const StencilWorkload& workload) 
             auto after = image_bytes(blurred(std::move(image), workload.width, workload.height,
                                              workload.iterations, f16),
                                      f16);
-            return Values{{{"image", std::move(bytes)}}, {{"blurred", std::move(after)}}};
+            return Values{{{program::tensor(0), std::move(bytes)}},
+                          {{program::tensor(1), std::move(after)}}};
         }};
     emitted.useful_bytes = 2 * made.image_size() * workload.iterations;
     emitted.choices = {{"grid_columns", made.grid().columns}, {"grid_rows", made.grid().rows}};

@@ -51,6 +51,12 @@ public:
                                           workload.elements, rounds_, row_elements(),
                                           workload::kMostCopies));
         }
+        if (workload_.repeats > workload::kMostRounds / rounds_) {
+            throw wrong_value("repeats",
+                              fmt::format("got {} times in each of {} rounds, expected at most {} "
+                                          "in all",
+                                          workload_.repeats, rounds_, workload::kMostRounds));
+        }
     }
 
     [[nodiscard]] Emitted emit() const {
@@ -265,8 +271,9 @@ private:
     [[nodiscard]] Values values() const {
         const auto b = [](std::int64_t i) { return i % 31 - 15; };
         const auto c = [](std::int64_t i) { return i * 7 % 29 - 14; };
-        return {{{"b", array_of(b)}, {"c", array_of(c)}},
-                {{"a", array_of([&](auto i) { return b(i) + kScale * c(i); })}}};
+        return {
+            {{program::remote_buffer(kB), array_of(b)}, {program::remote_buffer(kC), array_of(c)}},
+            {{program::remote_buffer(kA), array_of([&](auto i) { return b(i) + kScale * c(i); })}}};
     }
 
     spec::MachineSpec machine_;

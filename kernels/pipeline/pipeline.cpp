@@ -69,13 +69,6 @@ public:
     Planned run() {
         graph_.control = emit(pipeline_.steps, 0, machine_.chip.tiles);
         want_results();
-        for (std::size_t i = 0; i < planned_.writes.size(); ++i) {
-            planned_.writes[i].standing_as = graph_.tensors[written_[i].index].name;
-        }
-        for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
-            planned_.finished[i].standing_as = graph_.tensors[outputs_[i].index].name;
-        }
-        planned_.answer = planned_.finished.back().standing_as;
         lower::Lowered lowered = lower::lower(machine_, std::move(graph_), known_);
         for (std::size_t i = 0; i < planned_.finished.size(); ++i) {
             Finished& finished = planned_.finished[i];
@@ -180,8 +173,8 @@ private:
         steps.push_back(std::move(emitted.steps));
         note_leaves(graph::sequence(steps));
         const Leaf leaf = last_leaf_.value_or(Leaf{});
-        planned_.finished.push_back({&node, {}, leaf.kind, leaf.index, !last_leaf_});
-        outputs_.push_back(emitted.output);
+        planned_.finished.push_back(
+            {&node, array_of(emitted.output), leaf.kind, leaf.index, !last_leaf_});
         std::optional<TensorId>& standing = standing_[node.output];
         if (standing) { // written anew, where its readers have it
             refuse_views(*standing, emitted.output, node);
@@ -223,8 +216,7 @@ private:
         graph::Tensor& place = graph_.tensors[wanted.index];
         if (tensor.type.sparse != nullptr) {
             place.given = true;
-            planned_.writes.push_back({input, {}});
-            written_.push_back(wanted);
+            planned_.writes.push_back({input, array_of(wanted)});
             return graph::sequence({});
         }
         if (!standing_[input]) {
@@ -236,8 +228,7 @@ private:
             } else {
                 standing_[input] = add_runs(tensor);
             }
-            planned_.writes.push_back({input, {}});
-            written_.push_back(*standing_[input]);
+            planned_.writes.push_back({input, array_of(*standing_[input])});
         }
         if (*standing_[input] == wanted) {
             return graph::sequence({});
@@ -295,14 +286,22 @@ private:
         }
     }
 
+    /// Lowering keeps the order of a graph's tensors.
+    static program::ArrayId array_of(TensorId tensor) { return program::tensor(tensor.index); }
+
     /// What no step reads is a result, and so is what the last step makes.
     void want_results() {
+        const Finished& last = planned_.finished.back();
+        planned_.results.push_back({last.node->output, last.output});
         for (std::size_t tensor = 0; tensor < standing_.size(); ++tensor) {
-            if (standing_[tensor] && (readers_[tensor] == 0 || pipeline_.tensors[tensor].wanted)) {
-                graph_.tensors[standing_[tensor]->index].wanted = true;
+            if (tensor != last.node->output && standing_[tensor] &&
+                (readers_[tensor] == 0 || pipeline_.tensors[tensor].wanted)) {
+                planned_.results.push_back({tensor, array_of(*standing_[tensor])});
             }
         }
-        graph_.tensors[outputs_.back().index].wanted = true;
+        for (const Standing& result : planned_.results) {
+            graph_.tensors[result.array.index].wanted = true;
+        }
     }
 
     const spec::MachineSpec& machine_;
@@ -314,8 +313,6 @@ private:
     std::vector<std::int64_t> readers_;             ///< the same
     std::optional<Leaf> last_leaf_; ///< of those before the next step; nothing: there is none
     Planned planned_;
-    std::vector<TensorId> written_; ///< by planned_.writes
-    std::vector<TensorId> outputs_; ///< by planned_.finished
 };
 
 } // namespace

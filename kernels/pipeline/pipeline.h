@@ -14,6 +14,7 @@
 
 #include "kernels/family/family.h"
 #include "kernels/lower/lower.h"
+#include "models/program/array_id.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -53,16 +54,16 @@ struct Pipeline {
     std::vector<Node> steps;
 };
 
-/// A tensor of the program that the host writes before the run.
-struct HostWrite {
-    std::size_t tensor = 0;  ///< in Pipeline::tensors; of a sparse one: its stored values
-    std::string standing_as; ///< in the program
+/// A tensor of the pipeline, and the program's tensor that it is.
+struct Standing {
+    std::size_t tensor = 0; ///< in Pipeline::tensors; of a sparse one: its stored values
+    program::ArrayId array;
 };
 
 /// What is complete in the tiles when a leaf of the program has ended.
 struct Finished {
     const Node* node = nullptr;
-    std::string standing_as; ///< the output, in the program
+    program::ArrayId output;
     /// The leaf; nothing is run before it is complete where `from_start`.
     program::Step::Kind kind = program::Step::Kind::ComputeSet;
     std::uint32_t index = 0;
@@ -71,10 +72,12 @@ struct Finished {
 
 struct Planned {
     lower::Lowered lowered;
-    std::vector<HostWrite> writes;
+    std::vector<Standing> writes;   ///< what the host writes before the run
     std::vector<Finished> finished; ///< in the order of the steps
-    std::string answer;             ///< the last step's output, in the program
-    double budget = 1;              ///< share of the memory with which each step was divided
+    /// What the host reads after it: the last step's output, then the other tensors that no step
+    /// reads, in the order in which they are first written.
+    std::vector<Standing> results;
+    double budget = 1; ///< share of the memory with which each step was divided
 };
 
 /// The pipeline's program. Divides each step as if it had `budget` of the memory for itself, and

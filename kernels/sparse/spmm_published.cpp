@@ -100,9 +100,10 @@ family::Division division_of(const PublishedLayout& layout) {
 /// What a pass has of X and C joins what earlier ones have; W is the first's.
 void join_tensors(graph::Graph& whole) {
     constexpr std::size_t kTensors = 3;
+    constexpr std::size_t kW = 0;
     for (std::size_t i = kTensors; i < whole.tensors.size(); ++i) {
         graph::Tensor& tensor = whole.tensors[i - kTensors];
-        if (tensor.name != "a") {
+        if (i - kTensors != kW) {
             std::move(whole.tensors[i].pieces.begin(), whole.tensors[i].pieces.end(),
                       std::back_inserter(tensor.pieces));
         }

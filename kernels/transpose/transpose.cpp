@@ -176,7 +176,8 @@ const family::Family& family() {
         {},
         [](const family::Request& request) -> std::unique_ptr<family::Step> {
             return std::make_unique<TransposeStep>(request);
-        }};
+        },
+        true};
     return transpose;
 }
 

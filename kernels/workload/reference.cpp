@@ -8,6 +8,7 @@
 #include "kernels/workload/stored_elements.h"
 
 #include <Eigen/SparseCore>
+#include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
@@ -175,9 +176,14 @@ private:
 class Comparison {
 public:
     /// `uncertainty`: how far the reference may be off, relative to the sum of absolute products.
-    Comparison(const CheckOptions& options, std::int64_t k, ElementType result, double uncertainty)
-        : after_(options.after), uncertainty_(uncertainty) {
+    Comparison(const CheckOptions& options, std::int64_t k, std::int64_t columns,
+               ElementType result, double uncertainty)
+        : after_(options.after), uncertainty_(uncertainty),
+          saturates_inside_(result == ElementType::F16 &&
+                            (options.partials == ElementType::F16 || options.half_products)) {
         found_.exact_required = options.exact_required;
+        found_.type = result;
+        found_.columns = columns;
         if (result == ElementType::F32) {
             constexpr double kLeastNormal = 0x1p-126;
             found_.tolerance = tolerance_f32(options);
@@ -194,22 +200,27 @@ public:
     void element(std::int64_t row, std::int64_t column, Result result, double expected,
                  float absolute_sum, const Exact& exact) {
         const double got = widened(result);
-        double allowed = allowed_of(absolute_sum);
-        if (after_) {
-            const Expected made = after_(column, {expected, allowed});
-            expected = made.value;
-            allowed = made.tolerance;
-        }
-        double error = std::fabs(got - expected);
+        Expected made = made_of(column, expected, absolute_sum);
+        const double allowed = made.tolerance;
+        double error = error_of(column, made.value, expected, absolute_sum, got);
         if (uncertainty_ > 0.0 &&
             std::fabs(error - allowed) <= uncertainty_ * static_cast<double>(absolute_sum)) {
-            expected = exact();
-            error = std::fabs(got - expected);
+            made.value = expected = exact();
+            error = error_of(column, made.value, expected, absolute_sum, got);
         }
+        if (overflows_here(made, absolute_sum, got)) {
+            found_.overflow.note(row * found_.columns + column, made.value);
+            if (found_.type == ElementType::F32 && !std::isfinite(got)) { // as it must be
+                ++found_.elements;
+                return;
+            }
+        }
+        expected = in_range(found_.type, made.value);
         // An operand that is not finite makes `allowed` infinite or NaN: no result is right then.
         const bool finite = std::isfinite(got) && std::isfinite(error) && std::isfinite(allowed);
         const bool right = finite && (found_.exact_required ? error == 0.0 : error <= allowed);
-        const Element now{row, column, got, expected, allowed};
+        const Element now{
+            row, column, got, expected, allowed, error, may_saturate_inside(absolute_sum)};
         double badness = std::numeric_limits<double>::infinity();
         if (finite) {
             if (largest_.row < 0 || error > found_.max_error) {
@@ -254,6 +265,7 @@ public:
         found_.elements += other.elements;
         found_.failed_elements += other.failed_elements;
         found_.non_finite_elements += other.non_finite_elements;
+        found_.overflow.add(other.overflow);
         const bool worse = !worst_is_non_finite_ &&
                            (later.worst_is_non_finite_ || later.worst_badness_ > worst_badness_);
         if (later.worst_.row >= 0 && (worst_.row < 0 || worse)) {
@@ -268,11 +280,14 @@ public:
         CheckResult complete = found_;
         complete.passed = found_.failed_elements == 0;
         const auto expected = [&](const Element& element) {
-            return uncertainty_ > 0.0 ? product.product(element.row, element.column)
-                                      : element.expected;
+            return uncertainty_ > 0.0
+                       ? in_range(found_.type, product.product(element.row, element.column))
+                       : element.expected;
         };
         const auto error = [&](const Element& element) {
-            return std::fabs(element.got - expected(element));
+            return uncertainty_ > 0.0 && !element.saturated
+                       ? std::fabs(element.got - expected(element))
+                       : element.error;
         };
         if (largest_.row >= 0) {
             complete.max_error = error(largest_);
@@ -290,6 +305,45 @@ public:
     }
 
 private:
+    /// What is expected of an element, `product` being that of the reference.
+    [[nodiscard]] Expected made_of(std::int64_t column, double product, float absolute_sum) const {
+        const Expected made{product, allowed_of(absolute_sum)};
+        return after_ ? after_(column, made) : made;
+    }
+
+    /// Sums or products on the way to the element may have saturated.
+    [[nodiscard]] bool may_saturate_inside(float absolute_sum) const {
+        return saturates_inside_ && static_cast<double>(absolute_sum) > kLargestF16;
+    }
+
+    /// How far `got` is from what is right, `made` being the element's exact value.
+    [[nodiscard]] double error_of(std::int64_t column, double made, double product,
+                                  float absolute_sum, double got) const {
+        if (!may_saturate_inside(absolute_sum)) {
+            return std::fabs(got - in_range(found_.type, made));
+        }
+        const auto sum = static_cast<double>(absolute_sum);
+        const double positive = (sum + product) / 2;
+        const double negative = (sum - product) / 2;
+        const auto limit = [&](double of_product) {
+            return in_range(found_.type, made_of(column, of_product, absolute_sum).value);
+        };
+        const double one = limit(std::min(product, kLargestF16 - negative));
+        const double other = limit(std::max(product, positive - kLargestF16));
+        return std::max({std::min(one, other) - got, got - std::max(one, other), 0.0});
+    }
+
+    [[nodiscard]] bool overflows_here(const Expected& made, float absolute_sum, double got) const {
+        if (overflows(found_.type, made.value)) {
+            return true;
+        }
+        if (found_.type == ElementType::F32) { // of operands that are finite: the reference is
+            return !std::isfinite(absolute_sum) && std::isfinite(made.value) && !std::isfinite(got);
+        }
+        return may_saturate_inside(absolute_sum) && std::isfinite(made.value) &&
+               !(std::fabs(got - made.value) <= made.tolerance);
+    }
+
     /// What roundings to binary16 may be off by where the normal numbers have ended: half a step is
     /// 2^-25 there, however small the number.
     [[nodiscard]] double below_normal(double absolute_sum) const {
@@ -310,10 +364,13 @@ private:
         double got = 0.0;
         double expected = 0.0;
         double allowed = 0.0;
+        double error = 0.0;
+        bool saturated = false; ///< perhaps
     };
 
     AfterProduct after_;
     double uncertainty_;
+    bool saturates_inside_; ///< sums or products are of binary16
     CheckResult found_;
     Element largest_;  ///< that with found_.max_error
     Element furthest_; ///< that with found_.max_error_over_tolerance
@@ -370,7 +427,8 @@ CheckResult check_panels(std::span<const Result> result, const Reference& produc
         return Panel{std::vector<Real>(elements), std::vector<float>(elements)};
     });
     constexpr bool kIsF32 = std::is_same_v<Result, float>;
-    const Comparison nothing(options, k, kIsF32 ? ElementType::F32 : ElementType::F16, uncertainty);
+    const Comparison nothing(options, k, n, kIsF32 ? ElementType::F32 : ElementType::F16,
+                             uncertainty);
     std::vector<Comparison> comparisons(static_cast<std::size_t>((m + height - 1) / height),
                                         nothing);
     for_panels<Reference>(
@@ -488,6 +546,13 @@ CheckResult check(std::span<const float> result, const SparseF32& a, const Dense
     return check_sparse(result, a, b, options);
 }
 
+std::string overflow_text(const CheckResult& result) {
+    const Overflow& overflow = result.overflow;
+    return text_of(overflow, result.type, result.elements,
+                   fmt::format("row {} column {}", overflow.first / result.columns,
+                               overflow.first % result.columns));
+}
+
 void join(CheckResult& all, const CheckResult& part, std::int64_t first_row) {
     const bool first = all.worst_row < 0;
     const bool worse = first || (part.non_finite_elements > 0 && all.non_finite_elements == 0) ||
@@ -502,6 +567,9 @@ void join(CheckResult& all, const CheckResult& part, std::int64_t first_row) {
     }
     all.passed = part.passed && (first || all.passed);
     all.exact_required = part.exact_required;
+    all.type = part.type;
+    all.columns = part.columns;
+    all.overflow.add(part.overflow, first_row * part.columns);
     all.elements += part.elements;
     all.failed_elements += part.failed_elements;
     all.non_finite_elements += part.non_finite_elements;

@@ -18,11 +18,13 @@
 #pragma once
 
 #include "kernels/workload/operands.h"
+#include "kernels/workload/overflow.h"
 #include "kernels/workload/workload.h"
 
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tessera::workload {
@@ -77,6 +79,12 @@ struct CheckOptions {
 /// In binary32, with binary32 operands: (roundings + 1) * 2^-24, the + 1 for that of a product.
 [[nodiscard]] double tolerance_f32(const CheckOptions& options);
 
+/// Where the values overflow binary16 the machine saturates, and that is right: in the result, and
+/// where it sums in binary16 or rounds products to it, in each sum and product on the way. With P the
+/// sum of the positive products, N that of the magnitudes of the negative ones and M = 65504, such
+/// an element is between min(P - N, M - N) and max(P - N, P - M), whatever the order of its sums.
+/// An overflow in binary32 makes infinities, and NaN of several.
+///
 /// What the check found. An element passes if it is finite and |c - reference| <= tolerance *
 /// (|A||B|) (where 0 < |A||B| < 2^-14, the least normal binary16, each rounding to binary16 may be
 /// off by 2^-25 instead of 2^-11 |A||B|; with binary32 operands each of the k products and of the
@@ -99,7 +107,13 @@ struct CheckResult {
     std::int64_t worst_column = -1;
     double worst_got = 0.0;
     double worst_expected = 0.0;
+    ElementType type = ElementType::F16; ///< of the result
+    std::int64_t columns = 1;            ///< of the result
+    Overflow overflow;
 };
+
+/// Where the overflow begins, and how far it goes, as a sentence.
+[[nodiscard]] std::string overflow_text(const CheckResult& result);
 
 /// Adds what was found of the rows from `first_row` on.
 void join(CheckResult& all, const CheckResult& part, std::int64_t first_row);

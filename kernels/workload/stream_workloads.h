@@ -45,6 +45,11 @@ struct RemoteBufferWorkload {
                 {"chunk_rows", "got " + std::to_string(chunk_rows) + " rows, which make " +
                                    std::to_string(rows / chunk_rows) +
                                    " copies, expected at most " + std::to_string(kMostCopies)});
+        } else if (repeats > kMostRounds / (rows / chunk_rows)) {
+            found.push_back({"repeats", "got " + std::to_string(repeats) + " times " +
+                                            std::to_string(rows / chunk_rows) +
+                                            " copies, expected at most " +
+                                            std::to_string(kMostRounds) + " copies in all"});
         }
         return found;
     }

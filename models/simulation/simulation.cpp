@@ -25,25 +25,6 @@ struct Simulation::Implementation {
         return options;
     }
 
-    [[nodiscard]] const program::Tensor& tensor(const std::string& name) const {
-        for (const auto& candidate : program.tensors) {
-            if (candidate.name == name) {
-                return candidate;
-            }
-        }
-        throw ProgramError(fmt::format("program {}: has no tensor '{}'", program.name, name));
-    }
-
-    /// The bytes of the remote buffer of that name, if there is one.
-    [[nodiscard]] std::optional<std::span<std::byte>> buffer(const std::string& name) const {
-        for (std::uint32_t index = 0; index < program.remote_buffers.size(); ++index) {
-            if (program.remote_buffers[index].name == name) {
-                return chip.remote_memory().buffer(index);
-            }
-        }
-        return std::nullopt;
-    }
-
     const program::Program& program;
     listeners::Account account;
     listeners::Laws laws;
@@ -56,23 +37,27 @@ Simulation::Simulation(const spec::MachineSpec& spec, const program::Program& pr
 
 Simulation::~Simulation() = default;
 
-void Simulation::write(const std::string& tensor, std::span<const std::byte> host) {
-    if (const auto buffer = implementation_->buffer(tensor)) {
-        if (buffer->size() != host.size()) {
-            throw ProgramError(fmt::format("remote buffer {}: got {} bytes, expected {}", tensor,
-                                           host.size(), buffer->size()));
-        }
-        std::memcpy(buffer->data(), host.data(), host.size());
+void Simulation::write(program::ArrayId array, std::span<const std::byte> host) {
+    if (array.kind == program::ArrayId::Kind::Tensor) {
+        ipu::write_tensor(implementation_->program.tensors.at(array.index), host,
+                          implementation_->chip.memory());
         return;
     }
-    ipu::write_tensor(implementation_->tensor(tensor), host, implementation_->chip.memory());
+    const auto rows = implementation_->chip.remote_memory().buffer(array.index);
+    if (rows.size() != host.size()) {
+        throw ProgramError(fmt::format("remote buffer {}: got {} bytes, expected {}",
+                                       implementation_->program.remote_buffers.at(array.index).name,
+                                       host.size(), rows.size()));
+    }
+    std::memcpy(rows.data(), host.data(), host.size());
 }
 
-std::vector<std::byte> Simulation::read(const std::string& tensor) const {
-    if (const auto buffer = implementation_->buffer(tensor)) {
-        return {buffer->begin(), buffer->end()};
+std::vector<std::byte> Simulation::read(program::ArrayId array) const {
+    if (array.kind == program::ArrayId::Kind::RemoteBuffer) {
+        const auto rows = implementation_->chip.remote_memory().buffer(array.index);
+        return {rows.begin(), rows.end()};
     }
-    const auto& wanted = implementation_->tensor(tensor);
+    const auto& wanted = implementation_->program.tensors.at(array.index);
     std::vector<std::byte> host(
         static_cast<std::size_t>(ipu::elements_of(wanted) * bytes_of(wanted.type)));
     ipu::read_tensor(wanted, implementation_->chip.memory(), host);

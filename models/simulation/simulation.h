@@ -10,6 +10,7 @@
 
 #include "models/ipu/run_options.h"
 #include "models/listeners/account.h"
+#include "models/program/array_id.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -17,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace tessera::simulation {
@@ -33,9 +33,9 @@ public:
     Simulation& operator=(const Simulation&) = delete;
 
     /// The row-major array of a tensor of the program, or all rows of a remote buffer. @throws
-    /// ProgramError if name or size is wrong.
-    void write(const std::string& tensor, std::span<const std::byte> host);
-    [[nodiscard]] std::vector<std::byte> read(const std::string& tensor) const;
+    /// ProgramError if the size is wrong.
+    void write(program::ArrayId array, std::span<const std::byte> host);
+    [[nodiscard]] std::vector<std::byte> read(program::ArrayId array) const;
     /// Gathers the pieces of `part`, which need not be all of a tensor's, into a row-major array of
     /// its shape. May be called on several threads. @throws as read()
     void read_part(const program::Tensor& part, std::span<std::byte> host) const;

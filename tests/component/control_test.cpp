@@ -17,6 +17,8 @@ using Kind = program::Step::Kind;
 namespace {
 
 constexpr Address kCounter = 0x80000;
+constexpr program::ArrayId kCounterTensor = program::tensor(0);
+constexpr program::ArrayId kSumTensor = program::tensor(1);
 
 /// count_down subtracts one from the word at kCounter, add_to_next adds it to the word behind.
 const char* const kCounting = R"(
@@ -81,11 +83,11 @@ struct Counting {
     std::uint32_t add = 0;
 };
 
-void write_word(simulation::Simulation& simulation, const std::string& tensor, std::uint32_t word) {
+void write_word(simulation::Simulation& simulation, program::ArrayId tensor, std::uint32_t word) {
     simulation.write(tensor, std::as_bytes(std::span(&word, 1)));
 }
 
-std::uint32_t word_of(const simulation::Simulation& simulation, const std::string& tensor) {
+std::uint32_t word_of(const simulation::Simulation& simulation, program::ArrayId tensor) {
     const auto bytes = simulation.read(tensor);
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
@@ -106,10 +108,10 @@ void check_while(std::uint32_t rounds) {
     counting.hand.then(counting.on_counter(
         Kind::While, {counting.compute(counting.add), counting.compute(counting.down)}));
     simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
-    write_word(simulation, "counter", rounds);
+    write_word(simulation, kCounterTensor, rounds);
     simulation.run();
-    CHECK(word_of(simulation, "counter") == 0);
-    CHECK(word_of(simulation, "sum") == rounds * (rounds + 1) / 2);
+    CHECK(word_of(simulation, kCounterTensor) == 0);
+    CHECK(word_of(simulation, kSumTensor) == rounds * (rounds + 1) / 2);
     CHECK(simulation.account().cycles() ==
           rounds * (counting.look() + counting.round()) + counting.look());
     check_accounts(simulation);
@@ -120,10 +122,10 @@ void check_if(std::uint32_t word) {
     counting.hand.then(counting.on_counter(
         Kind::If, {counting.compute(counting.down), counting.compute(counting.add)}));
     simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
-    write_word(simulation, "counter", word);
-    write_word(simulation, "sum", 40);
+    write_word(simulation, kCounterTensor, word);
+    write_word(simulation, kSumTensor, 40);
     simulation.run();
-    CHECK(word_of(simulation, "counter") == (word == 0 ? 0 : word - 1));
+    CHECK(word_of(simulation, kCounterTensor) == (word == 0 ? 0 : word - 1));
     const auto& sets = simulation.account().compute_sets();
     CHECK(sets[counting.down].executions == (word == 0 ? 0 : 1));
     CHECK(sets[counting.add].executions == (word == 0 ? 1 : 0));
@@ -155,9 +157,9 @@ void check_form(const std::string& form) {
                                             : HandProgram::step(Kind::Sequence, 0, body));
     }
     simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), {});
-    write_word(simulation, "counter", kRounds);
+    write_word(simulation, kCounterTensor, kRounds);
     simulation.run();
-    CHECK(word_of(simulation, "sum") == kRounds * (kRounds + 1) / 2);
+    CHECK(word_of(simulation, kSumTensor) == kRounds * (kRounds + 1) / 2);
     const auto& account = simulation.account();
     CHECK(account.control_cycles() == control_cycles);
     CHECK(account.cycles() - control_cycles ==
@@ -218,9 +220,9 @@ TEST_CASE("a while without an end stops the run") {
     machine.control.while_limit_rounds = 10;
     counting.hand.then(counting.on_counter(Kind::While, {counting.compute(counting.add)}));
     simulation::Simulation simulation(machine, counting.hand.program(), {});
-    write_word(simulation, "counter", 1);
+    write_word(simulation, kCounterTensor, 1);
     CHECK_THROWS_WITH(simulation.run(), Catch::Matchers::Contains("goes on after 10 rounds"));
-    CHECK(word_of(simulation, "sum") == 10);
+    CHECK(word_of(simulation, kSumTensor) == 10);
 }
 
 TEST_CASE("a word for a decision costs what a planned broadcast costs") {
@@ -256,7 +258,7 @@ TEST_CASE("decisions of a control program are in the trace") {
     ipu::RunOptions options;
     options.listeners = {&trace};
     simulation::Simulation simulation(counting.hand.machine(), counting.hand.program(), options);
-    write_word(simulation, "counter", 2);
+    write_word(simulation, kCounterTensor, 2);
     simulation.run();
     const auto& account = simulation.account();
     CHECK(sink.problems(account.cycles()).empty());
@@ -286,7 +288,7 @@ void check_timing_while(program::SegmentKind kind) {
     simulation.run();
     CHECK(simulation.account().cycles() ==
           kRounds * (counting.look() + counting.round()) + counting.look());
-    CHECK(word_of(simulation, "sum") == kRounds * (kRounds + 1) / 2);
+    CHECK(word_of(simulation, kSumTensor) == kRounds * (kRounds + 1) / 2);
     const auto timing = simulation.timing();
     REQUIRE(timing);
     CHECK(timing->phases == 2 * kRounds);

@@ -52,7 +52,7 @@ HandProgram store_and_send() {
     return hand;
 }
 
-std::uint32_t word_of(const simulation::Simulation& simulation, const std::string& tensor) {
+std::uint32_t word_of(const simulation::Simulation& simulation, program::ArrayId tensor) {
     const auto bytes = simulation.read(tensor);
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
@@ -107,9 +107,9 @@ TEST_CASE("an exchange step is a sync then the prologue and each tile's own row"
     HandProgram hand = store_and_send();
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     simulation.run();
-    CHECK(word_of(simulation, "sent") == 7);
-    CHECK(word_of(simulation, "got2") == 7);
-    CHECK(word_of(simulation, "got3") == 7);
+    CHECK(word_of(simulation, program::tensor(0)) == 7);
+    CHECK(word_of(simulation, program::tensor(1)) == 7);
+    CHECK(word_of(simulation, program::tensor(2)) == 7);
     const auto& account = simulation.account();
     const auto& record = account.exchanges().at(0);
     CHECK(record.bytes == 8);
@@ -278,8 +278,8 @@ TEST_CASE("an exchange whose rows were changed stops the run when it is reached"
         static_cast<std::size_t>(segments.back().bytes / 4), 0xffffffffU));
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     CHECK_THROWS_AS(simulation.run(), ProgramError);
-    CHECK(word_of(simulation, "sent") == 7);
-    CHECK(word_of(simulation, "got2") == 0);
+    CHECK(word_of(simulation, program::tensor(0)) == 7);
+    CHECK(word_of(simulation, program::tensor(1)) == 0);
 }
 
 TEST_CASE("a whole chip costs host memory only for the tiles that work") {

@@ -19,6 +19,7 @@ namespace {
 
 constexpr Address kRow = 0x80000;
 constexpr std::int64_t kRowBytes = 4096;
+constexpr program::ArrayId kFar = program::remote_buffer(0);
 
 /// A buffer of 16 rows; copy 0 reads a row into tile 3, copy 1 writes one from tile 3.
 HandProgram streaming_program(program::RemoteBuffer::Place place) {
@@ -82,9 +83,9 @@ TEST_CASE("a copy from row to row goes through tile memory and takes both ways")
     hand.then(stream(Kind::StreamCopy, 0, 5)).then(stream(Kind::StreamCopy, 1, 9));
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     const auto rows = numbered_rows();
-    simulation.write("far", std::as_bytes(std::span(rows)));
+    simulation.write(kFar, std::as_bytes(std::span(rows)));
     simulation.run();
-    const auto far = simulation.read("far");
+    const auto far = simulation.read(kFar);
     CHECK(first_word(far, 9) == 5);
     CHECK(first_word(far, 8) == 8);
     const auto link = timing::streaming_link(hand.machine());
@@ -107,9 +108,9 @@ TEST_CASE("a remote buffer is written as a whole") {
         CAPTURE(bytes);
         const std::vector<std::byte> host(static_cast<std::size_t>(bytes));
         if (bytes == 16 * kRowBytes) {
-            CHECK_NOTHROW(simulation.write("far", host));
+            CHECK_NOTHROW(simulation.write(kFar, host));
         } else {
-            CHECK_THROWS_AS(simulation.write("far", host), ProgramError);
+            CHECK_THROWS_AS(simulation.write(kFar, host), ProgramError);
         }
     }
 }
@@ -195,9 +196,9 @@ TEST_CASE("a word of the tile that asks says the row") {
     hand.then(load).then(stream(Kind::StreamCopy, 1, 0));
     simulation::Simulation simulation(hand.machine(), hand.program(), {});
     const auto rows = numbered_rows();
-    simulation.write("far", std::as_bytes(std::span(rows)));
+    simulation.write(kFar, std::as_bytes(std::span(rows)));
     simulation.run();
-    CHECK(first_word(simulation.read("far"), 0) == 7);
+    CHECK(first_word(simulation.read(kFar), 0) == 7);
     CHECK(simulation.account().phases().sync == 0);
     check_accounts(simulation);
 }

@@ -170,19 +170,43 @@ void check_segments(const spec::MachineSpec& machine, const program::Program& pr
 
 } // namespace
 
+program::ArrayId tensor_named(const program::Program& program, const std::string& name) {
+    std::vector<program::ArrayId> found;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        if (program.tensors[i].name == name) {
+            found.push_back(program::tensor(i));
+        }
+    }
+    if (found.size() != 1) {
+        throw ProgramError("tensor_named: not one tensor '" + name + "'");
+    }
+    return found.front();
+}
+
 RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
                        const std::map<std::string, std::vector<std::byte>>& operands,
                        const isa::Engine& engine) {
-    Runner runner(machine, program, engine);
-    for (const program::Tensor& tensor : program.tensors) {
-        const auto found = operands.find(tensor.name);
+    std::map<program::ArrayId, std::vector<std::byte>> arrays;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        const auto found = operands.find(program.tensors[i].name);
         if (found != operands.end()) {
-            runner.write(tensor, found->second);
+            arrays.emplace(program::tensor(i), found->second);
         }
+    }
+    return run_program(machine, program, arrays, engine);
+}
+
+RunOutcome run_program(const spec::MachineSpec& machine, const program::Program& program,
+                       const std::map<program::ArrayId, std::vector<std::byte>>& operands,
+                       const isa::Engine& engine) {
+    Runner runner(machine, program, engine);
+    for (const auto& [array, bytes] : operands) {
+        runner.write(program.tensors.at(array.index), bytes);
     }
     runner.execute(program.control);
     for (const program::Tensor& tensor : program.tensors) {
         std::vector<std::byte> bytes = runner.read(tensor);
+        runner.outcome.arrays.emplace(program::tensor(runner.outcome.arrays.size()), bytes);
         if (tensor.name == "c" && tensor.type == ElementType::F16) {
             runner.outcome.result.resize(bytes.size() / 2);
             std::memcpy(runner.outcome.result.data(), bytes.data(), bytes.size());

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "models/isa/engine.h"
+#include "models/program/array_id.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 
@@ -27,10 +28,15 @@ struct RunCycles {
 
 struct RunOutcome {
     std::vector<std::uint16_t> result; ///< tensor "c", row-major, where it is FP16
-    std::map<std::string, std::vector<std::byte>> tensors; ///< all, row-major
+    std::map<program::ArrayId, std::vector<std::byte>> arrays; ///< all tensors, row-major
+    std::map<std::string, std::vector<std::byte>> tensors;     ///< the same by name
     RunCycles cycles;
     std::vector<Cycles> step_cycles; ///< of each compute set and exchange, in control order
 };
+
+/// The tensor of that name in a program in which no two are called alike.
+[[nodiscard]] program::ArrayId tensor_named(const program::Program& program,
+                                            const std::string& name);
 
 /// Loads the images, writes the operands by name, executes the control program, reads "c".
 [[nodiscard]] RunOutcome
@@ -42,6 +48,12 @@ run_program(const spec::MachineSpec& machine, const program::Program& program,
                                      const program::Program& program,
                                      const std::map<std::string, std::vector<std::byte>>& operands,
                                      const isa::Engine& engine = isa::engine());
+
+/// The same, of a program in which several may be called alike.
+[[nodiscard]] RunOutcome
+run_program(const spec::MachineSpec& machine, const program::Program& program,
+            const std::map<program::ArrayId, std::vector<std::byte>>& operands,
+            const isa::Engine& engine = isa::engine());
 
 /// What is wrong with a program's plain data, one sentence each: segments that overlap or leave
 /// memory, or have data before they are kept, operand elements that have no home or several, result

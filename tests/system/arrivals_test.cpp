@@ -30,10 +30,10 @@ job::CheckOutcome check_after(const std::function<void(program::Program&)>& chan
     simulation::Simulation simulation(machine, program, {.listeners = {&looks}});
     looks.read_from(simulation);
     for (const auto& operand : job->operands()) {
-        simulation.write(operand.tensor, operand.bytes);
+        simulation.write(operand.array, operand.bytes);
     }
     simulation.run();
-    return job->check([&](const std::string& tensor) { return simulation.read(tensor); }, 1);
+    return job->check([&](program::ArrayId array) { return simulation.read(array); }, 1);
 }
 
 } // namespace

@@ -36,11 +36,11 @@ Outcome run(const spec::MachineSpec& machine, const workload::StreamedTriadWorkl
     const auto values = emitted.values();
     simulation::Simulation simulation(machine, program, {});
     for (const auto& operand : values.given) {
-        simulation.write(operand.tensor, operand.bytes);
+        simulation.write(operand.array, operand.bytes);
     }
     simulation.run();
     for (const auto& expected : values.expected) {
-        CHECK(simulation.read(expected.tensor) == expected.bytes);
+        CHECK(simulation.read(expected.array) == expected.bytes);
     }
     const auto& account = simulation.account();
     Outcome outcome;

@@ -116,3 +116,30 @@ TEST_CASE("a tensor is not there before the first step that writes it, be that t
     CHECK(told(of_x({step("relu", {"z"}, "y"), step("gelu", {"x"}, "w")})) ==
           Lines{"/steps/0/inputs/0: unknown tensor 'z'"});
 }
+
+TEST_CASE("repeats in repeats make so many rounds and no more", "[unit][catalog]") {
+    const auto repeated = [](std::int64_t times, std::vector<PipelineStep> children) {
+        PipelineStep made;
+        made.kind = PipelineStep::Kind::Repeat;
+        made.repeats = times;
+        made.children = std::move(children);
+        return made;
+    };
+    const auto inner = [](const std::string& name) {
+        auto made = step("relu", {"x"}, "x");
+        made.name = name;
+        return made;
+    };
+    CHECK(told(of_x({repeated(10, {repeated(1'000'000, {inner("a")})})})).empty());
+    CHECK(
+        told(of_x({repeated(1'000'000, {inner("a")}), repeated(1'000'000, {inner("b")})})).empty());
+    CHECK(told(of_x({repeated(10, {inner("a"), repeated(1'000'001, {inner("b")})})})) ==
+          Lines{"/steps/0/steps/1/repeat: got 1000001 times in repeats that make 10 rounds, "
+                "expected at most 10000000 rounds in all"});
+    // no product of them overflows, and each that goes too far is told
+    auto deep = repeated(1'000'000, {inner("a")});
+    for (int i = 0; i < 5; ++i) {
+        deep = repeated(1'000'000, {deep});
+    }
+    CHECK(told(of_x({deep})).size() == 5);
+}

@@ -49,9 +49,9 @@ std::vector<std::uint16_t> product(const job::Job& job) {
 }
 
 /// What the machine would answer.
-job::ReadTensor answer(const std::vector<std::uint16_t>& c) {
-    return [&c](const std::string& tensor) {
-        REQUIRE(tensor == "c");
+job::ReadArray answer(const std::vector<std::uint16_t>& c) {
+    return [&c](program::ArrayId array) {
+        REQUIRE(array == program::tensor(2));
         const auto bytes = std::as_bytes(std::span(c));
         return std::vector<std::byte>(bytes.begin(), bytes.end());
     };
@@ -310,7 +310,7 @@ workload::PipelineWorkload repeated_product() {
 }
 
 /// Tells the job of each compute set and exchange that ends.
-void run_leaves(job::Job& job, const program::Step& step, const job::ReadTensor& read) {
+void run_leaves(job::Job& job, const program::Step& step, const job::ReadArray& read) {
     if (step.kind == program::Step::Kind::ComputeSet ||
         step.kind == program::Step::Kind::Exchange) {
         job.ended(step, read, 1);

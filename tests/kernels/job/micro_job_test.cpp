@@ -52,13 +52,13 @@ struct Reading {
         if (wrong) {
             there[*wrong] ^= std::byte{1};
         }
-        job->arrived(0, [&](const std::string& tensor) {
-            CHECK(tensor == "in_tiles");
+        job->arrived(0, [&](program::ArrayId array) {
+            CHECK(array == program::tensor(0));
             return there;
         });
     }
     job::CheckOutcome check() {
-        return job->check([](const std::string&) -> std::vector<std::byte> { throw 0; }, 1);
+        return job->check([](program::ArrayId) -> std::vector<std::byte> { throw 0; }, 1);
     }
 };
 
@@ -109,21 +109,22 @@ TEST_CASE("a job compares every byte that a run leaves, and answers with that") 
     stream.elements = 192;
     const auto job = job::make_job({"test", stream});
     const auto& program = job->plan(small_machine());
-    CHECK(job->answer() == "c");
+    REQUIRE(job->results().size() == 1);
+    CHECK(job->results()[0].name == "c");
     CHECK(job->useful_bytes() == 3 * 192 * 4);
     CHECK_FALSE(job->product());
-    std::map<std::string, std::vector<std::byte>> writes;
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
     for (const auto& operand : job->operands()) {
-        writes[operand.tensor].assign(operand.bytes.begin(), operand.bytes.end());
+        writes[operand.array].assign(operand.bytes.begin(), operand.bytes.end());
     }
     CHECK(writes.size() == 2);
-    auto tensors = test::run_program(small_machine(), program, writes).tensors;
-    const auto read = [&](const std::string& tensor) { return tensors.at(tensor); };
+    auto arrays = test::run_program(small_machine(), program, writes).arrays;
+    const auto read = [&](program::ArrayId array) { return arrays.at(array); };
     const auto good = job->check(read, 1);
     CHECK(good.passed);
     CHECK(good.text == "exact: all 768 bytes as expected");
     for (const std::size_t byte : {0U, 200U, 767U}) {
-        auto& at = tensors.at("c")[byte];
+        auto& at = arrays.at(job->results()[0].tensor)[byte];
         const auto right = std::to_integer<int>(at);
         at ^= std::byte{0x10};
         CHECK(job->check(read, 1).text ==
@@ -132,15 +133,15 @@ TEST_CASE("a job compares every byte that a run leaves, and answers with that") 
         at ^= std::byte{0x10};
     }
     const auto reading = Reading();
-    CHECK(reading.job->answer() == "in_tiles");
+    CHECK(reading.job->results().at(0).name == "in_tiles");
     workload::RemoteBufferWorkload write;
     write.rows = kRows;
     write.row_bytes = kRowBytes;
     write.direction = workload::StreamDirection::Write;
     const auto writing = job::make_job({"test", write});
     static_cast<void>(writing->plan(small_machine()));
-    CHECK(writing->answer().empty()); // a remote buffer is no tensor
-    writing->arrived(0, [](const std::string&) -> std::vector<std::byte> { throw 0; });
+    CHECK(writing->results().empty()); // a remote buffer is no tensor
+    writing->arrived(0, [](program::ArrayId) -> std::vector<std::byte> { throw 0; });
 }
 
 TEST_CASE("a job tells the cycles of a repetition where somebody has counted them") {
@@ -148,9 +149,9 @@ TEST_CASE("a job tells the cycles of a repetition where somebody has counted the
     sum.operands = 40;
     const auto job = job::make_job({"test", sum});
     const auto& program = job->plan(small_machine());
-    std::map<std::string, std::vector<std::byte>> writes;
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
     for (const auto& operand : job->operands()) {
-        writes[operand.tensor].assign(operand.bytes.begin(), operand.bytes.end());
+        writes[operand.array].assign(operand.bytes.begin(), operand.bytes.end());
     }
     const auto ran = test::run_program(small_machine(), program, writes);
     CHECK(job->plan_json().at("predicted_cycles") ==

@@ -54,14 +54,14 @@ template <class Workload>
 MicroRun run_micro(const spec::MachineSpec& machine, const Workload& workload) {
     MicroRun run;
     run.plan = plan_micro(machine, workload);
-    std::map<std::string, std::vector<std::byte>> operands;
+    std::map<program::ArrayId, std::vector<std::byte>> operands;
     for (const auto& operand : run.plan.values.given) {
-        operands[operand.tensor] = operand.bytes;
+        operands[operand.array] = operand.bytes;
     }
     run.outcome = run_program(machine, run.plan.program, operands);
     CHECK(!run.plan.values.expected.empty());
     for (const auto& expected : run.plan.values.expected) {
-        const std::vector<std::byte>& got = run.outcome.tensors.at(expected.tensor);
+        const std::vector<std::byte>& got = run.outcome.arrays.at(expected.array);
         CHECK(got.size() == expected.bytes.size());
         CHECK((got == expected.bytes)); // not printed
         // An answer that is zero throughout would be right without a run.

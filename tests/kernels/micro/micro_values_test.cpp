@@ -24,11 +24,10 @@ using namespace tessera;
 using namespace tessera::workload;
 using Catch::Contains;
 
-/// Elements of what the host gives as `tensor`, as numbers.
-std::vector<double> given(const micro::Values& values, const std::string& tensor,
-                          ElementType type) {
+/// Elements of what the host gives as `array`, as numbers.
+std::vector<double> given(const micro::Values& values, program::ArrayId array, ElementType type) {
     for (const auto& one : values.given) {
-        if (one.tensor == tensor) {
+        if (one.array == array) {
             std::vector<double> numbers;
             const auto bytes = static_cast<std::size_t>(bytes_of(type));
             for (std::size_t at = 0; at < one.bytes.size(); at += bytes) {
@@ -42,7 +41,7 @@ std::vector<double> given(const micro::Values& values, const std::string& tensor
             return numbers;
         }
     }
-    FAIL("nothing is given as " << tensor);
+    FAIL("nothing is given as array " << array.index);
     return {};
 }
 
@@ -72,9 +71,9 @@ TEST_CASE("streams and sums are of small whole numbers that their place says", "
     for (const ElementType type : {ElementType::F16, ElementType::F32}) {
         stream.dtype = type;
         const auto plan = test::plan_micro(test::chip_of(1), stream);
-        CHECK(given(plan.values, "a", type) ==
+        CHECK(given(plan.values, program::tensor(0), type) ==
               numbers(stream.elements, [](auto i) { return i % 13 + 1; }));
-        CHECK(given(plan.values, "b", type) ==
+        CHECK(given(plan.values, program::tensor(1), type) ==
               numbers(stream.elements, [](auto i) { return i % 7; }));
         StreamedTriadWorkload triad;
         triad.dtype = type;
@@ -82,23 +81,24 @@ TEST_CASE("streams and sums are of small whole numbers that their place says", "
         triad.chunk_elements = 16;
         triad.elements = 100; // whole rows of 48 are streamed
         const auto streamed = test::plan_micro(test::chip_of(4), triad);
-        CHECK(given(streamed.values, "b", type) ==
+        CHECK(given(streamed.values, program::remote_buffer(0), type) ==
               numbers(3 * 48, [](auto i) { return i % 31 - 15; }));
-        CHECK(given(streamed.values, "c", type) ==
+        CHECK(given(streamed.values, program::remote_buffer(1), type) ==
               numbers(3 * 48, [](auto i) { return i * 7 % 29 - 14; }));
         RearrangeWorkload rearrange;
         rearrange.rows = 20;
         rearrange.columns = 120;
         rearrange.dtype = type;
         const std::int64_t elements = rearrange.rows * rearrange.columns;
-        CHECK(given(test::plan_micro(test::chip_of(2), rearrange).values, "from", type) ==
-              numbers(2 * elements,
-                      [&](auto i) { return (i % elements * 7 + i / elements * 13) % 2003 + 1; }));
+        CHECK(given(test::plan_micro(test::chip_of(2), rearrange).values, program::tensor(0),
+                    type) == numbers(2 * elements, [&](auto i) {
+                  return (i % elements * 7 + i / elements * 13) % 2003 + 1;
+              }));
     }
     ReductionWorkload sum;
     sum.operands = 12;
-    CHECK(given(test::plan_micro(test::chip_of(5), sum).values, "operands", ElementType::F32) ==
-          numbers(5 * sum.operands, [&](auto i) {
+    CHECK(given(test::plan_micro(test::chip_of(5), sum).values, program::tensor(0),
+                ElementType::F32) == numbers(5 * sum.operands, [&](auto i) {
               const std::int64_t tile = i / sum.operands;
               return i % sum.operands == 0 ? tile % 3 + 20 : i % sum.operands % 5 - 2;
           }));
@@ -122,8 +122,8 @@ TEST_CASE("messages have numbers of 24 bits that the seed says", "[kernels][micr
     shift.bytes = 20;
     shift.seed = 5;
     const CounterRandom random(shift.seed, 1);
-    CHECK(given(test::plan_micro(test::chip_of(4), shift).values, "source", ElementType::F32) ==
-          numbers(4 * 5, [&](auto i) {
+    CHECK(given(test::plan_micro(test::chip_of(4), shift).values, program::tensor(0),
+                ElementType::F32) == numbers(4 * 5, [&](auto i) {
               return static_cast<std::int64_t>(
                   random.below(1U << 24U, static_cast<std::uint64_t>(i)));
           }));

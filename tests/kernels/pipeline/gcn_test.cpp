@@ -83,9 +83,9 @@ TEST_CASE("the classes of two layers agree with a reference of the whole pipelin
     const auto job = job::make_job(loaded.workload);
     const spec::MachineSpec machine;
     const auto& program = job->plan(machine);
-    std::map<std::string, std::vector<std::byte>> writes;
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
     for (const auto& operand : job->operands()) {
-        writes[operand.tensor].assign(operand.bytes.begin(), operand.bytes.end());
+        writes[operand.array].assign(operand.bytes.begin(), operand.bytes.end());
     }
     workload::SpmmWorkload sparse;
     std::vector<Matrix> inputs;
@@ -96,7 +96,7 @@ TEST_CASE("the classes of two layers agree with a reference of the whole pipelin
             continue;
         }
         Matrix input = matrix(tensor.shape[0], tensor.shape[1]);
-        for (const auto& [name, bytes] : writes) { // all have different sizes
+        for (const auto& [array, bytes] : writes) { // all have different sizes
             if (bytes.size() == 2 * input.values.size()) {
                 input.values = doubles(bytes);
             }
@@ -115,7 +115,7 @@ TEST_CASE("the classes of two layers agree with a reference of the whole pipelin
 
     const auto outcome = test::run_program(machine, program, writes);
     Matrix got = matrix(expected.rows, expected.columns);
-    got.values = doubles(outcome.tensors.at(job->answer()));
+    got.values = doubles(outcome.arrays.at(job->results().front().tensor));
     REQUIRE(got.values.size() == expected.values.size());
     std::int64_t agreeing = 0;
     for (std::int64_t row = 0; row < got.rows; ++row) {

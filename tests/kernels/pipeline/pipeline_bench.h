@@ -87,7 +87,7 @@ inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipe
     const auto planned = pipeline::plan(machine, pipeline);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
     std::vector<family::Value> values(pipeline.tensors.size());
-    std::map<std::string, std::vector<std::byte>> writes;
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
     for (const auto& write : planned.writes) {
         const auto& type = pipeline.tensors[write.tensor].type;
         auto& value = values[write.tensor];
@@ -112,7 +112,7 @@ inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipe
             value.bytes.resize(halves.size() * 2);
             std::memcpy(value.bytes.data(), halves.data(), value.bytes.size());
         }
-        writes[write.standing_as] = value.bytes;
+        writes[write.array] = value.bytes;
     }
     const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (const auto& finished : planned.finished) {
@@ -122,7 +122,7 @@ inline void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipe
         }
         family::Value& output = values[finished.node->output];
         output.type = pipeline.tensors[finished.node->output].type;
-        output.bytes = outcome.tensors.at(finished.standing_as);
+        output.bytes = outcome.arrays.at(finished.output);
         const auto checked = finished.node->step->check(inputs, output, 1);
         INFO(finished.node->name << ": " << checked.sentence);
         CHECK(checked.passed);

@@ -126,29 +126,28 @@ TEST_CASE("a tensor stands where its first reader wants it, but not where that l
                 const auto planned = pipeline::plan(small_machine(), made);
                 const bool in_place = !row_major && (readers == 1 || wanted == kElements);
                 REQUIRE(planned.writes.size() == 1);
-                CHECK(planned.writes[0].standing_as ==
-                      (in_place ? "step 0: as it is read" : "step 0: x"));
-                CHECK(planned.answer == planned.finished.back().standing_as);
                 const auto& tensors = planned.lowered.program.tensors;
-                const auto x =
-                    std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-                        return tensor.name == planned.writes[0].standing_as;
-                    });
-                REQUIRE(x != tensors.end());
+                const auto& x = tensors.at(planned.writes[0].array.index);
+                CHECK(x.name == (in_place ? "step 0: as it is read" : "step 0: x"));
                 std::int64_t held = 0;
-                for (const auto& piece : x->pieces) {
+                for (const auto& piece : x.pieces) {
                     held += piece.dims.back().count;
                 }
                 CHECK(held == (in_place ? wanted : kElements));
-                CHECK(x->kept == row_major); // as the pipeline wants it
-                // what no step reads is a result
+                CHECK(x.kept == row_major); // as the pipeline wants it
+                // what no step reads is a result, the last step's output the first of them
+                REQUIRE(planned.results.size() == readers + (row_major ? 1 : 0));
+                CHECK(planned.results[0].tensor == readers);
+                CHECK(planned.results[0].array == planned.finished.back().output);
+                for (std::size_t i = 1; i < planned.results.size(); ++i) {
+                    const std::size_t tensor = row_major ? i - 1 : i;
+                    CHECK(planned.results[i].tensor == tensor);
+                    CHECK(planned.results[i].array ==
+                          (tensor == 0 ? planned.writes[0].array
+                                       : planned.finished.at(tensor - 1).output));
+                }
                 for (const auto& finished : planned.finished) {
-                    const auto y =
-                        std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-                            return tensor.name == finished.standing_as;
-                        });
-                    REQUIRE(y != tensors.end());
-                    CHECK(y->kept);
+                    CHECK(tensors.at(finished.output.index).kept);
                 }
             }
         }

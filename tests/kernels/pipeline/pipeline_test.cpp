@@ -118,14 +118,13 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
     // twice by hand
     const auto& matrix = *built.made.tensors[a].type.sparse;
     workload::DenseF16 once{30, 12, std::vector<std::uint16_t>(30 * 12, f32_to_f16(1.0F))};
-    std::map<std::string, std::vector<std::byte>> writes;
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
     const auto bytes_of_halves = [](const std::vector<std::uint16_t>& halves) {
         const auto bytes = std::as_bytes(std::span(halves));
         return std::vector<std::byte>(bytes.begin(), bytes.end());
     };
     for (const auto& write : planned.writes) {
-        writes[write.standing_as] =
-            bytes_of_halves(write.tensor == a ? matrix.values : once.values);
+        writes[write.array] = bytes_of_halves(write.tensor == a ? matrix.values : once.values);
     }
     const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (int round = 0; round < 2; ++round) {
@@ -133,20 +132,17 @@ TEST_CASE("a tensor that is written anew stands where it was", "[kernels][pipeli
         std::transform(products.begin(), products.end(), once.values.begin(),
                        [](double value) { return f32_to_f16(static_cast<float>(value)); });
     }
-    std::string standing;
+    program::ArrayId standing;
     for (const auto& write : planned.writes) {
-        standing = write.tensor == x ? write.standing_as : standing;
+        standing = write.tensor == x ? write.array : standing;
     }
-    CHECK(outcome.tensors.at(standing) == bytes_of_halves(once.values));
+    CHECK(outcome.arrays.at(standing) == bytes_of_halves(once.values));
     // and as the last step has made it, for those who ask for the answer
-    const auto& tensors = planned.lowered.program.tensors;
-    const auto answer = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
-        return tensor.name == planned.answer;
-    });
-    REQUIRE(answer != tensors.end());
-    CHECK(planned.answer != standing);
-    CHECK(answer->kept);
-    CHECK(outcome.tensors.at(planned.answer) == bytes_of_halves(once.values));
+    const program::ArrayId answer = planned.results.at(0).array;
+    CHECK(planned.results.size() == 1);
+    CHECK(answer != standing);
+    CHECK(planned.lowered.program.tensors.at(answer.index).kept);
+    CHECK(outcome.arrays.at(answer) == bytes_of_halves(once.values));
 }
 
 TEST_CASE("an input in rows over all tiles is rearranged by its reader", "[kernels][pipeline]") {

@@ -46,11 +46,11 @@ void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& p
     const auto planned = pipeline::plan(machine, pipeline);
     CHECK(test::faults_of(machine, planned.lowered.program).empty());
     std::vector<family::Value> values(pipeline.tensors.size());
-    std::map<std::string, std::vector<std::byte>> writes;
+    std::map<program::ArrayId, std::vector<std::byte>> writes;
     for (const auto& write : planned.writes) {
         values[write.tensor] = test::random_value(pipeline.tensors[write.tensor].type, 1,
                                                   static_cast<std::uint64_t>(write.tensor));
-        writes[write.standing_as] = values[write.tensor].bytes;
+        writes[write.array] = values[write.tensor].bytes;
     }
     const auto outcome = test::run_program(machine, planned.lowered.program, writes);
     for (const auto& finished : planned.finished) {
@@ -59,8 +59,7 @@ void run_and_check(const spec::MachineSpec& machine, const pipeline::Pipeline& p
         for (const std::size_t input : node.inputs) {
             inputs.push_back(&values[input]);
         }
-        values[node.output] = {node.step->output(), outcome.tensors.at(finished.standing_as),
-                               false};
+        values[node.output] = {node.step->output(), outcome.arrays.at(finished.output), false};
         const auto checked = node.step->check(inputs, values[node.output], 1);
         INFO(node.name << ": " << checked.sentence);
         CHECK(checked.passed);

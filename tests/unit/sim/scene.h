@@ -19,8 +19,8 @@ public:
         return program_;
     }
     std::vector<job::HostArray> operands() const override { return {}; }
-    job::CheckOutcome check(const job::ReadTensor&, int) override { return {}; }
-    std::string answer() const override { return {}; }
+    job::CheckOutcome check(const job::ReadArray&, int) override { return {}; }
+    std::vector<job::Result> results() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
     std::optional<job::ProductWork> product() const override {
         return job::ProductWork{flops, 64000, partials};

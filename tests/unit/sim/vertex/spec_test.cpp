@@ -247,6 +247,9 @@ TEST_CASE("a parameter is not called as an index of each is", "[unit][vertex]") 
                   R"(', expected another name: in "each" it is an index)");
     }
     for (const std::string name : {"ii", "i_0", "i0a", "j", "x"}) {
-        CHECK(folder.load(R"("parameters": {")" + name + R"(": 3}, "entry": "stop", "kind": "worker")").arrays.empty());
+        CHECK(
+            folder
+                .load(R"("parameters": {")" + name + R"(": 3}, "entry": "stop", "kind": "worker")")
+                .arrays.empty());
     }
 }
