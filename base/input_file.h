@@ -11,7 +11,8 @@ namespace tessera {
 /// A file, pipe or device that is open for reading.
 class InputFile {
 public:
-    /// @throws IoError if it cannot be opened, or is a folder
+    /// A pipe in a folder is waited for some seconds, until somebody writes to it.
+    /// @throws IoError if it cannot be opened, is a folder, or a pipe that nobody writes to
     explicit InputFile(std::filesystem::path path);
     ~InputFile();
     InputFile(const InputFile&) = delete;
@@ -21,10 +22,12 @@ public:
     void append_to(std::string& bytes, std::size_t count);
 
 private:
+    void wait_for_writer();
     [[noreturn]] void fail(int error_number) const;
 
     std::filesystem::path path_;
     int descriptor_ = -1;
+    std::string begun_; ///< what was read already
 };
 
 /// The bytes of a file of at most `most_bytes`, whole MiB; of a longer one no more is read.

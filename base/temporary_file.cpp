@@ -150,6 +150,10 @@ TemporaryFile::~TemporaryFile() {
     close(descriptor_);
 }
 
+fs::path TemporaryFile::path() const {
+    return slot_->path.data();
+}
+
 void TemporaryFile::put_in_place(const fs::path& target) {
     if (std::rename(slot_->path.data(), target.c_str()) != 0) {
         fail(errno);

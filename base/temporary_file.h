@@ -22,6 +22,7 @@ public:
     TemporaryFile& operator=(const TemporaryFile&) = delete;
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
+    [[nodiscard]] std::filesystem::path path() const;
     /// Gives the file its name, in place of one that has it. @throws std::system_error
     void put_in_place(const std::filesystem::path& target);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/batch.h"
 
+#include "base/config/json_text.h"
 #include "base/config/paths.h"
 #include "base/error.h"
 #include "sim/child.h"
@@ -103,7 +104,8 @@ nlohmann::json timing_attempt(const RunCommand& command, const std::string& work
 RunReport run_auto(RunCommand command, const std::string& workload, const Elaborate& elaborate) {
     command.mode = "timing";
     const ChildBody body = [&] {
-        return ChildOutcome{kOk, timing_attempt(command, workload, elaborate).dump()};
+        return ChildOutcome{kOk,
+                            config::text_of_json(timing_attempt(command, workload, elaborate))};
     };
     const ChildOutcome outcome = run_children({body}, 1).front();
     if (outcome.text.empty()) {
@@ -174,6 +176,8 @@ RunReport run_here(const RunCommand& command, const std::string& workload, const
     }
     if (!command.quiet) {
         std::fputs(summary_text(report.result, layout_of(people)).c_str(), people);
+    } else if (!report.passed) {
+        tell_failure(workload + ": " + report.result["check"]["sentence"].get<std::string>());
     }
     for (const auto& warning : report.warnings) {
         tell_warning(warning);
@@ -263,11 +267,11 @@ ChildOutcome run_one_of_several(const RunCommand& command, std::size_t index,
     const std::string& workload = command.workloads[index];
     try {
         const RunReport report = run_here(command, workload, label, directory, people, elaborate);
-        return {report.passed ? kOk : kCheckFailed, report.result.dump()};
+        return {report.passed ? kOk : kCheckFailed, config::text_of_json(report.result)};
     } catch (...) {
         const Failure failure = failure_of(std::current_exception());
         tell(failure.message + "\n");
-        return {failure.exit_code, failed_result(label, failure).dump()};
+        return {failure.exit_code, config::text_of_json(failed_result(label, failure))};
     }
 }
 

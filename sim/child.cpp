@@ -159,7 +159,7 @@ int end_late(std::vector<Child>& children) {
 }
 
 /// Takes what the children have written; true for those whose pipe has ended.
-std::vector<bool> collect(std::vector<Child>& children) {
+std::vector<bool> collect(std::vector<Child>& children, bool each_second) {
     std::vector<pollfd> watched;
     watched.reserve(children.size());
     for (const Child& child : children) {
@@ -169,7 +169,10 @@ std::vector<bool> collect(std::vector<Child>& children) {
     // What had ended before anybody looked was not late.
     int ready = poll(watched.data(), watched.size(), 0);
     if (ready == 0) {
-        ready = poll(watched.data(), watched.size(), end_late(children));
+        constexpr int kSecond = 1000;
+        const int late = end_late(children);
+        const bool is_longer = late < 0 || late > kSecond;
+        ready = poll(watched.data(), watched.size(), each_second && is_longer ? kSecond : late);
     }
     if (ready < 0) {
         return ended; // a signal came
@@ -212,7 +215,10 @@ void Children::wait() {
 
 /// Or several, or none where a signal came.
 void Children::wait_for_one() {
-    const std::vector<bool> over = collect(running_);
+    const std::vector<bool> over = collect(running_, limits_.each_second != nullptr);
+    if (limits_.each_second) {
+        limits_.each_second();
+    }
     for (std::size_t i = running_.size(); i-- > 0;) {
         if (over[i]) {
             const std::size_t body = running_[i].body;

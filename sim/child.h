@@ -22,8 +22,9 @@ struct ChildOutcome {
 
 /// What a child may take. 0: as much as there is.
 struct ChildLimits {
-    double seconds = 0;           ///< of the clock
-    std::size_t memory_bytes = 0; ///< of addresses, besides those that it begins with
+    double seconds = 0;                     ///< of the clock
+    std::size_t memory_bytes = 0;           ///< of addresses, besides those that it begins with
+    std::function<void()> each_second = {}; ///< called about so often while children are waited for
 };
 
 /// A child that has ended.

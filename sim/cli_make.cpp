@@ -57,7 +57,7 @@ Command make_run(const Given& given) {
     }
     run.json = given.text("json");
     run.out_directory = given.text("out");
-    refuse_dash_folder("run", run.out_directory);
+    refuse_dash_folder("run", run.out_directory, "out");
     run.memory = given.text("memory");
     run.trace = given.text("trace");
     run.trace_tiles = given.text("trace-tiles");
@@ -110,7 +110,7 @@ Command make_vertex(const Given& given) {
     vertex.include_directories = given.texts("include");
     vertex.defines = given.texts("define");
     vertex.out_directory = given.text("out");
-    refuse_dash_folder("vertex", vertex.out_directory);
+    refuse_dash_folder("vertex", vertex.out_directory, "out");
     vertex.json = given.text("json");
     vertex.expects = given.texts("expect");
     vertex.dumps = given.texts("dump");

@@ -96,9 +96,10 @@ void refuse_empty(const std::string& command, const Given& given,
     }
 }
 
-void refuse_dash_folder(const std::string& command, const std::string& folder) {
+void refuse_dash_folder(const std::string& command, const std::string& folder,
+                        const std::string& option) {
     if (folder == "-") {
-        throw UsageError(command + ": --out: got '-', expected a folder");
+        throw UsageError(fmt::format("{}: --{}: got '-', expected a folder", command, option));
     }
 }
 

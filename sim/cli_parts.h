@@ -34,7 +34,8 @@ namespace tessera::sim {
 void refuse_empty(const std::string& command, const Given& given,
                   const std::vector<std::string>& names);
 /// @throws UsageError
-void refuse_dash_folder(const std::string& command, const std::string& folder);
+void refuse_dash_folder(const std::string& command, const std::string& folder,
+                        const std::string& option);
 /// A number of threads or processes. @throws UsageError
 [[nodiscard]] int threads_of(const std::string& command, const Given& given,
                              const std::string& option = "threads");

@@ -76,6 +76,7 @@ void take_shard(const std::string& command, const std::string& text, SweepRunCom
 
 SweepRunCommand run_of(const std::string& command, const Given& given) {
     refuse_empty(command, given, {"store"});
+    refuse_dash_folder(command, given.text("store"), "store");
     SweepRunCommand run;
     run.what = given.operands().at(0);
     run.machines = given.texts("machine");
@@ -172,6 +173,7 @@ Command make_sweep_show(const Given& given) {
 
 Command make_sweep_collect(const Given& given) {
     refuse_empty("sweep collect", given, {"into", "sqlite", "csv"});
+    refuse_dash_folder("sweep collect", given.text("into"), "into");
     SweepCollectCommand collect;
     collect.stores = given.operands();
     collect.into = given.text("into");

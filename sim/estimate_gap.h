@@ -4,8 +4,10 @@
 // these figures: they are told with every estimate.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <string_view>
 
 namespace tessera::sim {
@@ -29,5 +31,20 @@ inline constexpr std::array kEstimateGaps{
     EstimateGap{"matmul", 31, 1.01, 0.93, 1.17},
     EstimateGap{"spmm", 45, 0.93, 0.10, 1.26},
 };
+
+/// Whether there are closed forms of such workloads.
+[[nodiscard]] inline bool has_estimate(std::string_view kind) {
+    return std::any_of(kEstimateGaps.begin(), kEstimateGaps.end(),
+                       [&](const EstimateGap& gap) { return gap.family == kind; });
+}
+
+/// "matmul and spmm"
+[[nodiscard]] inline std::string kinds_with_estimates() {
+    std::string known;
+    for (const EstimateGap& gap : kEstimateGaps) {
+        known += (known.empty() ? "" : " and ") + std::string(gap.family);
+    }
+    return known;
+}
 
 } // namespace tessera::sim

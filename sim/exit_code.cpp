@@ -52,6 +52,10 @@ void tell_warning(const std::string& sentence) {
     tell(painted(layout_of(stderr), Paint::Warning, "tessera: warning:") + " " + sentence + "\n");
 }
 
+void tell_failure(const std::string& sentence) {
+    std::fputs((with_head_painted("tessera: " + sentence) + "\n").c_str(), stderr);
+}
+
 Failure failure_of(const std::exception_ptr& error) {
     try {
         std::rethrow_exception(error);

@@ -47,6 +47,9 @@ void tell(const std::string& text);
 /// Prints a warning to stderr.
 void tell_warning(const std::string& sentence);
 
+/// Prints what failed though nothing was thrown, a wrong answer for example, to stderr.
+void tell_failure(const std::string& sentence);
+
 /// Prints the error to stderr and returns its exit code.
 int report_error(const std::exception_ptr& error);
 

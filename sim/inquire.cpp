@@ -14,6 +14,8 @@
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/several.h"
+#include "sim/sweep/check.h"
+#include "sim/sweep/source.h"
 #include "sim/sweep/sweep_file.h"
 #include "sim/vertex/report.h"
 #include "sim/vertex/spec.h"
@@ -161,12 +163,16 @@ std::string kind_of_file(const std::string& file) {
                              : "machine";
 }
 
-/// Reads the file for its mistakes and returns its name.
-std::string checked_name(const std::string& kind, const std::string& path) {
+/// What there is to know of a file without mistakes: its name, for a sweep more.
+std::string checked_text(const std::string& kind, const std::string& path) {
     if (kind == "sweep") {
-        const auto document = config::read_document(path);
-        static_cast<void>(sweep::space_of(sweep::read_sweep(document), document));
-        return std::filesystem::path(path).stem().string();
+        const config::ConfigPaths paths = config::default_config_paths();
+        const sweep::Source source = sweep::read_source({path, {}, {}, {}}, paths);
+        std::string text = source.name;
+        for (const std::string& note : sweep::check_sweep(source, paths)) {
+            text += "; " + note;
+        }
+        return text;
     }
     return kind == "vertex" ? vertex::load_vertex(path).spec.name
                             : resolve(kind == "workload", path, {}).name;
@@ -233,7 +239,7 @@ std::string check_text(const CheckCommand& command) {
         const std::string path = config::is_path(file) ? file : "./" + file;
         try {
             const std::string kind = kind_of_file(path);
-            text += fmt::format("{}: ok, {} {}\n", file, kind, checked_name(kind, path));
+            text += fmt::format("{}: ok, {} {}\n", file, kind, checked_text(kind, path));
         } catch (const ConfigError& error) {
             mistakes.insert(mistakes.end(), error.diagnostics().begin(), error.diagnostics().end());
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/result.h"
 
+#include "base/config/json_text.h"
 #include "sim/digest.h"
 #include "sim/memory_report.h"
 #include "sim/result_head.h"
@@ -396,7 +397,7 @@ ResultColumns result_columns() {
 }
 
 std::string json_text(const nlohmann::json& document) {
-    return document.dump(2) + "\n";
+    return config::text_of_json(document, 2) + "\n";
 }
 
 } // namespace tessera::sim

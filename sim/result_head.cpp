@@ -87,6 +87,9 @@ Table<HeadFacts> head_table() {
                "what to know of the run before its figures are used, such as a product without "
                "non-zeros, or what the machine's instructions cannot say; mostly empty"}},
              notes},
+            {"empty_matrices", Count,
+             "sparse matrices without non-zeros; where there is one, the figures are of no product",
+             [](const Facts& facts) { return facts.job.empty_matrices(); }},
             {"machine", schema_of_object("as resolved; see machine.schema.json"),
              [](const Facts& facts) { return facts.machine_resolved; }},
             {"unused_parameters", schema::unused_parameters_schema(),

@@ -2,6 +2,7 @@
 #include "sim/run.h"
 
 #include "base/activity.h"
+#include "base/config/json_text.h"
 #include "base/config/read.h"
 #include "base/error.h"
 #include "base/heap.h"
@@ -187,15 +188,11 @@ std::shared_ptr<const job::Estimate> estimate_of(job::Job& job,
     if (auto estimate = job.estimate(configuration.machine.spec)) {
         return std::make_shared<const job::Estimate>(std::move(*estimate));
     }
-    std::string known;
-    for (const EstimateGap& gap : kEstimateGaps) {
-        known += (known.empty() ? "" : " and ") + std::string(gap.family);
-    }
     throw NotModelled(fmt::format(
         "{}: not modelled: an estimate of kind {}; there are closed forms of kinds {}, see "
         "docs/timing_mode.md#estimates",
         configuration.workload.workload.name,
-        configuration.workload.resolved["kind"].get<std::string>(), known));
+        configuration.workload.resolved["kind"].get<std::string>(), kinds_with_estimates()));
 }
 
 /// Calls `body`. What shows of a workload only when its operands are read is told at its value.
@@ -403,14 +400,15 @@ PreparedRun& PreparedRun::operator=(PreparedRun&&) noexcept = default;
 
 std::string PreparedRun::operands_key() const {
     const auto& [command, configuration, planned] = *implementation_;
-    return configuration.workload.resolved.dump() + (has_data(command) ? " data" : "");
+    return config::text_of_json(configuration.workload.resolved) +
+           (has_data(command) ? " data" : "");
 }
 
 std::string PreparedRun::plan_key() const {
     nlohmann::json machine = implementation_->configuration.machine.resolved;
     machine.erase("name");
     machine["chip"].erase("clock_hz"); // plans count cycles
-    return operands_key() + machine.dump() +
+    return operands_key() + config::text_of_json(machine) +
            (only_estimates(implementation_->command) ? " estimate" : "");
 }
 

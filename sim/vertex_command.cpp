@@ -262,6 +262,21 @@ std::int64_t troubles(const vertex::PointResult& result) {
     return total;
 }
 
+/// The arrays of each point that are not as expected.
+void tell_wrong_arrays(const Json& result) {
+    for (const Json& point : result["points"]) {
+        const Json arrays = point["check"].is_object() ? point["check"]["arrays"] : Json::array();
+        for (const Json& array : arrays) {
+            if (array["wrong"] > 0) {
+                tell_failure(fmt::format(
+                    "{}: WRONG: {} of {} elements of {}", result["name"].get<std::string>(),
+                    array["wrong"].get<std::int64_t>(), array["elements"].get<std::int64_t>(),
+                    array["array"].get<std::string>()));
+            }
+        }
+    }
+}
+
 int run_points(const VertexCommand& command, const Setup& setup, Outputs& outputs) {
     vertex::RunSettings settings;
     settings.lockstep_only = command.lockstep;
@@ -303,6 +318,8 @@ int run_points(const VertexCommand& command, const Setup& setup, Outputs& output
     if (!command.quiet) {
         std::FILE* const people = outputs.to_stdout() ? stderr : stdout;
         std::fputs(vertex::report_text(result, layout_of(people)).c_str(), people);
+    } else {
+        tell_wrong_arrays(result);
     }
     for (const auto& warning : warnings) {
         tell_warning(warning);

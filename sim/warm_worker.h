@@ -4,7 +4,8 @@
 // elaborates once a process; a child that crashes takes no other with it.
 //
 // Contract: this process has one thread and has not started SystemC. It keeps to this one thread from
-// the first run on; plans that only one run needs are left to its child.
+// the first run on; plans that only one run needs are left to its child. Runs start in the order of
+// their commands, but for those that share a plan, which start together.
 #pragma once
 
 #include "sim/batch.h"

@@ -24,7 +24,7 @@ Other blocks are held by a comment before them, one or several of
     <!-- check: fails CODE -->       the commands below end with CODE
 
 A page's commands run in one empty folder that holds links to the project's folders; `tessera` is
-TESSERA. The numbers of a summary's line `host` differ from run to run anyway.
+TESSERA. The numbers of a summary's line `host` differ from run to run anyway, and so does how far a sweep is.
 """
 import argparse
 import difflib
@@ -38,6 +38,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINKS = ["configs", "kernels", "tests", "tools", "docs"]
+PROGRESS = re.compile(r"[\d,]+ of [\d,]+ points?(, \S+ a second, .* left| in \d)") # of a sweep, if it takes long
 COMMENT = re.compile(r"<!-- check: (\w+) ?(.*?) -->$")
 WITH_ARGUMENT = {"prints", "says", "file", "runs", "varies", "fails"}
 
@@ -77,7 +78,8 @@ class Runner:
             print(f"{time.monotonic() - begin:8.2f} s  {command[:100]}")
         if done.returncode != wanted:
             raise Mistake(f"`{command}` ended with {done.returncode}:\n{done.stdout}")
-        return with_host_in_one_line([line.rstrip() for line in done.stdout.splitlines()])
+        lines = [line.rstrip() for line in done.stdout.splitlines()]
+        return with_host_in_one_line([line for line in lines if not PROGRESS.match(line)])
 
 
 def with_host_in_one_line(lines):

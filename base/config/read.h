@@ -32,9 +32,9 @@ namespace tessera::config {
                                                  const std::vector<std::string>& options,
                                                  const std::string& prefix = {});
 
-/// True if --set knows `path` in some form of the shape's objects.
+/// True if --set knows `path` in some form of the shape's objects, or in an element that `root` has.
 [[nodiscard]] bool is_set_path(const Shape& shape, const std::string& path,
-                               const std::string& prefix = {});
+                               const std::string& prefix = {}, const nlohmann::json& root = {});
 
 /// Puts mistakes in the order file, line, column, those of --set last, each once.
 void sort_diagnostics(std::vector<Diagnostic>& diagnostics);

@@ -3,6 +3,7 @@
 #include "base/config/read.h"
 #include "base/config/suggest.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 
@@ -91,9 +92,10 @@ json typed_value(const Field& field, const std::string& text) {
 
 } // namespace
 
-bool is_set_path(const Shape& shape, const std::string& path, const std::string& prefix) {
+bool is_set_path(const Shape& shape, const std::string& path, const std::string& prefix,
+                 const json& root) {
     std::vector<Target> targets;
-    collect_targets(shape, {}, prefix, true, targets);
+    collect_targets(shape, root, prefix, true, targets);
     return std::any_of(targets.begin(), targets.end(),
                        [&](const Target& known) { return known.path == path; });
 }
@@ -111,6 +113,11 @@ std::vector<Diagnostic> apply_sets(const Shape& shape, Document& document,
         if (equals == std::string::npos || equals == 0) {
             found.push_back(
                 {"--set", 0, 0, "", "got " + in_quotes(option) + ", expected path=value", ""});
+            continue;
+        }
+        if (!is_utf8(option)) {
+            found.push_back({"--set", 0, 0, "",
+                             "got " + in_quotes(utf8_of(option)) + ", expected text in UTF-8", ""});
             continue;
         }
         const std::string path = option.substr(0, equals);

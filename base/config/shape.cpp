@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "base/config/shape.h"
 
+#include "base/config/json_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -277,7 +279,7 @@ std::string value_text(const json& value) {
         }
         return fmt::format("{}", number);
     }
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+    return text_of_json(value);
 }
 
 } // namespace tessera::config

@@ -119,6 +119,9 @@ public:
     /// After plan() or estimate(). What a user should know of the workload before using figures of it:
     /// "a has no non-zeros: density 1e-06 rounds to no block of 1 x 1 in 2048 x 2048".
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+    /// After plan() or estimate(). Sparse matrices without non-zeros, of which the figures of a run
+    /// say nothing.
+    [[nodiscard]] virtual std::int64_t empty_matrices() const { return 0; }
     /// "matmul 4096 x 4096 x 4096, f16 partials"
     [[nodiscard]] virtual std::string sentence() const = 0;
 };

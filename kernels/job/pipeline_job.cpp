@@ -216,6 +216,12 @@ public:
     }
     Bytes useful_bytes() const override { return 0; }
 
+    std::int64_t empty_matrices() const override {
+        return std::count_if(
+            pipeline_.tensors.begin(), pipeline_.tensors.end(), [](const auto& tensor) {
+                return tensor.type.sparse != nullptr && tensor.type.sparse->blocks() == 0;
+            });
+    }
     std::vector<std::string> notes() const override {
         std::vector<std::string> notes;
         for (std::size_t i = 0; i < workload_.tensors.size(); ++i) {

@@ -449,6 +449,7 @@ public:
                            2 * a().rows * a().columns * workload().n, workload().partials,
                            workload().dtype};
     }
+    std::int64_t empty_matrices() const override { return a().blocks() == 0 ? 1 : 0; }
     std::vector<std::string> notes() const override {
         const auto why = workload::why_empty(a(), workload().pattern);
         return why ? std::vector{"a has no non-zeros: " + *why} : std::vector<std::string>{};

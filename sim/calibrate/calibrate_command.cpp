@@ -220,7 +220,7 @@ void run_rows(Calibration& calibration, const CalibrateCommand& command,
 }
 
 /// Whether --check is content; where no target was missed and yet it is not, stderr says why.
-bool is_checked(const Calibration& calibration) {
+bool is_checked(const Calibration& calibration, bool quiet) {
     const auto outcomes = group_outcomes(calibration);
     const bool missed = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& outcome) {
         return outcome.nearness.rows + outcome.failed > 0 && !outcome.reached();
@@ -230,6 +230,8 @@ bool is_checked(const Calibration& calibration) {
     });
     if (!missed && !judged) {
         tell("--check: no row was judged by a target\n");
+    } else if (missed && quiet) {
+        tell_failure("--check: a group misses its target: see the table without --quiet");
     }
     return !missed && judged;
 }
@@ -265,7 +267,7 @@ int calibrate_command(const CalibrateCommand& command, const Elaborate& elaborat
     if (csv_file != nullptr) {
         csv_file->write(calibration_csv(calibration));
     }
-    return command.check && !is_checked(calibration) ? kCheckFailed : kOk;
+    return command.check && !is_checked(calibration, command.quiet) ? kCheckFailed : kOk;
 }
 
 } // namespace tessera::sim

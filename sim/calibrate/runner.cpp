@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/calibrate/runner.h"
 
+#include "base/config/json_text.h"
 #include "base/config/paths.h"
 #include "base/error.h"
 #include "models/spec/load.h"
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 ChildOutcome failed(const std::string& why, bool not_modelled = false) {
-    return {kOk, json{{"failure", why}, {"not_modelled", not_modelled}}.dump()};
+    return {kOk, config::text_of_json(json{{"failure", why}, {"not_modelled", not_modelled}})};
 }
 
 /// What steps have for each tile is of no use here and much.
@@ -74,7 +75,7 @@ ChildOutcome run_one(const Run& run, const Elaborate& elaborate) {
     try {
         const json result =
             run.vertex.empty() ? workload_result(run, elaborate) : vertex_result(run);
-        return {kOk, json{{"result", result}}.dump()};
+        return {kOk, config::text_of_json(json{{"result", result}})};
     } catch (const ConfigError& error) { // of a workload that stands in no file
         const Diagnostic& first = error.diagnostics().front();
         return failed(fmt::format("{}: {}", first.pointer, first.message));

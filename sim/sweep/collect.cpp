@@ -2,9 +2,10 @@
 #include "sim/sweep/collect.h"
 
 #include "base/error.h"
+#include "base/output_place.h"
+#include "base/temporary_file.h"
 #include "sim/sweep/listing.h"
 #include "sim/sweep/places.h"
-#include "traces/output_file.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <sqlite3.h>
+#include <system_error>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -33,16 +35,18 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kOfLines{
     {"mode", {"mode"}},
     {"model", {"model"}},
     {"message", {"message"}},
+    {"note", {"note"}},
     {"host.wall_s", {"host", "wall_s"}},
     {"host.peak_rss_bytes", {"host", "peak_rss_bytes"}}};
 
 class Database {
 public:
-    explicit Database(const std::string& file) : file_(file) {
+    /// `shown` stands in messages.
+    Database(const std::string& file, std::string shown) : file_(std::move(shown)) {
         if (sqlite3_open(file.c_str(), &database_) != SQLITE_OK) {
             const std::string why = sqlite3_errmsg(database_);
             sqlite3_close(database_);
-            throw IoError(file + ": " + why);
+            throw IoError(file_ + ": " + why);
         }
         sqlite3_limit(database_, SQLITE_LIMIT_COLUMN, 2000);
     }
@@ -211,9 +215,10 @@ void for_each_column(const PointLine& point,
     point.for_each_value("result", visit);
 }
 
-void write_sqlite(const Merged& merged, const std::string& file) {
+namespace {
+
+void fill(Database& database, const Merged& merged, const std::string& file) {
     const std::vector<std::string> columns = columns_of(merged);
-    Database database(file);
     database.run("BEGIN IMMEDIATE");
     database.run("CREATE TABLE IF NOT EXISTS points (line TEXT PRIMARY KEY)");
     std::set<std::string> known;
@@ -252,7 +257,30 @@ void write_sqlite(const Merged& merged, const std::string& file) {
     database.run("COMMIT");
 }
 
-void write_csv(const Merged& merged, const std::string& file) {
+} // namespace
+
+void write_sqlite(const Merged& merged, const std::string& file) {
+    const OutputPlace place = output_place(file);
+    std::error_code ignored;
+    if (place.is_there && fs::file_size(place.path, ignored) > 0) {
+        Database database(place.path.string(), file);
+        fill(database, merged, file);
+        return;
+    }
+    try {
+        TemporaryFile temporary(place.path.parent_path());
+        {
+            Database database(temporary.path().string(), file);
+            database.run("PRAGMA journal_mode = OFF"); // nobody sees it before it is whole
+            fill(database, merged, file);
+        }
+        temporary.put_in_place(place.path);
+    } catch (const std::system_error& error) {
+        throw IoError(file + ": cannot be written: " + error.code().message());
+    }
+}
+
+void write_csv(const Merged& merged, traces::OutputFile& output) {
     const std::vector<std::string> columns = columns_of(merged);
     std::unordered_map<std::string, std::size_t> numbers;
     std::string text;
@@ -261,7 +289,6 @@ void write_csv(const Merged& merged, const std::string& file) {
         text += (text.empty() ? "" : ",") + csv_field(column);
     }
     text += "\r\n";
-    traces::OutputFile output(file);
     std::vector<std::string> cells(columns.size());
     merged.for_each([&](const PointLine& point) {
         std::fill(cells.begin(), cells.end(), std::string());

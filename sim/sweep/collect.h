@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/sweep/store.h"
+#include "traces/output_file.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -45,12 +46,13 @@ void for_each_column(const PointLine& point,
                      const std::function<void(const std::string& column, Value value)>& visit);
 
 /// A table `points`, a row a name and content, `line` its primary key; rows that the file has already
-/// are replaced, others stay. All or nothing. @throws IoError, also where the table is one of older
-/// versions
+/// are replaced, others stay. All or nothing: a new file appears when it is whole, and
+/// one that is there is changed by one transaction. @throws IoError, also where the table is one of
+/// older versions
 void write_sqlite(const Merged& merged, const std::string& file);
 
 /// The same as CSV (RFC 4180) with a head. @throws IoError
-void write_csv(const Merged& merged, const std::string& file);
+void write_csv(const Merged& merged, traces::OutputFile& output);
 
 /// Adds what a store does not have yet; how many that were. @throws IoError
 std::size_t merge_into(const Merged& merged, const std::filesystem::path& store);

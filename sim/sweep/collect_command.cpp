@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "base/activity.h"
+#include "base/output_place.h"
 #include "base/text.h"
+#include "sim/cli.h"
 #include "sim/exit_code.h"
+#include "sim/output.h"
 #include "sim/progress_line.h"
 #include "sim/sweep/collect.h"
 #include "sim/sweep/commands.h"
@@ -11,12 +14,50 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tessera::sim {
 
+namespace {
+
+/// Where tables go: a file each, and none of them is the store. True where one is standard output.
+bool check_tables(const SweepCollectCommand& command) {
+    const bool to_stdout =
+        check_outputs("sweep collect", {{"--sqlite", command.sqlite}, {"--csv", command.csv}});
+    if (!command.sqlite.empty() && output_place(command.sqlite).kind != OutputPlace::Kind::File) {
+        throw UsageError("sweep collect: --sqlite: got " + in_quotes(command.sqlite) +
+                         ", expected a file: a database is not written in a row");
+    }
+    if (command.into.empty()) {
+        return to_stdout;
+    }
+    std::error_code ignored;
+    const auto into =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(command.into), ignored);
+    for (const auto& [option, path] :
+         {std::pair{"--sqlite", command.sqlite}, {"--csv", command.csv}}) {
+        if (!path.empty() && output_place(path).path == into) {
+            throw UsageError(
+                fmt::format("sweep collect: --into {} and {} {} are one path, expected "
+                            "different ones",
+                            in_quotes(command.into), option, in_quotes(path)));
+        }
+    }
+    return to_stdout;
+}
+
+} // namespace
+
 int sweep_collect(const SweepCollectCommand& command) {
+    const bool to_stdout = check_tables(command);
+    std::unique_ptr<traces::OutputFile> csv;
+    if (!command.csv.empty()) {
+        csv = std::make_unique<traces::OutputFile>(command.csv);
+    }
     std::string text;
     {
         const ActivityWatch watch("collect", !command.quiet);
@@ -38,13 +79,13 @@ int sweep_collect(const SweepCollectCommand& command) {
             sweep::write_sqlite(merged, command.sqlite);
             text += ", written to " + command.sqlite;
         }
-        if (!command.csv.empty()) {
-            sweep::write_csv(merged, command.csv);
-            text += command.csv == "-" ? "" : ", written to " + command.csv;
+        if (csv != nullptr) {
+            sweep::write_csv(merged, *csv);
+            text += to_stdout ? "" : ", written to " + command.csv;
         }
     }
     if (!command.quiet) {
-        std::fputs((text + "\n").c_str(), command.csv == "-" ? stderr : stdout);
+        std::fputs((text + "\n").c_str(), to_stdout ? stderr : stdout);
     }
     return kOk;
 }

@@ -13,7 +13,7 @@ namespace tessera::sweep {
 
 expression::Work work_of_point(std::int64_t points) {
     constexpr std::int64_t kLeast = 10'000; // less than what planning a point takes
-    const std::int64_t share = expression::kMostSteps / std::max<std::int64_t>(points, 1);
+    const std::int64_t share = kMostStepsOfPoints / std::max<std::int64_t>(points, 1);
     return {std::max(kLeast, share), "a point"};
 }
 

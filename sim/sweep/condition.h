@@ -14,8 +14,10 @@
 
 namespace tessera::sweep {
 
-/// What the expressions of one of so many points may take: less where the points are many, so that
-/// all of them end in seconds.
+/// Steps (base/expression) that the expressions of all points may take: a moment of the host.
+inline constexpr std::int64_t kMostStepsOfPoints = 40'000'000;
+
+/// What those of one of so many points may take.
 [[nodiscard]] expression::Work work_of_point(std::int64_t points);
 
 /// A condition over the columns of a table.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/frozen.h"
 
+#include "base/config/json_text.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "sim/sweep/labels.h"
 #include "sim/sweep/point_key.h"
 #include "traces/output_file.h"
@@ -50,7 +52,8 @@ public:
     std::string add_file(const fs::path& file) {
         const auto [known, is_new] = copies_.try_emplace(fs::absolute(file).lexically_normal());
         if (is_new) {
-            known->second = free_name("files/" + file.stem().string(), file.extension().string());
+            known->second =
+                free_name("files/" + utf8_of(file.stem().string()), file.extension().string());
         }
         return known->second;
     }
@@ -77,8 +80,8 @@ public:
 
 private:
     std::string add_text(const std::string& kind, const std::string& name, const Json& config) {
-        std::string file = free_name(kind + "/" + short_name(name), ".json");
-        texts_[file] = config.dump(2) + "\n";
+        std::string file = free_name(kind + "/" + utf8_of(short_name(name)), ".json");
+        texts_[file] = config::text_of_json(config, 2) + "\n";
         return file;
     }
 
@@ -184,7 +187,7 @@ fs::path freeze(const Source& source, Planner& planner, const config::ConfigPath
         }
         FrozenFiles files(paths);
         Json places = Json::object();
-        std::string all = source.document.root.dump();
+        std::string all = config::text_of_json(source.document.root);
         for (const auto& [path, written] : names_of(source.sweep)) {
             const std::string file = source.sweep.places.file_of(path, written, paths);
             const std::string content = planner.content_of(path, written);
@@ -194,17 +197,17 @@ fs::path freeze(const Source& source, Planner& planner, const config::ConfigPath
             places[path][written] = {{"file", copy}, {"content", content}};
         }
         const Json said{{"places", std::move(places)}, {kIsAsked, source.is_asked}};
-        all += said.dump();
+        all += config::text_of_json(said);
         constexpr std::size_t kDigits = 8;
-        const std::string name = source.name + "-" + sha256(all).text().substr(0, kDigits);
+        const std::string name = utf8_of(source.name) + "-" + sha256(all).text().substr(0, kDigits);
         const fs::path file = folder / (name + ".json");
         if (fs::exists(file)) {
             touch(file);
             return file;
         }
         files.write_to(folder / name);
-        FrozenFiles::write(folder / name / kPlacesFile, said.dump(2) + "\n");
-        FrozenFiles::write(file, source.document.root.dump(2) + "\n");
+        FrozenFiles::write(folder / name / kPlacesFile, config::text_of_json(said, 2) + "\n");
+        FrozenFiles::write(file, config::text_of_json(source.document.root, 2) + "\n");
         return file;
     } catch (const fs::filesystem_error& error) {
         throw IoError(error.path1().string() + ": " + error.code().message());
@@ -265,7 +268,8 @@ std::optional<fs::path> last_frozen(const fs::path& store) {
     std::error_code error;
     for (fs::directory_iterator entry(store / "sweeps", error), end; !error && entry != end;
          entry.increment(error)) {
-        if (entry->path().extension() == ".json") {
+        std::error_code unknown;
+        if (entry->path().extension() == ".json" && entry->is_regular_file(unknown)) {
             const auto time = entry->last_write_time(error);
             if (!last || time > newest || (time == newest && entry->path() > *last)) {
                 last = entry->path();

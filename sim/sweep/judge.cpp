@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/judge.h"
 
+#include "base/text.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,12 +15,15 @@
 namespace tessera::sweep {
 namespace {
 
-constexpr const char* kSeed = "workload.seed";
+/// What draws the same thing again, differently.
+bool is_seed(const std::string& path) {
+    return path == "seed" || path.ends_with(".seed");
+}
 
-std::vector<std::size_t> changed_columns(const PointTable& table, const std::string& but = {}) {
+std::vector<std::size_t> changed_columns(const PointTable& table, bool with_seeds) {
     std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kMode};
     for (const std::string& path : table.changed()) {
-        if (path != but) {
+        if (with_seeds || !is_seed(path)) {
             columns.push_back(*table.column(path));
         }
     }
@@ -89,6 +96,35 @@ const Cell& Judged::setting(const PointTable& table, std::size_t column) const {
     return table.at(changes == rows.end() ? rows.front() : *changes, column);
 }
 
+bool is_comparable(const PointTable& table, std::size_t row) {
+    const auto column = table.column(kEmptyMatrices);
+    return table.is_ok(row) && !(column && table.at(row, *column).number > 0);
+}
+
+Reasons left_out(const PointTable& table, const std::vector<Judged>& judged,
+                 bool with_constraints) {
+    const auto text_at = [&](std::size_t row, const std::string& path) {
+        const auto column = table.column(path);
+        return column ? table.text(table.at(row, *column)) : std::string();
+    };
+    Reasons reasons;
+    for (const Judged& one : judged) {
+        const std::size_t row = one.is_whole() ? one.rows.front() : one.row_not_whole;
+        std::string point = text_at(row, "machine") + " " + text_at(row, "workload");
+        for (const std::string& path : table.changed()) {
+            const std::string value = text_at(row, path);
+            point += value.empty() ? "" : fmt::format(" {}={}", path, value);
+        }
+        if (!one.is_whole()) {
+            const std::string message = text_at(row, "message");
+            reasons.add(one.why_not_whole, message.empty() ? text_at(row, "note") : message, point);
+        } else if (with_constraints && !one.keeps_constraints()) {
+            reasons.add("breaks " + in_quotes(one.broken, expression::kLongestShown), "", point);
+        }
+    }
+    return reasons;
+}
+
 bool is_better(const Objective& objective, double one, double other) {
     return objective.largest ? one > other : one < other;
 }
@@ -103,7 +139,8 @@ std::vector<Judged> judge(PointTable& table, const std::vector<Candidate>& candi
     }
     std::vector<Judged> judged;
     for (const Candidate& candidate : candidates) {
-        Judged one{&candidate, {}, {}, true};
+        Judged one;
+        one.candidate = &candidate;
         std::vector<std::size_t> workloads;
         for (const Candidate::Line& line : candidate.lines) {
             if (line.row) {
@@ -114,25 +151,47 @@ std::vector<Judged> judge(PointTable& table, const std::vector<Candidate>& candi
         if (one.rows.empty()) {
             continue;
         }
-        one.keeps_constraints = std::all_of(one.rows.begin(), one.rows.end(), [&](std::size_t row) {
-            return all_hold(constraints, table, row);
-        });
-        bool whole = one.rows.size() == candidate.lines.size() &&
-                     std::all_of(one.rows.begin(), one.rows.end(),
-                                 [&](std::size_t row) { return table.is_ok(row); });
+        const auto fail = [&](std::size_t row, std::string why) {
+            if (one.why_not_whole.empty()) {
+                one.why_not_whole = std::move(why);
+                one.row_not_whole = row;
+            }
+        };
+        for (const std::size_t row : one.rows) {
+            for (Condition& constraint : constraints) {
+                if (one.broken.empty() && !constraint.holds(table, row)) {
+                    one.broken = constraint.text();
+                }
+            }
+            if (!table.is_ok(row)) {
+                fail(row, table.text(table.at(row, PointTable::kStatus)));
+            } else if (!is_comparable(table, row)) {
+                fail(row, "has computed no product");
+            }
+        }
+        if (one.rows.size() != candidate.lines.size()) {
+            fail(one.rows.front(), fmt::format("has run {} of {} workloads", one.rows.size(),
+                                               candidate.lines.size()));
+        }
         std::vector<double> values;
-        for (std::size_t i = 0; i < objectives.size() && whole; ++i) {
+        for (std::size_t i = 0; i < objectives.size() && one.why_not_whole.empty(); ++i) {
             std::vector<double> each;
             for (const std::size_t row : one.rows) {
                 const Cell& cell = table.at(row, numbers[i]);
-                whole = whole && cell.is_number();
+                if (!cell.is_number()) {
+                    fail(row, "has no " + objectives[i].path);
+                }
                 each.push_back(cell.number);
             }
-            const auto value = whole ? combined(objectives[i], each, workloads) : std::nullopt;
-            whole = value.has_value();
+            const auto value = combined(objectives[i], each, workloads);
+            if (!value) {
+                fail(one.rows.front(),
+                     fmt::format("has no geometric mean of {}, which is not above 0 everywhere",
+                                 objectives[i].path));
+            }
             values.push_back(value.value_or(0));
         }
-        one.values = whole ? std::move(values) : std::vector<double>{};
+        one.values = one.why_not_whole.empty() ? std::move(values) : std::vector<double>{};
         judged.push_back(std::move(one));
     }
     return judged;
@@ -142,7 +201,7 @@ std::vector<std::size_t> front_of(const std::vector<Judged>& judged,
                                   const std::vector<Objective>& objectives) {
     std::vector<std::size_t> candidates;
     for (std::size_t i = 0; i < judged.size(); ++i) {
-        if (judged[i].is_whole() && judged[i].keeps_constraints) {
+        if (judged[i].is_compared()) {
             candidates.push_back(i);
         }
     }
@@ -183,7 +242,7 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
                                const std::vector<Objective>& objectives,
                                const std::map<std::string, double>& base) {
     std::vector<std::string> paths = table.changed();
-    std::erase(paths, kSeed);
+    std::erase_if(paths, is_seed);
     // What all points have alike changes nothing.
     std::erase_if(paths, [&](const std::string& path) {
         const std::size_t column = *table.column(path);
@@ -268,10 +327,14 @@ std::vector<Effect> effects_of(PointTable& table, const std::vector<Judged>& jud
 std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judged,
                               const std::vector<Objective>& objectives) {
     std::vector<Spread> spreads;
-    if (!table.column(kSeed)) {
+    std::string seeds;
+    for (const std::string& path : table.changed()) {
+        seeds += is_seed(path) ? (seeds.empty() ? "" : ", ") + path : "";
+    }
+    if (seeds.empty()) {
         return spreads;
     }
-    const auto columns = changed_columns(table, kSeed);
+    const auto columns = changed_columns(table, false);
     std::map<std::string, std::vector<const Judged*>> alike;
     for (const Judged& one : judged) {
         if (one.is_whole()) {
@@ -284,19 +347,19 @@ std::vector<Spread> spread_of(PointTable& table, const std::vector<Judged>& judg
     }
     for (std::size_t objective = 0; objective < objectives.size(); ++objective) {
         std::vector<double> ratios;
-        for (const auto& [key, seeds] : alike) {
-            double least = seeds.front()->values[objective];
+        for (const auto& [key, replicates] : alike) {
+            double least = replicates.front()->values[objective];
             double most = least;
-            for (const Judged* one : seeds) {
+            for (const Judged* one : replicates) {
                 least = std::min(least, one->values[objective]);
                 most = std::max(most, one->values[objective]);
             }
-            if (seeds.size() > 1 && least > 0) {
+            if (replicates.size() > 1 && least > 0) {
                 ratios.push_back(most / least);
             }
         }
         if (!ratios.empty()) {
-            spreads.push_back({objective, ratios.size(), mean_of(ratios)});
+            spreads.push_back({seeds, objective, ratios.size(), mean_of(ratios)});
         }
     }
     return spreads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/listing.h"
 
+#include "base/config/json_text.h"
 #include "base/error.h"
 #include "base/layout.h"
 #include "base/text.h"
@@ -108,7 +109,7 @@ void print_json(const Listing& listing, std::size_t rows) {
                                                ? nlohmann::json::parse(cell.text, nullptr, false)
                                                : nlohmann::json(cell.text);
         }
-        out.add((row == 0 ? "\n  " : ",\n  ") + object.dump());
+        out.add((row == 0 ? "\n  " : ",\n  ") + config::text_of_json(object));
     }
     out.add(rows == 0 ? "]\n" : "\n]\n");
 }

@@ -17,7 +17,7 @@ constexpr const char* kFirst[] = {"machine", "workload", "mode", "status"};
 
 /// Where a line has what a path of a table means.
 std::vector<std::string> keys_to(const std::string& path) {
-    if (path == "key" || path == "message" || path == "model") {
+    if (path == "key" || path == "message" || path == "model" || path == "note") {
         return {path};
     }
     std::vector<std::string> keys;

@@ -36,7 +36,7 @@ public:
 
     /// The lines of a store, a row for each name and content: what was said last counts, but for one
     /// that is ok. Columns are machine, workload, mode and status, all paths that some point changes,
-    /// then `paths`: of results, of `host.`, or `key` and `message`. Machines, workloads and files in
+    /// then `paths`: of results, of `host.`, or `key`, `message` and `note`. Machines, workloads and files in
     /// settings have labels (labels.h), so that different ones are different words. Of a point that
     /// has lines with contents, lines of older versions without them are left out.
     /// @throws IoError as KnownPoints

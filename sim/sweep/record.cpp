@@ -99,6 +99,13 @@ Json record_of(const sweep::PlannedPoint& point, const std::string& mode,
     for (const char* part : {"host", "machine", "workload", "schema_version", "status"}) {
         result.erase(part);
     }
+    std::string note;
+    for (const Json& one : result.value("notes", Json::array())) {
+        note += (note.empty() ? "" : "; ") + one.get<std::string>();
+    }
+    if (!note.empty()) {
+        record["note"] = std::move(note);
+    }
     Json lists = Json::object();
     take_lists("", result, lists);
     record["result"] = std::move(result);

@@ -144,6 +144,9 @@ void check_result_paths(const SweepSpec& sweep, const config::Document& document
             names.insert(short_name(name));
         }
     }
+    for (const Axis& axis : sweep.axes) { // elements of lists have paths of their own
+        names.insert(axis.paths.begin(), axis.paths.end());
+    }
     for (std::size_t i = 0; i < sweep.constraints.size(); ++i) {
         if (const auto error = endless(sweep.constraints[i], points)) {
             mistakes.push_back(document.at_value(fmt::format("/constraints/{}", i), *error));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/config/json_text.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
@@ -6,12 +7,14 @@
 #include "sim/progress_line.h"
 #include "sim/result.h"
 #include "sim/screen.h"
+#include "sim/sweep/check.h"
 #include "sim/sweep/commands.h"
 #include "sim/sweep/frozen.h"
 #include "sim/sweep/need_store.h"
+#include "sim/sweep/outcome.h"
 #include "sim/sweep/planner.h"
+#include "sim/sweep/progress.h"
 #include "sim/sweep/record.h"
-#include "sim/sweep/result_paths.h"
 #include "sim/sweep/source.h"
 #include "sim/sweep/standing.h"
 #include "sim/sweep/store.h"
@@ -20,8 +23,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -50,48 +51,6 @@ constexpr std::size_t kAtATime = 512;
 /// Runs of a point whose child was killed from outside, before that is its result.
 constexpr int kMostKills = 3;
 
-/// "3 s", "12 min", "2.5 h".
-std::string duration_text(double seconds) {
-    constexpr double kMinute = 60;
-    constexpr double kHour = 3600;
-    return seconds < 2 * kMinute ? fmt::format("{:.0f} s", std::ceil(seconds))
-           : seconds < 2 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
-                                 : fmt::format("{:.1f} h", seconds / kHour);
-}
-
-/// How far a sweep is: a line on a terminal, elsewhere one now and then.
-class Progress {
-public:
-    Progress(std::size_t points, bool quiet) : points_(points), quiet_(quiet) {}
-
-    void show(std::size_t done, std::size_t failed) {
-        const std::chrono::duration<double> since = Clock::now() - start_;
-        const double seconds = since.count();
-        const double left =
-            seconds / static_cast<double>(done) * static_cast<double>(points_ - done);
-        const std::string text = fmt::format(
-            "{} of {}, {:.3g} a second, {} left{}", grouped(static_cast<std::int64_t>(done)),
-            counted(points_, "point"), static_cast<double>(done) / seconds, duration_text(left),
-            failed == 0 ? "" : fmt::format(", {} not ok", failed));
-        if (line_.on_terminal()) {
-            line_.show(text);
-        } else if (!quiet_ && seconds >= next_) {
-            next_ = seconds + kEvery;
-            tell(text + "\n");
-        }
-    }
-    void clear() { line_.clear(); }
-
-private:
-    std::size_t points_;
-    bool quiet_;
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-    ProgressLine line_;
-    static constexpr double kEvery = 30;
-    double next_ = kEvery;
-};
-
 /// Points of one plan that are run into a store.
 class Runner {
 public:
@@ -101,13 +60,10 @@ public:
     /// `record` is called with the line of each, in the order of their ends.
     void run(sweep::Planner& planner, const std::vector<std::int64_t>& numbers,
              const std::string& mode, const std::function<void(const Json&)>& record) {
-        Progress progress(numbers.size(), command_.quiet);
-        std::size_t done = 0;
-        std::size_t failed = 0;
+        sweep::ProgressShow progress(numbers.size(), command_.quiet);
         const auto ended = [&](const Json& one) {
             record(one);
-            failed += one["status"] == sweep::kOkStatus ? 0 : 1;
-            progress.show(++done, failed);
+            progress.ended(one["status"].get<std::string>());
         };
         for (std::size_t first = 0; first < numbers.size(); first += kAtATime) {
             const std::size_t end = std::min(first + kAtATime, numbers.size());
@@ -115,13 +71,14 @@ public:
             for (std::size_t i = first; i < end; ++i) {
                 points.push_back(planner.at(numbers[i]));
             }
-            run_some(points, mode, ended, 1);
+            run_some(
+                points, mode, ended, [&] { progress.tick(); }, 1);
         }
-        progress.clear();
     }
 
     void run_some(const std::vector<PlannedPoint>& points, const std::string& mode,
-                  const std::function<void(const Json&)>& ended, int attempt) {
+                  const std::function<void(const Json&)>& ended,
+                  const std::function<void()>& each_second, int attempt) {
         const int cores = static_cast<int>(std::thread::hardware_concurrency());
         std::vector<RunCommand> runs;
         runs.reserve(points.size());
@@ -139,9 +96,10 @@ public:
                 }
             },
             {.seconds = static_cast<double>(command_.time_limit_s),
-             .memory_bytes = static_cast<std::size_t>(command_.memory_limit_mib) << 20U}));
+             .memory_bytes = static_cast<std::size_t>(command_.memory_limit_mib) << 20U,
+             .each_second = each_second}));
         if (!killed.empty()) {
-            run_some(killed, mode, ended, attempt + 1);
+            run_some(killed, mode, ended, each_second, attempt + 1);
         }
     }
 
@@ -170,6 +128,8 @@ struct Stage {
     Lines known;  ///< of points that are known under other names
 };
 
+using PointSet = std::unordered_set<sweep::PointKey, sweep::PointKey::Hash>;
+
 class Sweep {
 public:
     Sweep(const SweepRunCommand& command, const Elaborate& elaborate)
@@ -182,7 +142,11 @@ public:
     int run() {
         {
             const ActivityWatch watch(source_.name, !command_.quiet);
-            sweep::check_result_paths(source_.sweep, source_.document);
+            sweep::check_names(source_, paths_);
+            for (const std::string& none :
+                 sweep::check_estimates(source_.sweep, command_.screen, paths_)) {
+                tell_warning("there is no estimate of " + none);
+            }
             known_ = sweep::KnownPoints(folder_);
             tell_damage(known_.damage());
             sweep::refuse_other_models(known_, folder_, kModelVersion);
@@ -202,6 +166,7 @@ public:
             run_stage(*first_);
             keep_best();
         }
+        outcome_.add_known(folder_, known_points());
         run_stage(*main_);
         std::string text = fmt::format("{} in {}", counted(wanted(), "point"), folder_.string());
         text += main_->plan.equal.empty() || kept_
@@ -215,7 +180,10 @@ public:
         text +=
             main_->to_do.empty() && !command_.screen ? "" : fmt::format("; {:.1f} s", watch.lap());
         say(text + "\n");
-        return ended_.contains("check_failed") ? kCheckFailed : kOk;
+        for (const std::string& line : outcome_.not_ok().lines()) {
+            say("  " + line + "\n");
+        }
+        return wrong_or_ok();
     }
 
 private:
@@ -223,6 +191,28 @@ private:
         if (!command_.quiet) {
             std::fputs(text.c_str(), stdout);
         }
+    }
+
+    /// What nobody reads otherwise is told where it is wrong.
+    int wrong_or_ok() const {
+        if (command_.quiet) {
+            for (const std::string& line : outcome_.wrong().lines()) {
+                tell_failure(source_.name + ": " + line);
+            }
+        }
+        return outcome_.wrong().count() > 0 ? kCheckFailed : kOk;
+    }
+
+    /// Those of the main stage that are wanted and were known before, and are not ok.
+    [[nodiscard]] PointSet known_points() const {
+        PointSet keys;
+        for (const Plan::Point& point : main_->plan.points) {
+            const bool is_wanted = !kept_ || kept_->contains(point.key);
+            if (is_wanted && is_known(point.key) && *known_.status(point.key) != sweep::kOkStatus) {
+                keys.insert(point.key);
+            }
+        }
+        return keys;
     }
 
     void tell_invalid(const Plan& plan) {
@@ -265,7 +255,9 @@ private:
     }
 
     /// Points of the main stage that are wanted: all, or those that a screen left.
-    [[nodiscard]] std::size_t wanted() const { return kept_ ? *kept_ : main_->plan.points.size(); }
+    [[nodiscard]] std::size_t wanted() const {
+        return kept_ ? kept_->size() : main_->plan.points.size();
+    }
 
     [[nodiscard]] bool is_known(const sweep::PointKey& key) const {
         const auto* const known = known_.find(key);
@@ -310,7 +302,7 @@ private:
             }
             seconds += found->second.seconds / static_cast<double>(found->second.points);
         }
-        return "about " + duration_text(seconds / command_.jobs) + ", as stored points took";
+        return "about " + sweep::duration_text(seconds / command_.jobs) + ", as stored points took";
     }
 
     void run_stage(Stage& stage) {
@@ -331,6 +323,7 @@ private:
                 append_for(stage, stage.others, key.value(), record);
                 if (&stage == main_.get()) {
                     ++ended_[record["status"].get<std::string>()];
+                    outcome_.add(record);
                 }
             });
     }
@@ -342,7 +335,8 @@ private:
         if (found != lines.end()) {
             for (const std::int64_t number : found->second) {
                 name_line(stage.planner->at(number), record);
-                store_->append_line(record.dump()); // what is lost is written by the next run
+                store_->append_line(
+                    config::text_of_json(record)); // what is lost is written by the next run
             }
         }
     }
@@ -376,30 +370,31 @@ private:
     void keep_best() {
         std::vector<sweep::Condition> constraints =
             sweep::constraints_of(source_.sweep, source_.document);
-        const auto numbers = sweep::best_points(folder_, first_->sweep, constraints,
-                                                *first_->planner, paths_, command_.keep_percent);
+        auto [numbers, left_out] = sweep::best_points(
+            folder_, first_->sweep, constraints, *first_->planner, paths_, command_.keep_percent);
         for (const sweep::Condition& constraint : constraints) {
             if (const std::string failure = constraint.failure(); !failure.empty()) {
                 tell_warning(failure);
             }
         }
         if (numbers.empty() && !first_->plan.points.empty()) {
-            throw NotModelled(
-                "no point has an estimate: see what `tessera run --mode estimate` says "
-                "of the workloads, docs/timing_mode.md#estimates");
+            std::string text = "--screen estimate: no point is left to choose from";
+            for (const std::string& line : left_out.lines()) {
+                text += "\n  " + line;
+            }
+            throw NotModelled(text);
         }
-        std::unordered_set<sweep::PointKey, sweep::PointKey::Hash> kept;
+        PointSet& kept = kept_.emplace();
         for (const std::int64_t number : numbers) {
             kept.insert(main_->planner->at(number).key);
         }
-        kept_ = kept.size();
         std::erase_if(main_->to_do, [&](std::int64_t number) {
             return !kept.contains(main_->planner->at(number).key);
         });
         const auto is_no_line = [&](const auto& one) { return !kept.contains(one.first); };
         std::erase_if(main_->others, is_no_line);
         std::erase_if(main_->known, is_no_line);
-        say(fmt::format("{} of {} kept by estimates\n", counted(*kept_, "point"),
+        say(fmt::format("{} of {} kept by estimates\n", counted(kept_->size(), "point"),
                         grouped(static_cast<std::int64_t>(first_->plan.points.size()))));
     }
 
@@ -413,9 +408,10 @@ private:
     std::unique_ptr<Stage> main_;
     std::unique_ptr<Stage> first_; ///< by estimates
     std::unique_ptr<sweep::StoreWriter> store_;
-    std::optional<std::size_t> kept_;
+    std::optional<PointSet> kept_; ///< by estimates
     std::size_t known_before_ = 0;
     std::map<std::string, std::size_t> ended_; ///< by status
+    sweep::Outcome outcome_;                   ///< of all points that are wanted
 };
 
 /// Points that come a line each.
@@ -427,7 +423,7 @@ public:
                                      paths_)),
           planner_(source_.sweep, source_.document, paths_, keys_) {
         source_.is_asked = true;
-        sweep::check_result_paths(source_.sweep, source_.document);
+        sweep::check_names(source_, paths_);
         if (!command.store.empty()) {
             const sweep::KnownPoints known(command.store);
             tell_damage(known.damage());
@@ -457,7 +453,7 @@ public:
 
 private:
     static std::string refusal(const std::string& message) {
-        return Json{{"status", "invalid"}, {"message", message}}.dump();
+        return config::text_of_json(Json{{"status", "invalid"}, {"message", message}});
     }
 
     std::string answer_to(const std::string& line) {
@@ -494,7 +490,7 @@ private:
         if (names_.insert({point.key, sweep::name_of(point, source_.sweep.mode)}).second) {
             keep(record);
         }
-        return record.dump();
+        return config::text_of_json(record);
     }
 
     void keep(const Json& record) {
@@ -513,10 +509,10 @@ private:
             .run_some(
                 {point}, source_.sweep.mode,
                 [&](const Json& record) {
-                    answer = record.dump();
+                    answer = config::text_of_json(record);
                     keep(record);
                 },
-                1);
+                {}, 1);
         known_[point.key] = answer;
         names_.insert({point.key, sweep::name_of(point, source_.sweep.mode)});
         return answer;

@@ -6,6 +6,7 @@
 #include "base/layout.h"
 #include "base/text.h"
 #include "sim/exit_code.h"
+#include "sim/result.h"
 #include "sim/screen.h"
 #include "sim/sweep/commands.h"
 #include "sim/sweep/frozen.h"
@@ -40,6 +41,7 @@ using sweep::Judged;
 using sweep::Listing;
 using sweep::Objective;
 using sweep::PointTable;
+using sweep::Reasons;
 
 /// Texts with commas between several.
 std::vector<std::string> parts_of(const std::vector<std::string>& texts) {
@@ -95,8 +97,13 @@ public:
         }
         std::erase_if(wanted, [](const std::string& name) {
             return !sweep::is_result_path(name) && !sweep::is_parameter(name) && name != "key" &&
-                   name != "message" && name != "model";
+                   name != "message" && name != "note" && name != "model";
         });
+        wanted.emplace_back(sweep::kEmptyMatrices);
+        wanted.emplace_back("note");
+        if (command.look != "points") {
+            wanted.emplace_back("message"); // why what is left out is
+        }
         table_.emplace(folder_, wanted);
         tell_damage(table_->damage());
         check_names();
@@ -117,8 +124,19 @@ public:
                                                            : points();
         tell_failures(filters_);
         tell_failures(constraints_);
-        listing.print(command_.format, static_cast<std::size_t>(command_.limit));
-        return kOk;
+        const bool is_look = command_.look != "points";
+        if (listing.rows > 0 || !is_look || command_.format != "text") {
+            listing.print(command_.format, static_cast<std::size_t>(command_.limit));
+        }
+        if (rows_.empty()) {
+            tell_failure(fmt::format("no point: {}", table_->rows() == 0
+                                                         ? folder_.string() + " has none"
+                                                         : "--filter holds for none of " +
+                                                               counted(table_->rows(), "point")));
+        } else if (is_look) {
+            tell_left_out(listing.rows == 0);
+        }
+        return is_look && listing.rows == 0 ? kCheckFailed : kOk;
     }
 
 private:
@@ -152,6 +170,25 @@ private:
         } catch (const expression::Error& error) {
             throw UsageError(fmt::format("sweep show: {} {}: character {}: {}", option,
                                          in_quotes(text), error.column(), error.what()));
+        }
+    }
+
+    /// What the look at hand is not about, and why.
+    void tell_left_out(bool is_all) const {
+        const Reasons reasons = sweep::left_out(*table_, judged_, command_.look != "sensitivity");
+        if (reasons.count() > 0) {
+            tell_warning(fmt::format("{} of {} left out of --{}", reasons.count(),
+                                     counted(judged_.size(), "candidate"), command_.look));
+            for (const std::string& line : reasons.lines()) {
+                std::fputs(("  " + line + "\n").c_str(), stderr);
+            }
+        }
+        if (is_all && reasons.count() < judged_.size()) { // of --sensitivity alone
+            tell_failure(
+                "no effect to be seen: what the points differ in has the same value in all "
+                "that can be compared, or the objective is not above 0");
+        } else if (is_all) {
+            tell_failure(fmt::format("--{}: no point can be compared", command_.look));
         }
     }
 
@@ -274,14 +311,18 @@ private:
         });
     }
 
-    /// Columns that say which point it is, and what is shown of it.
-    [[nodiscard]] std::vector<std::size_t> columns_of_points() const {
-        std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kWorkload};
+    [[nodiscard]] bool has_several_modes() const {
         std::set<std::uint32_t> modes;
         for (const std::size_t row : rows_) {
             modes.insert(table_->at(row, PointTable::kMode).word);
         }
-        if (modes.size() > 1) {
+        return modes.size() > 1;
+    }
+
+    /// Columns that say which point it is, and what is shown of it.
+    [[nodiscard]] std::vector<std::size_t> columns_of_points() const {
+        std::vector<std::size_t> columns{PointTable::kMachine, PointTable::kWorkload};
+        if (has_several_modes()) {
             columns.push_back(PointTable::kMode);
         }
         for (const std::string& path : table_->changed()) {
@@ -297,7 +338,7 @@ private:
     }
 
     /// What the sweep at hand says of its own lines; without one, of all lines of one mode.
-    [[nodiscard]] std::vector<Judged> judged() {
+    const std::vector<Judged>& judged() {
         // what was estimated first is no result of the sweep
         std::vector<std::size_t> rows;
         const std::uint32_t mode = table_->word(sweep_.mode);
@@ -318,13 +359,21 @@ private:
         } else {
             candidates_ = sweep::candidates_in(*table_, rows_);
         }
-        return sweep::judge(*table_, candidates_, objectives_, constraints_);
+        judged_ = sweep::judge(*table_, candidates_, objectives_, constraints_);
+        return judged_;
     }
 
     Listing points() {
         std::vector<std::size_t> columns = columns_of_points();
         const bool are_apart = tells_rows_apart();
         columns.push_back(PointTable::kStatus);
+        const std::size_t note = *table_->column("note");
+        if (std::find(columns.begin(), columns.end(), note) == columns.end() &&
+            std::any_of(rows_.begin(), rows_.end(), [&](std::size_t row) {
+                return table_->at(row, note).kind != Cell::Kind::Nothing;
+            })) {
+            columns.push_back(note);
+        }
         std::set<std::size_t> broken;
         for (const std::size_t row : rows_) {
             if (table_->is_ok(row) && !sweep::all_hold(constraints_, *table_, row)) {
@@ -363,6 +412,9 @@ private:
         for (const std::string& path : group_) {
             by.push_back(*table_->column(path));
         }
+        if (has_several_modes() && std::find(by.begin(), by.end(), PointTable::kMode) == by.end()) {
+            by.push_back(PointTable::kMode); // an estimate and a run have no mean
+        }
         std::vector<std::size_t> means;
         for (const std::string& path : shown_) {
             means.push_back(*table_->column(path));
@@ -372,6 +424,7 @@ private:
             std::vector<double> sums;
             std::vector<std::size_t> counts;
             std::size_t points = 0;
+            std::size_t left_out = 0;
         };
         std::map<std::string, std::size_t> known;
         std::vector<Group> groups;
@@ -385,6 +438,7 @@ private:
                 groups.push_back({{},
                                   std::vector<double>(means.size()),
                                   std::vector<std::size_t>(means.size()),
+                                  0,
                                   0});
                 for (const std::size_t column : by) {
                     groups.back().cells.push_back(table_->at(row, column));
@@ -392,6 +446,10 @@ private:
             }
             Group& group = groups[found->second];
             ++group.points;
+            if (!sweep::is_comparable(*table_, row)) {
+                ++group.left_out;
+                continue;
+            }
             for (std::size_t i = 0; i < means.size(); ++i) {
                 const Cell& cell = table_->at(row, means[i]);
                 if (cell.is_number()) {
@@ -414,10 +472,16 @@ private:
                              });
         }
         Listing listing;
-        listing.head = group_;
+        for (const std::size_t column : by) {
+            listing.head.push_back(table_->paths()[column]);
+        }
         listing.head.emplace_back("points");
         for (const std::string& path : shown_) {
             listing.head.push_back("mean " + path);
+        }
+        if (std::any_of(groups.begin(), groups.end(),
+                        [](const Group& group) { return group.left_out > 0; })) {
+            listing.head.emplace_back("left out");
         }
         listing.rows = groups.size();
         listing.cell = [this, groups = std::move(groups), by](std::size_t row, std::size_t column) {
@@ -430,6 +494,9 @@ private:
                 return sweep::ListedCell{std::to_string(group.points), true};
             }
             const std::size_t i = column - by.size() - 1;
+            if (i == group.counts.size()) {
+                return sweep::ListedCell{std::to_string(group.left_out), true};
+            }
             return group.counts[i] == 0
                        ? sweep::ListedCell{"", true}
                        : sweep::ListedCell{sweep::number_text(group.sums[i] /
@@ -492,12 +559,12 @@ private:
     }
 
     Listing pareto() {
-        const auto all = judged();
+        const auto& all = judged();
         return listed(all, sweep::front_of(all, objectives_));
     }
 
     Listing best() {
-        const auto all = judged();
+        const auto& all = judged();
         const Judged* const first = base_of(all);
         Listing listing;
         listing.head = {"objective", "value", "of the base", "machine", "what differs"};
@@ -505,7 +572,7 @@ private:
         for (std::size_t i = 0; i < objectives_.size(); ++i) {
             const Judged* winner = nullptr;
             for (const Judged& one : all) {
-                if (one.is_whole() && one.keeps_constraints &&
+                if (one.is_compared() &&
                     (winner == nullptr ||
                      sweep::is_better(objectives_[i], one.values[i], winner->values[i]))) {
                     winner = &one;
@@ -614,7 +681,7 @@ private:
     }
 
     Listing sensitivity() {
-        const auto all = judged();
+        const auto& all = judged();
         Listing listing;
         listing.head = {"objective",    "path",   "value",     "mean",
                         "of the least", "points", "elasticity"};
@@ -639,7 +706,7 @@ private:
         }
         for (const sweep::Spread& spread : sweep::spread_of(*table_, all, objectives_)) {
             rows.push_back({{objective_text(objectives_[spread.objective], all), false},
-                            {"workload.seed", false},
+                            {spread.paths, false},
                             {"largest over smallest", false},
                             {"", true},
                             {fmt::format("{:.3f}", spread.largest_over_smallest), true},
@@ -668,6 +735,7 @@ private:
     std::optional<PointTable> table_;
     std::vector<std::size_t> rows_;
     std::vector<sweep::Candidate> candidates_;
+    std::vector<Judged> judged_;
     mutable std::optional<std::map<std::string, double>> bases_;
 };
 

@@ -4,10 +4,12 @@
 #include "base/config/suggest.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "sim/sweep/frozen.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -20,8 +22,8 @@ using config::Document;
 
 /// A sweep of a workload as it is.
 Document of_workload(const std::string& workload) {
-    return config::parse_document(Json{{"schema_version", 1}, {"workload", workload}}.dump(),
-                                  "the command line");
+    return config::parse_document(
+        Json{{"schema_version", 1}, {"workload", utf8_of(workload)}}.dump(), "the command line");
 }
 
 /// The file of a name that is a sweep's, or else a workload's; the name itself for a workload.
@@ -105,6 +107,11 @@ void apply(Document& document, const std::string& option) {
         throw ConfigError(Diagnostic{"--set", 0, 0, "",
                                      "got " + in_quotes(option) + ", expected path=value", ""});
     }
+    if (!is_utf8(option)) {
+        throw ConfigError(
+            Diagnostic{"--set", 0, 0, "",
+                       "got " + in_quotes(utf8_of(option)) + ", expected text in UTF-8", ""});
+    }
     const std::string path = option.substr(0, equals);
     const std::vector<std::string> texts = split_values(option.substr(equals + 1));
     forget(document, path);
@@ -156,7 +163,11 @@ Source read_source(const SourceOptions& options, const config::ConfigPaths& path
         config::Origin origin;
         if (!options.machines.empty()) {
             origin.file = "--machine";
-            document.replace("/machine", options.machines, origin);
+            Json machines = Json::array();
+            for (const std::string& machine : options.machines) {
+                machines.push_back(utf8_of(machine));
+            }
+            document.replace("/machine", std::move(machines), origin);
         }
         if (!options.mode.empty()) {
             origin.file = "--mode";
@@ -164,6 +175,14 @@ Source read_source(const SourceOptions& options, const config::ConfigPaths& path
         }
     }
     SweepSpec sweep = read_sweep(document);
+    const auto place = [&](const char* kind, const std::string& given) {
+        if (utf8_of(given) != given) { // what a sweep says is text, and a file's name need not be
+            sweep.places.replace(kind, utf8_of(given), {given, "", false, Diagnostic{}});
+        }
+    };
+    place(kWorkloadPath, options.what);
+    std::for_each(options.machines.begin(), options.machines.end(),
+                  [&](const std::string& machine) { place(kMachinePath, machine); });
     Source source{std::move(name),
                   config::is_path(options.what) ? std::optional<fs::path>(options.what)
                                                 : std::nullopt,

@@ -152,13 +152,13 @@ Changes Space::at(std::int64_t number) const {
     TESSERA_ASSERT(number >= 0 && number < size());
     Changes changes;
     std::int64_t left = repeats_;
-    std::int64_t rest = number / size_;
+    std::int64_t rest = number % repeats_;
     for (const Axis& axis : all_) {
         left /= static_cast<std::int64_t>(axis.choices.size());
         append(changes, axis, static_cast<std::size_t>(rest / left));
         rest %= left;
     }
-    for (Change& change : sampled(number % size_)) {
+    for (Change& change : sampled(number / repeats_)) {
         changes.push_back(std::move(change));
     }
     return changes;

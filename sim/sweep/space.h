@@ -66,7 +66,8 @@ public:
     /// Every axis has a choice or a stretch, a stretch only where the sample is Random or
     /// LatinHypercube, and size_of() is less than kEndless. Every choice of `all`, which have no
     /// stretch, goes with the whole sample: machines and workloads, which are judged by the same
-    /// points.
+    /// points. They change fastest, the last of them first: who has done half of the points has done
+    /// all workloads on half of the machines.
     Space(std::vector<Axis> axes, const Sample& sample, std::vector<Axis> all = {});
 
     /// The number of points, kEndless where that is more.
@@ -78,7 +79,7 @@ public:
     /// same is known by its key.
     [[nodiscard]] Changes at(std::int64_t number) const;
     /// Which point of the sample that is: the same for points that differ in choices of `all` alone.
-    [[nodiscard]] std::int64_t sample_of(std::int64_t number) const { return number % size_; }
+    [[nodiscard]] std::int64_t sample_of(std::int64_t number) const { return number / repeats_; }
 
 private:
     /// Where in an axis a point of a sample is, from 0 up to 1.

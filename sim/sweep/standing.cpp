@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace tessera::sweep {
 
@@ -51,9 +52,9 @@ void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
     }
 }
 
-std::vector<std::int64_t> best_points(const std::filesystem::path& store, const SweepSpec& sweep,
-                                      std::vector<Condition>& constraints, Planner& planner,
-                                      const config::ConfigPaths& configs, double percent) {
+BestPoints best_points(const std::filesystem::path& store, const SweepSpec& sweep,
+                       std::vector<Condition>& constraints, Planner& planner,
+                       const config::ConfigPaths& configs, double percent) {
     const std::vector<Objective> objectives = objectives_of(sweep);
     std::vector<std::string> paths;
     for (const Objective& objective : objectives) {
@@ -62,13 +63,16 @@ std::vector<std::int64_t> best_points(const std::filesystem::path& store, const 
     for (const Condition& condition : constraints) {
         paths.insert(paths.end(), condition.names().begin(), condition.names().end());
     }
+    for (const char* path : {kEmptyMatrices, "message", "note"}) {
+        paths.emplace_back(path);
+    }
     PointTable table(store, paths);
     fill_parameters(table, paths, store, configs);
     const auto candidates = candidates_of(planner, sweep, table);
     const std::vector<Judged> judged = judge(table, candidates, objectives, constraints);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < judged.size(); ++i) {
-        if (judged[i].is_whole() && judged[i].keeps_constraints) {
+        if (judged[i].is_compared()) {
             order.push_back(i);
         }
     }
@@ -93,7 +97,7 @@ std::vector<std::int64_t> best_points(const std::filesystem::path& store, const 
         }
     }
     std::sort(best.begin(), best.end());
-    return best;
+    return {std::move(best), left_out(table, judged, true)};
 }
 
 } // namespace tessera::sweep

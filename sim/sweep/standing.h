@@ -4,6 +4,7 @@
 
 #include "sim/sweep/condition.h"
 #include "sim/sweep/planner.h"
+#include "sim/sweep/reasons.h"
 #include "sim/sweep/sweep_file.h"
 
 #include <cstdint>
@@ -20,12 +21,16 @@ namespace tessera::sweep {
 void fill_parameters(PointTable& table, const std::vector<std::string>& paths,
                      const std::filesystem::path& store, const config::ConfigPaths& configs);
 
-/// Numbers of the points of the best `percent` of a sweep's candidates, in their order: by the sum of
+struct BestPoints {
+    std::vector<std::int64_t> numbers; ///< in their order
+    Reasons left_out;                  ///< why others could not be among them
+};
+
+/// The points of the best `percent` of a sweep's candidates: by the sum of
 /// their ranks in each objective. What broke a constraint or has no result in the store is not among
 /// them.
-[[nodiscard]] std::vector<std::int64_t>
-best_points(const std::filesystem::path& store, const SweepSpec& sweep,
-            std::vector<Condition>& constraints, Planner& planner,
-            const config::ConfigPaths& configs, double percent);
+[[nodiscard]] BestPoints best_points(const std::filesystem::path& store, const SweepSpec& sweep,
+                                     std::vector<Condition>& constraints, Planner& planner,
+                                     const config::ConfigPaths& configs, double percent);
 
 } // namespace tessera::sweep

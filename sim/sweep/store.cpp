@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/sweep/store.h"
 
+#include "base/config/json_text.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
@@ -194,7 +195,7 @@ StoreWriter::~StoreWriter() {
 }
 
 void StoreWriter::append(const Json& point) {
-    append_line(point.dump());
+    append_line(config::text_of_json(point));
     sync();
 }
 
@@ -261,7 +262,8 @@ Damage for_each_point(const fs::path& folder, const std::function<void(const Poi
     }
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
-        if (entry->path().extension() == kEnding) {
+        std::error_code unknown; // a link to nothing is no file either
+        if (entry->path().extension() == kEnding && entry->is_regular_file(unknown)) {
             files.push_back(entry->path());
         }
     }

@@ -98,7 +98,7 @@ struct Damage {
     [[nodiscard]] std::vector<std::string> warnings() const;
 };
 
-/// Calls `point` for every line of every file, files by name, lines in their order. What is
+/// Calls `point` for every line of every regular file, files by name, lines in their order. What is
 /// unfinished at the end of a file is left out, and so is a line that is no point: an object with
 /// `key`, `status` and, where that is "ok", `result`. No folder, no lines. @throws IoError where a
 /// file cannot be read

@@ -4,6 +4,7 @@
 #include "base/config/paths.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "sim/exit_code.h"
 #include "sim/result.h"
 #include "sim/sweep/frozen.h"
@@ -80,7 +81,7 @@ std::vector<std::string> candidates(const fs::path& store, const std::string& pa
     if (const auto frozen = sweep::FrozenNames(store).find(path, name, content)) {
         all.push_back(*frozen);
     }
-    all.push_back(name);
+    all.push_back(bytes_of(name));
     std::error_code error;
     for (fs::directory_iterator entry(store / "sweeps", error), end; !error && entry != end;
          entry.increment(error)) {

@@ -5,10 +5,10 @@
 #include "base/text.h"
 #include "sim/exit_code.h"
 #include "sim/result.h"
+#include "sim/sweep/check.h"
 #include "sim/sweep/commands.h"
 #include "sim/sweep/frozen.h"
 #include "sim/sweep/planner.h"
-#include "sim/sweep/result_paths.h"
 #include "sim/sweep/source.h"
 
 #include <fmt/format.h>
@@ -141,7 +141,10 @@ int sweep_submit(const SweepSubmitCommand& command) {
     if (run.screen) {
         throw UsageError("sweep submit: --screen is for `tessera sweep run`");
     }
-    sweep::check_result_paths(source.sweep, source.document);
+    sweep::check_names(source, paths);
+    for (const std::string& none : sweep::check_estimates(source.sweep, false, paths)) {
+        tell_warning("there is no estimate of " + none);
+    }
     // all mistakes are told here, and not by a shard
     const sweep::Plan plan =
         sweep::plan_points(source.sweep, source.document, paths, sweep::PointKeys(kModelVersion));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "traces/exporters/chrome.h"
 
+#include "base/utf8.h"
 #include "traces/exporters/track_order.h"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ int pid_of(Track track) {
 
 /// As a JSON string.
 std::string quoted(std::string_view text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return nlohmann::json(utf8_of(text)).dump();
 }
 
 std::string value_text(std::int64_t value) {

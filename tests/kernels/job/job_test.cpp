@@ -146,6 +146,8 @@ TEST_CASE("a product without non-zeros is noted, with the reason") {
         const auto estimated = job::make_job({"sparse", spmm});
         static_cast<void>(estimated->estimate(spec::MachineSpec{}));
         CHECK(estimated->notes() == job->notes());
+        CHECK(job->empty_matrices() == (job->notes().empty() ? 0 : 1));
+        CHECK(estimated->empty_matrices() == job->empty_matrices());
         return job->notes();
     };
     CHECK(notes(1.0 / 16).empty());
@@ -162,6 +164,7 @@ TEST_CASE("a product without non-zeros is noted, with the reason") {
     CHECK(notes(1) ==
           std::vector<std::string>{"a has no non-zeros: " + spmm.pattern.path + " has no entries"});
     CHECK(planned(small(workload::ValuesSpec::Kind::Integer))->notes().empty());
+    CHECK(planned(small(workload::ValuesSpec::Kind::Integer))->empty_matrices() == 0);
 }
 
 TEST_CASE("products have closed forms, by which their jobs know themselves without a plan") {

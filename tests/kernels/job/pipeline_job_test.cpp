@@ -251,6 +251,7 @@ TEST_CASE("sparse tensors of a pipeline without non-zeros are noted by their nam
     pipeline.tensors = {sparse("full", {12, 10}, 0.5), sparse("empty", {9, 12}, 0.001),
                         tensor("x", {10, 6})};
     pipeline.steps = {step("spmm", {"full", "x"}, "y"), step("spmm", {"empty", "y"}, "z")};
+    CHECK(run(pipeline).job->empty_matrices() == 1);
     CHECK(run(pipeline).job->notes() ==
           std::vector<std::string>{
               "empty has no non-zeros: density 0.001 rounds to no block of 1 x 1 in 9 x 12"});

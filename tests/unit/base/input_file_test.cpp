@@ -46,6 +46,33 @@ TEST_CASE("a pipe that gives its bytes in pieces is read to its end", "[unit][ba
     writer.join();
 }
 
+TEST_CASE("a pipe that nobody writes to is told, and one of the shell's own may be empty",
+          "[unit][base]") {
+    const test::ScratchFolder scratch;
+    const std::string pipe = scratch.path("pipe");
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(read_file(pipe, kMiB, "a test's file"),
+                      pipe + ": cannot be read: is a pipe that nobody writes to");
+    std::thread late([&] {
+        usleep(300'000);
+        std::ofstream out(pipe);
+        out << "late" << std::flush;
+        usleep(300'000);
+        out << "r";
+    });
+    CHECK(read_file(pipe, kMiB, "a test's file") == "later");
+    late.join();
+
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    REQUIRE(write(ends[1], "ab", 2) == 2);
+    close(ends[1]);
+    const std::string own = "/dev/fd/" + std::to_string(ends[0]);
+    CHECK(read_file(own, kMiB, "a test's file") == "ab");
+    CHECK(read_file(own, kMiB, "a test's file").empty());
+    close(ends[0]);
+}
+
 TEST_CASE("bytes come one part behind the other", "[unit][base]") {
     const test::ScratchFolder scratch;
     InputFile file(scratch.write("f", "abcdef"));

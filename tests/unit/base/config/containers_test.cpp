@@ -116,6 +116,9 @@ TEST_CASE("set options reach elements that are there", "[unit][config]") {
           Lines{"--set: rooms.hall.inside.1.use: unknown key; did you mean 'rooms.bath.use'?"});
     CHECK(mistakes(kHouse, nullptr, {"houses=[]", "houses.0.use=a"}).size() == 1); // it is gone
     CHECK_FALSE(is_set_path(house_shape(), "rooms.bath.use"));                     // of no document
+    const auto document = nlohmann::json::parse(kHouse);
+    CHECK(is_set_path(house_shape(), "p.rooms.bath.use", "p.", document));
+    CHECK_FALSE(is_set_path(house_shape(), "p.rooms.cellar.use", "p.", document));
 }
 
 TEST_CASE("parameters of lists and maps have a name or a number in their path", "[unit][config]") {

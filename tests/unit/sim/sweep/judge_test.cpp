@@ -122,8 +122,8 @@ TEST_CASE("points that differ in their workload alone are judged together", "[un
           std::vector<double>{28, 33, -1});
     std::vector<Condition> below_8{Condition("cycles < 8")};
     const auto kept = judge(table, candidates, {objective("cycles")}, below_8);
-    CHECK_FALSE(kept[0].keeps_constraints);
-    CHECK(kept[1].keeps_constraints);
+    CHECK_FALSE(kept[0].keeps_constraints());
+    CHECK(kept[1].keeps_constraints());
 }
 
 TEST_CASE("nothing on the front is beaten, and all else is", "[unit][sweep]") {
@@ -139,7 +139,7 @@ TEST_CASE("nothing on the front is beaten, and all else is", "[unit][sweep]") {
         Judged one;
         one.rows = {static_cast<std::size_t>(i)};
         one.values = {chance(1000), chance(1000)};
-        one.keeps_constraints = i % 7 != 0;
+        one.broken = i % 7 != 0 ? "" : "x < 1";
         if (i % 11 == 0) {
             one.values.clear();
         }
@@ -152,7 +152,7 @@ TEST_CASE("nothing on the front is beaten, and all else is", "[unit][sweep]") {
     std::vector<std::size_t> expected;
     for (std::size_t i = 0; i < judged.size(); ++i) {
         const auto counts = [](const Judged& one) {
-            return one.is_whole() && one.keeps_constraints;
+            return one.is_whole() && one.keeps_constraints();
         };
         if (counts(judged[i]) && std::none_of(judged.begin(), judged.end(), [&](const auto& other) {
                 return counts(other) && beats(other, judged[i]);
@@ -173,7 +173,7 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
         for (const double y : {1.0, 3.0}) {
             for (const int seed : {1, 2}) {
                 grid.push_back({"a",
-                                {{"x", x}, {"y", y}, {"workload.seed", seed}},
+                                {{"x", x}, {"y", y}, {"workload.tensors.g.pattern.seed", seed}},
                                 {{"cycles", 1000 * std::pow(x, -0.5) * std::pow(y, 2) *
                                                 (seed == 1 ? 1 : 1.1)}}});
             }
@@ -201,6 +201,7 @@ TEST_CASE("effects of a power law are its exponents", "[unit][sweep]") {
         CHECK(spread.size() == (points == &grid ? 1 : 0));
         if (points == &grid) {
             CHECK(spread.front().groups == 6);
+            CHECK(spread.front().paths == "workload.tensors.g.pattern.seed");
             CHECK(spread.front().largest_over_smallest == Approx(1.1));
         }
     }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// How far a sweep is: a line on a terminal that overwrites itself; elsewhere a line now and then, so
+// that a log shows that something goes on and a short sweep says nothing.
+#pragma once
+
+#include "sim/progress_line.h"
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace tessera::sweep {
+
+/// What is known of a sweep that runs.
+struct Progress {
+    std::size_t points = 0;
+    std::size_t done = 0;
+    std::map<std::string, std::size_t> not_ok; ///< of those, by status
+    double seconds = 0;                        ///< since its start
+};
+
+/// "12 of 95 points, 3.1 a second, 27 s left, 5 not ok: 4 does_not_fit, 1 fault"
+[[nodiscard]] std::string progress_text(const Progress& progress);
+
+/// "3 s", "12 min", "2.5 h".
+[[nodiscard]] std::string duration_text(double seconds);
+
+/// Which lines of a log are due: one at each tenth of the points, none within a second of another,
+/// and one after half a minute without any.
+class LogPace {
+public:
+    [[nodiscard]] bool is_due(const Progress& progress);
+
+private:
+    double last_s_ = 0;
+    std::size_t last_tenths_ = 0;
+};
+
+/// Shows it on stderr while it lives.
+class ProgressShow {
+public:
+    ProgressShow(std::size_t points, bool quiet);
+
+    /// One more point.
+    void ended(const std::string& status);
+    /// Called now and then while points run.
+    void tick();
+
+private:
+    bool quiet_;
+    sim::ProgressLine line_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    Progress progress_;
+    LogPace pace_;
+};
+
+} // namespace tessera::sweep
