@@ -6,6 +6,7 @@
 #include "sim/vertex/code_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,7 @@ void Counter::issue(const tile::IssueRecord& record) {
     tell_progress(phase_begin_ + record.cycle);
     Issues& issues = issues_[{record.context >= 0, record.address}];
     ++issues.instructions;
+    issues.workers |= record.context < 0 ? 0U : 1U << static_cast<unsigned>(record.context);
     issues.turns += record.issues > 0 ? 1 : 0;
     if (keep_log_) {
         auto shifted = record;
@@ -102,6 +104,7 @@ void Counter::finish(PointResult& result) const {
     result.log = log_;
     result.warnings = watch_.warnings();
     std::map<std::string, CodeLine> lines;
+    std::map<std::string, std::uint32_t> workers;
     for (const auto& [key, issues] : issues_) {
         const auto& [of_worker, address] = key;
         Activity& activity = of_worker ? result.workers : result.supervisor;
@@ -111,6 +114,7 @@ void Counter::finish(PointResult& result) const {
         CodeLine& line = lines[source_line(bench_, address)];
         line.issues += issues.instructions;
         line.cycles += cycles;
+        workers[source_line(bench_, address)] |= issues.workers;
         count_instruction(result, address, issues.instructions, of_worker);
     }
     for (const auto& [address, cycles] : line_stalls_) {
@@ -125,7 +129,8 @@ void Counter::finish(PointResult& result) const {
         }
     }
     for (auto& [source, line] : lines) {
-        result.lines.push_back({source, line.issues, line.cycles});
+        result.lines.push_back(
+            {source, line.issues, line.cycles, std::popcount(workers[source])});
     }
     sort(result.lines);
     result.placement = placement(result.workers);
@@ -156,7 +161,7 @@ Placement Counter::placement(const Activity& workers) const {
     }
     for (const auto& [address, cycles] : unaligned_) {
         found.cycles += cycles;
-        found.lines.push_back({source_line(bench_, address), 0, cycles});
+        found.lines.push_back({source_line(bench_, address), 0, cycles, 0});
     }
     sort(found.lines);
     found.share = all == 0 ? 0 : static_cast<double>(found.cycles) / static_cast<double>(all);

@@ -49,7 +49,8 @@ private:
 
     struct Issues {
         std::int64_t instructions = 0;
-        std::int64_t turns = 0; ///< less, where steps of the matrix unit share some
+        std::int64_t turns = 0;    ///< less, where steps of the matrix unit share some
+        std::uint32_t workers = 0; ///< a bit for each that ran it
     };
 
     const Bench& bench_;

@@ -110,8 +110,10 @@ Json lines_json(const std::vector<CodeLine>& lines) {
     Json list = Json::array();
     for (const auto& line : lines) {
         if (list.size() < kMostLines) {
-            list.push_back(
-                {{"source", line.source}, {"issues", line.issues}, {"cycles", line.cycles}});
+            list.push_back({{"source", line.source},
+                            {"issues", line.issues},
+                            {"cycles", line.cycles},
+                            {"workers", line.workers}});
         }
     }
     return list;
@@ -121,6 +123,7 @@ Json placement_json(const Placement& placement) {
     Json lines = lines_json(placement.lines);
     for (Json& line : lines) {
         line.erase("issues");
+        line.erase("workers");
     }
     return {{"cycles", placement.cycles}, {"share", placement.share}, {"lines", std::move(lines)}};
 }

@@ -54,7 +54,9 @@ struct PhaseResult {
 struct CodeLine {
     std::string source; ///< "scaled_add.S:41", or "stub"
     std::int64_t issues = 0;
-    std::int64_t cycles = 0; ///< of its issues and of the waits that it causes
+    std::int64_t cycles =
+        0;           ///< its issues and the waits that it causes, of all who ran it together
+    int workers = 0; ///< that ran it
 };
 
 /// What it costs workers that bundles which branches lead to do not lie at multiples of 8 bytes.
