@@ -19,6 +19,30 @@ namespace {
 /// From so many local runs on, one vertex with a list of them takes less than a vertex each.
 constexpr std::size_t kFewRuns = 3;
 
+/// Words that a vertex copies on a tile.
+struct WordCopy {
+    const char* symbol = nullptr;
+    Bytes word_bytes = 0;
+    Place from;
+    Place to;
+    std::int64_t words = 0;
+};
+
+/// As many vertices as their loops take.
+void add_words(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
+               const WordCopy& copy) {
+    const std::int64_t workers = machine.tile.workers;
+    const std::int64_t most = workers * isa::target_of(machine).repeat_count_mask();
+    for (std::int64_t first = 0; first < copy.words; first += most) {
+        const std::int64_t words = std::min(copy.words - first, most);
+        const Bytes offset = first * copy.word_bytes;
+        graph.add_vertex(set, tile, copy.symbol, program::VertexKind::MultiWorker,
+                         {read(copy.from + offset, words * copy.word_bytes),
+                          write(copy.to + offset, words * copy.word_bytes), word(words / workers),
+                          word(words % workers)});
+    }
+}
+
 class Copier {
 public:
     Copier(Graph& graph, const spec::MachineSpec& machine, TensorId from, TensorId to,
@@ -136,20 +160,12 @@ private:
     }
 
     void add_move(const Atom& move) {
-        const std::int64_t workers = machine_.tile.workers;
-        const auto most = static_cast<std::int64_t>(most_words_);
-        const std::int64_t word_bytes = is_wide(move) ? 8 : 4;
-        const std::int64_t all = move.bytes / word_bytes;
+        const bool wide = is_wide(move);
+        const Bytes word_bytes = wide ? 8 : 4;
         graph_.need_codelet("copy");
-        for (std::int64_t first = 0; first < all; first += most) {
-            const std::int64_t words = std::min(all - first, most);
-            const Bytes offset = first * word_bytes;
-            graph_.add_vertex(set_, move.to.tile, is_wide(move) ? "copy64" : "copy32",
-                              program::VertexKind::MultiWorker,
-                              {read(place_of(move.from) + offset, words * word_bytes),
-                               write(place_of(move.to) + offset, words * word_bytes),
-                               word(words / workers), word(words % workers)});
-        }
+        add_words(graph_, machine_, set_, move.to.tile,
+                  {wide ? "copy64" : "copy32", word_bytes, place_of(move.from), place_of(move.to),
+                   move.bytes / word_bytes});
     }
 
     void add_run_list(const std::vector<Atom>& moves) {
@@ -319,11 +335,7 @@ program::Step add_copy(Graph& graph, const spec::MachineSpec& machine, TensorId 
 
 void copy_on_tile(Graph& graph, const spec::MachineSpec& machine, ComputeSetId set, TileId tile,
                   Place from, Place to, Bytes bytes) {
-    const std::int64_t workers = machine.tile.workers;
-    const std::int64_t words = bytes / 8;
-    graph.add_vertex(
-        set, tile, "copy64", program::VertexKind::MultiWorker,
-        {read(from, bytes), write(to, bytes), word(words / workers), word(words % workers)});
+    add_words(graph, machine, set, tile, {"copy64", 8, from, to, bytes / 8});
 }
 
 } // namespace tessera::graph

@@ -5,6 +5,7 @@
 #include "kernels/graph/copy.h"
 #include "kernels/lower/placing.h"
 #include "kernels/matmul/matmul_homes.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 
 #include <fmt/format.h>
@@ -224,6 +225,7 @@ private:
         const std::int64_t k_groups = grid_.chunk(part.ik, chunk).length();
         const std::int64_t workers = machine_.tile.workers;
         const bool fresh = chunk == 0;
+        plan::counted_rounds(machine_, ceil_div(rows, workers), "rows");
         graph_.add_work(set, tile, rows * out_groups * k_groups);
         graph_.add_vertex(
             set, tile,
@@ -285,7 +287,8 @@ private:
                 reduce, static_cast<TileId>(tile), symbol, program::VertexKind::MultiWorker,
                 {graph::read(own, bytes),
                  others > 0 ? graph::read({slices_}, others * bytes) : graph::read(own, bytes),
-                 graph::word(units), graph::word(others),
+                 graph::word(units),
+                 graph::word(plan::counted_rounds(machine_, others, "partial results")),
                  graph::write({result_}, share.length() * problem_.result_cell()),
                  graph::word(units / workers), graph::word(units % workers)});
         }

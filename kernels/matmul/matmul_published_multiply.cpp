@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/matmul/matmul_published_multiply.h"
 
+#include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
+
 #include <cstddef>
 #include <vector>
 
@@ -21,19 +24,20 @@ graph::Field worklists(graph::Graph& graph, const PublishedLayout& layout, TileI
                        std::int64_t columns) {
     const PublishedCells& cells = layout.cells();
     const std::int64_t workers = layout.machine().tile.workers;
-    std::vector<std::uint32_t> halves;
+    std::vector<std::int64_t> halves;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
         const std::int64_t first = worker * columns / workers;
         const std::int64_t last = (worker + 1) * columns / workers;
+        plan::counted_rounds(layout.machine(), last - first, "columns");
         for (const std::int64_t number :
              {first * cells.partial_cell / kWord, last - first, first * cells.in_cell / kWord}) {
-            halves.push_back(static_cast<std::uint32_t>(number));
+            halves.push_back(number);
         }
     }
     halves.resize((halves.size() + 1) / 2 * 2);
     std::vector<graph::Field> words;
     for (std::size_t i = 0; i < halves.size(); i += 2) {
-        words.push_back(graph::word(halves[i] | (halves[i + 1] << 16)));
+        words.push_back(graph::halves(halves[i], halves[i + 1], "columns"));
     }
     return graph::table(graph.add_table(tile, words));
 }
@@ -71,9 +75,9 @@ void add_vertex(graph::Graph& graph, const PublishedLayout& layout, const Publis
                                     weights_table,
                                     in_table,
                                     worklists(graph, layout, tile, columns),
-                                    graph::word((outs - 1) << 16),
-                                    graph::word((ins - 1) | (1 << 16)),
-                                    graph::word(cells.out_stride | (format_of(cells) << 16)),
+                                    graph::halves(0, outs - 1, "groups of outputs"),
+                                    graph::halves(ins - 1, 1, "groups of inputs"),
+                                    graph::halves(cells.out_stride, format_of(cells), "strides"),
                                     graph::use({buffers.stack}, kStackBytes, graph::Access::Write)};
     if (bytes_of(cells.data) == 1) {
         state.push_back(graph::word(0)); // FP_ISCL

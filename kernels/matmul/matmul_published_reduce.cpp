@@ -2,6 +2,8 @@
 #include "kernels/matmul/matmul_published_reduce.h"
 
 #include "kernels/graph/copy.h"
+#include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
 
 #include <fmt/format.h>
 
@@ -150,7 +152,8 @@ private:
         constexpr std::int64_t kMostInOneArray = 16; // of a tile's memory
         constexpr Bytes kGroupBytes = 16;            // that an instruction adds
         const Bytes taken = (others * bytes + element - 1) / element * element;
-        const graph::Field numbers = graph::word(count | (elements << 16));
+        const graph::Field numbers = graph::halves(
+            plan::counted_rounds(layout_.machine(), count, "partial results"), elements, "sums");
         graph_.add_work(reduce_, tile, bytes / kGroupBytes * count);
         if (taken * kMostInOneArray >= layout_.machine().memory.bytes()) {
             std::vector<graph::Field> pointers;

@@ -2,6 +2,7 @@
 #include "kernels/matmul/matmul_published_results.h"
 
 #include "kernels/graph/copy.h"
+#include "kernels/plan/repeat_limit.h"
 
 #include <cstddef>
 
@@ -10,6 +11,8 @@ namespace {
 
 using program::Role;
 using published::Run;
+
+constexpr std::int64_t kCastGroup = 4; ///< elements that a worker casts at a time
 
 /// Every other half cell from `from` on, one after the other.
 void copy_pieces(graph::Graph& graph, const PublishedLayout& layout, graph::ComputeSetId set,
@@ -40,10 +43,20 @@ void cast_results(graph::Graph& graph, const PublishedLayout& layout,
             const std::int64_t elements = held.cells.size() * cells.out_group;
             const graph::Place to{buffers.cast};
             graph.hold(buffers.cast, held.tile, elements * bytes_of(cells.result));
-            graph.add_vertex(set, held.tile, "Cast1D_float_half", program::VertexKind::MultiWorker,
-                             {graph::read(held.place, elements * bytes_of(cells.partials)),
-                              graph::write(to, elements * bytes_of(cells.result)),
-                              graph::word(elements)});
+            plan::for_cuts(
+                elements / kCastGroup,
+                layout.machine().tile.workers * plan::most_shared_rounds(layout.machine()),
+                [&](std::int64_t first, std::int64_t groups) {
+                    const std::int64_t begin = first * kCastGroup;
+                    const std::int64_t own = groups * kCastGroup;
+                    graph.add_vertex(set, held.tile, "Cast1D_float_half",
+                                     program::VertexKind::MultiWorker,
+                                     {graph::read(held.place + begin * bytes_of(cells.partials),
+                                                  own * bytes_of(cells.partials)),
+                                      graph::write(to + begin * bytes_of(cells.result),
+                                                   own * bytes_of(cells.result)),
+                                      graph::word(own)});
+                });
             graph.add_work(set, held.tile, elements);
             held.place = to;
         }

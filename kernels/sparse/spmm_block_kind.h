@@ -9,6 +9,7 @@
 // Source: docs/kernels.md.
 #pragma once
 
+#include "base/ceil_div.h"
 #include "base/units.h"
 #include "kernels/codelets/product_types.h"
 #include "kernels/graph/graph.h"
@@ -83,6 +84,12 @@ public:
     [[nodiscard]] virtual std::optional<Bytes> reach() const { return std::nullopt; }
     /// How a block's values stand in a tile: loops inside that over blocks.
     [[nodiscard]] virtual std::vector<program::PieceDim> value_loops() const = 0;
+
+    /// The most that a worker's loop over such a part makes.
+    [[nodiscard]] virtual std::int64_t rounds(const Part& /*part*/, std::int64_t columns,
+                                              std::int64_t workers) const {
+        return ceil_div(columns, workers);
+    }
 
     /// Lists of a part with so many columns, the same for all slices as wide.
     [[nodiscard]] virtual PartLists lists(graph::Graph& graph, const Problem& problem,

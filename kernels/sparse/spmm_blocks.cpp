@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/error.h"
 #include "kernels/codelets/spmm_blocks_cost.h"
+#include "kernels/graph/halves.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_lists.h"
 #include "kernels/sparse/spmm_partition.h"
@@ -63,7 +64,7 @@ public:
         std::int64_t first = 0;
         for (std::int64_t worker = 0; worker < workers; ++worker) {
             const std::int64_t own = columns / workers + (worker < columns % workers ? 1 : 0);
-            words.push_back(static_cast<std::uint32_t>(first | (own << 16)));
+            words.push_back(graph::halves(first, own, "columns").word);
             first += own;
         }
         return {shared(words),

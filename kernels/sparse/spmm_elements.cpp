@@ -2,6 +2,7 @@
 #include "kernels/sparse/spmm_elements.h"
 
 #include "kernels/codelets/spmm_elementwise_cost.h"
+#include "kernels/graph/halves.h"
 #include "kernels/sparse/spmm_block_kind.h"
 #include "kernels/sparse/spmm_lists.h"
 
@@ -105,6 +106,12 @@ public:
     }
     [[nodiscard]] std::vector<program::PieceDim> value_loops() const override { return {}; }
 
+    /// Over the non-zeros of a row.
+    [[nodiscard]] std::int64_t rounds(const Part& part, std::int64_t /*columns*/,
+                                      std::int64_t /*workers*/) const override {
+        return *std::ranges::max_element(part.row_blocks) - 1;
+    }
+
     /// Where each non-zero's line of X is, then how many non-zeros each row has.
     [[nodiscard]] PartLists lists(graph::Graph& /*graph*/, const Problem& problem, const Part& part,
                                   std::int64_t columns, std::int64_t workers,
@@ -117,7 +124,7 @@ public:
         }
         offsets.push_back(0);
         for (const std::int32_t blocks : part.row_blocks) {
-            offsets.push_back(static_cast<std::uint16_t>(blocks - 1));
+            offsets.push_back(graph::half(blocks - 1, "non-zeros of a row"));
         }
         offsets.push_back(0);
         const Bytes row_bytes = problem.partial_line_bytes(columns);

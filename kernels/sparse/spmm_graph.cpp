@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/graph/copy.h"
 #include "kernels/lower/placing.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "kernels/sparse/spmm_cost.h"
 #include "kernels/sparse/spmm_lists.h"
@@ -235,6 +236,9 @@ private:
                     lists =
                         problem_.kind->lists(graph_, problem_, part, width, machine_.tile.workers,
                                              {values_, lists_, x_, partials_});
+                    plan::counted_rounds(machine_,
+                                         problem_.kind->rounds(part, width, machine_.tile.workers),
+                                         "columns or non-zeros");
                 }
                 graph_.hold(lists_, tile, lists.contents, lists.relocations);
                 graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
@@ -331,7 +335,8 @@ private:
             {graph::read(own, bytes),
              others == 0 ? graph::read(own, bytes)
                          : graph::read(slice(job, 0, width), others * bytes),
-             graph::word(units), graph::word(others),
+             graph::word(units),
+             graph::word(plan::counted_rounds(machine_, others, "partial results")),
              graph::write(result(job, width), job.rows * problem_.result_line_bytes(width)),
              graph::word(units / workers), graph::word(units % workers)});
     }

@@ -15,6 +15,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -292,6 +293,7 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
     if (published) {
         return choose_published(machine, workload, matrix, known, 1);
     }
+    std::exception_ptr misfit;
     try {
         family::Divided ours = choose_ours(machine, workload, matrix, known);
         auto published_one =
@@ -301,9 +303,13 @@ family::Divided choose(const spec::MachineSpec& machine, const workload::SpmmWor
         if (exceeds_chip(machine, workload, matrix)) {
             throw;
         }
+        misfit = std::current_exception();
     }
-    // by the published plan there are passes over columns, which need less at a time
-    return choose_published(machine, workload, matrix, known, 1);
+    try { // by the published plan there are passes over columns, which need less at a time
+        return choose_published(machine, workload, matrix, known, 1);
+    } catch (const DoesNotFit&) {
+        std::rethrow_exception(misfit);
+    }
 }
 
 family::Divided choose_ours(const spec::MachineSpec& machine,

@@ -146,8 +146,10 @@ published::StaticPlan plan_of(const spec::MachineSpec& machine,
     }
     auto plan = plan_of(problem, machine);
     if (!plan) {
-        throw DoesNotFit(name_of(workload, matrix) +
-                         ": no split of the published planner is valid");
+        throw DoesNotFit(fmt::format(
+            "{}: no split of the published planner is valid for {} tiles (chip.tiles) of {} bytes "
+            "each (memory.region0_bytes + memory.region1_bytes)",
+            name_of(workload, matrix), machine.chip.tiles, machine.memory.bytes()));
     }
     return std::move(*plan);
 }

@@ -2,6 +2,8 @@
 #include "kernels/sparse/spmm_published_multiply.h"
 
 #include "base/error.h"
+#include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
 #include "kernels/plan/vertex_cost.h"
 #include "models/spec/matrix_unit.h"
 
@@ -75,13 +77,17 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
     std::vector<std::uint16_t> lists;
     const std::size_t head = 4 * workers;
     std::size_t first = 0;
-    const auto half = [](auto value) { return static_cast<std::uint16_t>(value); };
+    const auto half = [](auto value) {
+        return graph::half(static_cast<std::int64_t>(value), "rows, non-zeros and their columns");
+    };
     for (const std::size_t end : ends) {
         const std::int64_t before = first == 0 ? 0 : mine.row_ends[first - 1];
         heads.insert(heads.end(),
                      {half(before), half(head + lists.size()), half(first), half(end - first)});
         for (std::size_t i = first; i < end; ++i) {
-            lists.push_back(half(mine.row_ends[i] - (i == 0 ? 0 : mine.row_ends[i - 1]) - 1));
+            lists.push_back(half(plan::counted_rounds(
+                layout.machine(), mine.row_ends[i] - (i == 0 ? 0 : mine.row_ends[i - 1]) - 1,
+                "non-zeros of a row")));
         }
         for (std::int64_t i = before; i < (end == 0 ? 0 : mine.row_ends[end - 1]); ++i) {
             lists.push_back(half(mine.slots[static_cast<std::size_t>(i)] * line));
@@ -112,14 +118,15 @@ graph::Field block_lists(graph::Graph& graph, const PublishedLayout& layout,
     return graph::table(graph.add_table(tile, words));
 }
 
-graph::Field worklists(graph::Graph& graph, std::int64_t workers, TileId tile,
+graph::Field worklists(graph::Graph& graph, const spec::MachineSpec& machine, TileId tile,
                        std::int64_t columns) {
-    const std::int64_t share = ceil_div(columns, workers);
+    const std::int64_t workers = machine.tile.workers;
+    const std::int64_t share = plan::counted_rounds(machine, ceil_div(columns, workers), "columns");
     std::vector<graph::Field> words;
     for (std::int64_t worker = 0; worker < workers; ++worker) {
         const std::int64_t first = std::min(columns, worker * share);
         const std::int64_t last = std::min(columns, first + share);
-        words.push_back(graph::word(first | ((last - first) << 16)));
+        words.push_back(graph::halves(first, last - first, "columns"));
     }
     return graph::table(graph.add_table(tile, words));
 }
@@ -153,8 +160,8 @@ Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
     graph.add_vertex(set, tile, codelet, program::VertexKind::Supervisor,
                      {graph::pointer({buffers.out}, out_bytes, graph::Access::Update), values,
                       block_lists(graph, layout, buffers, tile, line),
-                      worklists(graph, layout.machine().tile.workers, tile, columns),
-                      graph::word(partial_line), graph::word(count_of(mine.rows) - 1)});
+                      worklists(graph, layout.machine(), tile, columns), graph::word(partial_line),
+                      graph::word(count_of(mine.rows) - 1)});
     return block_cycles(layout, mine);
 }
 
@@ -175,13 +182,19 @@ graph::ComputeSetId add_zeros(graph::Graph& graph, const PublishedLayout& layout
                               const PublishedBuffers& buffers) {
     const auto zero =
         graph.add_compute_set({"zero", program::Role::Work, kPublishedOwner, "bytes"});
+    const std::int64_t workers = layout.machine().tile.workers;
     for (TileId tile = 0; tile < layout.tiles().size(); ++tile) {
         const TileBlocks& mine = layout.tiles()[tile];
         const Bytes bytes = count_of(mine.rows) * layout.partial_bytes(mine.part);
         if (bytes > 0) {
             graph.add_work(zero, tile, bytes);
-            graph.add_vertex(zero, tile, "Zero1D", program::VertexKind::MultiWorker,
-                             {graph::write({buffers.out}, bytes), graph::word(bytes / kWord)});
+            plan::for_cuts(bytes / kWord, workers * plan::most_shared_rounds(layout.machine()),
+                           [&](std::int64_t first, std::int64_t words) {
+                               graph.add_vertex(
+                                   zero, tile, "Zero1D", program::VertexKind::MultiWorker,
+                                   {graph::write({buffers.out, first * kWord}, words * kWord),
+                                    graph::word(words)});
+                           });
         }
     }
     return zero;

@@ -2,6 +2,8 @@
 #include "kernels/sparse/spmm_published_rows.h"
 
 #include "kernels/graph/copy.h"
+#include "kernels/graph/halves.h"
+#include "kernels/plan/repeat_limit.h"
 
 #include <algorithm>
 #include <map>
@@ -295,7 +297,9 @@ private:
                          {graph::write(piece.sum + first * sum_word, (last - first) * sum_word),
                           graph::read({buffers_.slots, piece.slots + first * kWord},
                                       reach + (last - first) * kWord),
-                          graph::word((piece.depth - 1) | ((last - first - 1) << 16)),
+                          graph::halves(plan::counted_rounds(layout_.machine(), piece.depth - 1,
+                                                             "partial results"),
+                                        last - first - 1, "words of partial results"),
                           graph::word(words)});
         }
         state.front() = graph::word(regions - 1);

@@ -17,7 +17,7 @@ tessera_test(test_kernels_spmm LABELS kernels
           kernels/sparse/spmm_published_rules_test.cpp
   LINK tessera_sparse tessera_operands tessera_test_run_program)
 tessera_test(test_kernels_plan LABELS kernels
-  SOURCES kernels/plan/lowest_fit_test.cpp kernels/plan/exchange_cost_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/memory_orders_test.cpp kernels/lower/plan_test.cpp
+  SOURCES kernels/plan/lowest_fit_test.cpp kernels/plan/exchange_cost_test.cpp kernels/plan/repeat_limit_test.cpp kernels/lower/memory_plan_test.cpp kernels/lower/memory_orders_test.cpp kernels/lower/plan_test.cpp
   LINK tessera_lower)
 tessera_test(test_kernels_lower LABELS kernels
   SOURCES kernels/lower/lower_errors_test.cpp kernels/lower/lower_lifetimes_test.cpp kernels/lower/lower_placing_test.cpp kernels/lower/lower_binding_test.cpp kernels/lower/check_test.cpp kernels/lower/lower_room_test.cpp kernels/lower/state_test.cpp kernels/lower/uses_test.cpp kernels/lower/control_code_test.cpp
