@@ -308,9 +308,9 @@ Table<RunFacts> digest_table() {
 }
 
 HeadFacts head_of(const RunFacts& facts) {
-    return {facts.machine,         facts.machine_resolved,  facts.unused_parameters,
-            facts.workload_name,   facts.workload_resolved, facts.job,
-            facts.account.cycles()};
+    return {facts.machine,          facts.machine_resolved,  facts.unused_parameters,
+            facts.workload_name,    facts.workload_resolved, facts.job,
+            facts.account.cycles(), &facts.program};
 }
 
 Table<RunFacts> result_table() {

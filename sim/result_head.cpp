@@ -3,6 +3,7 @@
 
 #include "models/spec/matrix_unit.h"
 #include "sim/result.h"
+#include "sim/what_if.h"
 
 #include <functional>
 
@@ -47,6 +48,15 @@ Table<Speed> matrix_unit_table() {
              &Speed::memory_bytes_per_cycle}};
 }
 
+std::vector<std::string> notes(const HeadFacts& facts) {
+    std::vector<std::string> all = facts.job.notes();
+    if (facts.program != nullptr) {
+        const auto told = what_ifs(*facts.program);
+        all.insert(all.end(), told.begin(), told.end());
+    }
+    return all;
+}
+
 } // namespace
 
 double seconds(const HeadFacts& facts) {
@@ -73,9 +83,10 @@ Table<HeadFacts> head_table() {
             {"notes",
              {{"type", "array"},
               {"items", {{"type", "string"}}},
-              {"description", "what to know of the workload before its figures are used, such as a "
-                              "product without non-zeros; mostly empty"}},
-             [](const Facts& facts) { return facts.job.notes(); }},
+              {"description",
+               "what to know of the run before its figures are used, such as a product without "
+               "non-zeros, or what the machine's instructions cannot say; mostly empty"}},
+             notes},
             {"machine", schema_of_object("as resolved; see machine.schema.json"),
              [](const Facts& facts) { return facts.machine_resolved; }},
             {"unused_parameters", schema::unused_parameters_schema(),

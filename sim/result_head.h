@@ -23,6 +23,7 @@ struct HeadFacts {
     const nlohmann::json& workload_resolved;
     const job::Job& job;
     Cycles cycles = 0;
+    const program::Program* program = nullptr; ///< null: an estimate has none
 };
 
 /// 0 of nothing.

@@ -32,6 +32,10 @@ template <class Of> bool is_row(const Of& buffer) {
     return buffer.kind == program::SegmentKind::ExchangeRow;
 }
 
+bool is_state(const BufferRequest& request) {
+    return request.kind == program::SegmentKind::VertexState;
+}
+
 bool apart(const BufferRequest& request, const MemoryPlan::Buffer& other) {
     return names(request.apart_from, other.name) || names(other.apart_from, request.name);
 }
@@ -40,8 +44,10 @@ std::uint64_t steps_of(const program::Lifetime& lifetime) {
     return std::uint64_t{lifetime.last} - lifetime.first;
 }
 
-/// The requests as given, then bound to a region before free, largest first, then longest first.
-std::vector<std::vector<BufferRequest>> orders_of(const std::vector<BufferRequest>& requests) {
+/// The requests as given, then bound to a region before free, largest first, then longest first. In
+/// a memory that vertex state cannot be everywhere in, also with the state before the others.
+std::vector<std::vector<BufferRequest>> orders_of(const std::vector<BufferRequest>& requests,
+                                                  const spec::MemorySpec& memory) {
     std::vector<std::vector<BufferRequest>> orders(3, requests);
     std::stable_sort(orders[1].begin(), orders[1].end(), [](const auto& left, const auto& right) {
         return std::make_tuple(left.where == Where::Any, -left.bytes) <
@@ -51,6 +57,9 @@ std::vector<std::vector<BufferRequest>> orders_of(const std::vector<BufferReques
         return std::make_tuple(left.where == Where::Any, steps_of(right.lifetime), -left.bytes) <
                std::make_tuple(right.where == Where::Any, steps_of(left.lifetime), -right.bytes);
     });
+    if (memory.end() > spec::kCodeReach) {
+        std::ranges::stable_partition(orders.emplace_back(requests), is_state);
+    }
     return orders;
 }
 
@@ -110,6 +119,9 @@ Fit MemoryPlan::fit(const BufferRequest& request) const {
     const Bytes code_end = memory_.region0_begin() + code_;
     wanted.lowest = request.where == Where::Region1 ? memory_.region1_begin() : code_end;
     wanted.limit = request.where == Where::Region0 ? memory_.region1_begin() : memory_.end();
+    if (is_state(request)) {
+        wanted.limit = std::min<Bytes>(wanted.limit, spec::kCodeReach);
+    }
     std::vector<Occupied> occupied;
     if (code_ > 0) {
         occupied.push_back({memory_.region0_begin(), code_end, request.by_codelets});
@@ -194,7 +206,7 @@ bool MemoryPlan::place(const BufferRequest& request) {
 bool MemoryPlan::place_all(const std::vector<BufferRequest>& requests) {
     std::optional<MemoryPlan> best;
     const MemoryPlan before = *this;
-    for (const std::vector<BufferRequest>& order : orders_of(requests)) {
+    for (const std::vector<BufferRequest>& order : orders_of(requests, memory_)) {
         MemoryPlan tried = before;
         const bool fits = std::all_of(order.begin(), order.end(),
                                       [&](const BufferRequest& one) { return tried.place(one); });

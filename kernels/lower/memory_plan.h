@@ -6,7 +6,8 @@
 //   | code, stubs | exchange rows | data ...    | data ...                       |
 //
 // Behind code and rows stand at once those data that nothing touches while these are fetched; all
-// others are in further memory elements. Rows are buffers that stand in region 0.
+// others are in further memory elements. Rows are buffers that stand in region 0. Vertex state ends
+// below spec::kCodeReach, as the stubs that hand it over have 20 bits for its address.
 //
 // One plan serves some tiles: a buffer has its largest size over these, and so one address on all
 // of them. A request says when its buffer is needed (liveness.h finds that out): buffers whose

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernels/lower/stub.h"
 
+#include "base/error.h"
 #include "models/isa/instruction.h"
+#include "models/spec/memory_spec.h"
 
 #include <algorithm>
 #include <map>
@@ -21,6 +23,7 @@ constexpr std::int32_t kLocalSyncZone = 2;
 class Emitter {
 public:
     void set(std::uint8_t reg, Address value) {
+        TESSERA_ASSERT(value < spec::kCodeReach);
         isa::Operation op;
         op.opcode = isa::Opcode::setzi_m;
         op.d = reg;

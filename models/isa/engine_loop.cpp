@@ -134,7 +134,8 @@ void count_jump(Context& c, const Position& from, const Position& to) {
 
 void check_limit(const Context& c, const MicroOperation& op, std::int64_t issues) {
     if (issues > c.issue_limit) [[unlikely]] {
-        fault(op, "the worker has not exited: it seems to loop for ever");
+        fault(op, "the worker has not exited within tile.phase_limit_cycles: it seems to loop for "
+                  "ever");
     }
 }
 

@@ -76,7 +76,7 @@ std::int32_t pointer_value(const ExchangeInstruction& in) {
     if (!in.pointer)
         throw ProgramError(
             fmt::format("{}: got no pointer control, expected one", mnemonic_of(in.op)));
-    return field(in.op, "pointer value", in.pointer->value, 18);
+    return field(in.op, "pointer value", in.pointer->value, kWhatIfAddressBits);
 }
 
 // selectors of sendpic
@@ -97,8 +97,56 @@ void set_sendpic(const ExchangeInstruction& in, Operation& operation) {
     }
 }
 
+/// Bit kAddressBits of an item address and of a pointer: a what-if, for which the machine's words
+/// have no place. A row's word says it by a major that no instruction of a row has: 0b01... of an
+/// instruction of one word becomes 0b10..., and of the 0b1111... of a sendpicp a bit is cleared.
+struct HighBits {
+    bool address = false;
+    bool pointer = false;
+};
+constexpr std::uint32_t kTopBits = 0xc0000000;
+constexpr std::uint32_t kHighAddress = 0x10000000; ///< cleared in a sendpicp; likewise the next
+constexpr std::uint32_t kHighPointer = 0x20000000;
+
+bool has_address(ExchangeOp op) {
+    return op == ExchangeOp::Send || op == ExchangeOp::SendPicp;
+}
+
+std::uint32_t with_high_bits(const ExchangeInstruction& in, std::uint32_t first_word) {
+    const bool address = has_address(in.op) && (in.address >> kAddressBits) != 0;
+    const bool pointer = in.pointer && (in.pointer->value >> kAddressBits) != 0;
+    if (words_of(in.op) == 2)
+        return first_word ^ (address ? kHighAddress : 0U) ^ (pointer ? kHighPointer : 0U);
+    return first_word ^ (address || pointer ? kTopBits : 0U);
+}
+
+/// Turns the first word of an instruction into the machine's. Of one word it is not known which of
+/// the two there is.
+HighBits take_high_bits(std::uint32_t& first_word) {
+    const std::uint32_t top = first_word >> 30U;
+    if (top == 3) {
+        const HighBits high{(first_word & kHighAddress) == 0, (first_word & kHighPointer) == 0};
+        first_word |= kHighAddress | kHighPointer;
+        return high;
+    }
+    if (top == 2)
+        first_word ^= kTopBits;
+    return {top == 2, top == 2};
+}
+
+/// False where the instruction has neither an address nor a pointer that could have them.
+bool set_high_bits(HighBits high, ExchangeInstruction& in) {
+    const bool address = high.address && has_address(in.op);
+    const bool pointer = high.pointer && in.pointer;
+    if (address)
+        in.address |= 1U << kAddressBits;
+    if (pointer)
+        in.pointer->value |= 1U << kAddressBits;
+    return address || pointer || !(high.address || high.pointer);
+}
+
 /// The operands as the table's forms have them: events, then address and ctl or selector and value,
-/// then controls.
+/// then controls. High bits of address and pointer are left out.
 Operation operation_of(const ExchangeInstruction& in) {
     Operation operation;
     operation.opcode = opcode_of(in.op);
@@ -129,7 +177,7 @@ Operation operation_of(const ExchangeInstruction& in) {
         operation.b = in.pointer->format ? 1 : 0;
         [[fallthrough]];
     case ExchangeOp::Send:
-        operation.imm2 = field(in.op, "address", in.address, 18);
+        operation.imm2 = field(in.op, "address", in.address, kWhatIfAddressBits);
         operation.d = ctl;
         break;
     case ExchangeOp::Branch:
@@ -166,6 +214,10 @@ void set_controls(const Operation& operation, ExchangeInstruction& in) {
     }
 }
 
+[[noreturn]] void fail_word(std::uint32_t word) {
+    throw ProgramError(fmt::format("exchange row: word 0x{:08x} is no exchange instruction", word));
+}
+
 std::string text_of(const MuxControl& mux) {
     return fmt::format("{} 0x{:x}", mux.paired ? "muxpair" : "mux", mux.source);
 }
@@ -193,20 +245,21 @@ void append_words(const ExchangeInstruction& instruction, std::vector<std::uint3
                                        most));
     const Operation operation = operation_of(instruction);
     const std::uint64_t both = encode_both(operation);
-    words.push_back(static_cast<std::uint32_t>(both));
+    words.push_back(with_high_bits(instruction, static_cast<std::uint32_t>(both)));
     if (words_of(instruction.op) == 2)
         words.push_back(static_cast<std::uint32_t>(both >> 32U));
 }
 
 ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
     TESSERA_ASSERT(!words.empty());
-    const Operation operation = decode(words[0], words.size() > 1 ? words[1] : 0);
+    std::uint32_t first = words[0];
+    const HighBits high = take_high_bits(first);
+    const Operation operation = decode(first, words.size() > 1 ? words[1] : 0);
     const auto op = exchange_op_of(operation.opcode);
     const bool two_words = op && words_of(*op) == 2;
-    const bool is_bundle_half = (words[0] & kBundleBit) != 0 && !two_words;
+    const bool is_bundle_half = (first & kBundleBit) != 0 && !two_words;
     if (!op || is_bundle_half || (op == ExchangeOp::Branch && operation.a != kLinkRegister))
-        throw ProgramError(
-            fmt::format("exchange row: word 0x{:08x} is no exchange instruction", words[0]));
+        fail_word(words[0]);
     if (two_words && words.size() < 2)
         throw ProgramError("sendpicp: got one word, expected two");
     ExchangeInstruction in;
@@ -214,11 +267,13 @@ ExchangeInstruction decode_exchange_word(std::span<const std::uint32_t> words) {
     in.count = operation.imm;
     if (in.op == ExchangeOp::SendOff)
         in.delta = static_cast<std::uint32_t>(operation.imm2);
-    if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
+    if (has_address(in.op))
         in.address = static_cast<std::uint32_t>(operation.imm2);
-    if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp || in.op == ExchangeOp::SendOff)
+    if (has_address(in.op) || in.op == ExchangeOp::SendOff)
         in.ctl = operation.d;
     set_controls(operation, in);
+    if (!set_high_bits(high, in))
+        fail_word(words[0]);
     return in;
 }
 

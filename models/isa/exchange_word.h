@@ -35,7 +35,7 @@ struct MuxControl {
 };
 
 /// PIC: sets the receive pointer in words above the incoming base (sel 0) or the item format (sel
-/// 1: 0 = 32-bit, 1 or 2 = 64-bit from that direction), 18 bits.
+/// 1: 0 = 32-bit, 1 or 2 = 64-bit from that direction), kAddressBits.
 struct PointerControl {
     bool format = false;
     std::uint32_t value = 0;
@@ -57,6 +57,15 @@ struct ExchangeInstruction {
 
     friend bool operator==(const ExchangeInstruction&, const ExchangeInstruction&) = default;
 };
+
+/// Bits of an item address and of a pointer in the machine's words. Rows for a larger memory have
+/// kWhatIfAddressBits (docs/deviations.md#exchange-address-bits), which reach all 21 bits of a byte
+/// address.
+inline constexpr int kAddressBits = 18;
+inline constexpr int kWhatIfAddressBits = 19;
+
+/// The first byte address that a pointer in the machine's words cannot hold.
+inline constexpr Bytes kExchangeReach = Bytes{4} << kAddressBits;
 
 /// ctl bits of the directions; without one nothing is put on the bus.
 inline constexpr unsigned kDirections = 3;

@@ -29,12 +29,12 @@ public:
         multiple("/memory/region0_bytes", memory.region0_bytes, element, "memory.element_bytes");
         multiple("/memory/region1_bytes", memory.region1_bytes, 2 * element,
                  "2 * memory.element_bytes");
-        constexpr std::int64_t kAddressSpace = 1 << 21; // docs/evidence.md#memory-map
-        const std::int64_t end = memory.base + memory.bytes();
-        if (end > kAddressSpace) {
-            fail("/memory/region1_bytes", "got memory up to " + bytes(end) + ", expected at most " +
-                                              bytes(kAddressSpace) + " (21 address bits)");
-        }
+        ends_by("/memory/region0_bytes", "region 0", memory.base + memory.region0_bytes,
+                "memory.base + memory.region0_bytes", kCodeReach,
+                "setzi and call have 20 bits for addresses of code and vertex state");
+        ends_by("/memory/region1_bytes", "memory", memory.base + memory.bytes(),
+                "memory.base + memory.region0_bytes + memory.region1_bytes", kAddressSpace,
+                "21 address bits");
     }
 
     void matrix_unit() {
@@ -97,6 +97,14 @@ private:
             const std::string shown =
                 name.find("memory.") == std::string::npos ? name : name + " = " + bytes(of);
             fail(pointer, "got " + bytes(value) + ", expected a multiple of " + shown);
+        }
+    }
+
+    void ends_by(const std::string& pointer, const std::string& what, std::int64_t end,
+                 const std::string& sum, std::int64_t most, const std::string& reason) {
+        if (end > most) {
+            fail(pointer, "got " + what + " up to " + bytes(end) + " (" + sum +
+                              "), expected at most " + bytes(most) + ": " + reason);
         }
     }
 

@@ -66,7 +66,7 @@ struct TileSpec {
             .used_by({"tile code"});
         d.field("phase_limit_cycles", &TileSpec::phase_limit_cycles)
             .unit("cycles")
-            .range(1, 1'000'000'000'000'000)
+            .range(1'000'000, 1'000'000'000'000'000) // phases that end take tens of thousands
             .says(
                 "a compute phase that lasts longer is taken for an endless loop and stops the run")
             .from("docs/evidence.md#tile")

@@ -218,6 +218,7 @@ private:
         address(code, "/code/address", loaded_.spec.code.address);
         requests_.push_back(code);
         request_block("data", 0, kDataAlignment);
+        requests_.back().by_setzi = true;
         for (std::size_t i = 0; i < loaded_.arrays.size(); ++i) {
             request_array(loaded_.arrays[i], bench_.arrays[i]);
         }
@@ -228,9 +229,11 @@ private:
             request.alignment = whole(state.call->pointer + "/state_alignment",
                                       state.call->state_alignment, 1, 32768, "B");
             request.region = state.call->state_region;
+            request.by_setzi = true;
             requests_.push_back(request);
         }
         request_block("worker_scratch", scratch_bytes_ * machine_.tile.workers);
+        requests_.back().by_setzi = true;
         request_block("stack", stack_bytes_);
     }
     void request_code() {

@@ -26,11 +26,13 @@ public:
         std::iota(order.begin(), order.end(), std::size_t{0});
         const auto rank = [&](std::size_t i) {
             const auto& request = requests_[i];
+            const bool low = request.by_setzi && memory_.end() > spec::kCodeReach;
             return request.address             ? 0
-                   : request.element           ? 1
-                   : request.own_element       ? 2
-                   : !request.not_with.empty() ? 3
-                                               : 4;
+                   : low                       ? 1
+                   : request.element           ? 2
+                   : request.own_element       ? 3
+                   : !request.not_with.empty() ? 4
+                                               : 5;
         };
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
@@ -79,6 +81,9 @@ private:
     void bounds(const PlacementRequest& request, Bytes& begin, Bytes& limit) const {
         begin = lowest(request);
         limit = request.region == Region::Executable ? memory_.region1_begin() : memory_.end();
+        if (request.by_setzi) {
+            limit = std::min<Bytes>(limit, spec::kCodeReach);
+        }
         if (request.element) {
             const Bytes first = memory_.region0_begin() + *request.element * memory_.element_bytes;
             limit = std::min<Bytes>(memory_.end(), plan::granule_end(memory_, first));

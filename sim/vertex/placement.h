@@ -2,7 +2,8 @@
 // Where things lie in the tile's memory: first fit under the rules of regions and memory elements.
 // Region 0 is executable, each of its elements serves one access a cycle; in region 1 two elements
 // are interleaved and count as one here. What has a fixed address comes first, then code, then what
-// names an element, then what must keep apart, then the rest, each in the order of the requests.
+// names an element, then what must keep apart, then the rest, each in the order of the requests. In a
+// memory beyond spec::kCodeReach what must end there comes before what names an element.
 #pragma once
 
 #include "models/spec/memory_spec.h"
@@ -25,6 +26,7 @@ struct PlacementRequest {
     std::optional<std::int64_t> element; ///< counted from the start of memory
     bool own_element = false;
     std::vector<std::string> not_with; ///< names that may share no element with this one
+    bool by_setzi = false; ///< code has its address in a setzi: it ends within spec::kCodeReach
 };
 
 struct Placed {

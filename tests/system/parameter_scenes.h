@@ -55,9 +55,13 @@ inline Scene host_scene() {
 inline const char* const kCode = R"(
 .supervisor
 .globl supervisor_only, all_workers, unaligned, own_element, region1, endless, next_element
-.globl worker_next_element
+.globl worker_next_element, supervisor_long
 supervisor_only:
     setzi $m0, 50
+1:  brnzdec $m0, 1b
+    br $lr
+supervisor_long: // more than a million cycles
+    ldconst $m0, 1 << 18
 1:  brnzdec $m0, 1b
     br $lr
 all_workers:

@@ -484,7 +484,8 @@ void TileCore::Implementation::note_results(const isa::MicroOperation& op, Cycle
 void TileCore::Implementation::check_phase_limit(const isa::MicroOperation& op,
                                                  Cycles issue) const {
     if (issue > spec->tile.phase_limit_cycles) {
-        throw isa::ExecutionFault{"the supervisor has not returned: it seems to loop for ever",
+        throw isa::ExecutionFault{"the supervisor has not returned within "
+                                  "tile.phase_limit_cycles: it seems to loop for ever",
                                   false, &op};
     }
 }

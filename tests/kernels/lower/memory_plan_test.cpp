@@ -95,6 +95,31 @@ TEST_CASE("a buffer that fills its elements leaves the next ones free", "[kernel
     }
 }
 
+TEST_CASE("vertex state ends within the 20 bits that setzi has", "[kernels]") {
+    spec::MachineSpec machine;
+    machine.memory.base = 0;
+    machine.memory.region0_bytes = 0x4000; // the code's
+    machine.memory.region1_bytes = 0x1f8000;
+    const Bytes before = spec::kCodeReach - 0x8000;
+    const BufferRequest low{.name = "low", .bytes = before};
+    const BufferRequest high{.name = "high", .bytes = 0x80000};
+    const auto state = [](Bytes bytes) {
+        return BufferRequest{.name = "state", .kind = Kind::VertexState, .bytes = bytes};
+    };
+    const auto placed = [&](const std::vector<BufferRequest>& requests) {
+        lower::MemoryPlan plan(machine, 0x4000);
+        REQUIRE(plan.place_all(requests));
+        return plan.address("state");
+    };
+    CHECK(placed({low, state(64), high}) == 0x4000 + before);
+    CHECK(placed({low, high, state(64)}) < spec::kCodeReach); // others make room
+    CHECK(placed({state(spec::kCodeReach - 0x4000), low}) == 0x4000);
+    lower::MemoryPlan full(machine, 0x4000);
+    CHECK_FALSE(full.place_all({state(spec::kCodeReach - 0x4000 + 16)}));
+    CHECK(full.shortfall().name == "state");
+    CHECK(full.shortfall().bytes_over == 16);
+}
+
 TEST_CASE("a gap takes a buffer that fills it", "[kernels]") {
     const spec::MachineSpec machine;
     for (const Bytes bytes : {144, 160, 176}) {

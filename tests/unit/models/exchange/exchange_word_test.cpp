@@ -58,9 +58,9 @@ TEST_CASE("exchange words decode to what was encoded", "[isa][exchange]") {
                        ? 0
                        : 1 + below(static_cast<std::uint32_t>(max_count(in.op)));
         const MuxControl mux{below(2) == 1, below(1 << 13)};
-        const PointerControl pointer{below(2) == 1, below(1 << 18)};
+        const PointerControl pointer{below(2) == 1, below(1 << kWhatIfAddressBits)};
         if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp)
-            in.address = below(1 << 18);
+            in.address = below(1 << kWhatIfAddressBits);
         if (in.op == ExchangeOp::SendOff)
             in.delta = below(1 << 11);
         if (in.op == ExchangeOp::Send || in.op == ExchangeOp::SendPicp ||
@@ -79,6 +79,53 @@ TEST_CASE("exchange words decode to what was encoded", "[isa][exchange]") {
     }
 }
 
+TEST_CASE("an address beyond the machine's bits takes a major that no instruction of a row has",
+          "[isa][exchange]") {
+    constexpr std::uint32_t kLast = (1 << kAddressBits) - 1;
+    constexpr std::uint32_t kFirst = 1 << kAddressBits;
+    const auto send = [](std::uint32_t address) {
+        return words_for({.op = ExchangeOp::Send, .address = address})[0];
+    };
+    CHECK(send(kLast) == (0x78000000U | kLast << 3U));
+    CHECK(send(kFirst) == 0xb8000000U);
+    CHECK(send(kFirst + 5) == (0xb8000000U | 5U << 3U));
+    const auto pointer = [](ExchangeOp op, std::uint32_t value) {
+        return words_for({.op = op, .pointer = PointerControl{false, value}})[0];
+    };
+    CHECK(pointer(ExchangeOp::DelayPic, kLast) == (0x60000000U | kLast));
+    CHECK(pointer(ExchangeOp::DelayPic, kFirst) == 0xa0000000U);
+    CHECK(pointer(ExchangeOp::SendPic, kFirst) == 0xb0180000U);
+    const auto both = [](std::uint32_t address, std::uint32_t value) {
+        return words_for({.op = ExchangeOp::SendPicp,
+                          .address = address,
+                          .mux = MuxControl{},
+                          .pointer = PointerControl{false, value}})[0];
+    };
+    CHECK(both(0, 0) == 0xf0000000U);
+    CHECK(both(kFirst, 0) == 0xe0000000U);
+    CHECK(both(0, kFirst) == 0xd0000000U);
+    CHECK(both(kFirst, kFirst) == 0xc0000000U);
+}
+
+TEST_CASE("a major of a high address bit is no instruction where there is no address",
+          "[isa][exchange]") {
+    const auto swapped = [](const ExchangeInstruction& in) {
+        return words_for(in)[0] ^ 0xc0000000;
+    };
+    CHECK_THROWS_WITH(decode_exchange_word(Words{swapped({.op = ExchangeOp::Delay})}),
+                      Catch::Contains("0x80a00000 is no exchange instruction"));
+    CHECK_THROWS_AS(decode_exchange_word(Words{swapped({.op = ExchangeOp::SendOff})}),
+                    ProgramError);
+    CHECK_THROWS_AS(
+        decode_exchange_word(Words{swapped({.op = ExchangeOp::DelayXpic, .mux = MuxControl{}})}),
+        ProgramError);
+    CHECK_THROWS_AS(
+        decode_exchange_word(Words{swapped({.op = ExchangeOp::SendPic, .mux = MuxControl{}})}),
+        ProgramError);
+    CHECK_THROWS_AS(decode_exchange_word(Words{swapped({.op = ExchangeOp::Branch, .count = 0})}),
+                    ProgramError);
+}
+
 TEST_CASE("exchange fields that do not fit are errors", "[isa][exchange]") {
     const auto encode = [](const ExchangeInstruction& in) { return words_for(in); };
     using Catch::Contains;
@@ -90,15 +137,15 @@ TEST_CASE("exchange fields that do not fit are errors", "[isa][exchange]") {
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .count = 4097}), Contains("1..4096"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic, .count = 4097}), Contains("1..4096"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayPic, .count = 129}), Contains("1..128"));
-    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .address = 1 << 18}),
-                      "send: address got 262144, expected at most 18 bits");
+    CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .address = 1 << 19}),
+                      "send: address got 524288, expected at most 19 bits");
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendOff, .delta = 1 << 11}), Contains("11 bits"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::Send, .ctl = 8}), Contains("3 bits"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic, .mux = MuxControl{false, 1 << 13}}),
                       Contains("13 bits"));
     CHECK_THROWS_WITH(
-        encode({.op = ExchangeOp::DelayPic, .pointer = PointerControl{false, 1 << 18}}),
-        Contains("18 bits"));
+        encode({.op = ExchangeOp::DelayPic, .pointer = PointerControl{false, 1 << 19}}),
+        Contains("19 bits"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayXpic}), Contains("no mux control"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::DelayPic}), Contains("no pointer control"));
     CHECK_THROWS_WITH(encode({.op = ExchangeOp::SendPic}), Contains("exactly one"));

@@ -42,7 +42,22 @@ TEST_CASE("memory ends within the address space", "[unit][spec]") {
     CHECK(broken({"memory.region1_bytes=" + std::to_string(over)}) ==
           Lines{"--set: memory.region1_bytes: got memory up to " +
                 std::to_string((1 << 21) + 2 * bow.element_bytes) +
-                " B, expected at most 2097152 B (21 address bits)"});
+                " B (memory.base + memory.region0_bytes + memory.region1_bytes), expected at most "
+                "2097152 B: 21 address bits"});
+    CHECK(broken({"memory.base=0", "memory.region0_bytes=16384", "memory.region1_bytes=2064384"})
+              .empty());
+    CHECK(broken({"memory.base=16", "memory.region0_bytes=32768", "memory.region1_bytes=2064384"})
+              .size() == 1);
+}
+
+TEST_CASE("region 0 ends where operands of setzi and call do", "[unit][spec]") {
+    CHECK(broken({"memory.base=0", "memory.region0_bytes=1048576"}).empty());
+    CHECK(broken({"memory.base=835584"}).empty()); // 835584 + 212992 = 2^20
+    CHECK(broken({"memory.base=835600"}) ==
+          Lines{"--set: memory.region0_bytes: got region 0 up to 1048592 B (memory.base + "
+                "memory.region0_bytes), expected at most 1048576 B: setzi and call have 20 bits "
+                "for addresses of code and vertex state"});
+    CHECK(broken({"memory.base=16384", "memory.region0_bytes=1048576"}).size() == 1);
 }
 
 TEST_CASE("steps of the matrix unit an issue are a power of two, and its rates are no parameters",
