@@ -9,11 +9,12 @@ namespace {
 ConfigError out_of_machine(const spec::MachineSpec& machine, const std::string& key,
                            const std::string& got, std::int64_t least, std::int64_t most) {
     return wrong_value(
-        key,
-        most < least
-            ? fmt::format("{}, expected none on machine '{}', whose {} tiles are too few", got,
-                          machine.name, machine.chip.tiles)
-            : fmt::format("{}, expected {}..{} on machine '{}'", got, least, most, machine.name));
+        key, most < least
+                 ? fmt::format(
+                       "{}, expected none on machine '{}', whose {} tiles (chip.tiles) are too few",
+                       got, machine.name, machine.chip.tiles)
+                 : fmt::format("{}, expected {}..{} on machine '{}' (chip.tiles)", got, least, most,
+                               machine.name));
 }
 
 } // namespace

@@ -47,7 +47,7 @@ PartGrid grid_of(const spec::MachineSpec& machine, const StencilWorkload& worklo
         throw wrong_value(
             "grid_columns",
             fmt::format("got a grid of {} x {} tiles, expected at most {} tiles on machine '{}' "
-                        "and a pixel for each of them",
+                        "(chip.tiles) and a pixel for each of them",
                         grid.columns, grid.rows, machine.chip.tiles, machine.name));
     }
     return grid;

@@ -77,8 +77,8 @@ private:
         if (io_tiles > most) {
             throw wrong_value(
                 "io_tiles",
-                fmt::format("got {} IO tiles, expected {} on machine '{}' with its {} tiles: each "
-                            "serves another that computes",
+                fmt::format("got {} IO tiles, expected {} on machine '{}' with its {} tiles "
+                            "(chip.tiles): each serves another that computes",
                             io_tiles, most == 0 ? "none" : fmt::format("1..{}", most), machine.name,
                             machine.chip.tiles));
         }

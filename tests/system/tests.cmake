@@ -118,6 +118,18 @@ add_test(NAME "what-ifs of every workload, whole chips"
           "${PROJECT_SOURCE_DIR}" WholeTest)
 set_tests_properties("what-ifs of every workload, whole chips" PROPERTIES LABELS "slow"
   TIMEOUT 3600)
+add_test(NAME "machine parameters at their ends: some of all"
+  COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/machine_walk_test.py"
+          $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" QuickTest)
+set_tests_properties("machine parameters at their ends: some of all" PROPERTIES
+  LABELS "system;cli" TIMEOUT 120)
+foreach(class EndsTest PairsTest MemoriesTest)
+  add_test(NAME "machine parameters at their ends: ${class}"
+    COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/system/machine_walk_test.py"
+            $<TARGET_FILE:tessera> "${PROJECT_SOURCE_DIR}" ${class})
+  set_tests_properties("machine parameters at their ends: ${class}" PROPERTIES LABELS "slow"
+    TIMEOUT 3600)
+endforeach()
 # Whole chips and minutes are the slow one's; `tools/check_docs.py TESSERA --update [--slow]`
 # rewrites the pages.
 add_test(NAME "the pages show what the program prints"

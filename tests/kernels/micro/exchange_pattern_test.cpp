@@ -176,14 +176,16 @@ TEST_CASE("patterns name the tiles that a machine has not", "[kernels][micro]") 
     };
     auto workload = pattern(ExchangePattern::Shift, 64);
     workload.tiles = 5;
-    CHECK(message(workload) == "workload: /tiles: got 5 tiles, expected 1..4 on machine 'bow'");
+    CHECK(message(workload) ==
+          "workload: /tiles: got 5 tiles, expected 1..4 on machine 'bow' (chip.tiles)");
     workload = pattern(ExchangePattern::Broadcast, 64);
     workload.tiles = 4;
-    CHECK(message(workload) == "workload: /tiles: got 4 tiles, expected 1..3 on machine 'bow'");
+    CHECK(message(workload) ==
+          "workload: /tiles: got 4 tiles, expected 1..3 on machine 'bow' (chip.tiles)");
     workload = pattern(ExchangePattern::PointToPoint, 64);
     workload.destination = 7;
     CHECK(message(workload) ==
-          "workload: /destination: got tile 7, expected 0..3 on machine 'bow'");
+          "workload: /destination: got tile 7, expected 0..3 on machine 'bow' (chip.tiles)");
 }
 
 TEST_CASE("a pattern that memory cannot hold does not fit", "[kernels][micro]") {

@@ -377,7 +377,7 @@ TEST_CASE("a stencil's grid has a tile and a pixel for each part", "[kernels][mi
          {std::tuple{3, 2, 5}, std::tuple{4, 1, 6}, std::tuple{1, 3, 6}}) {
         CHECK(refusal(columns, rows, tiles) ==
               fmt::format("workload: /grid_columns: got a grid of {} x {} tiles, expected at most "
-                          "{} tiles on machine 'bow' and a pixel for each of them",
+                          "{} tiles on machine 'bow' (chip.tiles) and a pixel for each of them",
                           columns, rows, tiles));
     }
 }
@@ -467,18 +467,22 @@ TEST_CASE("tiles that a machine has not are named with those that it has", "[ker
     workload.destination = 0;
     CHECK(refusal(4).empty());
     workload.source = 4;
-    CHECK(refusal(4) == "workload: /source: got tile 4, expected 0..3 on machine 'bow'");
+    CHECK(refusal(4) ==
+          "workload: /source: got tile 4, expected 0..3 on machine 'bow' (chip.tiles)");
     workload.source = 0;
     workload.destination = 4;
-    CHECK(refusal(4) == "workload: /destination: got tile 4, expected 0..3 on machine 'bow'");
+    CHECK(refusal(4) ==
+          "workload: /destination: got tile 4, expected 0..3 on machine 'bow' (chip.tiles)");
     workload.destination = 1;
-    CHECK(refusal(1) == "workload: /destination: got tile 1, expected 0..0 on machine 'bow'");
+    CHECK(refusal(1) ==
+          "workload: /destination: got tile 1, expected 0..0 on machine 'bow' (chip.tiles)");
     workload.destination = 0;
     workload.pattern = ExchangePattern::Gather;
     workload.tiles = 2;
-    CHECK(refusal(2) == "workload: /tiles: got 2 tiles, expected 1..1 on machine 'bow'");
+    CHECK(refusal(2) ==
+          "workload: /tiles: got 2 tiles, expected 1..1 on machine 'bow' (chip.tiles)");
     workload.tiles = 1;
     CHECK(refusal(2).empty());
     CHECK(refusal(1) == "workload: /tiles: got 1 tiles, expected none on machine 'bow', whose 1 "
-                        "tiles are too few");
+                        "tiles (chip.tiles) are too few");
 }

@@ -73,7 +73,8 @@ TEST_CASE("streams name the tiles that a machine has not", "[kernels][micro]") {
     remote.tiles = 5;
     auto to_host = host(64);
     to_host.tiles = 5;
-    const auto refused = Contains("/tiles: got 5 tiles, expected 1..4 on machine 'bow'");
+    const auto refused =
+        Contains("/tiles: got 5 tiles, expected 1..4 on machine 'bow' (chip.tiles)");
     CHECK_THROWS_WITH(test::plan_micro(machine, remote), refused);
     CHECK_THROWS_AS(test::plan_micro(machine, remote), ConfigError);
     CHECK_THROWS_WITH(test::plan_micro(machine, to_host), refused);
