@@ -36,7 +36,8 @@ CommandSpec run_command() {
                       "write a trace: of value changes if FILE ends in .vcd, of Chrome's events if "
                       "in .json, else Perfetto's; compressed if .gz follows, - for stdout"),
                  text("trace-tiles", "TILES",
-                      "tiles in the trace: all, or as in 0-15,700 (16 evenly spread if not given)",
+                      "tiles in the trace: all, or as in 0-15,700 (16 evenly spread and the "
+                      "critical one if not given)",
                       Completes::Nothing),
                  word("trace-level", "LEVEL", "how fine the trace is (worker if not given)",
                       {"machine", "tile", "worker"}, {}),

@@ -36,7 +36,7 @@ struct ExplanationPart {
     const char* word;
     const char* sentence;
 };
-constexpr std::array<ExplanationPart, 10> kExplanationParts{{
+constexpr std::array<ExplanationPart, 11> kExplanationParts{{
     {"compute", "compute", "mean over all tiles of the compute sets that are nothing of the below"},
     {"exchange", "exchange", "bounds of the exchanges that are nothing of the below"},
     {"exchange_overhead", "exchange overhead",
@@ -52,7 +52,11 @@ constexpr std::array<ExplanationPart, 10> kExplanationParts{{
     {"unused_tiles", "unused tiles",
      "compute sets: what the mean over the tiles that take part is longer than the mean over all"},
     {"uneven_splits", "uneven splits",
-     "compute sets: what the slowest tile takes longer than the mean of those that take part"},
+     "compute sets: what the critical tile takes longer than the mean of those that take part, but "
+     "for unequal workers"},
+    {"unequal_workers", "unequal workers",
+     "compute sets: of what the critical tile takes longer than the mean of those that take part, "
+     "what unequal workers account for: of each launch the busiest beyond the mean worker"},
 }};
 
 /// Counts the tiles of which `busy` is true.
@@ -76,7 +80,7 @@ Table<PerTile> range_table() {
         return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
     };
     return {{"min", Cycle, "least over the tiles", least},
-            {"mean", Cycle, "mean over the tiles", mean, "mean"},
+            {"mean", Cycle, "mean over the tiles", mean},
             {"max", Cycle, "most over the tiles", most}};
 }
 
@@ -103,10 +107,22 @@ template <class Step> Table<Step> step_table(const char* bound_cycles, const Tab
         {"slowest_cycles", Cycle, "sum over executions of the slowest tile", &Step::slowest_cycles},
         {"tile_cycles", "sum over executions, over all tiles of the machine", range_table(),
          &Step::tile_cycles},
-        {"bound_cycles", Cycle, bound_cycles, &Step::bound_cycles, "bound"},
-        {"active_tiles", Count, "tiles that take part", &Step::active_tiles, "tiles"},
-        {"slowest_tile", Number, "of the last execution", &Step::slowest_tile, "slowest"},
-        {"critical_tile", Number, "that had most of cycles; 0 where they are none", critical_tile},
+        {"mean_cycles", Cycle, "sum over executions of the mean over the tiles that take part",
+         [](const Step& step) { return step.mean.cycles; }, "mean"},
+        {"critical_bound_cycles", Cycle,
+         "the fewest cycles in which what took cycles could have been done: the critical tile's "
+         "issues, words on its fuller lane, or the link's service; never more than cycles",
+         [](const Step& step) { return step.critical.bound_cycles; }, "bound"},
+        {"bound_cycles", Cycle, bound_cycles, &Step::bound_cycles},
+        {"active_tiles", Count, "tiles that take part, of the last execution", &Step::active_tiles,
+         "tiles"},
+        {"slowest_tile", Number,
+         "of the last execution; not the critical one where that comes last for what it does "
+         "before "
+         "or behind the step",
+         &Step::slowest_tile},
+        {"critical_tile", Number, "that had most of cycles; 0 where they are none", critical_tile,
+         "critical"},
         {"critical_tiles", Count, "that had any of cycles",
          [](const Step& step) { return static_cast<std::int64_t>(step.path.size()); }},
         {"sentence", Word, "what the critical tile did there, against others and the bound",
@@ -129,7 +145,19 @@ Table<StepFacts> compute_set_table() {
           &Set::worker_bundles},
          {"supervisor_instructions", Count, "instructions executed by supervisors",
           &Set::supervisor_instructions},
-         {"matrix_steps", Count, "steps of the matrix units", &Set::matrix_steps}});
+         {"matrix_steps", Count, "steps of the matrix units", &Set::matrix_steps},
+         {"launches", Count, "of workers, up to a sync each", &Set::launches},
+         {"busiest_worker_cycles",
+          "of the busiest worker of each launch, summed over launches and executions, over all "
+          "tiles of the machine",
+          range_table(), &Set::busiest_worker},
+         {"mean_worker_cycles",
+          "of the mean worker, summed over launches and executions, over all tiles of the machine",
+          range_table(), &Set::mean_worker},
+         {"critical_busiest_worker_cycles", Cycle, "of busiest_worker_cycles, what is in cycles",
+          [](const Set& set) { return set.critical.work.busiest_worker_cycles; }},
+         {"critical_mean_worker_cycles", Cycle, "of mean_worker_cycles, what is in cycles",
+          [](const Set& set) { return set.critical.work.mean_worker_cycles; }}});
 }
 
 Table<StepFacts> exchange_table() {

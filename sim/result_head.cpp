@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sim/result_head.h"
 
+#include "kernels/codelets/spmm_elementwise_cost.h"
 #include "models/spec/matrix_unit.h"
 #include "sim/result.h"
 #include "sim/what_if.h"
@@ -13,6 +14,13 @@ namespace {
 using enum Unit;
 using nlohmann::json;
 
+/// The most that the kernels of a product could do, if they did nothing but multiply.
+struct Ceiling {
+    const char* units = "matrix";
+    double tflops = 0;
+    double fraction = 0; ///< of it that was reached
+};
+
 /// Of a product, and what the matrix units could have done.
 struct Speed {
     std::int64_t flops = 0;
@@ -20,7 +28,27 @@ struct Speed {
     double peak_tflops = 0;
     std::int64_t macs_per_cycle = 0;
     Bytes memory_bytes_per_cycle = 0;
+    Ceiling ceiling;
 };
+
+/// Element-wise products take the vector units, where each worker has an issue a round at most.
+Ceiling ceiling_of(const job::ProductWork& work, const spec::MachineSpec& machine,
+                   double peak_tflops, double tflops) {
+    if (work.vector_flops == 0) {
+        return {"matrix", peak_tflops, ratio(tflops, peak_tflops)};
+    }
+    const auto& tile = machine.tile;
+    const double issues_per_cycle =
+        static_cast<double>(tile.workers) / static_cast<double>(tile.round_cycles());
+    const double vector_tflops = 2e-12 * codelets::elementwise_macs_per_issue(work.operands) *
+                                 issues_per_cycle * static_cast<double>(machine.chip.tiles) *
+                                 machine.chip.clock_hz;
+    const auto flops = static_cast<double>(work.flops);
+    const auto of_vector = static_cast<double>(work.vector_flops);
+    const double least = of_vector / vector_tflops + ratio(flops - of_vector, peak_tflops);
+    return {work.vector_flops == work.flops ? "vector" : "matrix and vector", flops / least,
+            ratio(tflops * least, flops)};
+}
 
 std::optional<Speed> product_speed(const HeadFacts& facts) {
     const auto work = facts.job.product();
@@ -33,9 +61,14 @@ std::optional<Speed> product_speed(const HeadFacts& facts) {
                               : work->operands == ElementType::F32 ? unit.macs_f32_f32
                               : work->partials == ElementType::F32 ? unit.macs_f16_f32
                                                                    : unit.macs_f16_f16;
-    return Speed{work->flops, ratio(1e-12 * static_cast<double>(work->flops), seconds(facts)),
-                 2e-12 * static_cast<double>(macs * chip.tiles) * chip.clock_hz, macs,
-                 unit.memory_bytes};
+    const double tflops = ratio(1e-12 * static_cast<double>(work->flops), seconds(facts));
+    const double peak = 2e-12 * static_cast<double>(macs * chip.tiles) * chip.clock_hz;
+    return Speed{work->flops,
+                 tflops,
+                 peak,
+                 macs,
+                 unit.memory_bytes,
+                 ceiling_of(*work, facts.machine, peak, tflops)};
 }
 
 json schema_of_object(const char* sentence) {
@@ -55,6 +88,16 @@ std::vector<std::string> notes(const HeadFacts& facts) {
         all.insert(all.end(), told.begin(), told.end());
     }
     return all;
+}
+
+Table<Ceiling> ceiling_table() {
+    return {{"units",
+             {{"enum", {"matrix", "vector", "matrix and vector"}},
+              {"description", "that multiply: element-wise sparse products take the vector units"}},
+             &Ceiling::units},
+            {"tflops", Rate, "of these units, doing nothing but multiplications and sums",
+             &Ceiling::tflops},
+            {"fraction", Fraction, "tflops of the product over that", &Ceiling::fraction}};
 }
 
 } // namespace
@@ -109,6 +152,8 @@ Table<HeadFacts> head_table() {
              product(&Speed::peak_tflops)},
             {"fraction_of_peak", Fraction, "tflops over peak_tflops",
              product([](const Speed& speed) { return ratio(speed.tflops, speed.peak_tflops); })},
+            {"ceiling", "what the product's own kernels could do at most", ceiling_table(),
+             product(&Speed::ceiling)},
             {"matrix_unit", "the most that a tile's matrix unit does for these types",
              matrix_unit_table(), product_speed}};
 }

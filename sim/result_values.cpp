@@ -58,7 +58,8 @@ std::vector<StepFacts> compute_set_records(const RunFacts& facts) {
     std::vector<StepFacts> sets;
     for (const StepRecord& record : facts.account.compute_sets()) {
         sets.push_back(
-            {record, compute_set_sentence(record, facts.program.compute_sets[sets.size()])});
+            {record, compute_set_sentence(record, facts.program.compute_sets[sets.size()],
+                                          facts.machine.tile.workers)});
     }
     return sets;
 }
@@ -134,23 +135,29 @@ std::vector<KernelShare> kernel_shares(const RunFacts& facts) {
 
 // What the critical path spends in a compute set is work up to its mean over all tiles; what there
 // is more is for tiles that take no part, and then for tiles that are slower than the mean of those
-// that do. In an exchange it is work up to its bound, since what the busiest lane has to carry cannot
-// be shared with others.
+// that do. Of that, unequal workers account for what they cost the critical tile beyond the mean. In
+// an exchange it is work up to its bound, since what the critical tile's fuller lane has to carry
+// cannot be shared with others.
 Explanation explanation(const Account& account) {
     Explanation out;
     const auto tiles = static_cast<double>(account.tiles().size());
     for (const auto& record : account.compute_sets()) {
-        const auto sum = static_cast<double>(
-            std::accumulate(record.tile_cycles.begin(), record.tile_cycles.end(), Cycles{0}));
-        const double mean = ratio(sum, tiles);
-        const double mean_of_active = ratio(sum, static_cast<double>(record.active_tiles));
         const auto cycles = static_cast<double>(record.cycles);
-        out[part_of(record.role, "compute")].cycles += std::min(cycles, mean);
-        out["unused_tiles"].cycles += std::min(cycles, mean_of_active) - std::min(cycles, mean);
-        out["uneven_splits"].cycles += cycles - std::min(cycles, mean_of_active);
+        const double work =
+            std::min(cycles, mean(record.tile_cycles) *
+                                 static_cast<double>(record.tile_cycles.size()) / tiles);
+        const double of_active = std::min(cycles, record.mean.cycles);
+        const auto unequal = static_cast<double>(record.critical.work.busiest_worker_cycles -
+                                                 record.critical.work.mean_worker_cycles) -
+                             (record.mean.busiest_worker - record.mean.mean_worker);
+        const double of_workers = std::clamp(unequal, 0.0, cycles - of_active);
+        out[part_of(record.role, "compute")].cycles += work;
+        out["unused_tiles"].cycles += of_active - work;
+        out["unequal_workers"].cycles += of_workers;
+        out["uneven_splits"].cycles += cycles - of_active - of_workers;
     }
     for (const auto& record : account.exchanges()) {
-        const Cycles work = std::min(record.cycles, record.bound_cycles);
+        const Cycles work = record.critical.bound_cycles;
         out[part_of(record.role, "exchange")].cycles += static_cast<double>(work);
         out["exchange_overhead"].cycles += static_cast<double>(record.cycles - work);
     }

@@ -19,6 +19,7 @@
 #include "sim/memory_report.h"
 #include "sim/result.h"
 #include "sim/unused_parameters.h"
+#include "traces/critical_tile.h"
 #include "traces/exporters/exporter.h"
 #include "traces/selection.h"
 
@@ -92,18 +93,40 @@ Configuration read_configuration(const RunCommand& command, const std::string& w
 /// The trace of a run, if one is asked for.
 struct Trace {
     Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload)
-        : exporter(std::make_unique<traces::OutputFile>(command.trace),
-                   traces::parse_selection(command.trace_tiles, command.trace_level,
-                                           static_cast<TileId>(machine.chip.tiles)),
-                   names,
+        : Trace(command, machine, workload,
+                traces::parse_selection(command.trace_tiles, command.trace_level,
+                                        static_cast<TileId>(machine.chip.tiles))) {}
+
+    /// What the run is told to.
+    [[nodiscard]] traces::TraceSink& sink() {
+        return critical ? static_cast<traces::TraceSink&>(*critical) : exporter;
+    }
+
+    traces::NameTable names;
+    traces::Exporter exporter;
+    std::optional<traces::CriticalTile> critical; ///< where that tile is to be in it
+
+private:
+    Trace(const RunCommand& command, const spec::MachineSpec& machine, const std::string& workload,
+          const traces::Selection& selection)
+        : exporter(std::make_unique<traces::OutputFile>(command.trace), shown(selection), names,
                    {.metadata = {.workload = workload,
                                  .machine = machine.name,
                                  .clock_hz = machine.chip.clock_hz,
                                  .version = TESSERA_VERSION,
-                                 .clock = traces::parse_clock(command.trace_clock)}}) {}
+                                 .clock = traces::parse_clock(command.trace_clock)}}) {
+        if (selection.with_critical) {
+            critical.emplace(exporter, selection);
+        }
+    }
 
-    traces::NameTable names;
-    traces::Exporter exporter;
+    /// The exporter takes any tile where one of them is added at the end.
+    static traces::Selection shown(traces::Selection selection) {
+        if (selection.with_critical) {
+            selection.tiles.assign(selection.tiles.size(), true);
+        }
+        return selection;
+    }
 };
 
 /// A tensor of the program as a file.
@@ -251,7 +274,7 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     }
     std::optional<listeners::TraceProducer> traced_run;
     if (trace != nullptr) {
-        traced_run.emplace(program, machine, trace->exporter, trace->names);
+        traced_run.emplace(program, machine, trace->sink(), trace->names);
         options.listeners.push_back(&*traced_run);
     }
     std::optional<Looks> looks;
@@ -304,6 +327,12 @@ RunReport run_configured(const RunCommand& command, const Configuration& configu
     std::optional<traces::TraceSummary> traced;
     if (trace != nullptr) {
         const Activity writing("writing the trace");
+        if (const auto missing = trace->critical ? trace->critical->finish() : std::nullopt) {
+            report.warnings.push_back(fmt::format("the trace does not have tile {}, which is "
+                                                  "critical longest: the run is too long to "
+                                                  "keep all tiles; show it with --trace-tiles {}",
+                                                  *missing, *missing));
+        }
         traced = trace->exporter.finish();
         if (traced->truncated) {
             report.warnings.push_back(traced->message);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the critical path says of a run and of its steps, one sentence each.
 //
-//     multiply: tile 91 has 1.19 times the mean non-zeros; 16 % of the step is waiting for it
+//     multiply: tile 91 takes 1.19 times the mean of 1,472 tiles; 16 % of the step is waiting for it:
+//     10 % for 1.11 times the mean non-zeros; 6 % for unequal workers, of which worker 2 is busy for
+//     3,012 cycles, 80 % of them with row 17, and the mean worker for 2,410
 #pragma once
 
 #include "models/listeners/account.h"
@@ -25,10 +27,12 @@ struct CriticalPath {
 
 [[nodiscard]] CriticalPath critical_path(const listeners::Account& account);
 
-/// What the tile that is on the critical path for most of a step did there, against the other
-/// tiles of the step and against its bound. Without the step's name.
+/// What the tile that is on the critical path for most of a step did there, against the other tiles
+/// of the step and against its bound, without the step's name. A cause is named with the part of the
+/// step that it accounts for; the parts sum to what is waited for. `workers` are those of a tile.
 [[nodiscard]] std::string compute_set_sentence(const listeners::StepRecord& record,
-                                               const program::ComputeSet& set);
+                                               const program::ComputeSet& set,
+                                               std::int64_t workers);
 [[nodiscard]] std::string exchange_sentence(const listeners::StepRecord& record);
 [[nodiscard]] std::string stream_sentence(const listeners::StepRecord& record);
 

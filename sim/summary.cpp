@@ -150,11 +150,24 @@ private:
                              quantity(1e3 * result_["tflops"].get<double>(), "FLOP/s"),
                              100 * result_["fraction_of_peak"].get<double>(),
                              quantity(1e3 * result_["peak_tflops"].get<double>(), "FLOP/s")));
+            ceiling(result_["ceiling"]);
         }
         if (result_.contains("gbytes_per_s")) {
             line("speed",
                  fmt::format("{}: {} bytes", quantity(result_["gbytes_per_s"].get<double>(), "B/s"),
                              grouped(result_["useful_bytes"].get<std::int64_t>())));
+        }
+    }
+
+    /// Of a product that the matrix units do not make, or not all of it.
+    void ceiling(const json& ceiling) {
+        const std::string units = ceiling["units"].get<std::string>();
+        if (units != "matrix") {
+            line("", fmt::format("element-wise products are made in the vector units, not in the "
+                                 "matrix units: {:.1f} % of the {} that {} could make",
+                                 100 * ceiling["fraction"].get<double>(),
+                                 quantity(1e3 * ceiling["tflops"].get<double>(), "FLOP/s"),
+                                 units == "vector" ? "they" : "both units together"));
         }
     }
 
@@ -215,13 +228,10 @@ private:
         table_of("kernels", kHead, std::move(rows));
     }
 
-    /// Time over bound; empty for a step that had nothing to do. A stream copy's time is from its
-    /// start to its end: in the background nothing waits for it, or not for all of it.
+    /// Of the two columns before it; empty for a step that had nothing to do.
     static std::string over_bound(const json& step) {
-        const auto bound = step["bound_cycles"].get<double>();
-        const auto& cycles =
-            step[step.contains("transfer_cycles") ? "transfer_cycles" : "slowest_cycles"];
-        return bound == 0 ? "" : fmt::format("{:.2f}", cycles.get<double>() / bound);
+        const auto bound = step["critical_bound_cycles"].get<double>();
+        return bound == 0 ? "" : fmt::format("{:.2f}", step["cycles"].get<double>() / bound);
     }
 
     static std::int64_t cycles_of(const json* step) {

@@ -123,6 +123,7 @@ Selection parse_selection(std::string_view tiles_text, std::string_view level_te
     selection.level = level_of(level_text, mistakes);
     selection.tiles.assign(machine_tiles, false);
     select_tiles(tiles_text, selection.tiles, mistakes);
+    selection.with_critical = tiles_text.empty() && selection.level != Level::Machine;
     if (!mistakes.empty()) {
         throw ConfigError(std::move(mistakes));
     }

@@ -11,13 +11,15 @@
 
 namespace tessera::traces {
 
-/// Tiles that a trace shows where --trace-tiles is not given, spread evenly over the machine.
+/// Tiles that a trace shows where --trace-tiles is not given, spread evenly over the machine; beside
+/// them it has the tile that is critical longest.
 inline constexpr TileId kDefaultTracedTiles = 16;
 
 /// The tiles and the level that a trace shows.
 struct Selection {
     Level level = Level::Worker;
-    std::vector<bool> tiles; ///< by tile number
+    std::vector<bool> tiles;    ///< by tile number
+    bool with_critical = false; ///< and the tile that is critical longest (critical_tile.h)
 
     /// The numbers of the tiles that get tracks, ascending; none at level Machine.
     [[nodiscard]] std::vector<TileId> traced_tiles() const;
@@ -26,7 +28,7 @@ struct Selection {
 /// Reads the texts of --trace-level (`machine`, `tile`, `worker`, empty for `worker`) and
 /// --trace-tiles
 /// (`all`; numbers and ranges as in `0-15,700`; empty for kDefaultTracedTiles tiles from the first
-/// to the last) for a machine of `machine_tiles` tiles. Throws ConfigError with all that is wrong,
+/// to the last, and the critical one) for a machine of `machine_tiles` tiles. Throws ConfigError with all that is wrong,
 /// in which the file is the option's name.
 [[nodiscard]] Selection parse_selection(std::string_view tiles_text, std::string_view level_text,
                                         TileId machine_tiles);

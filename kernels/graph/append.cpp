@@ -158,6 +158,9 @@ private:
             if (!set.work.empty()) {
                 set.work.insert(set.work.begin(), first_tile_, 0);
             }
+            if (!set.items.empty()) {
+                set.items.insert(set.items.begin(), first_tile_, program::WorkItem{});
+            }
             set.owner = owner_;
             whole_.add_compute_set(std::move(set));
         }
@@ -276,8 +279,9 @@ private:
         right.vertices.clear();
         join_work(left, right);
     }
-    /// Amounts in different units do not add up.
+    /// Amounts in different units do not add up, and rows of two matrices have the same numbers.
     static void join_work(ComputeSet& left, const ComputeSet& right) {
+        left.items.clear();
         if (left.work_unit != right.work_unit) {
             left.work_unit.clear();
             left.work.clear();

@@ -89,6 +89,14 @@ void Graph::add_work(ComputeSetId set, TileId tile, std::int64_t amount) {
     work[tile] += amount;
 }
 
+void Graph::add_item(ComputeSetId set, TileId tile, const program::WorkItem& item) {
+    auto& items = compute_sets.at(set.index).items;
+    items.resize(std::max<std::size_t>(items.size(), tile + std::size_t{1}));
+    if (item.amount > items[tile].amount) {
+        items[tile] = item;
+    }
+}
+
 TableId Graph::add_table(TileId tile, std::span<const Field> words) {
     return append(tables, Table{tile, add_fields(words)});
 }

@@ -157,8 +157,10 @@ struct ComputeSet {
     program::Role role;
     std::string owner;
     std::string work_unit = {}; ///< what add_work() counts, as people say it: "non-zeros"
+    std::string item_word = {}; ///< what add_item() names: "row"
     std::vector<Vertex> vertices = {};
-    std::vector<std::int64_t> work = {}; ///< by add_work()
+    std::vector<std::int64_t> work = {};       ///< by add_work()
+    std::vector<program::WorkItem> items = {}; ///< by add_item()
 };
 
 /// A place on a tile, in 12 bytes: there are as many of them as messages and receivers.
@@ -259,6 +261,8 @@ public:
     /// The tile has so much (more) to do in the compute set; for reports, and of those that wait
     /// for others the reason.
     void add_work(ComputeSetId set, TileId tile, std::int64_t amount);
+    /// Of the tile's work in the compute set, a part that one worker does alone; the largest is kept.
+    void add_item(ComputeSetId set, TileId tile, const program::WorkItem& item);
     TableId add_table(TileId tile, std::span<const Field> words);
 
     ExchangeId add_exchange(Exchange traits);

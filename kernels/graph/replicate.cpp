@@ -43,6 +43,10 @@ public:
                 set.work.resize(static_cast<std::size_t>(stride_));
                 repeat(set.work, [](std::int64_t&, std::int64_t) {});
             }
+            if (!set.items.empty()) {
+                set.items.resize(static_cast<std::size_t>(stride_));
+                repeat(set.items, [](program::WorkItem&, std::int64_t) {});
+            }
         }
         for (Exchange& exchange : graph_.exchanges) {
             const auto receivers = static_cast<std::uint32_t>(exchange.to.size());

@@ -40,6 +40,8 @@ struct ProductWork {
     std::optional<std::int64_t> flops_dense_equivalent; ///< nothing where the product is dense
     ElementType partials = ElementType::F16;
     ElementType operands = ElementType::F16;
+    /// Of flops, those of element-wise sparse products, which the matrix unit does not do.
+    std::int64_t vector_flops = 0;
 };
 
 /// What the closed forms of a family's planner expect, no program being made.

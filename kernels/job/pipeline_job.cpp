@@ -169,11 +169,14 @@ public:
     }
 
     std::optional<ProductWork> product() const override {
-        const double flops = flops_of(pipeline_.steps);
+        const double flops = flops_of(pipeline_.steps, [](const Node&) { return true; });
         if (flops == 0) {
             return std::nullopt;
         }
-        return ProductWork{static_cast<std::int64_t>(flops), std::nullopt, ElementType::F16};
+        ProductWork work{static_cast<std::int64_t>(flops), std::nullopt, ElementType::F16};
+        work.vector_flops = static_cast<std::int64_t>(
+            flops_of(pipeline_.steps, [this](const Node& node) { return is_elementwise(node); }));
+        return work;
     }
     Bytes useful_bytes() const override { return 0; }
 
@@ -216,14 +219,26 @@ private:
         }
     }
 
-    static double flops_of(const std::vector<Node>& nodes) {
+    /// Of the steps that `counts` says.
+    template <class Counts>
+    static double flops_of(const std::vector<Node>& nodes, const Counts& counts) {
         double sum = 0;
         for (const Node& node : nodes) {
-            sum += node.kind == Node::Kind::Step
-                       ? node.step->flops()
-                       : static_cast<double>(node.repeats) * flops_of(node.children);
+            if (node.kind != Node::Kind::Step) {
+                sum += static_cast<double>(node.repeats) * flops_of(node.children, counts);
+            } else if (counts(node)) {
+                sum += node.step->flops();
+            }
         }
         return sum;
+    }
+
+    /// Whether a step multiplies by single non-zeros.
+    [[nodiscard]] bool is_elementwise(const Node& node) const {
+        return std::any_of(node.inputs.begin(), node.inputs.end(), [this](std::size_t input) {
+            const auto& sparse = pipeline_.tensors[input].type.sparse;
+            return sparse != nullptr && sparse->block == 1;
+        });
     }
 
     /// Where a pipeline's tensor has what stands at `pointer` in a workload of kind spmm.

@@ -432,9 +432,9 @@ public:
         return workload().values.kind == Kind::Integer && workload().of_b().kind == Kind::Integer;
     }
     std::optional<ProductWork> product() const override {
-        return ProductWork{2 * a().stored_elements() * workload().n,
-                           2 * a().rows * a().columns * workload().n, workload().partials,
-                           workload().dtype};
+        const std::int64_t flops = 2 * a().stored_elements() * workload().n;
+        return ProductWork{flops, 2 * a().rows * a().columns * workload().n, workload().partials,
+                           workload().dtype, a().block == 1 ? flops : 0};
     }
     std::vector<std::string> notes() const override {
         const auto why = workload::why_empty(a(), workload().pattern);

@@ -78,6 +78,8 @@ BoundSets bound_sets(const Places& places, const Steps& steps, std::size_t tiles
         made.owner = set.owner;
         made.work = set.work;
         made.work_unit = set.work_unit;
+        made.items = set.items;
+        made.item_word = set.item_word;
         made.tiles.resize(tiles);
         auto place = places.state.of_vertex.begin() +
                      static_cast<std::ptrdiff_t>(places.state.first_vertex[number]);

@@ -67,6 +67,9 @@ struct PartLists {
     program::SharedBytes contents;
     graph::Relocations relocations;
     std::vector<graph::Field> state;
+    /// The row of which a worker has most to do, in blocks times columns; none where workers share
+    /// each row.
+    program::WorkItem largest_row = {};
 };
 
 class BlockKind {

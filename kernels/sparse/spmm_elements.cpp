@@ -132,8 +132,10 @@ public:
         const Bytes counts = 2 * (static_cast<Bytes>(part.blocks.size()) + 1);
         PartLists made{shared(offsets), nullptr, {}};
         made.state = {graph::word(row_bytes / 8 - (types_.sums_are_results() ? 1 : 3))};
-        for (const Share& share :
-             deal_work(problem, part, columns / group_columns(types_), workers)) {
+        const std::vector<Share> shares =
+            deal_work(problem, part, columns / group_columns(types_), workers);
+        made.largest_row = largest_row(part, shares);
+        for (const Share& share : shares) {
             const Bytes offsets_done = 2 * share.first_block;
             const Bytes values_done = problem.value_bytes() * share.first_block;
             made.state.insert(made.state.end(),
@@ -175,6 +177,23 @@ public:
     }
 
 private:
+    [[nodiscard]] program::WorkItem largest_row(const Part& part,
+                                                const std::vector<Share>& shares) const {
+        program::WorkItem largest;
+        for (std::size_t worker = 0; worker < shares.size(); ++worker) {
+            const Share& share = shares[worker];
+            for (std::int64_t row = share.rows.begin; row < share.rows.end; ++row) {
+                const auto at = static_cast<std::size_t>(row);
+                const std::int64_t amount =
+                    part.row_blocks[at] * share.groups.length() * group_columns(types_);
+                if (amount > largest.amount) {
+                    largest = {part.rows[at], amount, static_cast<int>(worker)};
+                }
+            }
+        }
+        return largest;
+    }
+
     codelets::ProductTypes types_;
 };
 

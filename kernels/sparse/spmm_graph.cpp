@@ -40,7 +40,8 @@ public:
         add_buffers();
         lower::check_together(machine_, graph_, {partials_, x_, values_}, "multiply");
         const auto bring = graph_.add_exchange({"bring operands", Role::Bring, kOwner});
-        const auto multiply = graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit()});
+        const auto multiply =
+            graph_.add_compute_set({"multiply", Role::Work, kOwner, work_unit(), "row"});
         CopiedWords copied;
         bring_values(bring, multiply, copied);
         bring_x(bring, multiply, copied);
@@ -242,6 +243,7 @@ private:
                 }
                 graph_.hold(lists_, tile, lists.contents, lists.relocations);
                 graph_.add_work(set, tile, static_cast<std::int64_t>(part.blocks.size()) * width);
+                graph_.add_item(set, tile, lists.largest_row);
                 add_vertex(set, tile, part, width, lists);
                 ++emitted_.tiles_busy;
                 const std::vector<std::int64_t>& words = copied[tile];

@@ -44,7 +44,7 @@ EmittedPass emit_pass(const PublishedLayout& layout, const PassOf& pass, const s
     const PublishedBuffers& buffers = emitted.buffers;
     const auto bring = graph.add_exchange({"bring", Role::Bring, kPublishedOwner});
     const auto multiply =
-        graph.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros"});
+        graph.add_compute_set({"multiply", Role::Work, kPublishedOwner, "non-zeros", "row"});
     bring_operands(graph, layout, buffers, pass, bring, multiply);
     emitted.multiply = add_multiply(graph, layout, buffers, pass, multiply);
     std::vector<program::Step> steps{graph::run(bring)};

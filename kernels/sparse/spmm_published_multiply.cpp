@@ -52,12 +52,8 @@ Bytes meta_bytes(const PublishedLayout& layout, const TileBlocks& mine) {
                 count_of(mine.blocks) + kBehind);
 }
 
-/// For each worker values and words before its own, first row, rows; then for each the counts
-/// less one of its rows and the offsets of its non-zeros. Rows go to a worker until it has its
-/// share of the non-zeros.
-program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlocks& mine,
-                                  Bytes line) {
-    const auto workers = static_cast<std::size_t>(layout.machine().tile.workers);
+/// Behind the last row of each worker. Rows go to a worker until it has its share of the non-zeros.
+std::vector<std::size_t> worker_ends(const TileBlocks& mine, std::size_t workers) {
     std::vector<std::size_t> ends;
     std::size_t row = 0;
     const std::int64_t all = count_of(mine.blocks);
@@ -73,6 +69,29 @@ program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlock
         }
         ends.push_back(worker + 1 == workers ? mine.rows.size() : row);
     }
+    return ends;
+}
+
+program::WorkItem largest_row(const TileBlocks& mine, const std::vector<std::size_t>& ends) {
+    program::WorkItem largest;
+    std::size_t row = 0;
+    for (std::size_t worker = 0; worker < ends.size(); ++worker) {
+        for (; row < ends[worker]; ++row) {
+            const std::int64_t amount =
+                mine.row_ends[row] - (row == 0 ? 0 : mine.row_ends[row - 1]);
+            if (amount > largest.amount) {
+                largest = {mine.rows[row], amount, static_cast<int>(worker)};
+            }
+        }
+    }
+    return largest;
+}
+
+/// For each worker values and words before its own, first row, rows; then for each the counts
+/// less one of its rows and the offsets of its non-zeros.
+program::SharedBytes element_meta(const PublishedLayout& layout, const TileBlocks& mine, Bytes line,
+                                  const std::vector<std::size_t>& ends) {
+    const std::size_t workers = ends.size();
     std::vector<std::uint16_t> heads;
     std::vector<std::uint16_t> lists;
     const std::size_t head = 4 * workers;
@@ -147,8 +166,11 @@ Cycles add_vertex(graph::Graph& graph, const PublishedLayout& layout,
     const Bytes out_bytes = count_of(mine.rows) * partial_line;
     if (layout.block() == 1) {
         const Bytes bytes = meta_bytes(layout, mine);
+        const std::vector<std::size_t> ends =
+            worker_ends(mine, static_cast<std::size_t>(layout.machine().tile.workers));
+        graph.add_item(set, tile, largest_row(mine, ends));
         if (pass.number == 0) {
-            graph.hold(buffers.meta, tile, element_meta(layout, mine, line));
+            graph.hold(buffers.meta, tile, element_meta(layout, mine, line, ends));
         } else { // it stays
             graph.hold(buffers.meta, tile, bytes);
         }

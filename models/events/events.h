@@ -25,13 +25,48 @@ enum class Doing : std::uint8_t {
     Awaited     ///< waits for other tiles of a copy that has not
 };
 
+/// The launch whose busiest worker has most more to do than the mean one. A launch is all that is
+/// started up to a sync.
+struct UnevenLaunch {
+    std::int64_t launch = 0; ///< number in its compute set, from 1; 0: none
+    int worker = 0;          ///< the busiest, the lowest number of equals
+    Cycles busiest = 0;      ///< its cycles in the launch: a round for each of its issues
+    Cycles mean = 0;         ///< over all workers of the tile
+
+    [[nodiscard]] Cycles excess() const { return busiest - mean; }
+};
+
 /// What the contexts of a tile did in a compute set.
 struct Work {
     std::int64_t worker_issues = 0; ///< slots used (a bundle or a solo instruction each)
     std::int64_t worker_bundles = 0;
     std::int64_t supervisor_instructions = 0;
-    std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps
-    Cycles bound_cycles = 0;       ///< fewest cycles in which the tile can issue that
+    std::int64_t matrix_steps = 0;    ///< matrix-unit and SLIC steps
+    Cycles bound_cycles = 0;          ///< fewest cycles in which the tile can issue that
+    std::int64_t launches = 0;        ///< of workers
+    Cycles busiest_worker_cycles = 0; ///< of the busiest worker of each launch, summed
+    Cycles mean_worker_cycles = 0;    ///< of all launches, mean over all workers of the tile
+    UnevenLaunch uneven;
+
+    /// All but the launch.
+    void add(const Work& other) {
+        worker_issues += other.worker_issues;
+        worker_bundles += other.worker_bundles;
+        supervisor_instructions += other.supervisor_instructions;
+        matrix_steps += other.matrix_steps;
+        bound_cycles += other.bound_cycles;
+        launches += other.launches;
+        busiest_worker_cycles += other.busiest_worker_cycles;
+        mean_worker_cycles += other.mean_worker_cycles;
+    }
+};
+
+/// Cycles in which the two lanes of a tile move words in an exchange.
+struct Lanes {
+    Cycles in = 0;
+    Cycles out = 0;
+
+    [[nodiscard]] Cycles fuller() const { return in > out ? in : out; }
 };
 
 /// One context's activity, in cycles since the start of what it is told of: of a compute set to the
@@ -55,7 +90,19 @@ struct Span {
     Cycles end = 0;
     TileId awaited = 0; ///< Awaited: the last tile to come
     Work work = {};     ///< ComputeSet
+    Lanes lanes = {};   ///< Exchange
     [[nodiscard]] Cycles cycles() const { return end - begin; }
+
+    /// Leaves `part` of `whole` of what was done, rounded down.
+    void take_part(Cycles part, Cycles whole) {
+        for (Cycles* const done :
+             {&work.worker_issues, &work.worker_bundles, &work.supervisor_instructions,
+              &work.matrix_steps, &work.bound_cycles, &work.launches, &work.busiest_worker_cycles,
+              &work.mean_worker_cycles, &work.uneven.busiest, &work.uneven.mean, &lanes.in,
+              &lanes.out}) {
+            *done = *done * part / whole;
+        }
+    }
 };
 
 /// A tile has come to `end`: a barrier or a stream step.
@@ -67,7 +114,8 @@ struct Segment {
     std::span<const ContextSpan> contexts; ///< of tiles that a listener wants them of
 };
 
-/// A part of the critical path: what `tile` did in [span.begin, span.end).
+/// A part of the critical path: what `tile` did in [span.begin, span.end). Where that is a part of
+/// what it did without a break, `work` and `lanes` are as large a part of the whole.
 struct PathSpan {
     TileId tile = 0;
     Span span;

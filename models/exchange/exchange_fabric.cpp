@@ -44,8 +44,10 @@ void ExchangeFabric::prepare(std::uint32_t exchange) {
     try {
         auto outcome = run_exchange(spec_, exchanges_.at(exchange), read_row, for_each_);
         prepared.row_cycles.resize(static_cast<std::size_t>(spec_.chip.tiles));
+        prepared.lanes.resize(prepared.row_cycles.size());
         for (std::size_t i = 0; i < outcome.tiles.size(); ++i) {
             prepared.row_cycles[outcome.tiles[i]] = outcome.prologue_cycles + outcome.row_cycles[i];
+            prepared.lanes[outcome.tiles[i]] = {outcome.lane_in[i], outcome.lane_out[i]};
         }
         prepared.outcome = std::make_unique<const FabricOutcome>(std::move(outcome));
     } catch (...) {

@@ -50,12 +50,16 @@ public:
     [[nodiscard]] Cycles row_cycles(std::uint32_t exchange, TileId tile) const override {
         return prepared_[exchange].row_cycles[tile];
     }
+    [[nodiscard]] events::Lanes lanes(std::uint32_t exchange, TileId tile) const override {
+        return prepared_[exchange].lanes[tile];
+    }
     [[nodiscard]] Told told() const override { return told_; }
 
 private:
     struct Prepared {
         std::unique_ptr<const FabricOutcome> outcome;
-        std::vector<Cycles> row_cycles; ///< by tile, with the prologue; 0 without a row
+        std::vector<Cycles> row_cycles;   ///< by tile, with the prologue; 0 without a row
+        std::vector<events::Lanes> lanes; ///< by tile
         std::exception_ptr failure;
     };
     void prepare(std::uint32_t exchange);

@@ -303,6 +303,9 @@ void Ipu::follow(TileId tile, Cycles begin, Cycles end) {
         if (part.begin >= part.end) {
             continue;
         }
+        if (part.cycles() < span.cycles()) {
+            part.take_part(part.cycles(), span.cycles());
+        }
         if (span.doing == events::Doing::Awaited) {
             follow(span.awaited, part.begin, part.end);
         } else {

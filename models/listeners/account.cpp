@@ -43,8 +43,9 @@ void add_to(std::vector<PathShare>& path, TileId tile, Cycles cycles) {
                          [](const PathShare& share, TileId wanted) { return share.tile < wanted; });
     if (place != path.end() && place->tile == tile) {
         place->cycles += cycles;
+        ++place->parts;
     } else {
-        path.insert(place, {tile, cycles});
+        path.insert(place, {tile, cycles, 1});
     }
 }
 
@@ -87,6 +88,12 @@ void Account::take(TileId tile, const events::Span& span) {
     if (StepRecord* const record = record_of(span.doing, span.index)) {
         record->tile_cycles.resize(tiles_.size());
         record->tile_cycles[tile] += span.cycles();
+        if (span.doing == Doing::ComputeSet) {
+            record->busiest_worker.resize(tiles_.size());
+            record->busiest_worker[tile] += span.work.busiest_worker_cycles;
+            record->mean_worker.resize(tiles_.size());
+            record->mean_worker[tile] += span.work.mean_worker_cycles;
+        }
         executions_.take(tile, span);
     }
 }
@@ -102,11 +109,42 @@ void Account::add(const Execution& done) {
     record->slowest_cycles += done.slowest_cycles;
     record->slowest_tile = done.slowest_tile;
     record->active_tiles = done.tiles;
-    record->bound_cycles += done.work.bound_cycles;
+    record->bound_cycles += done.work.bound_cycles; // 0 of others
     record->worker_issues += done.work.worker_issues;
     record->worker_bundles += done.work.worker_bundles;
     record->supervisor_instructions += done.work.supervisor_instructions;
     record->matrix_steps += done.work.matrix_steps;
+    record->launches += done.work.launches;
+    const auto tiles = static_cast<double>(done.tiles);
+    record->mean.cycles += static_cast<double>(done.tile_cycles) / tiles;
+    record->mean.busiest_worker += static_cast<double>(done.work.busiest_worker_cycles) / tiles;
+    record->mean.mean_worker += static_cast<double>(done.work.mean_worker_cycles) / tiles;
+    record->mean.launches += static_cast<double>(done.work.launches) / tiles;
+    record->mean.fuller_lane += static_cast<double>(done.lane_cycles) / tiles;
+}
+
+void Account::take_path(StepRecord& record, const events::PathSpan& part) const {
+    const auto& [tile, span] = part;
+    record.cycles += span.cycles();
+    add_to(record.path, tile, span.cycles());
+    PathWork& did = record.critical;
+    const events::UnevenLaunch& uneven = span.work.uneven;
+    if (uneven.launch > 0 &&
+        (did.work.uneven.launch == 0 || uneven.excess() > did.work.uneven.excess())) {
+        did.work.uneven = uneven;
+        did.uneven_tile = tile;
+    }
+    did.work.add(span.work);
+    did.lane_in += span.lanes.in;
+    did.lane_out += span.lanes.out;
+    Cycles bound = std::max(span.work.bound_cycles, span.lanes.fuller());
+    for (const Service& service : services_) {
+        if (span.doing == Doing::Stream && service.copy == span.index) {
+            bound += std::max<Cycles>(0, std::min(span.end, service.end) -
+                                             std::max(span.begin, service.begin));
+        }
+    }
+    did.bound_cycles += std::min(bound, span.cycles());
 }
 
 void Account::idle(TileId tile, Cycles begin, Cycles end) {
@@ -125,16 +163,17 @@ void Account::released(const events::Release& release) {
         arrived_[tile] = release.cycle;
     }
     phases_.sync += barrier;
-    for (const auto& [tile, span] : release.path) {
+    for (const events::PathSpan& part : release.path) {
+        const events::Span& span = part.span;
         phases_.*kind_of(span.doing) += span.cycles();
-        add_to(path_, tile, span.cycles());
+        add_to(path_, part.tile, span.cycles());
         if (StepRecord* const record = record_of(span.doing, span.index)) {
-            record->cycles += span.cycles();
-            add_to(record->path, tile, span.cycles());
+            take_path(*record, part);
         } else {
             control_cycles_ += span.cycles();
         }
     }
+    services_.clear();
     for (const Execution& done : executions_.all()) {
         add(done);
     }
@@ -161,6 +200,7 @@ void Account::copy_ended(const events::Flight& flight) {
     record.bytes += flight.bytes;
     record.sent_bytes += flight.sent_bytes;
     record.bound_cycles += flight.service_end - flight.service_begin;
+    services_.push_back({flight.copy, flight.service_begin, flight.service_end});
     record.transfer_cycles += flight.end - flight.begin;
 }
 

@@ -33,6 +33,26 @@ struct CyclesByKind {
 struct PathShare {
     TileId tile = 0;
     Cycles cycles = 0;
+    std::int64_t parts = 0; ///< into which they are divided
+};
+
+/// What a tile that takes part does on the mean, summed over executions.
+struct TileMeans {
+    double cycles = 0;
+    double busiest_worker = 0; ///< of each launch its busiest worker
+    double mean_worker = 0;
+    double launches = 0;
+    double fuller_lane = 0; ///< exchanges: cycles in which it moved words
+};
+
+/// What the critical path did in a step, over all its executions.
+struct PathWork {
+    events::Work work;      ///< the launch: of all of them the most uneven
+    TileId uneven_tile = 0; ///< whose it is
+    Cycles lane_in = 0;     ///< exchanges: cycles in which the incoming lane moved words
+    Cycles lane_out = 0;
+    Cycles bound_cycles =
+        0; ///< fewest cycles in which this could have been done; at most those taken
 };
 
 /// One compute set, exchange or stream copy over all its executions.
@@ -52,8 +72,13 @@ struct StepRecord {
     std::int64_t worker_bundles = 0; ///< compute sets only, all tiles
     std::int64_t supervisor_instructions = 0; ///< compute sets only, all tiles
     std::int64_t matrix_steps = 0;            ///< compute sets only, all tiles
-    std::vector<PathShare> path;              ///< whose `cycles` are, ascending by tile
-    Cycles transfer_cycles = 0; ///< stream copies only: from start to end, waited for or not
+    std::int64_t launches = 0;                ///< compute sets only, all tiles
+    std::vector<Cycles> busiest_worker; ///< by tile, of each launch its busiest worker, summed
+    std::vector<Cycles> mean_worker;    ///< by tile, of all launches the mean worker, summed
+    TileMeans mean;
+    std::vector<PathShare> path; ///< whose `cycles` are, ascending by tile
+    PathWork critical;           ///< what was done in `cycles`
+    Cycles transfer_cycles = 0;  ///< stream copies only: from start to end, waited for or not
 };
 
 class Account final : public events::Listener {
@@ -79,7 +104,13 @@ public:
     [[nodiscard]] const std::vector<StepRecord>& streams() const { return streams_; }
 
 private:
+    struct Service {
+        std::uint32_t copy = 0;
+        Cycles begin = 0;
+        Cycles end = 0;
+    };
     void take(TileId tile, const events::Span& span);
+    void take_path(StepRecord& record, const events::PathSpan& part) const;
     [[nodiscard]] StepRecord* record_of(events::Doing doing, std::uint32_t index);
     void add(const Execution& done);
     void idle(TileId tile, Cycles begin, Cycles end);
@@ -92,6 +123,7 @@ private:
     std::vector<StepRecord> exchanges_;
     std::vector<StepRecord> streams_;
     std::vector<PathShare> path_;
+    std::vector<Service> services_; ///< of stream copies, since the last release
     Executions executions_;
     Background background_;
 };

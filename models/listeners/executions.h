@@ -18,7 +18,8 @@ struct Execution {
     TileId slowest_tile = 0; ///< the lowest number of equals
     Cycles slowest_cycles = 0;
     Cycles tile_cycles = 0; ///< of all tiles
-    events::Work work;      ///< of all tiles; the bound is that of the busiest
+    Cycles lane_cycles = 0; ///< of all tiles, of each its fuller lane
+    events::Work work;      ///< of all tiles; the bound is that of the busiest, no launch is named
 };
 
 class Executions {
@@ -57,11 +58,10 @@ private:
         all.index = span.index;
         all.tiles += 1;
         all.tile_cycles += span.cycles();
-        all.work.worker_issues += span.work.worker_issues;
-        all.work.worker_bundles += span.work.worker_bundles;
-        all.work.supervisor_instructions += span.work.supervisor_instructions;
-        all.work.matrix_steps += span.work.matrix_steps;
-        all.work.bound_cycles = std::max(all.work.bound_cycles, span.work.bound_cycles);
+        all.lane_cycles += span.lanes.fuller();
+        const Cycles bound = std::max(all.work.bound_cycles, span.work.bound_cycles);
+        all.work.add(span.work);
+        all.work.bound_cycles = bound;
     }
 
     std::vector<Execution> all_;

@@ -42,6 +42,8 @@ class Fabric : public virtual sc_core::sc_interface {
 public:
     /// From the release to the end of the tile's own row; 0 where it has none.
     [[nodiscard]] virtual Cycles row_cycles(std::uint32_t exchange, TileId tile) const = 0;
+    /// For how long its lanes move words of the exchange.
+    [[nodiscard]] virtual events::Lanes lanes(std::uint32_t exchange, TileId tile) const = 0;
     /// The word that the last meeting for a value told, and for how long.
     struct Told {
         std::uint32_t word = 0;

@@ -106,6 +106,13 @@ struct TileVertices {
     std::vector<Vertex> vertices;
 };
 
+/// A piece of a tile's work that one worker has to itself.
+struct WorkItem {
+    std::int64_t number = -1; ///< which: of a row of A, its number
+    std::int64_t amount = 0;  ///< in the unit of the compute set's work
+    int worker = -1;          ///< whose it is
+};
+
 /// Steps have a name for people, a role that reports go by, and an owner: the kernel whose step it
 /// is, empty where there is none.
 struct ComputeSet {
@@ -116,6 +123,9 @@ struct ComputeSet {
     /// By tile, how much it has to do, in words of its kernel; empty where that is not said.
     std::vector<std::int64_t> work = {};
     std::string work_unit = {}; ///< "non-zeros"
+    /// By tile the largest item; empty where that is not said.
+    std::vector<WorkItem> items = {};
+    std::string item_word = {}; ///< "row"
 };
 
 struct Destination {

@@ -40,6 +40,7 @@ void Tile::compute_ahead() {
         TileWalk::Heard heard;
         if (stop.meeting.purpose == Purpose::Exchange) {
             heard.row_cycles = fabric->row_cycles(stop.meeting.exchange, walk_.tile());
+            heard.lanes = fabric->lanes(stop.meeting.exchange, walk_.tile());
         } else if (stop.meeting.purpose == Purpose::Value) {
             const auto told = fabric->told();
             heard.word = told.word;

@@ -145,8 +145,10 @@ Json point_json(const spec::MachineSpec& machine, const Bench& bench, const Poin
     Json lines = Json::array();
     for (const auto& line : result.lines) {
         if (lines.size() < kMostLines) {
-            lines.push_back(
-                {{"source", line.source}, {"issues", line.issues}, {"cycles", line.cycles}});
+            lines.push_back({{"source", line.source},
+                             {"issues", line.issues},
+                             {"cycles", line.cycles},
+                             {"workers", line.workers}});
         }
     }
     Json memory = Json::array();

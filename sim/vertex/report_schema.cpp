@@ -104,9 +104,13 @@ Json point() {
                                                      {"address", whole("of its first byte")},
                                                      {"bytes", whole("with padding")},
                                                      {"element", whole("memory element")}});
-    const Json line = object("a line", {{"source", text("file:line, or stub")},
-                                        {"issues", whole("of its instructions")},
-                                        {"cycles", whole("of issues and of waits")}});
+    const Json line =
+        object("a line", {{"source", text("file:line, or stub")},
+                          {"issues", whole("of its instructions")},
+                          {"cycles", whole("of issues and of waits, summed over "
+                                           "the workers that ran it and the "
+                                           "supervisor: may be more than tile_cycles")},
+                          {"workers", whole("that ran it")}});
     const Json array = object("after the run", {{"type", text("of an element")},
                                                 {"shape", list("dimensions", whole("elements"))},
                                                 {"values", list("row-major", value("element"))}});

@@ -178,12 +178,15 @@ private:
              lines);
     }
 
+    /// Cycles of a line are those of all workers that run it: together more than the tile's.
     void hot_lines() {
         std::vector<std::vector<std::string>> lines;
         const Json& all = point_.at("lines");
         for (std::size_t i = 0; i < std::min(kMostListed, all.size()); ++i) {
-            lines.push_back({plain(all[i].at("cycles")), "cycles", plain(all[i].at("issues")),
-                             "issues", plain(all[i].at("source"))});
+            const auto workers = all[i].at("workers").get<int>();
+            lines.push_back({plain(all[i].at("cycles")),
+                             workers > 1 ? fmt::format("worker-cycles of {}", workers) : "cycles",
+                             plain(all[i].at("issues")), "issues", plain(all[i].at("source"))});
         }
         rows("hot lines", {Align::Right, Align::Left, Align::Right, Align::Left, Align::Left},
              lines);

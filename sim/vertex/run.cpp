@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -77,6 +78,7 @@ public:
     void issue(const tile::IssueRecord& record) override {
         Issues& issues = issues_[{record.context >= 0, record.address}];
         ++issues.instructions;
+        issues.workers |= record.context < 0 ? 0U : 1U << static_cast<unsigned>(record.context);
         issues.turns += record.issues > 0 ? 1 : 0;
         if (keep_log_) {
             auto shifted = record;
@@ -121,6 +123,7 @@ public:
         result.log = log_;
         result.warnings = watch_.warnings();
         std::map<std::string, CodeLine> lines;
+        std::map<std::string, std::uint32_t> workers;
         for (const auto& [key, issues] : issues_) {
             const auto& [of_worker, address] = key;
             Activity& activity = of_worker ? result.workers : result.supervisor;
@@ -130,6 +133,7 @@ public:
             CodeLine& line = lines[source_line(bench_, address)];
             line.issues += issues.instructions;
             line.cycles += cycles;
+            workers[source_line(bench_, address)] |= issues.workers;
             count_instruction(result, address, issues.instructions, of_worker);
         }
         for (const auto& [address, cycles] : line_stalls_) {
@@ -144,7 +148,8 @@ public:
             }
         }
         for (auto& [source, line] : lines) {
-            result.lines.push_back({source, line.issues, line.cycles});
+            result.lines.push_back(
+                {source, line.issues, line.cycles, std::popcount(workers[source])});
         }
         std::stable_sort(result.lines.begin(), result.lines.end(),
                          [](const auto& a, const auto& b) { return a.cycles > b.cycles; });
@@ -183,7 +188,8 @@ private:
 
     struct Issues {
         std::int64_t instructions = 0;
-        std::int64_t turns = 0; ///< less, where steps of the matrix unit share some
+        std::int64_t turns = 0;    ///< less, where steps of the matrix unit share some
+        std::uint32_t workers = 0; ///< a bit for each that ran it
     };
 
     const Bench& bench_;

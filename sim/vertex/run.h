@@ -52,7 +52,9 @@ struct PhaseResult {
 struct CodeLine {
     std::string source; ///< "scaled_add.S:41", or "stub"
     std::int64_t issues = 0;
-    std::int64_t cycles = 0; ///< of its issues and of the waits that it causes
+    std::int64_t cycles =
+        0;           ///< its issues and the waits that it causes, of all who ran it together
+    int workers = 0; ///< that ran it
 };
 
 /// Where the time went, of workers or of the supervisor.

@@ -35,8 +35,9 @@ nlohmann::json result_of(const sweep::PlannedPoint& point) {
             result["tiles"][std::string(phase) + "_cycles"][what] = cycles / 4.25;
         }
     }
-    for (const char* part : {"compute", "control", "exchange", "exchange_overhead", "rearrangement",
-                             "reduction", "stream", "sync", "uneven_splits", "unused_tiles"}) {
+    for (const char* part :
+         {"compute", "control", "exchange", "exchange_overhead", "rearrangement", "reduction",
+          "stream", "sync", "unequal_workers", "uneven_splits", "unused_tiles"}) {
         result["explanation"][part] = {{"cycles", cycles / 10.1}, {"percent", 9.900990099}};
     }
     return result;

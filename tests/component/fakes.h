@@ -68,6 +68,9 @@ struct FakeBarrier : ports::Barrier {
 
 /// Rows of one length each.
 struct FakeFabric : ports::Fabric {
+    [[nodiscard]] events::Lanes lanes(std::uint32_t /*exchange*/, TileId /*tile*/) const override {
+        return {};
+    }
     [[nodiscard]] Cycles row_cycles(std::uint32_t exchange, TileId tile) const override {
         const auto row = rows.find({exchange, tile});
         return row == rows.end() ? 0 : row->second;

@@ -174,6 +174,16 @@ TEST_CASE("what steps count is a sum over their executions") {
     CHECK(workers.worker_bundles == workers.worker_issues);
     CHECK(workers.supervisor_instructions == kRounds * 4);
     CHECK(workers.bound_cycles == kRounds * (slots * 6 + 4));
+    CHECK(workers.critical.bound_cycles == kRounds * (slots * 6 + 4));
+    // workers of equal length: the busiest is the mean one
+    CHECK(workers.launches == kRounds);
+    const Cycles worker = kRounds * 6 * hand.machine().tile.round_cycles();
+    CHECK(workers.critical.work.busiest_worker_cycles == worker);
+    CHECK(workers.critical.work.mean_worker_cycles == worker);
+    CHECK(*std::max_element(workers.busiest_worker.begin(), workers.busiest_worker.end()) ==
+          worker);
+    CHECK(workers.mean.busiest_worker == static_cast<double>(worker));
+    CHECK(sent.critical.bound_cycles == kRounds * 1);
     // of the first set the busiest tile is tile 1: setzi, six brnzdec, br
     CHECK(account.compute_sets().at(0).bound_cycles == kRounds * 8);
     CHECK(account.compute_sets().at(0).supervisor_instructions == kRounds * (4 + 8));

@@ -47,6 +47,8 @@ class RunsTest(CliTest):
             self.assertGreaterEqual(step["bytes"], step["sent_bytes"])
         for step in result["exchanges"] + result["compute_sets"]:
             self.assertLessEqual(step["bound_cycles"], step["cycles"], step["name"])
+        for step in result["exchanges"] + result["compute_sets"] + result["streams"]:
+            self.assertLessEqual(step["critical_bound_cycles"], step["cycles"], step["name"])
         for copy_ in result["streams"]:
             self.assertLessEqual(copy_["bound_cycles"], copy_["transfer_cycles"], copy_["name"])
         self.assertLessEqual(result["memory"]["max_bytes"], result["memory"]["tile_bytes"])

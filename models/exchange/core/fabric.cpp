@@ -253,6 +253,10 @@ FabricOutcome run_exchange(const spec::MachineSpec& machine, const program::Exch
     const Demand demand = demand_of(machine, exchange);
     FabricOutcome outcome = run_named(machine, exchange, read_row, demand, for_each);
     outcome.bound_cycles = demand.bound();
+    for (const TileId tile : outcome.tiles) {
+        outcome.lane_in.push_back(demand.in[tile]);
+        outcome.lane_out.push_back(demand.out[tile]);
+    }
     return outcome;
 }
 

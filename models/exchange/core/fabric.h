@@ -42,11 +42,13 @@ struct CopyRun {
 };
 
 struct FabricOutcome {
-    std::vector<CopyRun> copies;     ///< ascending destination tile, then destination address
-    Cycles prologue_cycles = 0;      ///< of every active tile, before its row
-    std::vector<TileId> tiles;       ///< active ones, ascending
-    std::vector<Cycles> row_cycles;  ///< one entry an active tile: a row's events +
-                                     ///< row_return_cycles; without rows until its last word
+    std::vector<CopyRun> copies;    ///< ascending destination tile, then destination address
+    Cycles prologue_cycles = 0;     ///< of every active tile, before its row
+    std::vector<TileId> tiles;      ///< active ones, ascending
+    std::vector<Cycles> row_cycles; ///< one entry an active tile: a row's events +
+                                    ///< row_return_cycles; without rows until its last word
+    std::vector<Cycles> lane_in;    ///< likewise: the tile's entries of Demand
+    std::vector<Cycles> lane_out;
     std::int64_t words_sent = 0;     ///< 4-byte words on lanes; a wide item is two
     std::int64_t words_received = 0; ///< 4-byte words delivered, counted at each receiver
     Bytes bytes = 0;                 ///< delivered: 4 * words_received

@@ -122,6 +122,7 @@ std::optional<StallReason> LockstepTile::Implementation::waits_for(const isa::Mi
             return StallReason::Sync;
         }
         syncing = false;
+        end_launch();
         races.synchronised();
     }
     if (cycle < now) {
@@ -267,7 +268,7 @@ void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle)
     TESSERA_ASSERT(lane.issues == worker.issues && lane.executed == worker.executed);
     lane.active = false;
     slot_free[number] = cycle + spec->tile.pipeline_cycles;
-    outcome.worker_issues += lane.issues;
+    exited(number, lane.issues);
     outcome.worker_bundles += lane.executed;
     outcome.matrix_steps += worker.matrix_steps;
     if (spans != nullptr) {

@@ -15,6 +15,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -80,6 +81,7 @@ TileCore::Implementation::Implementation(const spec::MachineSpec& machine, TileI
         workers[n].issue_limit = machine.tile.phase_limit_cycles / round;
     }
     slot_free.assign(workers.size(), 0);
+    launch_issues.assign(workers.size(), 0);
 }
 
 void TileCore::Implementation::load(const program::Image& image, CodeCache& cache) {
@@ -247,12 +249,38 @@ void TileCore::Implementation::start(std::size_t number) {
     }
     const Cycles last = worker.start_cycle + round * (worker.issues - 1);
     slot_free[number] = last + spec->tile.pipeline_cycles;
-    outcome.worker_issues += worker.issues;
+    exited(number, worker.issues);
     outcome.worker_bundles += worker.executed;
     outcome.matrix_steps += worker.matrix_steps;
     if (spans != nullptr) {
         spans->push_back({static_cast<int>(number), entry, worker.start_cycle, last + 1});
     }
+}
+
+void TileCore::Implementation::exited(std::size_t number, std::int64_t issues) {
+    outcome.worker_issues += issues;
+    launch_issues[number] += issues;
+}
+
+void TileCore::Implementation::end_launch() {
+    const auto busiest = std::max_element(launch_issues.begin(), launch_issues.end());
+    if (*busiest == 0) {
+        return; // an exit is an issue: none was started
+    }
+    const std::int64_t all =
+        std::accumulate(launch_issues.begin(), launch_issues.end(), std::int64_t{0});
+    const auto contexts = static_cast<std::int64_t>(launch_issues.size());
+    const auto excess = [contexts](std::int64_t issues, std::int64_t of_all) {
+        return contexts * issues - of_all;
+    };
+    ++outcome.launches;
+    outcome.busiest_issues += *busiest;
+    UnevenLaunch& uneven = outcome.uneven;
+    if (uneven.launch == 0 || excess(*busiest, all) > excess(uneven.issues, uneven.all_issues)) {
+        uneven = {outcome.launches, static_cast<int>(busiest - launch_issues.begin()), *busiest,
+                  all};
+    }
+    std::fill(launch_issues.begin(), launch_issues.end(), 0);
 }
 
 void TileCore::Implementation::launch_all(const isa::MicroOperation& op, Address vertex_base,
@@ -264,6 +292,7 @@ void TileCore::Implementation::launch_all(const isa::MicroOperation& op, Address
 
 void TileCore::Implementation::wait_for_workers() {
     now = std::max(now, *std::max_element(slot_free.begin(), slot_free.end()));
+    end_launch();
 }
 
 bool TileCore::Implementation::in_fetch_window(const isa::MicroOperation& op,
@@ -575,6 +604,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     ready.fill(0);
     weight_address_ready = 0;
     std::fill(slot_free.begin(), slot_free.end(), 0);
+    std::fill(launch_issues.begin(), launch_issues.end(), 0);
     supervisor.taken = false;
     supervisor.issues = 0;
     supervisor.start_cycle = 0;
@@ -596,6 +626,7 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
                  {"the phase ends while a worker is active: sync first", false, nullptr},
                  outcome.cycles);
     }
+    end_launch();
     return outcome;
 }
 

@@ -60,6 +60,17 @@ private:
 /// One context's activity inside a compute phase, for traces: cycles since the start of the phase.
 using ContextSpan = events::ContextSpan;
 
+/// The launch whose busiest worker has most more issues than the mean one. A launch is all that is
+/// started up to a sync.
+struct UnevenLaunch {
+    std::int64_t launch = 0;     ///< number in the phase, from 1; 0: none
+    int worker = 0;              ///< the busiest, the lowest number of equals
+    std::int64_t issues = 0;     ///< its own in the launch
+    std::int64_t all_issues = 0; ///< of all workers in the launch
+
+    friend bool operator==(const UnevenLaunch&, const UnevenLaunch&) = default;
+};
+
 struct ComputeOutcome {
     Cycles cycles = 0; ///< from the first issue of the stub to its return
     std::int64_t worker_issues =
@@ -67,6 +78,9 @@ struct ComputeOutcome {
     std::int64_t worker_bundles = 0; ///< of those, instructions and bundles executed
     std::int64_t supervisor_instructions = 0;
     std::int64_t matrix_steps = 0; ///< matrix-unit and SLIC steps of workers
+    std::int64_t launches = 0;
+    std::int64_t busiest_issues = 0; ///< of the busiest worker of each launch, summed
+    UnevenLaunch uneven;
 
     friend bool operator==(const ComputeOutcome&, const ComputeOutcome&) = default;
 };

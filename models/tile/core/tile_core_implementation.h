@@ -71,6 +71,10 @@ struct TileCore::Implementation {
     void load_weights(const isa::MicroOperation& op, Cycles issue, unsigned registers);
     void launch(const isa::MicroOperation& op, std::size_t number, Address vertex_base,
                 Cycles issue);
+    /// Counts issues of a worker that has exited to the launch.
+    void exited(std::size_t number, std::int64_t issues);
+    /// Counts the launch that ends here, if any worker was started since the last one ended.
+    void end_launch();
     void launch_all(const isa::MicroOperation& op, Address vertex_base, Address stride,
                     Cycles issue);
     [[nodiscard]] Fault report_of(const isa::Context& context, const isa::ExecutionFault& fault,
@@ -105,6 +109,7 @@ struct TileCore::Implementation {
     std::vector<Cycles> slot_free;     ///< when each worker's slot is the supervisor's again
     std::optional<Fault> worker_fault; ///< the first in time that is known of
     ComputeOutcome outcome;
+    std::vector<std::int64_t> launch_issues; ///< by worker, since the last sync
     std::vector<ContextSpan>* spans = nullptr;
 };
 

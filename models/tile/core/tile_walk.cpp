@@ -45,7 +45,7 @@ void TileWalk::released(Cycles cycle, const Heard& heard) {
         contexts_.clear();
         at_ = cycle;
         if (stop_.meeting.purpose == Purpose::Exchange) {
-            add(Doing::Exchange, stop_.meeting.exchange, heard.row_cycles);
+            add(Doing::Exchange, stop_.meeting.exchange, heard.row_cycles, heard.lanes);
             passed(Kind::Exchange, stop_.meeting.exchange);
         } else if (stop_.meeting.purpose == Purpose::Value) {
             add(Doing::Told, 0, heard.word_cycles);
@@ -151,16 +151,28 @@ void TileWalk::compute(std::uint32_t index) {
             contexts_[i].end += slot0;
         }
         add(Doing::ComputeSet, index, facts_.machine.control.step_cycles + outcome.cycles);
-        // One issue a cycle, whoever makes it, and of a worker one in a round.
-        const auto& tile = facts_.machine.tile;
-        const std::int64_t most_of_worker =
-            (outcome.worker_issues + tile.workers - 1) / tile.workers;
-        spans_.back().work = {outcome.worker_issues, outcome.worker_bundles,
-                              outcome.supervisor_instructions, outcome.matrix_steps,
-                              std::max(outcome.worker_issues + outcome.supervisor_instructions,
-                                       (most_of_worker - 1) * tile.round_cycles() + 1)};
+        spans_.back().work = work_of(outcome);
     }
     passed(Kind::ComputeSet, index);
+}
+
+events::Work TileWalk::work_of(const ComputeOutcome& outcome) const {
+    const auto& tile = facts_.machine.tile;
+    const Cycles round = tile.round_cycles();
+    const std::int64_t most_of_worker = (outcome.worker_issues + tile.workers - 1) / tile.workers;
+    const UnevenLaunch& uneven = outcome.uneven;
+    return {.worker_issues = outcome.worker_issues,
+            .worker_bundles = outcome.worker_bundles,
+            .supervisor_instructions = outcome.supervisor_instructions,
+            .matrix_steps = outcome.matrix_steps,
+            // One issue a cycle, whoever makes it, and of a worker one in a round.
+            .bound_cycles = std::max(outcome.worker_issues + outcome.supervisor_instructions,
+                                     (most_of_worker - 1) * round + 1),
+            .launches = outcome.launches,
+            .busiest_worker_cycles = outcome.busiest_issues * round,
+            .mean_worker_cycles = outcome.worker_issues * round / tile.workers,
+            .uneven = {uneven.launch, uneven.worker, uneven.issues * round,
+                       uneven.all_issues * round / tile.workers}};
 }
 
 ComputeOutcome TileWalk::run_stub(std::uint32_t index) {
@@ -258,10 +270,14 @@ void TileWalk::meet(Purpose purpose, const Step* step) {
     }
 }
 
-void TileWalk::add(Doing doing, std::uint32_t index, Cycles cycles) {
+void TileWalk::add(Doing doing, std::uint32_t index, Cycles cycles, const events::Lanes& lanes) {
     if (cycles > 0) {
-        spans_.push_back(
-            {.doing = doing, .index = index, .step = steps_, .begin = at_, .end = at_ + cycles});
+        spans_.push_back({.doing = doing,
+                          .index = index,
+                          .step = steps_,
+                          .begin = at_,
+                          .end = at_ + cycles,
+                          .lanes = lanes});
         at_ += cycles;
     }
 }

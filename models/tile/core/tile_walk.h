@@ -80,6 +80,7 @@ public:
     /// what the meeting was for counts.
     struct Heard {
         Cycles row_cycles = 0;
+        events::Lanes lanes = {};
         std::uint32_t word = 0;
         Cycles word_cycles = 0;
     };
@@ -113,7 +114,9 @@ private:
     void call_copy(const Step& step, std::int64_t row);
     void wait_for_copy(std::uint32_t copy);
     void meet(events::Meeting::Purpose purpose, const Step* step);
-    void add(events::Doing doing, std::uint32_t index, Cycles cycles);
+    [[nodiscard]] events::Work work_of(const ComputeOutcome& outcome) const;
+    void add(events::Doing doing, std::uint32_t index, Cycles cycles,
+             const events::Lanes& lanes = {});
     void spend_control();
     void passed(Step::Kind kind, std::uint32_t index);
     [[nodiscard]] bool takes_part(std::uint32_t copy) const;

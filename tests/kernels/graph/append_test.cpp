@@ -484,22 +484,32 @@ TEST_CASE("work moves with its tiles, and adds up where it is of one kind", "[ke
     const auto set = set_of(part, "rows");
     part.add_work(set, 1, 3);
     part.add_work(set, 1, 4);
+    part.add_item(set, 1, {20, 3, 0});
+    part.add_item(set, 1, {21, 4, 5}); // the larger one is kept
+    part.add_item(set, 1, {22, 4, 1});
     set_of(part, ""); // of which nothing is said
     CHECK(part.compute_sets[0].work == Work{0, 7});
     Graph whole("whole");
     static_cast<void>(graph::append(whole, std::move(part), 2, "owner"));
     CHECK(whole.compute_sets[0].work == Work{0, 0, 0, 7});
     CHECK(whole.compute_sets[1].work.empty());
+    REQUIRE(whole.compute_sets[0].items.size() == 4);
+    CHECK(whole.compute_sets[0].items[3].number == 21);
+    CHECK(whole.compute_sets[0].items[3].worker == 5);
+    CHECK(whole.compute_sets[0].items[2].number == -1);
+    CHECK(whole.compute_sets[1].items.empty());
     for (const char* unit : {"rows", "blocks"}) {
         Graph graph("graph");
         const auto left = set_of(graph, "rows");
         const auto right = set_of(graph, unit);
         graph.add_work(left, 0, 5);
         graph.add_work(right, 2, 6);
+        graph.add_item(left, 0, {1, 2, 3});
         static_cast<void>(graph::side_by_side(graph, graph::run(left), graph::run(right)));
         const bool alike = unit == std::string("rows");
         CHECK(graph.compute_sets[0].work == (alike ? Work{5, 0, 6} : Work{}));
         CHECK(graph.compute_sets[0].work_unit == (alike ? "rows" : ""));
+        CHECK(graph.compute_sets[0].items.empty()); // whose row 1 is it?
     }
 }
 

@@ -33,6 +33,7 @@ Graph two_tiles() {
     graph.add_vertex(set, 1, "vertex", program::VertexKind::MultiWorker, {table(outer), word(7)});
     graph.add_vertex(set, 0, "vertex", program::VertexKind::MultiWorker, {read({here}, 8)});
     graph.add_work(set, 1, 9);
+    graph.add_item(set, 1, {3, 4, 2});
     Tensor tensor{.name = "x", .type = ElementType::F32, .shape = {2, 2}};
     tensor.pieces.push_back(run_of(0, {here}, 0, 2, ElementType::F32));
     tensor.pieces.push_back(run_of(1, {there}, 2, 2, ElementType::F32));
@@ -67,6 +68,10 @@ TEST_CASE("copies of a graph have the part's steps on tiles of their own", "[ker
     CHECK(calls == std::set<TileId>{0, 1, 4, 5, 8, 9});
     CHECK(all.compute_sets[0].work ==
           std::vector<std::int64_t>{0, 9, 0, 0, 0, 9, 0, 0, 0, 9, 0, 0});
+    REQUIRE(all.compute_sets[0].items.size() == 12);
+    for (std::size_t tile = 0; tile < 12; ++tile) {
+        CHECK(all.compute_sets[0].items[tile].number == (tile % 4 == 1 ? 3 : -1));
+    }
     for (const Message& message : all.exchanges[0].messages) {
         REQUIRE(message.receivers == 1);
         CHECK(all.exchanges[0].to.at(message.first_to).tile == message.from.tile + 1);

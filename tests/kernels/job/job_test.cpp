@@ -128,6 +128,10 @@ TEST_CASE("a sparse job counts what it stores") {
     const auto job = planned({"sparse", spmm});
     CHECK(job->product().value().flops == 2 * (2 * 16 * 16) * 8);
     CHECK(job->product().value().flops_dense_equivalent == 2 * 32 * 32 * 8);
+    CHECK(job->product().value().vector_flops == 0);
+    spmm.block = 1;
+    const auto single = planned({"sparse", spmm})->product().value();
+    CHECK(single.vector_flops == single.flops);
     CHECK(job->sentence() ==
           "spmm 32 x 32 x 8, 512 stored elements in 16 x 16 blocks, f16 partials");
 }
@@ -162,6 +166,44 @@ TEST_CASE("a product without non-zeros is noted, with the reason") {
     CHECK(notes(1) ==
           std::vector<std::string>{"a has no non-zeros: " + spmm.pattern.path + " has no entries"});
     CHECK(planned(small(workload::ValuesSpec::Kind::Integer))->notes().empty());
+}
+
+TEST_CASE("the largest row of a tile is told with the worker that has it") {
+    const test::ScratchFolder folder;
+    workload::SpmmWorkload spmm;
+    spmm.n = 8; // one group of columns: a row is one worker's
+    spmm.pattern.source = workload::PatternSpec::Source::File;
+    std::string rows = "%%MatrixMarket matrix coordinate pattern general\n16 32 55\n";
+    for (int row = 1; row <= 16; ++row) {
+        for (int column = 1; column <= (row == 6 ? 25 : 2); ++column) {
+            rows += fmt::format("{} {}\n", row, column);
+        }
+    }
+    spmm.pattern.path = folder.write("hub.mtx", rows);
+    for (const auto plan : {workload::PlanKind::Fastest, workload::PlanKind::Published}) {
+        spmm.plan = plan;
+        spec::MachineSpec machine;
+        machine.chip.tiles = 2;
+        const auto job = job::make_job({"hub", spmm});
+        const auto& sets = job->plan(machine, job::Operands::None).compute_sets;
+        const auto multiply = std::find_if(sets.begin(), sets.end(),
+                                           [](const auto& set) { return set.name == "multiply"; });
+        REQUIRE(multiply != sets.end());
+        CHECK(multiply->item_word == "row");
+        std::int64_t all = 0;
+        std::int64_t of_hub = 0; // which the published plan divides among tiles
+        program::WorkItem largest;
+        for (std::size_t tile = 0; tile < multiply->work.size(); ++tile) {
+            all += multiply->work[tile];
+            const program::WorkItem& item = multiply->items.at(tile);
+            CHECK(item.amount <= multiply->work[tile]);
+            CHECK((item.worker >= 0 && item.worker < 6));
+            largest = item.amount > largest.amount ? item : largest;
+            of_hub += item.number == 5 ? item.amount : 0;
+        }
+        CHECK(largest.number == 5); // from 0
+        CHECK(of_hub * 55 == all * 25);
+    }
 }
 
 TEST_CASE("products have closed forms, by which their jobs know themselves without a plan") {

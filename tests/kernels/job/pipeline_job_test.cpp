@@ -280,6 +280,19 @@ TEST_CASE("a pipeline counts what its steps compute, as often as they are repeat
     CHECK(flops() == 1 + 6 * 4 + 5 * 6 * 4);
 }
 
+TEST_CASE("a pipeline counts what its products of single non-zeros compute") {
+    workload::PipelineWorkload pipeline;
+    pipeline.tensors = {sparse("a", {16, 16}, 0.5), tensor("x", {16, 8}),
+                        sparse("b", {16, 16}, 0.5)};
+    pipeline.tensors[2].block = 16;
+    pipeline.tensors[2].pattern->density = 1;
+    pipeline.steps = {step("spmm", {"a", "x"}, "y"), step("spmm", {"b", "y"}, "z")};
+    const auto job = job::make_job({"test", pipeline});
+    static_cast<void>(job->plan(small_machine()));
+    CHECK(job->product().value().flops == 2 * (128 + 256) * 8);
+    CHECK(job->product().value().vector_flops == 2 * 128 * 8);
+}
+
 TEST_CASE("what is wrong with a sparse tensor when its values are made is told at the tensor") {
     const test::ScratchFolder scratch;
     const auto pattern = scratch.write("a.mtx", "%%MatrixMarket matrix coordinate pattern "

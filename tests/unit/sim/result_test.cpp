@@ -94,7 +94,8 @@ TEST_CASE("every count of a step stands in the result under its own name") {
                   {.worker_issues = 12,
                    .worker_bundles = 13,
                    .supervisor_instructions = 14,
-                   .bound_cycles = 11});
+                   .bound_cycles = 11,
+                   .uneven = {}});
         run.moved({.bytes = 400, .sent_bytes = 100});
         run.phase(Doing::Exchange, 0, {{0, 50}});
         for (const std::uint32_t copy : {0U, 1U}) {
@@ -126,6 +127,10 @@ TEST_CASE("every count of a step stands in the result under its own name") {
     CHECK(set["supervisor_instructions"] == 28);
     CHECK(set["active_tiles"] == 2);
     CHECK(set["slowest_tile"] == 1);
+    CHECK(set["critical_tile"] == 1);
+    CHECK(set["critical_tiles"] == 2);
+    CHECK(set["critical_bound_cycles"] == 0); // what there is was tile 0's, beside the path
+    CHECK(set["mean_cycles"].get<double>() == Approx(2 * 111 / 4.0 + 12 / 2.0));
     CHECK(set["tile_cycles"]["min"] == 2);
     CHECK(set["tile_cycles"]["max"] == 147);
     CHECK(set["tile_cycles"]["mean"].get<double>() == Approx((2 * 111 + 12) / 4.0));
@@ -275,12 +280,30 @@ TEST_CASE("the parts of the explanation are the tiles' means, the bounds, and wh
     CHECK(result["explanation"].size() == sim::result_columns().explanation.size());
 }
 
+TEST_CASE("of what a tile takes longer, unequal workers account for their part") {
+    Scene scene;
+    const auto parts = [&](Cycles busiest, Cycles mean) {
+        listeners::Account account(scene.program, 4);
+        test::Told run(4, {&account});
+        run.phase(Doing::ComputeSet, 0, {{0, 100}, {1, 40}},
+                  {.busiest_worker_cycles = busiest, .mean_worker_cycles = mean, .uneven = {}});
+        const auto all = scene.result_of(account)["explanation"];
+        return std::pair(all["unequal_workers"]["cycles"].get<double>(),
+                         all["uneven_splits"]["cycles"].get<double>());
+    };
+    // the mean is 70: 30 are waited for; of two tiles the other has no workers
+    CHECK(parts(60, 60) == std::pair(0.0, 30.0));
+    CHECK(parts(60, 40) == std::pair(20.0 - 10.0, 20.0));
+    CHECK(parts(90, 30) == std::pair(60.0 - 30.0, 0.0));
+    CHECK(parts(90, 10) == std::pair(30.0, 0.0)); // never more than is waited for
+}
+
 TEST_CASE("an exchange among few tiles that is near its bound is neither uneven nor unused") {
     Scene scene;
     listeners::Account account(scene.program, 4);
     test::Told run(4, {&account});
     run.moved({.bound_cycles = 960});
-    run.phase(Doing::Exchange, 0, {{1, 1000}, {3, 990}});
+    run.phase(Doing::Exchange, 0, {{1, 1000}, {3, 990}}, {}, {960, 3});
     const auto result = scene.result_of(account);
     CHECK(result["explanation"]["exchange"]["percent"].get<double>() == Approx(96));
     CHECK(result["explanation"]["exchange_overhead"]["percent"].get<double>() == Approx(4));
@@ -300,7 +323,7 @@ TEST_CASE("a reduction's exchange and the control program have their parts") {
     listeners::Account account(scene.program, 4);
     test::Told run(4, {&account});
     run.moved({.bound_cycles = 12});
-    run.phase(Doing::Exchange, 0, {{2, 30}});
+    run.phase(Doing::Exchange, 0, {{2, 30}}, {}, {5, 12});
     run.all(Doing::Control, 7);
     run.all(Doing::Told, 5);
     const auto result = scene.result_of(account);

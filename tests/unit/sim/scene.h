@@ -23,7 +23,7 @@ public:
     std::string answer() const override { return {}; }
     nlohmann::json plan_json() const override { return nlohmann::json::object(); }
     std::optional<job::ProductWork> product() const override {
-        return job::ProductWork{flops, 64000, partials};
+        return job::ProductWork{flops, 64000, partials, ElementType::F16, vector_flops};
     }
     std::vector<std::string> notes() const override { return noted; }
     Bytes useful_bytes() const override { return useful; }
@@ -32,6 +32,7 @@ public:
     ElementType partials = ElementType::F32;
     Bytes useful = 0;
     std::int64_t flops = 4000;
+    std::int64_t vector_flops = 0;
     std::vector<std::string> noted;
 
 private:
@@ -64,7 +65,7 @@ struct Scene {
         run.phase(events::Doing::ComputeSet, 0, {{0, 100}, {1, 60}});
         run.released(50);
         run.moved({.bytes = 64, .sent_bytes = 24, .bound_cycles = 32});
-        run.phase(events::Doing::Exchange, 0, {{0, 40}, {1, 40}, {2, 40}, {3, 40}});
+        run.phase(events::Doing::Exchange, 0, {{0, 40}, {1, 40}, {2, 40}, {3, 40}}, {}, {32, 24});
         run.phase(events::Doing::ComputeSet, 1, {{0, 20}});
         return result_of(account);
     }

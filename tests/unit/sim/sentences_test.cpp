@@ -6,12 +6,45 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
 using namespace tessera;
 using Catch::Contains;
 using Catch::Equals;
 using events::Doing;
 
 namespace {
+
+constexpr std::int64_t kWorkers = 6;
+
+/// Cycles of the workers of a tile in one launch, and of its supervisor.
+struct TileTime {
+    std::vector<Cycles> workers;
+    Cycles supervisor = 20;
+
+    [[nodiscard]] Cycles busiest() const {
+        return *std::max_element(workers.begin(), workers.end());
+    }
+    [[nodiscard]] Cycles cycles() const { return busiest() + supervisor; }
+    [[nodiscard]] events::Work work(Cycles bound) const {
+        const Cycles mean = std::accumulate(workers.begin(), workers.end(), Cycles{0}) / kWorkers;
+        const auto worker = std::max_element(workers.begin(), workers.end()) - workers.begin();
+        return {.worker_issues = mean,
+                .bound_cycles = bound,
+                .launches = 1,
+                .busiest_worker_cycles = busiest(),
+                .mean_worker_cycles = mean,
+                .uneven = {1, static_cast<int>(worker), busiest(), mean}};
+    }
+};
+
+TileTime equal(Cycles cycles) {
+    return {std::vector<Cycles>(kWorkers, cycles)};
+}
 
 /// Four tiles and one step of each kind.
 struct Run {
@@ -24,8 +57,16 @@ struct Run {
         made.stream_copies.resize(1);
         return made;
     }
+    /// A compute set in which all could issue what they do in `bound`.
+    void computes(const std::vector<TileTime>& tiles, Cycles bound) {
+        ++told.step;
+        for (TileId tile = 0; tile < tiles.size(); ++tile) {
+            told.does(tile, Doing::ComputeSet, tiles[tile].cycles(), 0, tiles[tile].work(bound));
+        }
+        told.released(0);
+    }
     [[nodiscard]] std::string compute(const program::ComputeSet& set = {}) const {
-        return sim::compute_set_sentence(account.compute_sets()[0], set);
+        return sim::compute_set_sentence(account.compute_sets()[0], set, kWorkers);
     }
     [[nodiscard]] std::string exchange() const {
         return sim::exchange_sentence(account.exchanges()[0]);
@@ -35,44 +76,154 @@ struct Run {
     test::Told told;
 };
 
-} // namespace
-
-TEST_CASE("a compute set's sentence says what the critical tile has more than others") {
-    Run run;
-    run.told.phase(Doing::ComputeSet, 0, {{0, 50}, {1, 100}, {2, 50}, {3, 50}},
-                   {.bound_cycles = 60});
-    // mean (50 + 100 + 50 + 50) / 4 = 62.5; of 100 cycles 37.5 are waiting
-    CHECK_THAT(run.compute(), Equals("tile 1 takes 1.60 times the mean time; 38 % of the step is "
-                                     "waiting for it; the slowest tile could issue it in 60 % of "
-                                     "its time"));
+program::ComputeSet with_work(std::vector<std::int64_t> work) {
     program::ComputeSet set;
     set.work_unit = "non-zeros";
-    set.work = {10, 30, 10, 10};
-    CHECK_THAT(run.compute(set), Contains("tile 1 has 2.00 times the mean non-zeros; 38 %"));
-    set.work = {10, 10, 10, 10}; // it is slow for another reason
-    CHECK_THAT(run.compute(set), Contains("1.60 times the mean time for no more non-zeros than"));
-    set.work = {0, 30, 0, 10}; // the mean is of those that have any
-    CHECK_THAT(run.compute(set), Contains("1.50 times the mean non-zeros"));
+    set.work = std::move(work);
+    return set;
+}
+
+} // namespace
+
+TEST_CASE(
+    "one worker that has a long row is named with it, and the rest of the wait with the rest") {
+    Run run;
+    const TileTime hub{{52, 52, 980, 52, 52, 52}};
+    run.computes({equal(100), hub, equal(100), equal(100)}, 230);
+    // 1000 cycles, mean (3 * 120 + 1000) / 4 = 340, so 660 are waited for; the mean worker of tile 1
+    // has 1240 / 6 = 206, those of all tiles (300 + 206) / 4 = 126.5: 79.5 more, for 124 / 76 of the
+    // work; unequal workers cost 774, on the mean 774 / 4 = 193.5: 580.5 more
+    const std::string waits = "tile 1 takes 2.94 times the mean of 4 tiles; 66 % of the step is "
+                              "waiting for it: 58 % for unequal workers, of which worker 2 is busy "
+                              "for 980 cycles";
+    const std::string rest = " and the mean worker for 206; 8 % for 1.63 times the mean non-zeros; "
+                             "its issues would fit into 23 % of its time: 77 % is lost to unequal "
+                             "workers";
+    program::ComputeSet set = with_work({60, 124, 60, 60});
+    CHECK_THAT(run.compute(set), Equals(waits + rest));
+    set.item_word = "row";
+    set.items.resize(2);
+    // at the tile's pace 6 * 206 * 88 / 124 = 877 of 980 cycles
+    set.items[1] = {17, 88, 2};
+    CHECK_THAT(run.compute(set), Equals(waits + ", 90 % of them with row 17," + rest));
+    set.items[1].worker = 3; // of another worker: it does not account for this one's time
+    CHECK_THAT(run.compute(set), Equals(waits + rest));
+    set.items[1] = {17, 49, 2}; // 488 cycles are less than half of 980
+    CHECK_THAT(run.compute(set), Equals(waits + rest));
+    set.items[1].amount = 50;
+    CHECK_THAT(run.compute(set), Contains("51 % of them with row 17,"));
+}
+
+TEST_CASE("a tile with more work is late for its work") {
+    Run run;
+    run.computes({equal(100), equal(300), equal(100), equal(100)}, 310);
+    // mean (3 * 120 + 320) / 4 = 170; of the mean worker's 300 cycles 150 are the mean
+    CHECK_THAT(
+        run.compute(with_work({50, 150, 50, 50})),
+        Equals("tile 1 takes 1.88 times the mean of 4 tiles; 47 % of the step is waiting for "
+               "it: 47 % for 2.00 times the mean non-zeros"));
+    // tiles without any do not count
+    CHECK_THAT(run.compute(with_work({0, 150, 50, 0})), Contains("1.50 times the mean non-zeros"));
+}
+
+TEST_CASE("a tile whose way is slow is late for its issues, not for its work") {
+    Run run;
+    run.computes({equal(100), equal(300), equal(100), equal(100)}, 310);
+    CHECK_THAT(
+        run.compute(with_work({50, 50, 50, 50})),
+        Equals("tile 1 takes 1.88 times the mean of 4 tiles; 47 % of the step is waiting for "
+               "it: 47 % for 2.00 times the mean issues for as many non-zeros"));
+    // work that grows by a fifth accounts for a fifth of the mean of 150
+    CHECK_THAT(run.compute(with_work({50, 64, 50, 50})),
+               Contains(": 38 % for 1.67 times the mean issues for as many non-zeros; 9 % for 1.20 "
+                        "times the mean non-zeros"));
+    CHECK_THAT(run.compute(), Contains(": 47 % for 2.00 times the mean issues of workers"));
+    CHECK_THAT(run.compute(with_work({50, 0, 50, 50})), // what it does is not counted as work
+               Contains(": 47 % for 2.00 times the mean issues of workers"));
+}
+
+TEST_CASE("a tile whose supervisor is slow is late for its supervisor") {
+    Run run;
+    TileTime slow = equal(100);
+    slow.supervisor = 220;
+    run.computes({equal(100), slow, equal(100), equal(100)}, 0);
+    CHECK_THAT(
+        run.compute(with_work({50, 50, 50, 50})),
+        Equals("tile 1 takes 1.88 times the mean of 4 tiles; 47 % of the step is waiting for "
+               "it: 47 % for launches, syncs and the supervisor's own instructions, 220 cycles "
+               "where the mean is 70"));
+}
+
+TEST_CASE("what makes the critical tile faster is told as less") {
+    Run run;
+    TileTime slow = equal(50);
+    slow.supervisor = 270;
+    run.computes({equal(100), slow, equal(100), equal(100)}, 0);
+    // mean 170; the supervisor 270 - 82.5, the workers 50 - 87.5
+    CHECK_THAT(run.compute(), Contains("47 % of the step is waiting for it: 59 % for launches"));
+    CHECK_THAT(run.compute(), Contains("; less 12 % for 0.57 times the mean issues of workers"));
+}
+
+TEST_CASE("unequal workers on all tiles alike cost time without a wait of tiles") {
+    Run run;
+    const TileTime seven_rows{{200, 100, 100, 100, 100, 100}};
+    run.computes({seven_rows, seven_rows, seven_rows}, 125);
+    CHECK_THAT(run.compute(),
+               Equals("tile 0 takes as long as the mean of 3 tiles; its issues would "
+                      "fit into 57 % of its time: 38 % is lost to unequal workers, of "
+                      "which worker 0 is busy for 200 cycles and the mean worker for "
+                      "116, 5 % to launches, syncs and the supervisor"));
+}
+
+TEST_CASE("of several launches the most uneven is named, and whether it is all") {
+    Run run;
+    TileTime tile{{200, 100, 100, 100, 100, 100}};
+    events::Work work = tile.work(150);
+    work.launches = 3;
+    work.uneven.launch = 2;
+    run.told.does(0, Doing::ComputeSet, 220, 0, work);
+    run.told.released(0);
+    CHECK_THAT(run.compute(), Contains("unequal workers, of which in launch 2 worker 0 is busy"));
+    Run several;
+    work.uneven.mean = 160; // 40 of 84 cycles
+    several.told.does(0, Doing::ComputeSet, 220, 0, work);
+    several.told.released(0);
+    CHECK_THAT(several.compute(), Contains("of which among others in launch 2 worker 0 is busy"));
+}
+
+TEST_CASE("a launch that is small is lost to launching") {
+    Run run;
+    const TileTime small{std::vector<Cycles>(kWorkers, 12), 40};
+    run.told.does(2, Doing::ComputeSet, small.cycles(), 0, small.work(13));
+    run.told.released(0);
+    CHECK_THAT(run.compute(),
+               Equals("tile 2 alone has a part in it; its issues would fit into 25 % "
+                      "of its time: 75 % is lost to launches, syncs and the "
+                      "supervisor"));
 }
 
 TEST_CASE("tiles that take the same wait for none") {
     Run run;
-    run.told.phase(Doing::ComputeSet, 0, {{0, 50}, {1, 50}, {2, 50}}, {.bound_cycles = 50});
+    run.told.phase(Doing::ComputeSet, 0, {{0, 50}, {1, 50}, {2, 50}},
+                   {.bound_cycles = 50, .uneven = {}});
     CHECK_THAT(run.compute(), Equals("tile 0 takes as long as the mean of 3 tiles"));
     Run alone;
-    alone.told.phase(Doing::ComputeSet, 0, {{2, 50}}, {.bound_cycles = 50});
+    alone.told.phase(Doing::ComputeSet, 0, {{2, 50}}, {.bound_cycles = 50, .uneven = {}});
     CHECK_THAT(alone.compute(), Equals("tile 2 alone has a part in it"));
 }
 
-TEST_CASE("a tile that is critical for something else is not called slow") {
+TEST_CASE(
+    "a tile that is critical for something else is not called slow, and the slowest is named") {
     Run run;
     run.told.does(1, Doing::ComputeSet, 90);
     run.told.does(0, Doing::ComputeSet, 10);
     run.told.step = 2;
     run.told.does(0, Doing::Exchange, 100);
     run.told.released(0);
-    CHECK_THAT(run.compute(), Contains("tile 0 takes 0.20 of the mean time"));
+    CHECK_THAT(run.compute(),
+               Contains("tile 0 takes 0.20 of the mean of 2 tiles, and is last for"));
     CHECK_THAT(run.compute(), !Contains("waiting for it"));
+    CHECK_THAT(run.compute(), Contains("; tile 1 takes longest, 90 cycles, but is not waited for"));
 }
 
 TEST_CASE("several tiles in turn are counted and the one with most is named") {
@@ -89,20 +240,45 @@ TEST_CASE("several tiles in turn are counted and the one with most is named") {
                Equals("2 tiles in turn, tile 3 for 66.7 % of the run: work 100.0 %"));
 }
 
-TEST_CASE("an exchange is held to its bound, and near it nobody is blamed") {
-    for (const auto& [cycles, says] :
-         {std::pair<Cycles, const char*>{104, "1.04 times its bound: the busiest lane is full"},
-          {125, "tile 0 takes 1.25 times the bound; 20 % of the step is prologue, latency and gaps "
-                "in the schedule"}}) {
+TEST_CASE("an exchange is held to the lane of the critical tile, and near it nobody is blamed") {
+    struct Case {
+        Cycles cycles;
+        events::Lanes lanes;
+        const char* says;
+    };
+    for (const auto& [cycles, lanes, says] :
+         {Case{104, {100, 7}, "1.04 times its bound: the incoming lane of tile 0 is full"},
+          Case{104, {7, 100}, "1.04 times its bound: the outgoing lane of tile 0 is full"},
+          Case{
+              125,
+              {100, 100},
+              "tile 0 takes 1.25 times what its incoming lane needs; 20 % of the step is prologue, "
+              "latency and gaps in the schedule"}}) {
         Run run;
-        run.told.moved({.bytes = 400, .sent_bytes = 400, .bound_cycles = 100});
-        run.told.phase(Doing::Exchange, 0, {{0, cycles}, {1, 50}});
+        run.told.moved({.bytes = 400, .sent_bytes = 400, .bound_cycles = 500}); // of another lane
+        run.told.does(0, Doing::Exchange, cycles, 0, {}, lanes);
+        run.told.does(1, Doing::Exchange, cycles, 0, {}, lanes);
+        run.told.released(0);
         CHECK_THAT(run.exchange(), Equals(says));
+        CHECK(run.account.exchanges()[0].critical.bound_cycles == 100);
     }
     Run empty;
     empty.told.moved({});
     empty.told.phase(Doing::Exchange, 0, {{0, 30}});
-    CHECK_THAT(empty.exchange(), Equals("tile 0 takes 30 cycles in which no words move"));
+    CHECK_THAT(empty.exchange(), Equals("tile 0 takes 30 cycles in which none of its words move"));
+}
+
+TEST_CASE(
+    "an exchange that waits for one tile says whether its lane or something else accounts for it") {
+    Run run;
+    run.told.moved({});
+    run.told.does(0, Doing::Exchange, 200, 0, {}, {160, 10});
+    run.told.does(1, Doing::Exchange, 100, 0, {}, {10, 80});
+    run.told.released(0);
+    // mean 150; the fuller lanes have 160 and 80, mean 120
+    CHECK_THAT(run.exchange(),
+               Contains("; 25 % is waiting for it: 20 % for 1.33 times the mean of "
+                        "the tiles' fuller lanes; 5 % for prologue, latency and gaps"));
 }
 
 TEST_CASE("steps off the critical path are said to be so") {

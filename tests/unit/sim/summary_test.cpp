@@ -194,15 +194,47 @@ TEST_CASE("a product without non-zeros is noted and has no speed") {
     }
 }
 
-TEST_CASE("cycles over bound are those of the copy where a stream may run in the background") {
+TEST_CASE("cycles over bound are those of the two columns beside it") {
     Scene scene;
     auto result = scene.result();
-    auto step = result["compute_sets"][0];
-    step["cycles"] = 950;
-    step["transfer_cycles"] = 1200;
-    step["bound_cycles"] = 1000;
-    result["streams"] = {step};
-    CHECK(sim::summary_text(result).find("     1.20  ") != std::string::npos);
+    auto& step = result["compute_sets"][0];
+    step["cycles"] = 1200;
+    step["critical_bound_cycles"] = 1000;
+    step["bound_cycles"] = 900; // of another tile
+    step["slowest_cycles"] = 1500;
+    CHECK(std::regex_search(sim::summary_text(result),
+                            std::regex("multiply +1 +1,200 +80 +1,000 +1\\.20 +2 +0\n")));
+    step["critical_bound_cycles"] = 0;
+    CHECK(std::regex_search(sim::summary_text(result),
+                            std::regex("multiply +1 +1,200 +80 +0 +2 +0\n")));
+}
+
+TEST_CASE("a product in the vector units is held to what they could do") {
+    Scene scene;
+    CHECK(scene.result()["ceiling"]["units"] == "matrix");
+    CHECK(scene.result()["ceiling"]["tflops"] == scene.result()["peak_tflops"]);
+    CHECK(scene.result()["ceiling"]["fraction"] == scene.result()["fraction_of_peak"]);
+    CHECK(sim::summary_text(scene.result()).find("vector") == std::string::npos);
+    scene.job.vector_flops = scene.job.flops;
+    for (const auto& result : {scene.result(), scene.estimated()}) {
+        // 8 FP16 multiply-accumulates in 3 issues on each of 4 tiles: 21.33 GFLOP/s at 1 GHz
+        CHECK(result["ceiling"]["units"] == "vector");
+        CHECK(result["ceiling"]["tflops"].get<double>() == Approx(2e-3 * 4 * 8 / 3.0));
+        CHECK(
+            sim::summary_text(result).find(
+                "           element-wise products are made in the vector units, not in the matrix "
+                "units: 89.3 % of\n           the 21.33 GFLOP/s that they could make\n") !=
+            std::string::npos);
+    }
+    scene.machine.tile.workers = 3; // of six slots three are used
+    CHECK(scene.result()["ceiling"]["tflops"].get<double>() == Approx(1e-3 * 4 * 8 / 3.0));
+    scene.machine.tile.workers = 6;
+    // a half takes its time in either unit
+    scene.job.vector_flops = scene.job.flops / 2;
+    const double peak = scene.result()["peak_tflops"].get<double>();
+    CHECK(scene.result()["ceiling"]["units"] == "matrix and vector");
+    CHECK(scene.result()["ceiling"]["tflops"].get<double>() ==
+          Approx(2 / (1 / peak + 1 / (2e-3 * 4 * 8 / 3.0))));
 }
 
 TEST_CASE("the summary shows what a matrix unit does that is not as built") {
@@ -341,7 +373,7 @@ TEST_CASE("a check that was made is told with its sentence") {
 TEST_CASE("the whole summary of a run") {
     Scene scene;
     auto result = scene.result();
-    result["compute_sets"][0]["bound_cycles"] = 80;
+    result["compute_sets"][0]["critical_bound_cycles"] = 80;
     result["host"]["peak_rss_bytes"] = 0;
     const auto whole = [&](std::size_t columns) {
         const auto text = sim::summary_text(result, {.columns = columns, .color = false});
@@ -364,13 +396,15 @@ because of compute                       40   19.0 %  ########
            unused tiles                  55   26.2 %  ##########
            uneven splits                 20    9.5 %  ####
 critical   tile 0 all the time: work 47.6 %, bring 19.0 %, reduce 9.5 %, barriers 23.8 %
-steps      slowest first  times  cycles  mean  bound  x bound  tiles  slowest
-           multiply           1     100    40     80     1.25      2        0
-           scatter            1      40    40     32     1.25      4        0
-           reduce_sum         1      20     5      0               1        0
-why        multiply: tile 0 takes 1.25 times the mean time; 20 % of the step is waiting for it
-           scatter: tile 0 takes 1.25 times the bound; 20 % of the step is prologue, latency and
-           gaps in the schedule
+steps      slowest first  times  cycles  mean  bound  x bound  tiles  critical
+           multiply           1     100    80     80     1.25      2         0
+           scatter            1      40    40     32     1.25      4         0
+           reduce_sum         1      20    20      0               1         0
+why        multiply: tile 0 takes 1.25 times the mean of 2 tiles; 20 % of the step is waiting for
+           it: 20 % for launches, syncs and the supervisor's own instructions, 100 cycles where the
+           mean is 80
+           scatter: tile 0 takes 1.25 times what its incoming lane needs; 20 % of the step is
+           prologue, latency and gaps in the schedule
            reduce_sum: tile 0 alone has a part in it
 memory     fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'
            code 80, tensor 900
@@ -395,14 +429,15 @@ because of compute                       40   19.0 %  #####
 critical   tile 0 all the time: work 47.6 %, bring 19.0 %, reduce 9.5 %,
            barriers 23.8 %
 steps
-  slowest first  times  cycles  bound  x bound  tiles  slowest
-  multiply           1     100     80     1.25      2        0
-  scatter            1      40     32     1.25      4        0
-  reduce_sum         1      20      0               1        0
-why        multiply: tile 0 takes 1.25 times the mean time; 20 % of the step is
-           waiting for it
-           scatter: tile 0 takes 1.25 times the bound; 20 % of the step is
-           prologue, latency and gaps in the schedule
+  slowest first  times  cycles  bound  x bound  tiles  critical
+  multiply           1     100     80     1.25      2         0
+  scatter            1      40     32     1.25      4         0
+  reduce_sum         1      20      0               1         0
+why        multiply: tile 0 takes 1.25 times the mean of 2 tiles; 20 % of the
+           step is waiting for it: 20 % for launches, syncs and the supervisor's
+           own instructions, 100 cycles where the mean is 80
+           scatter: tile 0 takes 1.25 times what its incoming lane needs; 20 %
+           of the step is prologue, latency and gaps in the schedule
            reduce_sum: tile 0 alone has a part in it
 memory     fullest tile 1: 980 of 638,976 bytes (0.2 %) in 'start'
            code 80, tensor 900

@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <array>
+#include <tuple>
+#include <vector>
 
 using namespace tessera;
 using events::Doing;
@@ -38,8 +40,8 @@ TEST_CASE("the machine's cycles are the critical tile's, a tile's own five kinds
     listeners::Laws laws(program, account);
     test::Told run(3, {&account, &laws});
     // Tile 0 is the slowest in the first set, tile 1 in the second and in both together.
-    run.does(0, Doing::ComputeSet, 40, 0, {.bound_cycles = 30});
-    run.does(1, Doing::ComputeSet, 30, 0, {.bound_cycles = 25});
+    run.does(0, Doing::ComputeSet, 40, 0, {.bound_cycles = 30, .uneven = {}});
+    run.does(1, Doing::ComputeSet, 30, 0, {.bound_cycles = 25, .uneven = {}});
     run.step = 2;
     run.does(0, Doing::ComputeSet, 10, 1);
     run.does(1, Doing::ComputeSet, 50, 1);
@@ -49,7 +51,7 @@ TEST_CASE("the machine's cycles are the critical tile's, a tile's own five kinds
         run.does(tile, Doing::Control, 5);
         run.does(tile, Doing::Told, 9);
     }
-    run.does(2, Doing::ComputeSet, 20, 0, {.bound_cycles = 20});
+    run.does(2, Doing::ComputeSet, 20, 0, {.bound_cycles = 20, .uneven = {}});
     run.released(0);
     CHECK(account.cycles() == 80 + 7 + 14 + 20);
     CHECK(account.phases().compute == 80 + 5 + 20);
@@ -88,14 +90,98 @@ TEST_CASE("of equally slow tiles the lowest is named, in whatever order they are
     }
 }
 
+TEST_CASE(
+    "what the critical path did is that of its own tiles, mean tiles are those that take part") {
+    const auto program = two_sets();
+    listeners::Account account(program, 4);
+    test::Told run(4, {&account});
+    const auto work = [](Cycles bound, std::int64_t launch, Cycles busiest, Cycles mean) {
+        return events::Work{.bound_cycles = bound,
+                            .launches = 2,
+                            .busiest_worker_cycles = busiest + 5,
+                            .mean_worker_cycles = mean + 5,
+                            .uneven = {launch, 1, busiest, mean}};
+    };
+    run.does(0, Doing::ComputeSet, 40, 0, work(39, 1, 20, 10)); // busier, but not critical
+    run.does(1, Doing::ComputeSet, 50, 0, work(30, 2, 25, 16));
+    run.released(0);
+    run.does(2, Doing::ComputeSet, 70, 0, work(90, 1, 60, 20)); // a bound of more than its time
+    run.released(0);
+    const auto& record = account.compute_sets()[0];
+    CHECK(record.bound_cycles == 39 + 90);
+    CHECK(record.critical.bound_cycles == 30 + 70);
+    CHECK(record.critical.work.busiest_worker_cycles == 25 + 5 + 60 + 5);
+    CHECK(record.critical.work.mean_worker_cycles == 16 + 5 + 20 + 5);
+    CHECK(record.critical.work.launches == 4);
+    CHECK(record.critical.uneven_tile == 2);
+    CHECK(record.critical.work.uneven.busiest == 60);
+    CHECK(record.launches == 6);
+    CHECK(record.busiest_worker == std::vector<Cycles>{25, 30, 65, 0});
+    CHECK(record.mean_worker == std::vector<Cycles>{15, 21, 25, 0});
+    // two tiles in the first execution, one in the second
+    CHECK(record.mean.cycles == (40 + 50) / 2.0 + 70);
+    CHECK(record.mean.busiest_worker == (25 + 30) / 2.0 + 65);
+    CHECK(record.mean.mean_worker == (15 + 21) / 2.0 + 25);
+    CHECK(record.mean.launches == 2 + 2);
+    REQUIRE(record.path.size() == 2);
+    CHECK(record.path[0].parts == 1);
+}
+
+TEST_CASE("a launch that is as uneven as one before is not told instead of it") {
+    const auto program = two_sets();
+    listeners::Account account(program, 4);
+    test::Told run(4, {&account});
+    for (const TileId tile : {3U, 1U}) {
+        run.does(tile, Doing::ComputeSet, 50, 0, {.uneven = {1, 0, 30, 20}});
+        run.released(0);
+    }
+    CHECK(account.compute_sets()[0].critical.uneven_tile == 3);
+}
+
+TEST_CASE("the bound of an exchange on the critical path is the fuller lane of its tile") {
+    const auto program = two_sets();
+    listeners::Account account(program, 4);
+    test::Told run(4, {&account});
+    run.moved({.bound_cycles = 90});
+    run.does(0, Doing::Exchange, 95, 0, {}, {90, 3});
+    run.does(1, Doing::Exchange, 80, 0, {}, {4, 60});
+    run.step = 2;
+    run.does(1, Doing::ComputeSet, 100, 0);
+    run.released(0);
+    const auto& record = account.exchanges()[0];
+    CHECK(record.cycles == 80);
+    CHECK(record.bound_cycles == 90);
+    CHECK(record.critical.bound_cycles == 60);
+    CHECK(record.critical.lane_in == 4);
+    CHECK(record.critical.lane_out == 60);
+    CHECK(record.mean.fuller_lane == (90 + 60) / 2.0);
+}
+
+TEST_CASE("the bound of a stream copy on the critical path is the service in that time") {
+    const auto program = two_sets();
+    for (const auto& [begin, end, bound] : {std::tuple<Cycles, Cycles, Cycles>{10, 40, 30},
+                                            {-20, 30, 30},
+                                            {30, 80, 15},
+                                            {45, 60, 0}}) {
+        listeners::Account account(program, 4);
+        test::Told run(4, {&account});
+        run.ended(
+            {.begin = -20, .service_begin = begin, .service_end = end, .end = 90, .tiles = {}});
+        run.phase(Doing::Stream, 0, {{1, 45}}); // cycles 0 to 45
+        CHECK(account.streams()[0].critical.bound_cycles == bound);
+        run.phase(Doing::Stream, 0, {{1, 45}}); // the next wait is for another execution
+        CHECK(account.streams()[0].critical.bound_cycles == bound);
+    }
+}
+
 TEST_CASE("work of all tiles is added up") {
     const auto program = two_sets();
     listeners::Account account(program, 2);
     test::Told run(2, {&account});
     run.does(0, Doing::ComputeSet, 10, 0,
-             {.worker_issues = 6, .worker_bundles = 5, .supervisor_instructions = 2});
+             {.worker_issues = 6, .worker_bundles = 5, .supervisor_instructions = 2, .uneven = {}});
     run.does(1, Doing::ComputeSet, 10, 0,
-             {.worker_issues = 1, .worker_bundles = 1, .supervisor_instructions = 3});
+             {.worker_issues = 1, .worker_bundles = 1, .supervisor_instructions = 3, .uneven = {}});
     run.released(1);
     const auto& record = account.compute_sets()[0];
     CHECK(record.worker_issues == 7);

@@ -17,13 +17,14 @@ public:
 
     /// `tile` spends cycles on something, from where it has come.
     void does(TileId tile, events::Doing doing, Cycles cycles, std::uint32_t index = 0,
-              events::Work work = {}) {
+              events::Work work = {}, events::Lanes lanes = {}) {
         const events::Span span{.doing = doing,
                                 .index = index,
                                 .step = step,
                                 .begin = arrived_[tile],
                                 .end = arrived_[tile] + cycles,
-                                .work = work};
+                                .work = work,
+                                .lanes = lanes};
         arrived_[tile] = span.end;
         done_[tile].push_back(span);
         for (auto* listener : listeners_) {
@@ -67,11 +68,12 @@ public:
         Cycles cycles = 0;
     };
     /// A step that the tiles of `shares` take part in, between two releases of no cycles.
+    /// The first of them does `work`, and the lanes of each are as busy.
     void phase(events::Doing doing, std::uint32_t index, const std::vector<Share>& shares,
-               events::Work work = {}) {
+               events::Work work = {}, events::Lanes lanes = {}) {
         ++step;
         for (const auto& [tile, cycles] : shares) {
-            does(tile, doing, cycles, index, std::exchange(work, {}));
+            does(tile, doing, cycles, index, std::exchange(work, {}), lanes);
         }
         released(0);
     }

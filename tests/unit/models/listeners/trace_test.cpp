@@ -105,9 +105,10 @@ TEST_CASE(
                     .worker_bundles = 7,
                     .supervisor_instructions = 3,
                     .matrix_steps = 21,
-                    .bound_cycles = 15});
+                    .bound_cycles = 15,
+                    .uneven = {}});
     scene.run.does(1, Doing::ComputeSet, 38, 0,
-                   {.worker_issues = 30, .worker_bundles = 30, .bound_cycles = 19});
+                   {.worker_issues = 30, .worker_bundles = 30, .bound_cycles = 19, .uneven = {}});
     scene.run.does(2, Doing::ComputeSet, 38); // slower too, but without a row
     scene.run.released(1);
     std::vector<traces::Span> machine;

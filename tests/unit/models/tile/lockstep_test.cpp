@@ -64,6 +64,7 @@ std::string both(const std::string& text, const spec::MachineSpec& machine = {})
         CHECK(a.phase.worker_issues == b.phase.worker_issues);
         CHECK(a.phase.worker_bundles == b.phase.worker_bundles);
         CHECK(a.phase.supervisor_instructions == b.phase.supervisor_instructions);
+        CHECK((a.phase == b.phase)); // and all other counts
         CHECK(a.registers == b.registers);
         CHECK((a.memory == b.memory)); // not printed
         CHECK(a.spans.size() == b.spans.size());
@@ -102,6 +103,38 @@ worker:
 )";
 
 } // namespace
+
+TEST_CASE("each launch has its busiest worker, and the most uneven launch is told",
+          "[unit][tile]") {
+    const std::string text = R"(
+        .supervisor
+        .globl start
+start:  setzi $m0, counts
+        runall $m0, $mzero, 0
+        sync TEXCH_SYNCZONE_LOCAL
+        setzi $m0, ends
+        run $m0, $mzero, 0
+        run $m0, $mzero, 0
+        sync TEXCH_SYNCZONE_LOCAL
+        sync TEXCH_SYNCZONE_LOCAL
+        br $lr
+        .worker
+counts: get $m0, $WSR
+        and $m0, $m0, 7
+1:      brnzdec $m0, 1b
+ends:   exitz $mzero
+)";
+    CHECK(both(text) == "no fault");
+    test::AssembledTile tile(text, {});
+    const tile::ComputeOutcome phase = tile.run("start");
+    // worker w of six has 4 + w issues, then two have one each; a sync without workers is no launch
+    CHECK(phase.worker_issues == 6 * 4 + 15 + 2);
+    CHECK(phase.launches == 2);
+    CHECK(phase.busiest_issues == 9 + 1);
+    CHECK((phase.uneven == tile::UnevenLaunch{1, 5, 9, 6 * 4 + 15}));
+    // the next phase counts anew
+    CHECK((tile.run("start") == phase));
+}
 
 TEST_CASE("random programs without races are the same clock by clock", "[unit][tile]") {
     constexpr unsigned kPrograms = 3000;

@@ -58,7 +58,7 @@ vertex::PointResult scene() {
     result.by_mnemonic = {{"add", 69}};
     result.by_class = {{"integer", 70}};
     result.by_lane = {{"main", 71}};
-    result.lines = {{"a.S:1", 72, 73}};
+    result.lines = {{"a.S:1", 72, 73, 6}, {"a.S:2", 3, 18, 1}, {"stub", 2, 7, 0}};
     return result;
 }
 
@@ -96,7 +96,10 @@ TEST_CASE("every figure of a point stands in the report under its own name", "[u
     CHECK(point["instructions"] ==
           Json::parse(R"({"by_mnemonic": {"add": 69}, "by_class": {"integer": 70},
                           "by_lane": {"main": 71}})"));
-    CHECK(point["lines"] == Json::parse(R"([{"source": "a.S:1", "issues": 72, "cycles": 73}])"));
+    CHECK(point["lines"] ==
+          Json::parse(R"([{"source": "a.S:1", "issues": 72, "cycles": 73, "workers": 6},
+                          {"source": "a.S:2", "issues": 3, "cycles": 18, "workers": 1},
+                          {"source": "stub", "issues": 2, "cycles": 7, "workers": 0}])"));
     CHECK(point["code_bytes"] == 81);
     REQUIRE(point["memory"].size() == 2);
     CHECK(point["memory"][0]["bytes"] == 82);
@@ -132,7 +135,9 @@ TEST_CASE("every figure that people read stands in its own line", "[unit][vertex
         "lanes        main 71",
         "stalls       workers: memory 65 cycles",
         "             supervisor: branch 68 cycles",
-        "hot lines    73  cycles  72  issues  a.S:1",
+        "hot lines    73  worker-cycles of 6  72  issues  a.S:1",
+        "             18  cycles               3  issues  a.S:2",
+        "              7  cycles               2  issues  stub",
         race,
         "CONFLICT     fetch at 0x34: worker_3 @ 51: ",
         "CONFLICT     element at 0x34: worker_3 @ 51: ",
@@ -245,7 +250,7 @@ TEST_CASE("the report has as many lines as people read, and numbers that JSON ha
     auto result = scene();
     for (const std::size_t lines :
          {std::size_t{0}, std::size_t{19}, std::size_t{20}, std::size_t{21}}) {
-        result.lines.assign(lines, {"a.S:1", 1, 1});
+        result.lines.assign(lines, {"a.S:1", 1, 1, 1});
         CHECK(vertex::point_json(kMachine, empty_bench(), result, {}, false)["lines"].size() ==
               std::min<std::size_t>(lines, 20));
     }
