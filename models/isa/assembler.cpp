@@ -73,6 +73,7 @@ program::Codelet assemble(const std::string& name, const std::vector<SourceFile>
         for (const auto& [symbol, use] : evaluator.undefined()) {
             tally->undefined.push_back({std::string(symbol), place_of(use.at, map)});
         }
+        tally->undefined_uses = evaluator.undefined_uses();
     }
     codelet.warnings = diagnostics.warnings();
     codelet.files = std::move(map.files);

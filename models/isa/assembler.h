@@ -55,6 +55,13 @@ struct UndefinedSymbol {
     std::string place;
 };
 
+/// An instruction or data that would need it.
+struct UndefinedUse {
+    Address at = 0;
+    std::string symbol;
+    bool is_data = false;
+};
+
 /// What was assembled, counted.
 struct AssemblyTally {
     std::vector<SectionTally>
@@ -62,8 +69,9 @@ struct AssemblyTally {
     std::map<std::string, std::int64_t> mnemonics; ///< of all instructions, both halves of bundles
     std::int64_t instructions = 0;                 ///< the sum of them
     std::int64_t bundles = 0;
-    std::vector<UndefinedSymbol> undefined; ///< by name
-    std::vector<std::string> printed;       ///< by .print
+    std::vector<UndefinedSymbol> undefined;   ///< by name
+    std::vector<UndefinedUse> undefined_uses; ///< in the order of sections
+    std::vector<std::string> printed;         ///< by .print
 };
 
 /// Options for a machine, with its standard constants.

@@ -208,6 +208,11 @@ struct ExecutionFault {
     bool not_modelled = false;
     const MicroOperation* operation = nullptr;
     bool needs_data = false; ///< not modelled, as timing mode has no tensor data
+    bool endless = false;    ///< a limit of cycles: the context seems to loop for ever
 };
+
+/// Thrown by an engine that runs one context at a time where a context comes to a WaitLoop: the
+/// phase has to be run slot by slot.
+struct ContextsMeet {};
 
 } // namespace tessera::isa

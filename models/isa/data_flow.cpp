@@ -8,14 +8,14 @@
 namespace tessera::isa {
 namespace {
 
-constexpr std::uint32_t bit(unsigned place) {
-    return 1U << place;
+using place::Bank;
+using place::Mask;
+
+constexpr Mask bit(unsigned place) {
+    return Mask{1} << place;
 }
 
-constexpr std::uint32_t kEven =
-    bit(place::kEvenFirst) | bit(place::kEvenSecond) | bit(place::kEvenRest);
-constexpr std::uint32_t kOdd = bit(place::kOdd);
-constexpr std::uint32_t kSecondSet = bit(place::kEvenOfSecondSet) | bit(place::kOddOfSecondSet);
+constexpr Mask kAllAccumulators = bit(place::kCount) - bit(place::kAccumulators);
 constexpr unsigned kReadOnlyMain = 12; ///< $m12..$m15 come from a launch, or are zero
 constexpr unsigned kZeroAux = 8;       ///< $a8..$a15 are zero
 
@@ -117,7 +117,7 @@ public:
             note_clear();
         } else if (const Accumulation kind = accumulation_of(operation_.opcode);
                    kind != Accumulation::None) {
-            flow_.computed = sources_ | kEven | kOdd | kSecondSet;
+            flow_.computed = sources_ | kAllAccumulators;
             accumulate(kind);
         } else {
             flow_.computed = spec_.lane == Lane::Aux ? sources_ : 0;
@@ -184,8 +184,8 @@ private:
             break;
         }
     }
-    static std::uint32_t mask_of(unsigned base, unsigned number, unsigned count, unsigned limit) {
-        return number >= limit ? 0 : ((1U << count) - 1U) << (base + number);
+    static Mask mask_of(unsigned base, unsigned number, unsigned count, unsigned limit) {
+        return number >= limit ? 0 : (bit(count) - 1U) << (base + number);
     }
     void read_main(unsigned number, unsigned count) {
         add_source(mask_of(place::kMain, number, count, kReadOnlyMain));
@@ -193,7 +193,7 @@ private:
     void read_aux(unsigned number, unsigned count) {
         add_source(mask_of(place::kAux, number, count, kZeroAux));
     }
-    void add_source(std::uint32_t mask) {
+    void add_source(Mask mask) {
         sources_ |= mask;
         operands_.push_back(mask);
     }
@@ -212,12 +212,12 @@ private:
         }
     }
 
-    void put(const Registers& to, std::uint32_t from) {
+    void put(const Registers& to, Mask from) {
         for (unsigned i = 0; to.is_kept && i < to.count; ++i) {
             flow_.results.push_back({static_cast<std::uint8_t>(to.first + i), from});
         }
     }
-    void put_results(std::uint32_t from) {
+    void put_results(Mask from) {
         for (const auto* list : {&destinations_, &steps_}) {
             for (const Registers& to : *list) {
                 put(to, from);
@@ -267,8 +267,8 @@ private:
         }
         const Registers& to = destinations_.front();
         for (unsigned i = 0; to.is_kept && i < to.count; ++i) {
-            std::uint32_t from = 0;
-            for (const std::uint32_t operand : operands_) {
+            Mask from = 0;
+            for (const Mask operand : operands_) {
                 const bool is_pair = std::popcount(operand) == 2;
                 from |=
                     is_pair ? bit(static_cast<unsigned>(std::countr_zero(operand)) + i) : operand;
@@ -277,44 +277,56 @@ private:
         }
     }
 
-    void put(unsigned to, std::uint32_t from) {
+    void put(unsigned to, Mask from) {
         flow_.results.push_back({static_cast<std::uint8_t>(to), from});
     }
-    void put_even(std::uint32_t from) {
-        for (const unsigned part : {place::kEvenFirst, place::kEvenSecond, place::kEvenRest}) {
-            put(part, from);
+    /// A register of the result, where that is kept.
+    void put_result(unsigned number, Mask from) {
+        const Registers& to = destinations_.front();
+        if (to.is_kept && number < to.count) {
+            put(to.first + number, from);
         }
     }
+    static constexpr unsigned pair_place(Bank bank, unsigned pair) {
+        return place::accumulators(bank, pair);
+    }
+    static constexpr Mask pair_of(Bank bank, unsigned pair) { return bit(pair_place(bank, pair)); }
+    /// Pairs [first, last) move down by one, the last is what enters.
+    void shift(Bank to, Bank from, unsigned pairs, Mask entering, Mask added = 0) {
+        for (unsigned pair = 0; pair + 1 < pairs; ++pair) {
+            put(pair_place(to, pair), pair_of(from, pair + 1) | added);
+        }
+        put(pair_place(to, pairs - 1), entering | added);
+    }
     void accumulate(Accumulation kind) {
-        const std::uint32_t first = bit(place::kEvenFirst);
-        const std::uint32_t second = bit(place::kEvenSecond);
-        const bool is_odd = (static_cast<unsigned>(operation_.imm) & 1U) != 0;
         switch (kind) {
         case Accumulation::Into:
-            put_even(kEven | sources_);
+            into_pairs();
             break;
         case Accumulation::Get:
-            put_results(first | second);
+            put_results(pair_of(Bank::Even, 0) | pair_of(Bank::Even, 1));
             break;
         case Accumulation::Drain:
             drain();
             break;
         case Accumulation::Axpy:
-            put_results(first);
-            put(place::kEvenFirst, sources_);
+            put_results(pair_of(Bank::Even, 0));
+            put(pair_place(Bank::Even, 0), sources_);
             break;
         case Accumulation::Mix:
-            put_results(first | second);
-            put(place::kEvenFirst, sources_);
-            put(place::kEvenSecond, sources_);
+            put_results(pair_of(Bank::Even, 0) | pair_of(Bank::Even, 1));
+            put(pair_place(Bank::Even, 0), sources_);
+            put(pair_place(Bank::Even, 1), sources_);
             break;
         case Accumulation::IntoNetwork:
-            put_results(kOdd);
-            put_even(kEven | sources_);
+            put_results(pair_of(Bank::Odd, 0));
+            if (!has_odd_constant()) {
+                put(pair_place(Bank::Odd, 0), pair_of(Bank::Odd, 1));
+            }
+            into_pairs();
             break;
         case Accumulation::OutOfNetwork:
-            put_results(is_odd ? kOdd : kEven);
-            put(place::kOdd, is_odd ? kOdd : kEven | kOdd);
+            out_of_network();
             break;
         case Accumulation::Matrix:
             matrix();
@@ -326,58 +338,109 @@ private:
             break;
         }
     }
+    [[nodiscard]] bool has_odd_constant() const {
+        return (static_cast<unsigned>(operation_.imm) & 1U) != 0;
+    }
+    /// Each pair of the even bank takes what it needs of the sources, and keeps the rest of itself.
+    void into_pairs() {
+        for (unsigned pair = 0; pair < place::kPairs; ++pair) {
+            put(pair_place(Bank::Even, pair), pair_of(Bank::Even, pair) | sources_);
+        }
+    }
     /// Reads and shifts the bank that the constant names; the operand enters it.
     void drain() {
-        const auto select = static_cast<unsigned>(operation_.imm);
-        if (select % 4 == 0) {
-            put_results(kEven);
-            put_even(kEven | sources_);
-            return;
-        }
-        const unsigned bank = select % 4 == 1   ? place::kOdd
-                              : select % 4 == 2 ? place::kEvenOfSecondSet
-                                                : place::kOddOfSecondSet;
-        put_results(bit(bank));
-        put(bank, bit(bank) | sources_);
+        constexpr Bank kBanks[] = {Bank::Even, Bank::Odd, Bank::EvenOfSecondSet,
+                                   Bank::OddOfSecondSet};
+        const Bank bank = kBanks[static_cast<unsigned>(operation_.imm) % 4];
+        put_results(pair_of(bank, 0));
+        shift(bank, bank, place::kPairs, sources_);
     }
-    /// Inputs enter the sums, partials the odd bank; phase 0 exchanges the banks, or some units of
-    /// them.
+    /// Phase 0 reads the even bank and moves the rest of it into the odd one; phase 1 goes on there.
+    void out_of_network() {
+        const bool goes_on = has_odd_constant();
+        const Bank from = goes_on ? Bank::Odd : Bank::Even;
+        put_results(pair_of(from, 0));
+        for (unsigned pair = 0; pair < (goes_on ? 2U : 3U); ++pair) {
+            put(pair_place(Bank::Odd, pair), pair_of(from, pair + 1));
+        }
+    }
+
+    /// Of the constant of a matrix-unit or SLIC step: pairs of a set that take part.
+    [[nodiscard]] unsigned pairs_taking_part() const {
+        return (static_cast<unsigned>(operation_.imm) >> 4U) + 1U;
+    }
+    [[nodiscard]] bool has_two_sets() const { return (spec_.flags & kTwoSets) != 0; }
+    /// The register that feeds a set: FP16 partials of both sets are a register for each.
+    [[nodiscard]] Mask of_set(Mask operand, unsigned set) const {
+        return is_register_by_set() && operand != 0
+                   ? bit(static_cast<unsigned>(std::countr_zero(operand)) + set)
+                   : operand;
+    }
+    [[nodiscard]] bool is_register_by_set() const {
+        return has_two_sets() && spec_.form == Form::AmpPPP;
+    }
+    /// Whether partials enter a set and results leave it in this phase.
+    [[nodiscard]] bool moves(unsigned set) const {
+        const unsigned phase = static_cast<unsigned>(operation_.imm) & 15U;
+        switch (operation_.opcode) {
+        case Opcode::f32sisoamp:
+            return phase % 2 == 0;
+        case Opcode::f32sisov2amp:
+            return phase % 2 == set;
+        default:
+            return true;
+        }
+    }
+    /// The pair of results that leaves a set, or nothing.
+    void leave(unsigned set, Mask from) {
+        if (is_register_by_set()) {
+            put_result(set, from);
+        } else {
+            put_results(from);
+        }
+    }
+    /// A step of the matrix unit: inputs enter the sums, partials one end of the odd bank, results
+    /// leave its other end. Phase 0 exchanges the banks first.
     void matrix() {
-        const auto flag = static_cast<unsigned>(operation_.imm);
-        const bool is_whole = flag >> 4U == 3;
-        const bool swaps = (flag & 15U) == 0;
-        const auto sums = [=](std::uint32_t even, std::uint32_t odd) {
-            return !swaps ? even : is_whole ? odd : even | odd;
-        };
-        const auto moving = [=](std::uint32_t even, std::uint32_t odd) {
-            return !swaps ? odd : is_whole ? even : even | odd;
-        };
-        const std::uint32_t even = bit(place::kEvenOfSecondSet);
-        const std::uint32_t odd = bit(place::kOddOfSecondSet);
-        const bool has_second = (spec_.flags & kTwoSets) != 0;
-        put_results(moving(kEven, kOdd) | (has_second ? moving(even, odd) : 0));
-        put_even(sums(kEven, kOdd) | operands_[0]);
-        put(place::kOdd, moving(kEven, kOdd) | operands_[1]);
-        if (has_second) {
-            put(place::kEvenOfSecondSet, sums(even, odd) | operands_[0]);
-            put(place::kOddOfSecondSet, moving(even, odd) | operands_[1]);
+        const bool swaps = (static_cast<unsigned>(operation_.imm) & 15U) == 0;
+        const unsigned pairs = pairs_taking_part();
+        bool leaves = false;
+        for (unsigned set = 0; set < (has_two_sets() ? 2U : 1U); ++set) {
+            const Bank even = set == 0 ? Bank::Even : Bank::EvenOfSecondSet;
+            const Bank odd = set == 0 ? Bank::Odd : Bank::OddOfSecondSet;
+            const Bank sums = swaps ? odd : even;
+            const Bank moving = swaps ? even : odd;
+            for (unsigned pair = 0; pair < pairs; ++pair) {
+                put(pair_place(even, pair), pair_of(sums, pair) | operands_[0]);
+            }
+            if (moves(set)) {
+                leaves = true;
+                leave(set, pair_of(moving, 0));
+                shift(odd, moving, pairs, of_set(operands_[1], set));
+            } else if (swaps) {
+                for (unsigned pair = 0; pair < pairs; ++pair) {
+                    put(pair_place(odd, pair), pair_of(moving, pair));
+                }
+            }
+        }
+        if (!leaves) {
+            put_results(0);
         }
     }
+    /// A step of the systolic convolution: sums move down as inputs enter them.
     void slic() {
-        const std::uint32_t even = bit(place::kEvenOfSecondSet);
-        const bool has_second = (spec_.flags & kTwoSets) != 0;
-        put_results(kEven | (has_second ? even : 0));
-        put_even(kEven | sources_);
-        if (has_second) {
-            put(place::kEvenOfSecondSet, even | sources_);
+        for (unsigned set = 0; set < (has_two_sets() ? 2U : 1U); ++set) {
+            const Bank even = set == 0 ? Bank::Even : Bank::EvenOfSecondSet;
+            leave(set, pair_of(even, 0));
+            shift(even, even, pairs_taking_part(), of_set(operands_[1], set), operands_[0]);
         }
     }
 
     const Operation& operation_;
     const OpcodeSpec& spec_;
     DataFlow flow_;
-    std::uint32_t sources_ = 0;
-    std::vector<std::uint32_t> operands_; ///< of each source, as written
+    Mask sources_ = 0;
+    std::vector<Mask> operands_; ///< of each source, as written
     std::vector<Registers> destinations_;
     std::vector<Registers> steps_;
     Registers list_; ///< what the next delta of a list goes to

@@ -12,29 +12,31 @@
 
 namespace tessera::isa {
 
-/// Places of values, as bits of a mask: $m0..$m11, $a0..$a7, and the accumulators in six parts.
+/// Places of values, as bits of a mask: $m0..$m11, $a0..$a7, and the accumulators in pairs of
+/// units, as they move through the banks.
 namespace place {
+using Mask = std::uint64_t;
+enum Bank : unsigned { Even, Odd, EvenOfSecondSet, OddOfSecondSet };
+inline constexpr unsigned kPairs = 4; ///< of a bank: pair n holds units 2n and 2n + 1
 inline constexpr unsigned kMain = 0;
 inline constexpr unsigned kAux = 16;
-inline constexpr unsigned kEvenFirst = 24;  ///< even bank of the first set: units 0 and 1
-inline constexpr unsigned kEvenSecond = 25; ///< units 2 and 3
-inline constexpr unsigned kEvenRest = 26;   ///< units 4 to 7
-inline constexpr unsigned kOdd = 27;        ///< odd bank of the first set
-inline constexpr unsigned kEvenOfSecondSet = 28;
-inline constexpr unsigned kOddOfSecondSet = 29;
-inline constexpr unsigned kCount = 30;
+inline constexpr unsigned kAccumulators = 24; ///< the first of them
+[[nodiscard]] constexpr unsigned accumulators(Bank bank, unsigned pair) {
+    return kAccumulators + kPairs * bank + pair;
+}
+inline constexpr unsigned kCount = kAccumulators + 4 * kPairs;
 inline constexpr std::uint8_t kNowhere = 0xff; ///< of a loaded word: thrown away
 inline constexpr std::uint8_t kOutside = 0xfe; ///< of a loaded word: into the weight store
 } // namespace place
 
 struct DataFlow {
     struct Result {
-        std::uint8_t to = 0;    ///< a place, whose old value is gone
-        std::uint32_t from = 0; ///< places that the new one depends on
+        std::uint8_t to = 0;  ///< a place, whose old value is gone
+        place::Mask from = 0; ///< places that the new one depends on
     };
     /// Places whose value leaves: as address, stored data, condition, launch, control register.
-    std::uint32_t used = 0;
-    std::uint32_t computed = 0;  ///< places whose value may set sticky flags of FP_STS, or trap
+    place::Mask used = 0;
+    place::Mask computed = 0;    ///< places whose value may set sticky flags of FP_STS, or trap
     std::vector<Result> results; ///< all from the values before the instruction
     std::vector<std::uint8_t>
         loaded; ///< where each 32-bit word goes that it reads from memory, in the order of reading

@@ -5,6 +5,7 @@
 #include "models/isa/matrix_loop_matcher.h"
 #include "models/isa/matrix_pass_matcher.h"
 #include "models/isa/operation_mapper.h"
+#include "models/isa/wait_loops.h"
 
 #include <algorithm>
 #include <array>
@@ -39,6 +40,7 @@ public:
 
     DecodedProgram decode() {
         find_bodies();
+        find_waits();
         // The first chain is the code from its start; further ones are entered in the middle of a
         // bundle, or behind data that look like one.
         for (std::size_t at = 0; at < words_.size(); ++at) {
@@ -101,6 +103,15 @@ private:
             if (is_rpt(operation) && body_fault(at, operation) == 0) {
                 body_ends_.insert(behind(at) + 2 * static_cast<std::size_t>(operation.imm2 + 1));
                 find_pass(at, operation);
+            }
+        }
+    }
+
+    void find_waits() {
+        for (const WaitLoop& loop : wait_loops(words_, program_.base)) {
+            waits_.insert(loop.head);
+            for (const std::size_t load : loop.loads) {
+                program_.awaiting_loads.push_back(address(load));
             }
         }
     }
@@ -198,6 +209,11 @@ private:
             body_end(at);
         }
         program_.first_of[at] = static_cast<std::int32_t>(program_.operations.size());
+        if (waits_.contains(at)) {
+            MicroOperation op{};
+            op.code = code_of(Internal::Wait);
+            append_marker(op, at);
+        }
         if (passes_.contains(at)) {
             MicroOperation op{};
             op.code = code_of(Internal::Pass);
@@ -451,6 +467,7 @@ private:
     std::int32_t end_ = -1; ///< index of the one EndOfCode
     std::vector<std::size_t> branches_;
     std::set<std::size_t> body_ends_;
+    std::set<std::size_t> waits_;             ///< first words of wait loops
     std::map<std::size_t, PassPlace> passes_; ///< by their first word
     std::vector<std::size_t> pass_operations_;
     std::map<std::size_t, std::int32_t> body_end_operation_;

@@ -35,6 +35,8 @@ enum class Internal : std::uint16_t {
     Step,
     /// In front of the code of a MatrixPass: imm - 1 is which, or imm is 0 and it is none.
     Pass,
+    /// In front of a WaitLoop: from here on the order of contexts matters.
+    Wait,
     kCount
 };
 
@@ -174,6 +176,7 @@ struct DecodedProgram {
     std::vector<SparseLoop> sparse_loops;   ///< BodyEnd operations refer to them: d - 1, or d 0
     std::vector<ShadowRule> shadow_rules;   ///< of each operation
     std::vector<AffineBody> affine_bodies;  ///< BodyEnd operations refer to them: imm2 - 1, or 0
+    std::vector<Address> awaiting_loads;    ///< instructions that read what a WaitLoop waits for
 
     [[nodiscard]] std::uint32_t bytes() const {
         return static_cast<std::uint32_t>(first_of.size() * 4);

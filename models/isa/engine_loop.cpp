@@ -134,8 +134,9 @@ void count_jump(Context& c, const Position& from, const Position& to) {
 
 void check_limit(const Context& c, const MicroOperation& op, std::int64_t issues) {
     if (issues > c.issue_limit) [[unlikely]] {
-        fault(op, "the worker has not exited within tile.phase_limit_cycles: it seems to loop for "
-                  "ever");
+        throw ExecutionFault{"the worker has not exited within tile.phase_limit_cycles: it seems "
+                             "to loop for ever",
+                             false, &op, false, true};
     }
 }
 
@@ -333,6 +334,7 @@ void run_worker(Context& c) {
         &&label_commit_single, &&label_commit_pair, &&label_commit_quad, &&label_body_end,
         &&label_invalid,       &&label_bad_repeat,  &&label_continue,    &&label_end_of_code,
         &&label_copy_single,   &&label_copy_pair,   &&label_step,        &&label_pass,
+        &&label_wait,
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
@@ -417,6 +419,8 @@ label_step:
 label_pass:
     op = pass_at_once(c, *op) ? c.program->operations.data() + pass_of(c, *op).end : op + 1;
     TESSERA_DISPATCH();
+label_wait:
+    throw ContextsMeet{};
 label_continue : {
     const MicroOperation* const next = c.program->operations.data() + op->imm;
     count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
@@ -474,6 +478,7 @@ void execute(Context& c, const MicroOperation& op) {
         count_step(c, op);
         break;
     case static_cast<std::uint16_t>(Internal::Pass):
+    case static_cast<std::uint16_t>(Internal::Wait):
         break;
     case static_cast<std::uint16_t>(Internal::Invalid):
         invalid(op);

@@ -19,6 +19,11 @@
 
 namespace tessera::isa {
 
+/// Why a WaitLoop ends a run in timing mode.
+inline constexpr const char* kWaitsInTimingMode =
+    "a context waits here until another one writes a word of memory; timing mode, which runs one "
+    "context after the other, does not follow that";
+
 /// What an operation does to main registers, as bits of $m0..$m11.
 struct ShadowRule {
     std::uint16_t used = 0;    ///< must be known: addresses, conditions, counts, launches

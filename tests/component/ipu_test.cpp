@@ -457,3 +457,41 @@ TEST_CASE("chips of one process, and of any order within a cycle, end as alone")
     CHECK(chips[6].account.cycles() == chips[6].chip.finished_at());
     CHECK_THROWS_WITH(fault.chip.check_finished(), Catch::StartsWith("ipu_7.tile_1.supervisor @ "));
 }
+
+TEST_CASE("workers of a program that wait for each other run slot by slot") {
+    // worker 0 waits for the word of worker 5, and doubles it
+    HandProgram hand(test::four_tiles(), R"(
+        .supervisor
+        .globl waits
+        waits:  setzi $m0, worker
+                runall $m0, $mzero, 0
+                sync TEXCH_SYNCZONE_LOCAL
+                br $lr
+        .worker
+        worker: get $m0, $WSR
+                and $m0, $m0, 7
+                setzi $m1, 0x80000
+                brz $m0, 2f
+                cmpeq $m2, $m0, 5
+                brz $m2, 3f
+                st32 $m0, $m1, $mzero, 0
+                bri 3f
+        2:      ld32 $m2, $m1, $mzero, 0
+                brz $m2, 2b
+                add $m2, $m2, $m2
+                st32 $m2, $m1, $mzero, 1
+        3:      exitz $mzero
+    )");
+    const auto set = hand.compute_set("waits", {{0, "waits"}, {2, "waits"}});
+    hand.then_compute(set).then_compute(set);
+    program::Tensor tensor;
+    tensor.name = "doubled";
+    tensor.type = ElementType::F32;
+    tensor.shape = {1};
+    tensor.pieces.push_back({2, 0x80004, 0, {}});
+    hand.program().tensors.push_back(tensor);
+    simulation::Simulation simulation(hand.machine(), hand.program(), {});
+    simulation.run();
+    CHECK(word_of(simulation, "doubled") == 10);
+    check_accounts(simulation.account());
+}

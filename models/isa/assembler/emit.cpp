@@ -138,6 +138,8 @@ private:
             emit_bundle(item, at);
             break;
         }
+        evaluator_.note_uses(at, item.kind != Item::Kind::Instruction &&
+                                     item.kind != Item::Kind::Bundle);
         if (!item_ends_word(section, item)) {
             memory.put(at + item.bytes, 0, (4 - (at + item.bytes) % 4) % 4);
         }

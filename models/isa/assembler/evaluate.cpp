@@ -87,12 +87,19 @@ std::optional<std::int64_t> Evaluator::late(const Expression& expression) {
 
 std::optional<Value> Evaluator::late_value(const Expression& expression) {
     stack_.clear();
-    met_undefined_ = false;
+    met_undefined_ = {};
     const auto value = evaluate(expression);
-    if (met_undefined_) {
+    if (!met_undefined_.empty()) {
+        unnoted_ = met_undefined_;
         return Value{}; // whatever is made of a value that is not known: it has no range
     }
     return value;
+}
+
+void Evaluator::note_uses(Address at, bool is_data) {
+    if (!unnoted_.empty()) {
+        uses_.push_back({at, std::string(std::exchange(unnoted_, {})), is_data});
+    }
 }
 
 void Evaluator::start_late() {
@@ -101,7 +108,7 @@ void Evaluator::start_late() {
     // In source order, where each mostly needs the ones before it: nesting stays shallow.
     for (std::uint32_t i = 0; i < unit_.definitions.size(); ++i) {
         stack_.clear();
-        met_undefined_ = false;
+        met_undefined_ = {};
         push_definition(i, unit_.definitions[i].at);
     }
 }
@@ -231,7 +238,7 @@ bool Evaluator::push_symbol(const Node& node) {
         if (!is_new && place(node.at.at) < place(known->second.at)) {
             known->second = node.at; // assignments are evaluated before all else
         }
-        met_undefined_ = true;
+        met_undefined_ = node.name;
     } else {
         report_undefined(node);
     }
@@ -281,10 +288,10 @@ bool Evaluator::push_definition(std::uint32_t index, const Origin& at) {
         --depth_;
         definition.is_active = false;
         definition.is_failed = !definition.known && is_late_;
-        definition.is_undefined = definition.is_failed && met_undefined_;
+        definition.undefined = definition.is_failed ? met_undefined_ : std::string_view{};
     }
     if (!definition.known) {
-        met_undefined_ = met_undefined_ || definition.is_undefined;
+        met_undefined_ = met_undefined_.empty() ? definition.undefined : met_undefined_;
         return false;
     }
     if (is_late_ && !definition.known->is_absolute()) {

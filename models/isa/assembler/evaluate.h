@@ -36,6 +36,9 @@ public:
 
     /// Symbols that nobody defines, with the place of a use: those that may be undefined.
     [[nodiscard]] const std::map<std::string_view, Origin>& undefined() const { return undefined_; }
+    /// Notes for what stands at an address whether late() has met such a symbol since the last note.
+    void note_uses(Address at, bool is_data);
+    [[nodiscard]] const std::vector<UndefinedUse>& undefined_uses() const { return uses_; }
 
     /// Sections have their addresses from here on, and globals of all sources are visible.
     void start_late();
@@ -76,7 +79,9 @@ private:
     std::unordered_map<std::string_view, Symbol> globals_;
     std::unordered_set<std::string_view> reported_;
     std::map<std::string_view, Origin> undefined_;
-    bool met_undefined_ = false; ///< in the expression that is being evaluated
+    std::string_view met_undefined_; ///< in the expression that is being evaluated
+    std::string_view unnoted_;       ///< the last that late() has met
+    std::vector<UndefinedUse> uses_;
     std::vector<Value> stack_;
     unsigned depth_ = 0;
     bool is_late_ = false;

@@ -109,8 +109,8 @@ struct Definition {
     Origin at;
     std::optional<Value> known;
     bool is_failed = false;
-    bool is_undefined = false; ///< failed for a symbol that may be undefined
-    bool is_active = false;    ///< being evaluated
+    std::string_view undefined; ///< symbol for which it failed, if that may be undefined
+    bool is_active = false;     ///< being evaluated
 };
 
 struct Symbol {

@@ -17,7 +17,8 @@ const MicroOperation* settle(Context& c, const MicroOperation* op) {
             const MicroOperation* const next = c.program->operations.data() + op->imm;
             count_jump(c, c.program->position_of(*op), c.program->position_of(*next));
             op = next;
-        } else if (op->code == static_cast<std::uint16_t>(Internal::Pass)) {
+        } else if (op->code == static_cast<std::uint16_t>(Internal::Pass) ||
+                   op->code == static_cast<std::uint16_t>(Internal::Wait)) {
             ++op;
         } else if (op->code != static_cast<std::uint16_t>(Internal::BodyEnd)) {
             return op;

@@ -129,6 +129,7 @@ void run_worker(Context& c) {
         &&label_skip,    &&label_skip,       &&label_skip,     &&label_body_end,
         &&label_invalid, &&label_bad_repeat, &&label_continue, &&label_end_of_code,
         &&label_copy,    &&label_copy,       &&label_step,     &&label_skip,
+        &&label_wait,
     };
     static_assert(std::size(kLabels) == static_cast<std::size_t>(Internal::kCount));
 
@@ -204,6 +205,8 @@ label_step:
     count_step(c, *running);
     ++running;
     TESSERA_DISPATCH();
+label_wait:
+    throw ExecutionFault{kWaitsInTimingMode, true, running, true};
 label_continue : {
     const MicroOperation* const next = c.program->operations.data() + running->imm;
     count_jump(c, c.program->position_of(*running), c.program->position_of(*next));

@@ -5,10 +5,15 @@
 #include "models/isa/observed_engine.h"
 #include "models/tile/core/race_detector.h"
 #include "models/tile/core/read_use.h"
+#include "models/tile/core/standstill.h"
 #include "models/tile/core/tile_core_implementation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstring>
 #include <optional>
+#include <string>
 
 namespace tessera::tile {
 namespace {
@@ -37,7 +42,7 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
                    LockstepOptions lockstep_options)
         : TileCore::Implementation(machine, tile_id, bytes), options(lockstep_options),
           lanes(workers.size()), races(memory, workers.size(), lockstep_options.listed_races),
-          reads(memory, workers.size(), races) {
+          reads(memory, workers.size(), races), standstill(workers.size()) {
         engine = &isa::observed_engine().engine;
         log.conflicts_fault = options.on_conflict == OnConflict::Fault;
         supervisor.log = &log;
@@ -47,10 +52,11 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
         }
     }
 
-    ComputeOutcome run_phase(Address stub, std::vector<ContextSpan>* recorded);
+    ComputeOutcome run_phase(Address stub, std::vector<ContextSpan>* recorded) override;
     void supervise() override;
     void start(std::size_t number) override;
     void wait_for_workers() override { syncing = true; }
+    void await(const isa::MicroOperation&) override {}
 
     [[nodiscard]] std::optional<StallReason> waits_for(const isa::MicroOperation& op, Cycles cycle);
     const isa::MicroOperation* step_supervisor(const isa::MicroOperation& op, Cycles cycle);
@@ -58,6 +64,11 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     void step_worker(std::size_t number, Cycles cycle, bool shares_issue);
     void exit_worker(std::size_t number, Cycles cycle);
     void drain_log(const isa::Context& context, Cycles cycle, Address pc);
+    void note_access(int context, Address pc, const isa::MemoryAccess& access);
+    void branched(const isa::Context& context, Address pc, Cycles cycle);
+    [[nodiscard]] std::vector<int> all_that_go_round() const;
+    /// Ends the run where all contexts go round for nothing.
+    void check_standstill(Cycles cycle) const;
     void supervisor_waits(StallReason reason, Cycles cycle, Address address);
     void end_supervisor_wait();
 
@@ -66,6 +77,7 @@ struct LockstepTile::Implementation final : TileCore::Implementation {
     std::vector<Lane> lanes;
     RaceDetector races;
     ReadUse reads;
+    Standstill standstill;
     std::vector<Conflict> conflicts;
     std::int64_t conflicts_found = 0;
     LockstepObserver* observer = nullptr;
@@ -77,6 +89,7 @@ ComputeOutcome LockstepTile::Implementation::run_phase(Address stub,
                                                        std::vector<ContextSpan>* recorded) {
     std::fill(lanes.begin(), lanes.end(), Lane{});
     races.start_phase();
+    standstill.start_phase();
     conflicts.clear();
     conflicts_found = 0;
     syncing = false;
@@ -157,7 +170,9 @@ LockstepTile::Implementation::step_supervisor(const isa::MicroOperation& op, Cyc
     now = cycle + 1;
     supervisor.start_cycle = cycle;
     ++outcome.supervisor_instructions;
-    reads.begin(supervisor, pc);
+    if (options.find_races) {
+        reads.begin(supervisor, pc);
+    }
     try {
         supervisor_operation(op, cycle);
     } catch (const isa::ExecutionFault&) {
@@ -178,6 +193,7 @@ LockstepTile::Implementation::step_supervisor(const isa::MicroOperation& op, Cyc
         outcome.cycles = now;
         return nullptr;
     }
+    branched(supervisor, pc, cycle);
     return settle(jump(supervisor.target, &op));
 }
 
@@ -189,6 +205,7 @@ void LockstepTile::Implementation::start(std::size_t number) {
     lane.active = true;
     lane.next_issue = worker.start_cycle;
     slot_free[number] = kNever;
+    standstill.changed();
     races.launched(static_cast<int>(number), launch_cycle);
     if (observer != nullptr) {
         observer->stall({static_cast<int>(number), launch_cycle, worker.start_cycle - launch_cycle,
@@ -230,7 +247,9 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
         issues = shares_issue ? 0 : position.issues_upto - position.issues_before;
         lane.was_step = is_step(lane.operation);
         pc = worker.program->address_of_operation(*lane.operation);
-        reads.begin(worker, pc);
+        if (options.find_races) {
+            reads.begin(worker, pc);
+        }
         lane.operation = observed.step(worker, lane.operation);
     } catch (const isa::ExecutionFault& fault) {
         drain_log(worker, cycle, pc);
@@ -260,6 +279,9 @@ void LockstepTile::Implementation::step_worker(std::size_t number, Cycles cycle,
         }
         lane.next_issue += penalty;
     }
+    if (worker.taken) {
+        branched(worker, pc, cycle);
+    }
 }
 
 void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle) {
@@ -267,6 +289,7 @@ void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle)
     Lane& lane = lanes[number];
     TESSERA_ASSERT(lane.issues == worker.issues && lane.executed == worker.executed);
     lane.active = false;
+    standstill.changed();
     slot_free[number] = cycle + spec->tile.pipeline_cycles;
     exited(number, lane.issues);
     outcome.worker_bundles += lane.executed;
@@ -279,7 +302,12 @@ void LockstepTile::Implementation::exit_worker(std::size_t number, Cycles cycle)
 /// Takes what the instruction at `pc` did to memory.
 void LockstepTile::Implementation::drain_log(const isa::Context& context, Cycles cycle,
                                              Address pc) {
-    reads.end(context, cycle, pc, log.accesses);
+    if (options.find_races) {
+        reads.end(context, cycle, pc, log.accesses);
+    }
+    for (const isa::MemoryAccess& access : log.accesses) {
+        note_access(context.number, pc, access);
+    }
     log.accesses.clear();
     for (const isa::MemoryConflict& conflict : log.conflicts) {
         ++conflicts_found;
@@ -288,6 +316,84 @@ void LockstepTile::Implementation::drain_log(const isa::Context& context, Cycles
         }
     }
     log.conflicts.clear();
+}
+
+void LockstepTile::Implementation::note_access(int context, Address pc,
+                                               const isa::MemoryAccess& access) {
+    const Address word = access.address / 4 * 4;
+    if (!access.writes) {
+        const bool awaits = std::any_of(programs.begin(), programs.end(), [pc](const auto* one) {
+            return std::find(one->awaiting_loads.begin(), one->awaiting_loads.end(), pc) !=
+                   one->awaiting_loads.end();
+        });
+        standstill.read(context, {pc, word, awaits || races.synchronises(word)});
+        return;
+    }
+    const std::size_t touched = access.access_bytes < 4 ? 4 : access.access_bytes;
+    if (std::memcmp(memory.bytes + (word - memory.base), access.words.data(), touched) != 0) {
+        standstill.changed();
+    }
+}
+
+/// A context has taken a branch: the run ends where all contexts go round for nothing.
+void LockstepTile::Implementation::branched(const isa::Context& context, Address pc, Cycles cycle) {
+    if (context.target <= pc && standstill.branched_back(context, context.target)) {
+        check_standstill(cycle);
+    }
+}
+
+/// The contexts that run, where all of them go round for nothing; else none. The supervisor does not
+/// run while it awaits workers, or workers hold every slot.
+std::vector<int> LockstepTile::Implementation::all_that_go_round() const {
+    std::vector<int> contexts;
+    for (std::size_t number = 0; number < lanes.size(); ++number) {
+        if (lanes[number].active) {
+            contexts.push_back(static_cast<int>(number));
+        }
+    }
+    if (!syncing && static_cast<Cycles>(contexts.size()) < round) {
+        contexts.push_back(supervisor.number);
+    }
+    const bool all = std::all_of(contexts.begin(), contexts.end(),
+                                 [this](int one) { return standstill.goes_round(one); });
+    return all ? contexts : std::vector<int>{};
+}
+
+void LockstepTile::Implementation::check_standstill(Cycles cycle) const {
+    std::string who;
+    const Standstill::Look* found = nullptr;
+    int of = 0;
+    const std::vector<int> contexts = all_that_go_round();
+    for (const int context : contexts) {
+        const Standstill::Look* const look = standstill.first_look(context);
+        if (look != nullptr && (found == nullptr || (look->awaits && !found->awaits))) {
+            found = look;
+            of = context;
+        }
+    }
+    if (contexts.empty() || ((found == nullptr || !found->awaits) && !options.end_standstills)) {
+        return;
+    }
+    if (found == nullptr) {
+        const isa::Context& one = context(contexts.front());
+        const isa::DecodedProgram& program = *one.program;
+        fault_of(one,
+                 {"it loops for ever", false,
+                  &program.operations[static_cast<std::size_t>(program.index_of(one.target))],
+                  false, true},
+                 cycle);
+    }
+    for (const int context : contexts) {
+        if (const Standstill::Look* const look = standstill.first_look(context);
+            look != nullptr && look->awaits == found->awaits) {
+            who += (who.empty() ? "" : "; ") + standstill.text(context, found->awaits, *code);
+        }
+    }
+    const isa::DecodedProgram& program = *context(of).program;
+    fault_of(context(of),
+             {"contexts wait for ever, as none that runs changes what they wait for: " + who, false,
+              &program.operations[static_cast<std::size_t>(program.index_of(found->pc))]},
+             cycle);
 }
 
 void LockstepTile::Implementation::supervisor_waits(StallReason reason, Cycles cycle,
@@ -308,6 +414,14 @@ void LockstepTile::Implementation::end_supervisor_wait() {
     waiting.cycles = 0;
 }
 
+std::unique_ptr<TileCore::Implementation>
+TileCore::Implementation::make_slot_by_slot(const spec::MachineSpec& machine, TileId tile_id,
+                                            std::byte* bytes) {
+    LockstepOptions options;
+    options.find_races = false;
+    return std::make_unique<LockstepTile::Implementation>(machine, tile_id, bytes, options);
+}
+
 LockstepTile::LockstepTile(const spec::MachineSpec& spec, TileId tile, std::byte* memory,
                            LockstepOptions options)
     : implementation_(std::make_unique<Implementation>(spec, tile, memory, options)) {}
@@ -326,6 +440,11 @@ ComputeOutcome LockstepTile::run(Address stub, std::vector<ContextSpan>* spans) 
 
 void LockstepTile::set_observer(LockstepObserver* observer) {
     implementation_->observer = observer;
+}
+
+void LockstepTile::synchronise_by(Address address, Bytes bytes) {
+    static_cast<void>(implementation_->bytes_at(address, bytes)); // or it is no memory
+    implementation_->races.synchronise_by(address, bytes);
 }
 
 std::span<const Race> LockstepTile::races() const {

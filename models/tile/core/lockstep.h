@@ -28,6 +28,10 @@ enum class OnConflict {
 
 struct LockstepOptions {
     OnConflict on_conflict = OnConflict::Fault;
+    bool find_races = true;
+    /// Ends a run in which all contexts go round for nothing also where none of them is in a wait
+    /// loop. TileCore then goes on to the limit of a phase.
+    bool end_standstills = false;
     std::size_t listed_races = 100;     ///< further ones are only counted
     std::size_t listed_conflicts = 100; ///< further ones are only counted
 };
@@ -44,8 +48,14 @@ public:
     /// As TileCore::load. @throws ProgramError
     void load(const program::Image& image, CodeCache& code);
 
-    /// As TileCore::run; races do not stop it. @throws TileFault, of the least cycle
+    /// As TileCore::run; races do not stop it. Where every context that runs goes round a loop and
+    /// one of them waits for a word that nobody changes, that is a fault. @throws TileFault, of the
+    /// least cycle
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
+
+    /// Words by which contexts are to order what they do, beside those that wait loops read: the
+    /// 32-bit words of [address, address + bytes). They do not race.
+    void synchronise_by(Address address, Bytes bytes);
 
     /// Who gets the records of the runs from now on; null for nobody. Outlives the runs.
     void set_observer(LockstepObserver* observer);
@@ -53,8 +63,8 @@ public:
     /// Races of the last run, in order of the second access, also where it faulted. One entry for
     /// each pair of instructions and contexts. Two accesses to a word by different contexts race if
     /// one of them writes, there was no local sync between them, the one was not the supervisor
-    /// before it launched the other, and what comes of them depends on their order
-    /// (docs/models/tile.md#races). A read of an earlier run of which something comes in this one
+    /// before it launched the other, no word by which contexts synchronise orders them, and what
+    /// comes of them depends on their order (docs/models/tile.md#races). A read of an earlier run of which something comes in this one
     /// races in this one.
     [[nodiscard]] std::span<const Race> races() const;
     /// All pairs of accesses of the last run that raced, listed or not.
@@ -74,6 +84,7 @@ public:
     [[nodiscard]] std::span<const std::byte> memory(Address address, Bytes bytes) const;
 
 private:
+    friend class TileCore; // falls back on it where contexts wait for each other
     struct Implementation;
     std::unique_ptr<Implementation> implementation_;
 };

@@ -63,6 +63,7 @@ struct Race {
     Address second_pc = 0;
     bool first_writes = false;
     bool second_writes = false;
+    Address used_pc = 0; ///< of the instruction that uses the value read; 0 of two writes
 };
 
 /// An access that the machine's memory rules forbid.

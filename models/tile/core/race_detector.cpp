@@ -4,20 +4,96 @@
 #include "base/error.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace tessera::tile {
+namespace {
+
+constexpr int kSupervisor = -1;
+
+// Why a word orders contexts.
+constexpr std::uint8_t kAwaited = 1; ///< a wait loop of this phase reads it
+constexpr std::uint8_t kNamed = 2;   ///< somebody has said so
+
+} // namespace
 
 RaceDetector::RaceDetector(const isa::MemoryView& memory, std::size_t workers,
                            std::size_t listed_races)
-    : base_(memory.base), listed_races_(listed_races), launch_cycle_(workers, 0),
-      slots_(memory.span_bytes / 4, 0), words_(1), reads_(1) {}
+    : base_(memory.base), listed_races_(listed_races), nothing_(workers + 1, -1),
+      clocks_(workers + 1), words_of_memory_(memory.span_bytes / 4), words_(1), reads_(1) {}
 
 void RaceDetector::start_phase() {
     forget_words();
     seen_.clear();
     races_.clear();
     races_found_ = 0;
+    found_in_.clear();
     unused_reads_ = 0;
+    for (auto& clocks : clocks_) {
+        clocks.clear();
+    }
+    for (std::uint8_t& how : is_synchronising_) {
+        how = how == kNamed ? kNamed : 0;
+    }
+}
+
+void RaceDetector::launched(int worker, Cycles cycle) {
+    see(worker, cycle, kSupervisor, cycle);
+}
+
+void RaceDetector::synchronise_by(Address address, Bytes bytes) {
+    const auto end = static_cast<Address>(address + static_cast<Address>(bytes));
+    for (Address word = address / 4 * 4; word < end; word += 4) {
+        mark(word, kNamed);
+    }
+}
+
+void RaceDetector::mark(Address word, std::uint8_t how) {
+    is_synchronising_.resize(words_of_memory_);
+    is_synchronising_[(word - base_) / 4] = how;
+}
+
+void RaceDetector::acquire(int context, Cycles cycle, Address word) {
+    if (!synchronises(word)) {
+        mark(word, kAwaited);
+        races_found_ -= found_in_[word];
+        found_in_[word] = 0;
+        std::erase_if(races_, [&](const Race& race) { return race.address == word; });
+    }
+    const Writes* last = nullptr;
+    for (const Writes& writes : words_[slot_of(word)].writes) {
+        if (last == nullptr || writes.last.cycle > last->last.cycle) {
+            last = &writes;
+        }
+    }
+    if (last != nullptr && last->last.context != context) {
+        see(context, cycle, last->last.context, last->last.cycle);
+    }
+}
+
+/// What is ordered before a doing of a context in a cycle.
+const RaceDetector::Clock& RaceDetector::seen_by(int context, Cycles cycle) const {
+    const auto& clocks = clocks_[index_of(context)];
+    const auto behind =
+        std::upper_bound(clocks.begin(), clocks.end(), cycle,
+                         [](Cycles at, const ClockFrom& from) { return at < from.cycle; });
+    return behind == clocks.begin() ? nothing_ : std::prev(behind)->seen;
+}
+
+/// From `cycle` on a context comes behind what another did until then, and behind what came before
+/// that.
+void RaceDetector::see(int context, Cycles cycle, int other, Cycles until) {
+    Clock seen = seen_by(context, cycle);
+    if (seen[index_of(other)] >= until) {
+        return;
+    }
+    const Clock& before = seen_by(other, until);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        seen[i] = std::max(seen[i], before[i]);
+    }
+    seen[index_of(other)] = until;
+    clocks_[index_of(context)].push_back({cycle, std::move(seen)});
 }
 
 void RaceDetector::synchronised() {
@@ -51,6 +127,7 @@ void RaceDetector::forget_words() {
 
 std::uint32_t RaceDetector::slot_of(Address address) {
     const std::size_t index = (address - base_) / 4;
+    slots_.resize(words_of_memory_); // when first needed
     TESSERA_ASSERT(index < slots_.size());
     if (slots_[index] == 0) {
         if (used_words_ == words_.size()) {
@@ -67,8 +144,8 @@ bool RaceDetector::ordered(const Touch& first, int second_context) const {
     if (first.context == second_context) {
         return true;
     }
-    return first.context < 0 && second_context >= 0 &&
-           first.cycle <= launch_cycle_[static_cast<std::size_t>(second_context)];
+    const auto& clocks = clocks_[index_of(second_context)];
+    return !clocks.empty() && first.cycle <= clocks.back().seen[index_of(first.context)];
 }
 
 RaceDetector::ReadId RaceDetector::read(int context, Cycles cycle, Address pc, Address address,
@@ -88,6 +165,7 @@ RaceDetector::ReadId RaceDetector::read(int context, Cycles cycle, Address pc, A
     read.mask = mask;
     read.holders = 1;
     read.is_used = false;
+    read.used_pc = 0;
     read.pending.clear();
     Word& word = words_[read.slot];
     check_read(word, id);
@@ -148,9 +226,8 @@ void RaceDetector::write(int context, Cycles cycle, Address pc, Address address,
     }
     const auto own = std::find_if(word.writes.begin(), word.writes.end(),
                                   [&](const Writes& one) { return one.last.context == context; });
-    const Cycles launch = context < 0 ? 0 : launch_cycle_[static_cast<std::size_t>(context)];
     if (own == word.writes.end()) {
-        word.writes.push_back({touch, touch, {}, value, 0, launch});
+        word.writes.push_back({touch, touch, {}, value, 0});
         return;
     }
     if (own->value != value) {
@@ -159,12 +236,11 @@ void RaceDetector::write(int context, Cycles cycle, Address pc, Address address,
     }
     own->last = touch;
     own->value = value;
-    own->launch = launch;
 }
 
 /// The last writes of all contexts, each of which may be the last of all, are to leave one value.
 void RaceDetector::check_written(const Word& word) {
-    if (word.writes.size() < 2) {
+    if (word.writes.size() < 2 || synchronises(word.address)) {
         return;
     }
     std::vector<const Writes*> order;
@@ -174,8 +250,9 @@ void RaceDetector::check_written(const Word& word) {
     std::stable_sort(order.begin(), order.end(), [](const Writes* a, const Writes* b) {
         return a->last.cycle < b->last.cycle;
     });
-    const auto ordered_last = [](const Writes& first, const Writes& second) {
-        return first.last.context < 0 && first.last.cycle <= second.launch;
+    const auto ordered_last = [this](const Writes& first, const Writes& second) {
+        const Clock& seen = seen_by(second.last.context, second.last.cycle);
+        return first.last.cycle <= seen[index_of(first.last.context)];
     };
     for (std::size_t second = 1; second < order.size(); ++second) {
         for (std::size_t first = second; first-- > 0;) {
@@ -191,7 +268,7 @@ void RaceDetector::check_written(const Word& word) {
 void RaceDetector::conflict(ReadId id, const Race& race) {
     Read& read = reads_[id];
     if (read.is_used) {
-        report(race);
+        report(used_at(race, read.used_pc));
         return;
     }
     const auto other = [&](const Race& one) {
@@ -204,15 +281,16 @@ void RaceDetector::conflict(ReadId id, const Race& race) {
     }
 }
 
-void RaceDetector::use(ReadId id) {
+void RaceDetector::use(ReadId id, Address pc) {
     Read& read = reads_[id];
     if (read.is_used) {
         return;
     }
     read.is_used = true;
+    read.used_pc = pc;
     for (const Race& race : read.pending) {
         --unused_reads_;
-        report(race);
+        report(used_at(race, pc));
     }
     read.pending.clear();
     if (read.slot == 0) {
@@ -255,12 +333,30 @@ void RaceDetector::unlist(ReadId id) {
 
 Race RaceDetector::race_of(Address address, const Touch& first, bool first_writes,
                            const Touch& second, bool second_writes) {
-    return {address,  first.context, second.context, first.cycle,  second.cycle,
-            first.pc, second.pc,     first_writes,   second_writes};
+    Race race;
+    race.address = address;
+    race.first_context = first.context;
+    race.second_context = second.context;
+    race.first_cycle = first.cycle;
+    race.second_cycle = second.cycle;
+    race.first_pc = first.pc;
+    race.second_pc = second.pc;
+    race.first_writes = first_writes;
+    race.second_writes = second_writes;
+    return race;
+}
+
+Race RaceDetector::used_at(Race race, Address pc) {
+    race.used_pc = pc;
+    return race;
 }
 
 void RaceDetector::report(const Race& race) {
+    if (synchronises(race.address)) {
+        return;
+    }
     ++races_found_;
+    ++found_in_[race.address];
     if (races_.size() < listed_races_ &&
         seen_.emplace(race.first_pc, race.second_pc, race.first_context, race.second_context)
             .second) {

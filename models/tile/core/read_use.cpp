@@ -10,9 +10,6 @@
 namespace tessera::tile {
 namespace {
 
-constexpr std::uint32_t kAccumulators =
-    ((1U << isa::place::kCount) - 1U) & ~((1U << isa::place::kEvenFirst) - 1U);
-
 std::uint32_t word_at(const isa::MemoryView& memory, Address address) {
     std::uint32_t word = 0;
     if (const std::uint32_t offset = address - memory.base; offset <= memory.span_bytes - 4) {
@@ -35,9 +32,12 @@ ReadUse::ReadUse(const isa::MemoryView& memory, std::size_t workers, RaceDetecto
     : memory_(memory), races_(races), contexts_(workers + 1) {}
 
 void ReadUse::load(std::span<const isa::DecodedProgram* const> programs) {
-    flows_.clear();
+    instructions_.clear();
+    awaiting_loads_.clear();
     asks_for_flags_ = false;
     for (const isa::DecodedProgram* program : programs) {
+        awaiting_loads_.insert(awaiting_loads_.end(), program->awaiting_loads.begin(),
+                               program->awaiting_loads.end());
         for (Address at = program->base; at < program->base + program->bytes(); at += 4) {
             asks_for_flags_ =
                 asks_for_flags_ || isa::reads_sticky_flags(isa::decode(word_at(memory_, at)));
@@ -45,47 +45,51 @@ void ReadUse::load(std::span<const isa::DecodedProgram* const> programs) {
     }
 }
 
-const isa::DataFlow& ReadUse::flow_at(Address pc) {
-    const auto found = flows_.find(pc);
-    if (found != flows_.end()) {
+const ReadUse::Instruction& ReadUse::instruction_at(Address pc) {
+    const auto found = instructions_.find(pc);
+    if (found != instructions_.end()) {
         return found->second;
     }
     const std::uint32_t first = word_at(memory_, pc);
     const isa::Operation operation = isa::decode(first);
     const bool is_bundle = (first & isa::kBundleBit) != 0 && !isa::has_two_words(operation.opcode);
-    return flows_
-        .emplace(pc, is_bundle ? isa::data_flow(operation, isa::decode(word_at(memory_, pc + 4)))
-                               : isa::data_flow(operation))
-        .first->second;
+    Instruction made;
+    made.flow = is_bundle ? isa::data_flow(operation, isa::decode(word_at(memory_, pc + 4)))
+                          : isa::data_flow(operation);
+    made.awaits =
+        std::find(awaiting_loads_.begin(), awaiting_loads_.end(), pc) != awaiting_loads_.end();
+    return instructions_.emplace(pc, std::move(made)).first->second;
 }
 
 void ReadUse::begin(const isa::Context& context, Address pc) {
-    flow_ = &flow_at(pc);
+    running_ = &instruction_at(pc);
+    const isa::DataFlow& flow = running_->flow;
     clears_ =
-        flow_->clears_by && (context.aux[*flow_->clears_by & 15U] & isa::kFpClearAccumulators) != 0;
+        flow.clears_by && (context.aux[*flow.clears_by & 15U] & isa::kFpClearAccumulators) != 0;
     Places& places = contexts_[static_cast<std::size_t>(context.number + 1)];
-    use_all(places, flow_->used);
+    use_all(places, flow.used, pc);
     if (asks_for_flags_ || (context.fp_control & isa::kFpFlags) != 0) {
-        use_all(places, flow_->computed);
+        use_all(places, flow.computed, pc);
     }
 }
 
 void ReadUse::end(const isa::Context& context, Cycles cycle, Address pc,
                   std::span<const isa::MemoryAccess> accesses) {
     Places& places = contexts_[static_cast<std::size_t>(context.number + 1)];
-    results_.resize(std::max(results_.size(), flow_->results.size()));
-    for (std::size_t i = 0; i < flow_->results.size(); ++i) {
-        gather(places, flow_->results[i].from, results_[i]);
+    const isa::DataFlow& flow = running_->flow;
+    results_.resize(std::max(results_.size(), flow.results.size()));
+    for (std::size_t i = 0; i < flow.results.size(); ++i) {
+        gather(places, flow.results[i].from, results_[i], pc);
     }
-    for (std::size_t i = 0; i < flow_->results.size(); ++i) {
-        assign(places[flow_->results[i].to], results_[i]);
+    for (std::size_t i = 0; i < flow.results.size(); ++i) {
+        assign(places[flow.results[i].to], results_[i]);
     }
     if (clears_) {
-        for (unsigned place = isa::place::kEvenFirst; place < isa::place::kCount; ++place) {
+        for (unsigned place = isa::place::kAccumulators; place < isa::place::kCount; ++place) {
             assign(places[place], {});
         }
     }
-    read(places, *flow_, context.number, cycle, pc, accesses);
+    read(places, context.number, cycle, pc, accesses);
     for (const isa::MemoryAccess& access : accesses) {
         for (unsigned i = 0; access.writes && i < access.access_bytes / 4U; ++i) {
             const Address address = access.address + 4 * i;
@@ -100,8 +104,9 @@ void ReadUse::forget(int context, unsigned place) {
 }
 
 /// Each word that was read goes to its register, or to where something comes of it at once.
-void ReadUse::read(Places& places, const isa::DataFlow& flow, int context, Cycles cycle, Address pc,
+void ReadUse::read(Places& places, int context, Cycles cycle, Address pc,
                    std::span<const isa::MemoryAccess> accesses) {
+    const isa::DataFlow& flow = running_->flow;
     std::size_t next = 0;
     for (const isa::MemoryAccess& access : accesses) {
         const unsigned words = access.access_bytes < 4 ? 1 : access.access_bytes / 4U;
@@ -111,10 +116,18 @@ void ReadUse::read(Places& places, const isa::DataFlow& flow, int context, Cycle
             if (to == isa::place::kNowhere) {
                 continue;
             }
-            const ReadId id = races_.read(context, cycle, pc, access.address / 4 * 4 + 4 * i,
-                                          access.words[i], mask_of(access));
+            const Address word = access.address / 4 * 4 + 4 * i;
+            if (running_->awaits || races_.synchronises(word)) {
+                races_.acquire(context, cycle, word);
+                if (to != isa::place::kOutside) {
+                    assign(places[to], {});
+                }
+                continue;
+            }
+            const ReadId id =
+                races_.read(context, cycle, pc, word, access.words[i], mask_of(access));
             if (to == isa::place::kOutside) {
-                races_.use(id);
+                races_.use(id, pc);
             } else {
                 assign(places[to], {id});
             }
@@ -123,20 +136,20 @@ void ReadUse::read(Places& places, const isa::DataFlow& flow, int context, Cycle
     }
 }
 
-void ReadUse::use_all(Places& places, std::uint32_t mask) {
+void ReadUse::use_all(Places& places, isa::place::Mask mask, Address pc) {
     for (unsigned place = 0; mask >> place != 0; ++place) {
         if (((mask >> place) & 1U) == 0) {
             continue;
         }
         for (const ReadId id : places[place]) {
-            races_.use(id);
+            races_.use(id, pc);
         }
         assign(places[place], {});
     }
 }
 
 /// The unused reads that a value depends on, used where there are too many.
-void ReadUse::gather(const Places& places, std::uint32_t mask, Sources& into) {
+void ReadUse::gather(const Places& places, isa::place::Mask mask, Sources& into, Address pc) {
     into.clear();
     for (unsigned place = 0; mask >> place != 0; ++place) {
         for (const ReadId id : places[place]) {
@@ -148,7 +161,7 @@ void ReadUse::gather(const Places& places, std::uint32_t mask, Sources& into) {
     }
     if (into.size() > kMostReads) {
         for (const ReadId id : into) {
-            races_.use(id);
+            races_.use(id, pc);
         }
         into.clear();
     }

@@ -41,21 +41,26 @@ private:
     using Sources = std::vector<ReadId>; ///< unused reads, none twice
     using Places = std::array<Sources, isa::place::kCount>;
 
-    [[nodiscard]] const isa::DataFlow& flow_at(Address pc);
-    void use_all(Places& places, std::uint32_t mask);
-    void gather(const Places& places, std::uint32_t mask, Sources& into);
+    struct Instruction {
+        isa::DataFlow flow;
+        bool awaits = false; ///< it reads what a wait loop waits for
+    };
+    [[nodiscard]] const Instruction& instruction_at(Address pc);
+    void use_all(Places& places, isa::place::Mask mask, Address pc);
+    void gather(const Places& places, isa::place::Mask mask, Sources& into, Address pc);
     void assign(Sources& place, const Sources& value);
-    void read(Places& places, const isa::DataFlow& flow, int context, Cycles cycle, Address pc,
+    void read(Places& places, int context, Cycles cycle, Address pc,
               std::span<const isa::MemoryAccess> accesses);
 
     const isa::MemoryView& memory_;
     RaceDetector& races_;
     std::vector<Places> contexts_; ///< the supervisor, then the workers
-    std::unordered_map<Address, isa::DataFlow> flows_;
+    std::unordered_map<Address, Instruction> instructions_;
+    std::vector<Address> awaiting_loads_;
     bool asks_for_flags_ = false;
-    const isa::DataFlow* flow_ = nullptr; ///< of the running instruction
-    bool clears_ = false;                 ///< it clears the accumulators
-    std::vector<Sources> results_;        ///< of the running instruction
+    const Instruction* running_ = nullptr;
+    bool clears_ = false;          ///< the running instruction clears the accumulators
+    std::vector<Sources> results_; ///< of the running instruction
 };
 
 } // namespace tessera::tile

@@ -130,6 +130,11 @@ void TileCore::Implementation::load(const program::Image& image, CodeCache& cach
     for (isa::Context& worker : workers) {
         worker.programs = programs;
     }
+    has_wait_loops = std::any_of(programs.begin(), programs.end(), [](const auto* program) {
+        return !program->awaiting_loads.empty();
+    });
+    slot_by_slot.reset();
+    met_in.clear();
     if (timing != nullptr) {
         code_number = timing->classes.code_number(programs);
         registers_number = timing->classes.registers_number(registers);
@@ -491,6 +496,9 @@ const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOper
                    op->code == static_cast<std::uint16_t>(isa::Internal::Step) ||
                    op->code == static_cast<std::uint16_t>(isa::Internal::Pass)) {
             ++op;
+        } else if (op->code == static_cast<std::uint16_t>(isa::Internal::Wait)) {
+            await(*op);
+            ++op;
         } else if (op->code == static_cast<std::uint16_t>(isa::Internal::CopySingle) ||
                    op->code == static_cast<std::uint16_t>(isa::Internal::CopyPair)) {
             engine->execute(supervisor, *op);
@@ -499,6 +507,13 @@ const isa::MicroOperation* TileCore::Implementation::settle(const isa::MicroOper
             return op;
         }
     }
+}
+
+void TileCore::Implementation::await(const isa::MicroOperation& op) {
+    if (timing != nullptr) {
+        throw isa::ExecutionFault{isa::kWaitsInTimingMode, true, &op, true};
+    }
+    throw isa::ContextsMeet{};
 }
 
 void TileCore::Implementation::note_results(const isa::MicroOperation& op, Cycles issue) {
@@ -515,7 +530,7 @@ void TileCore::Implementation::check_phase_limit(const isa::MicroOperation& op,
     if (issue > spec->tile.phase_limit_cycles) {
         throw isa::ExecutionFault{"the supervisor has not returned within "
                                   "tile.phase_limit_cycles: it seems to loop for ever",
-                                  false, &op};
+                                  false, &op, false, true};
     }
 }
 
@@ -559,6 +574,7 @@ Fault TileCore::Implementation::report_of(const isa::Context& context,
     report.reason = fault.reason;
     report.not_modelled = fault.not_modelled;
     report.needs_data = fault.needs_data;
+    report.endless = fault.endless;
     if (fault.operation != nullptr && context.program != nullptr) {
         const auto& operations = context.program->operations;
         if (fault.operation >= operations.data() &&
@@ -628,6 +644,62 @@ ComputeOutcome TileCore::Implementation::run(Address stub, std::vector<ContextSp
     }
     end_launch();
     return outcome;
+}
+
+void TileCore::Implementation::take_code_from(const Implementation& other) {
+    code = other.code;
+    programs = other.programs;
+    stack_end = other.stack_end;
+    memory = other.memory;
+}
+
+/// Of contexts, weights and registers; memory is shared.
+void TileCore::Implementation::take_state_from(const Implementation& other) {
+    const auto take = [this](isa::Context& to, const isa::Context& from) {
+        isa::AccessLog* const log = to.log;
+        const bool rows_at_once = to.rows_at_once;
+        to = from;
+        attach(to);
+        to.programs = programs;
+        to.log = log;
+        to.rows_at_once = rows_at_once;
+    };
+    take(supervisor, other.supervisor);
+    for (std::size_t n = 0; n < workers.size(); ++n) {
+        take(workers[n], other.workers[n]);
+    }
+    weights = other.weights;
+    registers = other.registers;
+}
+
+/// Code with wait loops costs a copy of the tile's memory a phase, until a phase has been seen to
+/// wait: the phase then runs slot by slot at once.
+ComputeOutcome TileCore::Implementation::run_ordered(Address stub, std::vector<ContextSpan>* to) {
+    if (!has_wait_loops) {
+        return run(stub, to);
+    }
+    if (slot_by_slot == nullptr) {
+        slot_by_slot = make_slot_by_slot(*spec, tile, memory.bytes);
+        slot_by_slot->take_code_from(*this);
+    }
+    slot_by_slot->take_state_from(*this);
+    if (std::find(met_in.begin(), met_in.end(), stub) == met_in.end()) {
+        thread_local std::vector<std::byte> before;
+        before.assign(memory.bytes, memory.bytes + memory.span_bytes);
+        const std::size_t known_spans = to == nullptr ? 0 : to->size();
+        try {
+            return run(stub, to);
+        } catch (const isa::ContextsMeet&) {
+            met_in.push_back(stub);
+        }
+        std::memcpy(memory.bytes, before.data(), before.size());
+        if (to != nullptr) {
+            to->resize(known_spans);
+        }
+    }
+    const ComputeOutcome done = slot_by_slot->run_phase(stub, to);
+    take_state_from(*slot_by_slot);
+    return done;
 }
 
 void TileCore::Implementation::run_shadow(Address stub, isa::ShadowMemory& shadow,
@@ -712,7 +784,7 @@ void TileCore::load(const program::Image& image, CodeCache& code) {
 
 ComputeOutcome TileCore::run(Address stub, std::vector<ContextSpan>* spans) {
     return implementation_->timing != nullptr ? implementation_->run_known(stub, spans)
-                                              : implementation_->run(stub, spans);
+                                              : implementation_->run_ordered(stub, spans);
 }
 
 void TileCore::set_timing(TimingMode& timing) {

@@ -42,6 +42,7 @@ struct Fault {
     Address address = 0;
     bool not_modelled = false;
     bool needs_data = false; ///< not modelled, as timing mode has no tensor data
+    bool endless = false;    ///< a limit of cycles: the context seems to loop for ever
     std::string instruction; ///< disassembled
     std::string source_line; ///< "matmul.S:41", or empty
     std::string reason;
@@ -126,7 +127,8 @@ public:
     void load(const program::Image& image, CodeCache& code);
 
     /// Runs the supervisor from `stub` until it returns to address 0, with every worker it
-    /// launches. `spans`, if given, receives one entry a worker launch (appended). @throws
+    /// launches. `spans`, if given, receives one entry a worker launch (appended). A phase in which
+    /// a context comes to a wait loop (models/isa/wait_loops.h) is run slot by slot. @throws
     /// TileFault
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans = nullptr);
 

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,16 @@ struct TileCore::Implementation {
     void set_register(int number, unsigned place, std::uint32_t value);
     [[nodiscard]] std::span<std::byte> bytes_at(Address address, Bytes bytes) const;
     ComputeOutcome run(Address stub, std::vector<ContextSpan>* spans);
+    virtual ComputeOutcome run_phase(Address stub, std::vector<ContextSpan>* to) {
+        return run(stub, to);
+    }
+    /// As run(), but slot by slot from the start where contexts wait for each other.
+    ComputeOutcome run_ordered(Address stub, std::vector<ContextSpan>* to);
+    /// The same tile on the lock-step model, without races (lockstep.cpp).
+    static std::unique_ptr<Implementation> make_slot_by_slot(const spec::MachineSpec& machine,
+                                                             TileId tile, std::byte* bytes);
+    void take_code_from(const Implementation& other);
+    void take_state_from(const Implementation& other);
     /// In timing mode: the outcome of a tile that did the same, or by running what is known.
     ComputeOutcome run_known(Address stub, std::vector<ContextSpan>* spans);
     void run_shadow(Address stub, isa::ShadowMemory& shadow, PhaseResult& result);
@@ -50,6 +61,8 @@ struct TileCore::Implementation {
     virtual void start(std::size_t number);
     /// The supervisor goes on when no worker is active.
     virtual void wait_for_workers();
+    /// The supervisor comes to a wait loop.
+    virtual void await(const isa::MicroOperation& op);
 
     /// The operation that comes next: past what takes no time.
     [[nodiscard]] const isa::MicroOperation* settle(const isa::MicroOperation* op);
@@ -96,6 +109,10 @@ struct TileCore::Implementation {
     Address stack_end = 0; ///< of the image's stack segment; 0 = a push faults
 
     SupervisorRegisters registers;
+
+    bool has_wait_loops = false;                  ///< in its code
+    std::unique_ptr<Implementation> slot_by_slot; ///< made for the first phase of such code
+    std::vector<Address> met_in;                  ///< stubs of phases in which contexts have waited
 
     TimingMode* timing = nullptr; ///< null: with all data
     bool audited = false;

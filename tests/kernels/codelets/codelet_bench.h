@@ -7,6 +7,7 @@
 #include "kernels/codelets/product_types.h"
 #include "kernels/lower/codelet_library.h"
 #include "kernels/lower/stub.h"
+#include "models/isa/wait_loops.h"
 #include "models/program/program.h"
 #include "models/spec/machine_spec.h"
 #include "models/tile/core/lockstep.h"
@@ -41,6 +42,8 @@ public:
         graph.codelets = sources;
         library_ = std::make_unique<lower::CodeletLibrary>(machine_, graph);
         codelets_.push_back(library_->codelet());
+        // or each phase of a tile with this code would copy its memory
+        CHECK(isa::wait_loops(library_->codelet().words, library_->codelet().address).empty());
         memory_.resize(static_cast<std::size_t>(machine_.memory.bytes()) / 8);
         tile_ = std::make_unique<tile::TileCore>(machine_, 0,
                                                  reinterpret_cast<std::byte*>(memory_.data()));

@@ -28,35 +28,26 @@ Target newest() {
     return target;
 }
 
+/// The two units of a place.
+float* pair_at(Accumulators& accumulators, unsigned where) {
+    const unsigned bank = (where - place::kAccumulators) / place::kPairs;
+    float* const units = bank % 2 == 0 ? accumulators.even : accumulators.odd;
+    return units + 8U * (bank / 2U) + 2U * (where % place::kPairs);
+}
+
 /// All places as words: accumulators of a place one after the other.
 std::vector<std::uint32_t> words_at(const Context& context, unsigned where) {
     if (where < place::kAux) {
         return where < 12 ? std::vector<std::uint32_t>{context.main[where]}
                           : std::vector<std::uint32_t>{};
     }
-    if (where < place::kEvenFirst) {
+    if (where < place::kAccumulators) {
         return {context.aux[where - place::kAux]};
     }
-    const auto from = [](const float* first, std::size_t count) {
-        std::vector<std::uint32_t> words(count);
-        std::memcpy(words.data(), first, 4 * count);
-        return words;
-    };
-    const Accumulators& acc = context.accumulators;
-    switch (where) {
-    case place::kEvenFirst:
-        return from(acc.even, 2);
-    case place::kEvenSecond:
-        return from(acc.even + 2, 2);
-    case place::kEvenRest:
-        return from(acc.even + 4, 4);
-    case place::kOdd:
-        return from(acc.odd, 8);
-    case place::kEvenOfSecondSet:
-        return from(acc.even + 8, 8);
-    default:
-        return from(acc.odd + 8, 8);
-    }
+    std::vector<std::uint32_t> words(2);
+    Accumulators accumulators = context.accumulators;
+    std::memcpy(words.data(), pair_at(accumulators, where), 8);
+    return words;
 }
 
 std::uint32_t random_word(std::mt19937& random) {
@@ -65,28 +56,15 @@ std::uint32_t random_word(std::mt19937& random) {
 }
 
 void randomise(Context& context, unsigned where, std::mt19937& random) {
-    const auto fill = [&](float* first, unsigned count) {
-        for (unsigned i = 0; i < count; ++i) {
-            first[i] = std::bit_cast<float>(random_word(random) & 0x4fffffffU);
-        }
-    };
-    Accumulators& acc = context.accumulators;
     if (where < place::kAux) {
         context.main[where] = random_word(random);
-    } else if (where < place::kEvenFirst) {
+    } else if (where < place::kAccumulators) {
         context.aux[where - place::kAux] = random_word(random);
-    } else if (where == place::kEvenFirst) {
-        fill(acc.even, 2);
-    } else if (where == place::kEvenSecond) {
-        fill(acc.even + 2, 2);
-    } else if (where == place::kEvenRest) {
-        fill(acc.even + 4, 4);
-    } else if (where == place::kOdd) {
-        fill(acc.odd, 8);
-    } else if (where == place::kEvenOfSecondSet) {
-        fill(acc.even + 8, 8);
     } else {
-        fill(acc.odd + 8, 8);
+        float* const pair = pair_at(context.accumulators, where);
+        for (unsigned i = 0; i < 2; ++i) {
+            pair[i] = std::bit_cast<float>(random_word(random) & 0x4fffffffU);
+        }
     }
 }
 
@@ -165,13 +143,13 @@ struct Bench {
 };
 
 /// What a place of `flow` depends on: on itself where it is no result.
-std::uint32_t sources_of(const DataFlow& flow, unsigned where) {
+place::Mask sources_of(const DataFlow& flow, unsigned where) {
     for (const DataFlow::Result& result : flow.results) {
         if (result.to == where) {
             return result.from;
         }
     }
-    return 1U << where;
+    return place::Mask{1} << where;
 }
 
 constexpr std::uint16_t kOthers = kLoad | kStore | kControl | kSystem | kSupervisor;
@@ -335,7 +313,7 @@ TEST_CASE("what leaves the registers is used", "[unit][tile]") {
         CAPTURE(spec_of(opcode).mnemonic);
         Operation operation;
         operation.opcode = opcode;
-        std::uint32_t wanted = 0;
+        place::Mask wanted = 0;
         std::int32_t next = 1;
         for (const OperandSpec& operand : spec_of(spec_of(opcode).form).list()) {
             switch (operand.kind) {
@@ -384,7 +362,7 @@ TEST_CASE("pipelined instructions give what entered before, not what enters", "[
         operation.imm = constant;
         return sources_of(data_flow(operation), place::kAux);
     };
-    constexpr std::uint32_t kInputs = 0xffU << place::kAux;
+    constexpr place::Mask kInputs = 0xffU << place::kAux;
     for (const Opcode opcode :
          {Opcode::f32v2axpy, Opcode::f16v4mix, Opcode::f32v2gina, Opcode::f16v4hihov4amp,
           Opcode::f16v4sisoamp, Opcode::f16v4hihov4slic, Opcode::f16v4istacc}) {
@@ -392,8 +370,11 @@ TEST_CASE("pipelined instructions give what entered before, not what enters", "[
         CHECK(result(opcode, 0x31) != 0);
     }
     // a whole exchange of the banks leaves nothing of the old sums in them
-    CHECK((result(Opcode::f16v4hihov4amp, 0x30) & (1U << place::kOdd)) == 0);
-    CHECK((result(Opcode::f16v4hihov4amp, 0x31) & (1U << place::kEvenFirst)) == 0);
+    const auto pair = [](place::Bank bank, unsigned number) {
+        return place::Mask{1} << place::accumulators(bank, number);
+    };
+    CHECK(result(Opcode::f16v4hihov4amp, 0x30) == pair(place::Even, 0));
+    CHECK(result(Opcode::f16v4hihov4amp, 0x31) == pair(place::Odd, 0));
     // pairs by register
     CHECK(result(Opcode::f32v2add, 0) == ((1U << 2U | 1U << 4U) << place::kAux));
     CHECK(result(Opcode::sort4x32lo, 0) == ((3U << 2U | 3U << 4U) << place::kAux));

@@ -11,6 +11,7 @@ namespace {
 
 constexpr Address kWord = 0x80010;
 constexpr int kSupervisor = -1;
+constexpr Address kUse = 0x4c100; ///< of the instruction that uses what was read
 
 /// A word of memory and what four workers and the supervisor do to it, a cycle each.
 class Word {
@@ -29,7 +30,7 @@ public:
     /// A read that is used at once.
     Word& read(int context, std::uint32_t mask = 0xffffffffU) {
         const auto id = ahead(context, mask);
-        races_.use(id);
+        races_.use(id, kUse);
         races_.release(id);
         return *this;
     }
@@ -114,8 +115,8 @@ TEST_CASE("a used read of a context and value stands for the earlier ones", "[un
     const auto first = reversed.ahead(kSupervisor);
     reversed.launch(0);
     const auto second = reversed.ahead(kSupervisor);
-    reversed.races().use(second);
-    reversed.races().use(first);
+    reversed.races().use(second, kUse);
+    reversed.races().use(first, kUse);
     CHECK(reversed.write(0, 7).found() == 1);
     // of another value or mask it does not
     CHECK(Word().read(0).write(0, 5).read(0).write(1, 5).found() == 1);
@@ -144,10 +145,10 @@ TEST_CASE("a sync orders all and forgets nothing that is held", "[unit][tile]") 
     CHECK(held.races().unused_reads() == 1);
     held.races().synchronised();
     CHECK(held.races().races_found() == 0);
-    held.races().use(id);
+    held.races().use(id, kUse);
     CHECK(held.races().races_found() == 1);
     CHECK(held.races().unused_reads() == 0);
-    held.races().use(id); // once
+    held.races().use(id, kUse); // once
     CHECK(held.races().races_found() == 1);
     held.races().release(id);
     // a read that is gone is gone, and its number may come again

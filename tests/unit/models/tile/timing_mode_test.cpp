@@ -240,3 +240,25 @@ TEST_CASE("two classes that were made one are caught by an audit", "[unit][tile]
     CHECK_THROWS_AS(tiles.run(2, true), std::logic_error);
     CHECK_THROWS_WITH(tiles.run(2, true), Contains("tile_2") && Contains("audit"));
 }
+
+TEST_CASE("a wait for another context is not modelled in timing mode", "[unit][tile]") {
+    const std::string wait = "2: ld32 $m2, $m1, $mzero, 0\nbrz $m2, 2b\n";
+    const std::string worker = ".supervisor\n.globl start\nstart: setzi $m0, worker\n"
+                               "run $m0, $mzero, 0\nsync TEXCH_SYNCZONE_LOCAL\nbr $lr\n"
+                               ".worker\nworker: setzi $m1, 0x80000\n" +
+                               wait + "exitz $mzero\n";
+    const std::string supervisor =
+        ".supervisor\n.globl start\nstart: setzi $m1, 0x80000\n" + wait + "br $lr\n";
+    for (const std::string& text : {worker, supervisor}) {
+        CAPTURE(text);
+        TimedTiles tiles(text);
+        tiles.hold({1}); // known, and other than it waits for: still somebody may write it
+        try {
+            tiles.run(0);
+            FAIL("the phase ended");
+        } catch (const tile::TileFault& found) {
+            CHECK(found.fault().needs_data);
+            CHECK(found.fault().reason.find("timing mode") != std::string::npos);
+        }
+    }
+}
