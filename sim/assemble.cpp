@@ -302,7 +302,7 @@ std::string assemble_text(const AssembleCommand& command) {
                                            (command.summary ? tally_text(tally) : "") +
                                            (command.listing ? "\n" + listing.text() : "");
     if (to_stdout) {
-        std::fputs(text.c_str(), stderr);
+        tell(text);
         text.clear();
     }
     return text;

@@ -250,7 +250,7 @@ ChildOutcome run_one_of_several(const RunCommand& command, std::size_t index,
         return {report.passed ? kOk : kCheckFailed, report.result.dump()};
     } catch (...) {
         const Failure failure = failure_of(std::current_exception());
-        std::fputs((failure.message + "\n").c_str(), stderr);
+        tell(failure.message + "\n");
         return {failure.exit_code, failed_result(label, failure).dump()};
     }
 }
@@ -267,7 +267,7 @@ nlohmann::json result_of(const ChildOutcome& outcome, const std::string& workloa
                                                     : strsignal(outcome.signal))
             : "without a result";
     const Failure failure{outcome.exit_code, fmt::format("{}: the run ended {}", workload, how)};
-    std::fputs(("tessera: " + failure.message + "\n").c_str(), stderr);
+    tell("tessera: " + failure.message + "\n");
     return failed_result(workload, failure);
 }
 

@@ -37,9 +37,13 @@ std::string with_head_painted(const std::string& text) {
 
 } // namespace
 
+void tell(const std::string& text) {
+    std::fflush(stdout); // what fails is found at the end, by the flag that it leaves
+    std::fputs(text.c_str(), stderr);
+}
+
 void tell_warning(const std::string& sentence) {
-    const std::string head = painted(layout_of(stderr), Paint::Warning, "tessera: warning:") + " ";
-    std::fputs((head + sentence + "\n").c_str(), stderr);
+    tell(painted(layout_of(stderr), Paint::Warning, "tessera: warning:") + " " + sentence + "\n");
 }
 
 Failure failure_of(const std::exception_ptr& error) {
@@ -73,7 +77,7 @@ Failure failure_of(const std::exception_ptr& error) {
 
 int report_error(const std::exception_ptr& error) {
     const Failure failure = failure_of(error);
-    std::fputs((with_head_painted(with_words_cut(failure.message)) + "\n").c_str(), stderr);
+    tell(with_head_painted(with_words_cut(failure.message)) + "\n");
     return failure.exit_code;
 }
 

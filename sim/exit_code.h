@@ -40,6 +40,10 @@ private:
     Failure failure_;
 };
 
+/// Prints to stderr behind all that stdout has got, so that lines stay whole where both go to one
+/// place.
+void tell(const std::string& text);
+
 /// Prints a warning to stderr.
 void tell_warning(const std::string& sentence);
 

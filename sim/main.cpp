@@ -113,7 +113,7 @@ int main(int argc, char* argv[]) {
     }
     // a write that failed before, when the buffer was full, leaves the flag
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        std::fputs("tessera: standard output cannot be written\n", stderr);
+        tell("tessera: standard output cannot be written\n");
         return code == kOk ? kIo : code;
     }
     return code;

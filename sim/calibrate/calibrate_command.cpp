@@ -229,7 +229,7 @@ bool is_checked(const Calibration& calibration) {
         return outcome.nearness.rows > 0 && outcome.group.target.asks();
     });
     if (!missed && !judged) {
-        std::fputs("--check: no row was judged by a target\n", stderr);
+        tell("--check: no row was judged by a target\n");
     }
     return !missed && judged;
 }

@@ -77,7 +77,7 @@ public:
             line_.show(text);
         } else if (!quiet_ && seconds >= next_) {
             next_ = seconds + kEvery;
-            std::fputs((text + "\n").c_str(), stderr);
+            tell(text + "\n");
         }
     }
     void clear() { line_.clear(); }
